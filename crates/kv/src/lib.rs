@@ -1,0 +1,166 @@
+//! The storage contract, and what every store has in common.
+//!
+//! A [`Store`] holds *spaces*. A space is the storage of one physical partition (or of the resource
+//! tree): five families of ordered bytes that are written together, atomically. Everything above this
+//! crate is written against these traits; `docs/storage-contract.md` says in prose what the suite
+//! in [`suite`] checks by running.
+//!
+//! What every store promises:
+//!
+//! 1. **Atomic.** A batch is visible, and survives, as a whole or not at all, across all families.
+//! 2. **Durable before visible.** When [`Space::commit`] resolves with `Ok`, the batch survives the
+//!    death of the process and of the machine. No read returns a batch earlier than that, so nobody
+//!    ever sees what a crash could take back. (A store opened with [`Durability::Relaxed`] promises
+//!    only atomicity and order: after a crash a suffix of the commits may be missing.)
+//! 3. **Ordered.** Two commits of one space become durable in the order in which `commit` was called.
+//! 4. **Fenced.** Opening a space takes it over: commits through older handles fail with
+//!    [`ErrorKind::Fenced`] and change nothing.
+//! 5. **Honest about doubt.** A commit whose fate is unknown fails with [`ErrorKind::OutcomeUnknown`].
+//! 6. **Snapshots** see one moment of the whole space and never change.
+//! 7. **Dropping** a space is idempotent, makes it unreachable at once, and gives the bytes back in
+//!    the background, resumed after a restart. Space ids are never used twice.
+//!
+//! What no store has, because another would lack it: merge operators, comparators, time to live,
+//! conflict detection. Order, conflicts and numbering belong to the committer in `container`.
+//!
+//! Reads are synchronous: they answer from memory or by one short disk read. Commits are
+//! asynchronous, because a durability wait is long and shared by many writers.
+
+mod batch;
+mod error;
+mod limits;
+mod scan;
+
+pub mod cache;
+pub mod fault;
+pub mod memory;
+pub mod suite;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+pub use batch::{Batch, Op};
+pub use error::{Error, ErrorKind, Result};
+pub use limits::{BATCH_BYTES_MAX, BATCH_OPS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use scan::{Direction, Page, Scan, prefix_end};
+
+/// Names a space. Ids are given by the resource tree and never used twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SpaceId(pub u64);
+
+/// One of the ordered key spaces inside a space. A store may tune each for its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Family {
+    /// Few, small, often rewritten records: counters, definitions, reservations, sizes.
+    Meta = 0,
+    /// Items by key: point reads and short ranges, values up to a few megabytes.
+    Item = 1,
+    /// Item numbers: small point reads.
+    Number = 2,
+    /// Index entries: empty values, range reads.
+    Index = 3,
+    /// The change log: appended in order, read in ranges, old entries removed.
+    Feed = 4,
+}
+
+impl Family {
+    /// Every family, in the order of their numbers.
+    pub const ALL: [Family; 5] = [Family::Meta, Family::Item, Family::Number, Family::Index, Family::Feed];
+}
+
+/// When a commit counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// After it would survive the loss of power.
+    Strict,
+    /// After it is visible; a crash may take back the newest commits. For throw-away databases.
+    Relaxed,
+}
+
+/// The future of a commit. Dropping it does not withdraw the commit.
+pub type CommitFuture = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+
+/// A collection of spaces. See the crate's documentation for what it promises.
+pub trait Store: Send + Sync + 'static {
+    /// Opens a space, making it if it does not exist, and fences every older handle to it.
+    ///
+    /// Fails with [`ErrorKind::SpaceDropped`] for an id that was dropped.
+    fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>>;
+
+    /// Makes a space unreachable for ever and gives its bytes back in the background.
+    fn drop_space(&self, space: SpaceId) -> Result<()>;
+
+    /// Figures about the store, cheap enough to be asked for every second.
+    fn stats(&self) -> StoreStats;
+
+    /// Flushes what is buffered and stops background work. Later commits fail with [`ErrorKind::Closed`].
+    fn close(&self) -> Result<()>;
+}
+
+/// One space of a store.
+pub trait Space: Send + Sync + 'static {
+    /// Returns the newest durable value of a key.
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>>;
+
+    /// Returns the newest durable values of many keys, in the order of the keys.
+    fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>>;
+
+    /// Returns a view of the space as it is now.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
+
+    /// Applies a batch. The order of calls is the order of commits; the future resolves when the batch
+    /// is durable (or, with relaxed durability, visible).
+    fn commit(&self, batch: Batch) -> CommitFuture;
+}
+
+/// An unchanging view of one space.
+pub trait Snapshot: Send + Sync {
+    /// Returns the value of a key at the moment of the snapshot.
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>>;
+
+    /// Returns the values of many keys, in the order of the keys.
+    fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>>;
+
+    /// Returns the next page of a range. Pages are bounded by entries and by bytes; the caller goes on
+    /// from the last key it got.
+    fn scan(&self, scan: &Scan) -> Result<Page>;
+}
+
+/// Figures about a store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Batches committed since the store was opened.
+    pub commits: u64,
+    /// Durability waits since the store was opened; commits divided by this is the group size.
+    pub flushes: u64,
+    /// Microseconds spent in durability waits.
+    pub flush_us: u64,
+    /// Longest single durability wait, in microseconds.
+    pub flush_max_us: u64,
+    /// Times that the store held writers back because its background work had fallen behind.
+    pub stalls: u64,
+    /// Microseconds that writers were held back.
+    pub stall_us: u64,
+    /// Longest single stall, in microseconds.
+    pub stall_max_us: u64,
+    /// Bytes waiting in the commit queue.
+    pub queued_bytes: u64,
+    /// Bytes in memory that are not yet in sorted files.
+    pub write_buffer_bytes: u64,
+    /// Bytes held by block caches.
+    pub block_cache_bytes: u64,
+    /// Bytes held by the item cache in front of the store.
+    pub item_cache_bytes: u64,
+    /// Reads answered by the item cache.
+    pub item_cache_hits: u64,
+    /// Reads that the item cache had to pass on.
+    pub item_cache_misses: u64,
+    /// Bytes on disk, sorted files and journal together.
+    pub disk_bytes: u64,
+    /// Dropped spaces whose bytes are not yet given back.
+    pub spaces_to_reclaim: u64,
+}

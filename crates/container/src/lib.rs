@@ -1,1 +1,45 @@
-//! container
+//! Items in physical partitions: where they lie, in which order they are written, what they cost.
+//!
+//! Invariants:
+//! * nothing crosses two physical partitions atomically, because a logical partition lies in exactly one;
+//! * everything that belongs to a write is in one store batch, the change log and all counters included;
+//! * nothing here knows a protocol: no status codes, no header names.
+//!
+//! Not here: databases, permissions and the definitions' place in the resource tree (`engine`).
+
+mod check;
+mod committer;
+mod container;
+mod counters;
+pub mod definition;
+mod error;
+mod feed;
+mod item;
+mod keys;
+mod limits;
+mod list;
+mod patch;
+mod ranges;
+mod session;
+mod settle;
+mod throughput;
+mod write;
+
+pub use check::{CheckSummary, Problem, check_partition};
+pub use container::{Container, ReadItem};
+pub use counters::{Counters, LogicalSize};
+pub use definition::{ContainerDefinition, DefinitionError, validate_resource_id};
+pub use error::{Error, ErrorKind, Position, Result};
+pub use feed::ChangeKind;
+pub use item::{ContainerIdentity, ETag, Item, ItemHeader, SYSTEM_PROPERTIES};
+pub use limits::{
+    GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, Limits, PAGE_BYTES_MAX, PAGE_ITEMS_MAX,
+    PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX, PATCH_OPERATIONS_MAX, QUEUE_KIB_MAX,
+};
+pub use list::{ItemPage, ListRequest, ListScope};
+pub use patch::{Operation, Patch, Pointer};
+pub use ranges::{Range, initial_ranges};
+pub use session::SessionToken;
+pub use settle::Written;
+pub use throughput::{ReadCost, RequestUnits, TermCount, Work, price};
+pub use write::{Precondition, WriteMode, validate_item_id};

@@ -22,6 +22,10 @@ pub enum ErrorKind {
     Corrupt,
     /// The store was closed. Nothing was written.
     Closed,
+    /// Somebody else holds the place where the store keeps its data. Only opening a store fails so.
+    Locked,
+    /// The data was written by a newer version of the program. Only opening a store fails so.
+    NewerFormat,
 }
 
 /// A failure of a store.

@@ -29,10 +29,12 @@
 mod batch;
 mod error;
 mod limits;
+mod random;
 mod scan;
 
 pub mod cache;
 pub mod fault;
+pub mod id_set;
 pub mod memory;
 pub mod suite;
 
@@ -44,7 +46,7 @@ use bytes::Bytes;
 
 pub use batch::{Batch, Op};
 pub use error::{Error, ErrorKind, Result};
-pub use limits::{BATCH_BYTES_MAX, BATCH_OPS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use limits::{BATCH_BYTES_MAX, BATCH_OPS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX, check_batch};
 pub use scan::{Direction, Page, Scan, prefix_end};
 
 /// Names a space. Ids are given by the resource tree and never used twice.

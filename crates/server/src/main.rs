@@ -1,3 +1,66 @@
-//! The `armilla` command.
+//! The `armilla` command: configuration, sockets, TLS, limits, metrics, shutdown.
+//!
+//! This crate owns everything about processes and sockets, and nothing about databases: a request goes
+//! to the SQL API as it came, and the API goes to the engine. What the server says to people goes to
+//! standard error; standard output has one line when it is ready, or the result of a command.
+//!
+//! Exit codes: 0 done, 1 could not, 2 a check found problems (or the command line is wrong).
 
-fn main() {}
+mod activity;
+mod answer;
+mod api;
+mod catch_panic;
+mod config_file;
+mod connection;
+mod data_dir;
+mod handler;
+mod help;
+mod limits;
+mod listener;
+mod logging;
+mod metrics;
+mod options;
+mod process;
+mod ready;
+mod serve;
+mod settings;
+mod shutdown;
+mod storage;
+mod stream;
+mod timed_body;
+mod tls;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use armilla_env::Env;
+use clap::Parser as _;
+
+use crate::options::{Command, CommandLine, Options};
+use crate::settings::Settings;
+
+fn main() -> ExitCode {
+    // The clock starts here, so that `start_ms` counts everything.
+    let env = Env::system();
+    let command_line = CommandLine::parse();
+    let result = match command_line.command {
+        None => serve(command_line.options, env),
+        Some(Command::Serve(options)) => serve(*options, env),
+        Some(Command::Check(_options)) => Ok(ExitCode::SUCCESS),
+    };
+    result.unwrap_or_else(|error| {
+        // One line, whatever the causes' texts contain.
+        let message = format!("{error:#}").replace('\n', " ");
+        let _ = writeln!(std::io::stderr(), "armilla: {message}");
+        ExitCode::FAILURE
+    })
+}
+
+fn serve(options: Options, env: Env) -> Result<ExitCode> {
+    let settings = Settings::load(options)?;
+    logging::start(&settings.log)?;
+    catch_panic::install_hook();
+    serve::run(settings, env)?;
+    Ok(ExitCode::SUCCESS)
+}

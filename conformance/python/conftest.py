@@ -1,0 +1,146 @@
+"""Fixtures: a server for the session, clients, a database, and containers that live for one test."""
+
+import itertools
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from azure.cosmos import CosmosClient, PartitionKey
+from azure.cosmos.exceptions import CosmosHttpResponseError
+
+from server import KEY, Server
+
+# Enough that no test is throttled by accident, few enough for one physical partition.
+ROOMY_THROUGHPUT = 10_000
+LOG_SECONDS_MAX = 5
+
+_numbers = itertools.count(1)
+
+
+def fresh(prefix: str) -> str:
+    """Returns a name no other test uses."""
+    return f"{prefix}-{next(_numbers)}"
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory) -> Iterator[Server]:
+    """The server most tests share."""
+    shared = Server(tmp_path_factory.mktemp("server")).start()
+    assert shared.complaints() == []
+    yield shared
+    before_stop = shared.log_length()
+    exit_code = shared.stop()
+    assert exit_code == 0, f"SIGTERM ended the server with {exit_code}: {shared.log_text()[-2000:]}"
+    assert shared.complaints(before_stop) == []
+
+
+@pytest.fixture(autouse=True)
+def expect_log() -> Iterator[Callable[[str], None]]:
+    """Announces a warning or error the test is going to cause, by regular expression.
+
+    An announced line has to appear; one that was not announced fails the test.
+    """
+    starts = {id(instance): instance.log_length() for instance in Server.running}
+    known = list(Server.running)
+    announced: list[str] = []
+    yield announced.append
+    watched = known + [instance for instance in Server.running if instance not in known]
+
+    def lines() -> list[str]:
+        return [line for instance in watched for line in instance.complaints(starts.get(id(instance), 0))]
+
+    deadline = time.monotonic() + LOG_SECONDS_MAX
+    missing = [pattern for pattern in announced if not any(re.search(pattern, line) for line in lines())]
+    while missing and time.monotonic() < deadline:
+        time.sleep(0.02)
+        missing = [pattern for pattern in announced if not any(re.search(pattern, line) for line in lines())]
+    assert missing == [], "announced log lines never came"
+    surprising = [line for line in lines() if not any(re.search(pattern, line) for pattern in announced)]
+    assert surprising == [], "the server logged warnings or errors nobody announced"
+
+
+@pytest.fixture
+def start_server(tmp_path) -> Iterator[Callable[..., Server]]:
+    """Starts further servers on this test's own folder; those still running at the end are stopped and checked."""
+    started: list[Server] = []
+
+    def start(*flags: str) -> Server:
+        instance = Server(tmp_path, *flags).start()
+        started.append(instance)
+        return instance
+
+    yield start
+    for instance in started:
+        if instance in Server.running:
+            assert instance.stop() == 0
+        assert instance.complaints() == []
+        instance.kill()
+
+
+@pytest.fixture(scope="session")
+def client(server) -> Iterator[CosmosClient]:
+    """A client over HTTPS with the account key."""
+    with CosmosClient(server.https, KEY) as connected:
+        yield connected
+
+
+@pytest.fixture
+def second_client(server) -> Iterator[CosmosClient]:
+    """Another application: a client that shares nothing with the first but the process."""
+    with CosmosClient(server.https, KEY) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="session")
+def database(client):
+    """A database for the whole session."""
+    return client.create_database("conformance")
+
+
+@pytest.fixture
+def make_database(client):
+    """Makes databases that are gone after the test."""
+    made = []
+
+    def make(name: str | None = None, **options):
+        made.append(name or fresh("database"))
+        return client.create_database(made[-1], **options)
+
+    yield make
+    for name in made:
+        with _already_gone():
+            client.delete_database(name)
+
+
+@pytest.fixture
+def make_container(database):
+    """Makes containers that are gone after the test."""
+    made = []
+
+    def make(path: str | list[str] = "/city", *, name: str | None = None, version: int = 2, **options):
+        kind = "Hash" if isinstance(path, str) else "MultiHash"
+        made.append(name or fresh("container"))
+        options.setdefault("offer_throughput", ROOMY_THROUGHPUT)
+        return database.create_container(made[-1], PartitionKey(path, kind=kind, version=version), **options)
+
+    yield make
+    for name in made:
+        with _already_gone():
+            database.delete_container(name)
+
+
+@pytest.fixture
+def container(make_container):
+    """An empty container partitioned by /city, with the default policies."""
+    return make_container()
+
+
+@contextmanager
+def _already_gone():
+    try:
+        yield
+    except CosmosHttpResponseError as error:
+        if error.status_code != 404:
+            raise

@@ -1,0 +1,120 @@
+"""Starts and stops the server under test, and reads what it logs.
+
+The binary comes from ARMILLA_BIN, or is the debug build of this repository. Standard error goes to a file, so a
+line the server wrote before it answered is there when the answer is.
+"""
+
+import os
+import queue
+import re
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+READY_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 30
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_COMPLAINT = re.compile(r'^(?:\S+\s+)?(?:WARN|ERROR)\b|"level":"(?:WARN|ERROR)"|^thread .* panicked at', re.IGNORECASE)
+
+
+def binary() -> Path:
+    """Returns the path of the server binary."""
+    return Path(os.environ.get("ARMILLA_BIN") or REPOSITORY / "target" / "debug" / "armilla")
+
+
+class Server:
+    """One server process on a free port, with its data folder and its log."""
+
+    running: list["Server"] = []  # noqa: RUF012 - the registry is shared on purpose
+
+    def __init__(self, folder: Path, *flags: str):
+        self.data_folder = folder / "data"
+        self.log_file = folder / f"stderr-{len(list(folder.glob('stderr-*')))}.log"
+        self._flags = flags
+        self._process: subprocess.Popen | None = None
+        self.ready: dict[str, str] = {}
+
+    def start(self) -> "Server":
+        """Starts the process and waits for its ready line."""
+        command = [str(binary()), "--port", "0", "--data-dir", str(self.data_folder), *self._flags]
+        with self.log_file.open("wb") as log:
+            self._process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "NO_COLOR": "1"}
+            )
+        lines: queue.Queue[str | None] = queue.Queue()
+        threading.Thread(target=_pump, args=(self._process.stdout, lines), daemon=True).start()
+        seen = []
+        while True:
+            try:
+                line = lines.get(timeout=READY_SECONDS_MAX)
+            except queue.Empty:
+                line = None
+            if line is None:
+                self.kill()
+                raise AssertionError(f"no ready line from {command}: stdout {seen}, stderr {self.log_text()}")
+            seen.append(line)
+            if line.startswith("armilla ready:"):
+                break
+        self.ready = dict(re.findall(r"(\w+)=(\S+)", line))
+        Server.running.append(self)
+        return self
+
+    @property
+    def https(self) -> str:
+        """The endpoint an application is given."""
+        return self.ready["sql"]
+
+    @property
+    def port(self) -> int:
+        """The port of the SQL endpoint, for both schemes."""
+        return int(re.search(r":(\d+)/?$", self.https).group(1))
+
+    @property
+    def http(self) -> str:
+        """The same endpoint without TLS: the first byte of a connection decides."""
+        return f"http://localhost:{self.port}/"
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
+        """Ends the process with a signal and returns its exit code."""
+        if self in Server.running:
+            Server.running.remove(self)
+        self._process.send_signal(with_signal)
+        try:
+            return self._process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"still running {STOP_SECONDS_MAX} s after {with_signal.name}") from None
+
+    def kill(self) -> None:
+        """Ends the process without ceremony, whatever state it is in."""
+        if self in Server.running:
+            Server.running.remove(self)
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def log_text(self) -> str:
+        """Everything logged so far."""
+        return self.log_file.read_text(errors="replace")
+
+    def log_length(self) -> int:
+        """How many bytes have been logged so far."""
+        return self.log_file.stat().st_size
+
+    def complaints(self, since: int = 0) -> list[str]:
+        """The warnings, errors and panics logged after byte `since`."""
+        with self.log_file.open("rb") as log:
+            log.seek(since)
+            text = _ANSI.sub("", log.read().decode(errors="replace"))
+        return [line for line in text.splitlines() if _COMPLAINT.search(line)]
+
+
+def _pump(stream, lines: queue.Queue) -> None:
+    for line in stream:
+        lines.put(line.rstrip("\n"))
+    lines.put(None)

@@ -1,0 +1,157 @@
+//! Starts the server under test for one scenario, opens a client, and checks how the server ends.
+//!
+//! The binary comes from ARMILLA_BIN, or is the debug build of this repository.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use azure_data_cosmos::models::{ContainerProperties, PartitionKeyDefinition, ThroughputProperties};
+use azure_data_cosmos::options::{
+    ConnectionPoolOptions, CreateContainerOptions, Region, ServerCertificateValidation,
+};
+use azure_data_cosmos::{
+    AccountEndpoint, AccountReference, ContainerClient, CosmosClient, CosmosError, CosmosRuntime,
+    RoutingStrategy,
+};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+const KEY: &str = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+const DATABASE: &str = "conformance";
+/// Enough that no test is throttled by accident, few enough for one physical partition.
+const ROOMY_THROUGHPUT: u64 = 10_000;
+const READY_LIMIT: Duration = Duration::from_secs(30);
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+
+/// How a client comes to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    Http,
+    Https,
+}
+
+/// A client and where it is connected to.
+pub struct Connection {
+    pub client: CosmosClient,
+    pub scheme: Scheme,
+}
+
+impl Connection {
+    /// Creates a container and returns a client for it.
+    pub async fn container(&self, id: &str, key: impl Into<PartitionKeyDefinition>) -> ContainerClient {
+        self.container_with(ContainerProperties::new(id.to_owned(), key.into()), ROOMY_THROUGHPUT).await
+    }
+
+    /// Creates a container with policies and throughput of its own.
+    pub async fn container_with(&self, properties: ContainerProperties, throughput: u64) -> ContainerClient {
+        let database = self.client.database_client(DATABASE);
+        let options =
+            CreateContainerOptions::default().with_throughput(ThroughputProperties::manual(throughput));
+        let id = properties.id.to_string();
+        database.create_container(properties, Some(options)).await.expect("create container");
+        database.container_client(id, None).await.expect("open container")
+    }
+}
+
+/// Runs a scenario once over each scheme, each time against a server of its own.
+pub async fn over_each_scheme(scenario: impl AsyncFn(Connection)) {
+    for scheme in [Scheme::Http, Scheme::Https] {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let (mut process, port) = start(folder.path()).await;
+        let client = connect(scheme, port).await;
+        client.create_database(DATABASE, None).await.expect("create database");
+        scenario(Connection { client, scheme }).await;
+        stop(&mut process).await;
+        let log = fs::read_to_string(log_file(folder.path())).expect("read log");
+        let complaints: Vec<&str> = log.lines().filter(|line| is_complaint(line)).collect();
+        assert!(complaints.is_empty(), "the server logged warnings or errors: {complaints:#?}");
+    }
+}
+
+/// Returns the HTTP status of an error.
+pub fn status(error: &CosmosError) -> u16 {
+    error.status().status_code().into()
+}
+
+/// Opens a client with default options; over TLS it accepts the self-signed certificate of a local server.
+async fn connect(scheme: Scheme, port: u16) -> CosmosClient {
+    let endpoint = match scheme {
+        Scheme::Http => format!("http://localhost:{port}/"),
+        Scheme::Https => format!("https://localhost:{port}/"),
+    };
+    let endpoint: AccountEndpoint = endpoint.parse().expect("endpoint");
+    let mut builder = CosmosClient::builder();
+    if scheme == Scheme::Https {
+        let pool = ConnectionPoolOptions::builder()
+            .with_server_certificate_validation(ServerCertificateValidation::RequiredUnlessEmulator)
+            .build()
+            .expect("connection pool");
+        builder = builder.with_runtime(
+            CosmosRuntime::builder().with_connection_pool(pool).build().await.expect("runtime"),
+        );
+    }
+    builder
+        .build(
+            AccountReference::with_authentication_key(endpoint, KEY),
+            RoutingStrategy::ProximityTo(Region::from("South Central US")),
+        )
+        .await
+        .expect("connect")
+}
+
+async fn start(folder: &Path) -> (Child, u16) {
+    let log = File::create(log_file(folder)).expect("log file");
+    let mut process = Command::new(binary())
+        .args(["--port", "0", "--data-dir"])
+        .arg(folder.join("data"))
+        .env("NO_COLOR", "1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::from(log))
+        .kill_on_drop(true)
+        .spawn()
+        .expect("start the server");
+    let mut lines = BufReader::new(process.stdout.take().expect("standard output")).lines();
+    let ready = timeout(READY_LIMIT, async {
+        while let Some(line) = lines.next_line().await.expect("read standard output") {
+            if line.starts_with("armilla ready:") {
+                return line;
+            }
+        }
+        panic!("the server ended without a ready line");
+    })
+    .await
+    .expect("a ready line in time");
+    // Whatever else it prints is read, so that it never blocks on a full pipe.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    let endpoint = ready.split_whitespace().find_map(|pair| pair.strip_prefix("sql=")).expect("sql endpoint");
+    let port = endpoint.trim_end_matches('/').rsplit(':').next().and_then(|port| port.parse().ok());
+    (process, port.expect("port"))
+}
+
+async fn stop(process: &mut Child) {
+    let id = process.id().expect("still running").to_string();
+    let sent = Command::new("kill").args(["-TERM", &id]).status().await.expect("kill");
+    assert!(sent.success());
+    let ended = timeout(STOP_LIMIT, process.wait()).await.expect("stops in time").expect("exit status");
+    assert_eq!(ended.code(), Some(0), "SIGTERM ends the server with exit code 0");
+}
+
+fn is_complaint(line: &str) -> bool {
+    let levels = line.split_whitespace().take(2);
+    levels.into_iter().any(|word| word == "WARN" || word == "ERROR") || line.contains("panicked at")
+}
+
+fn log_file(folder: &Path) -> PathBuf {
+    folder.join("stderr.log")
+}
+
+fn binary() -> PathBuf {
+    match env::var_os("ARMILLA_BIN") {
+        Some(path) => PathBuf::from(path),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/debug/armilla"),
+    }
+}

@@ -1,0 +1,72 @@
+//! `/dbs/{database}/colls` and one container.
+
+use armilla_engine::ResourceKind;
+use http::{HeaderValue, Method, StatusCode};
+
+use crate::failure::Failure;
+use crate::headers::names;
+use crate::offer_headers;
+use crate::request::Request;
+use crate::resource_text::{feed_reply, reply};
+use crate::response::Reply;
+
+/// Indexes are never behind: each write brings its own index entries along.
+const INDEXING_DONE: HeaderValue = HeaderValue::from_static("100");
+
+/// Serves the containers of a database.
+pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply, Failure> {
+    let names = format!("dbs/{database}");
+    match *request.method {
+        Method::GET => {
+            let (count_max, continuation) = request.page()?;
+            let answer = request.engine.list_containers(&request.caller, database, count_max, continuation)?;
+            let mut reply = feed_reply(ResourceKind::Container, &answer);
+            reply.content_path(&names, &answer.value.parent_rid);
+            Ok(reply)
+        }
+        Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of containers")),
+        Method::POST => {
+            let definition = request.json_body()?;
+            let throughput = offer_headers::throughput(request.headers)?;
+            let answer =
+                request.engine.create_container(&request.caller, database, &definition, throughput).await?;
+            let mut reply = reply(StatusCode::CREATED, &answer);
+            reply.content_path(&names, &answer.value.parent_rid);
+            Ok(reply)
+        }
+        _ => Err(request.verb_not_allowed("GET, POST")),
+    }
+}
+
+/// Serves one container.
+pub(crate) async fn single(
+    request: &Request<'_>,
+    database: &str,
+    container: &str,
+) -> Result<Reply, Failure> {
+    let answer = match *request.method {
+        Method::GET => {
+            let known = request.known_version()?;
+            request.engine.read_container(&request.caller, database, container, known)?
+        }
+        Method::PUT => {
+            let (definition, precondition) = (request.json_body()?, request.expected_version()?);
+            request
+                .engine
+                .replace_container(&request.caller, database, container, &definition, precondition)
+                .await?
+        }
+        Method::DELETE => {
+            let precondition = request.expected_version()?;
+            let answer =
+                request.engine.delete_container(&request.caller, database, container, precondition).await?;
+            return Ok(Reply::empty(StatusCode::NO_CONTENT, answer.charge));
+        }
+        _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
+    };
+    let mut reply = reply(StatusCode::OK, &answer);
+    reply.content_path(&format!("dbs/{database}"), &answer.value.parent_rid);
+    reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, INDEXING_DONE);
+    reply.set(&names::LAZY_INDEXING_PROGRESS, INDEXING_DONE);
+    Ok(reply)
+}

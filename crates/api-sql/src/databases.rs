@@ -1,0 +1,55 @@
+//! `/dbs` and `/dbs/{database}`.
+
+use armilla_engine::ResourceKind;
+use armilla_value::Value;
+use http::{Method, StatusCode};
+
+use crate::failure::Failure;
+use crate::offer_headers;
+use crate::request::Request;
+use crate::resource_text::{feed_reply, reply};
+use crate::response::Reply;
+
+/// Serves `/dbs`.
+pub(crate) async fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
+    match *request.method {
+        Method::GET => {
+            let (count_max, continuation) = request.page()?;
+            let answer = request.engine.list_databases(&request.caller, count_max, continuation)?;
+            Ok(feed_reply(ResourceKind::Database, &answer))
+        }
+        Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of databases")),
+        Method::POST => {
+            let body = request.json_object("a database")?;
+            let id = body.get("id").and_then(Value::as_str).ok_or_else(|| missing_id("a database"))?;
+            let throughput = offer_headers::throughput(request.headers)?;
+            let answer = request.engine.create_database(&request.caller, id, throughput).await?;
+            Ok(reply(StatusCode::CREATED, &answer))
+        }
+        _ => Err(request.verb_not_allowed("GET, POST")),
+    }
+}
+
+/// Serves one database.
+pub(crate) async fn single(request: &Request<'_>, database: &str) -> Result<Reply, Failure> {
+    match *request.method {
+        Method::GET => {
+            let answer = request.engine.read_database(&request.caller, database, request.known_version()?)?;
+            Ok(reply(StatusCode::OK, &answer))
+        }
+        Method::DELETE => {
+            let precondition = request.expected_version()?;
+            let answer = request.engine.delete_database(&request.caller, database, precondition).await?;
+            Ok(Reply::empty(StatusCode::NO_CONTENT, answer.charge))
+        }
+        _ => Err(request.verb_not_allowed("GET, DELETE")),
+    }
+}
+
+/// Returns the refusal of a resource without a name.
+pub(crate) fn missing_id(what: &str) -> Failure {
+    Failure::bad_request(format!(
+        "The input content is invalid because the required properties - 'id; ' - are missing: {what} needs a \
+         text 'id'."
+    ))
+}

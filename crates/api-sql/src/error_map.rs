@@ -1,0 +1,117 @@
+//! Engine failures as status codes.
+//!
+//! There is no catch-all arm on purpose: a new kind must be placed here by hand.
+
+use armilla_engine::{Error, ErrorKind};
+use http::StatusCode;
+
+use crate::failure::{Failure, Origin};
+use crate::status::{Status, sub_status};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let status = status(error.kind);
+        if status.http == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(kind = ?error.kind, "{}", error.message);
+        }
+        Failure {
+            origin: Origin::Engine,
+            charge: error.charge,
+            position: error.position,
+            ..Failure::new(status, sentence(&error.message))
+        }
+    }
+}
+
+fn status(kind: ErrorKind) -> Status {
+    match kind {
+        ErrorKind::NotFound(_) => Status::NOT_FOUND,
+        ErrorKind::OwnerNotFound(_) => Status::NOT_FOUND.sub(sub_status::OWNER_NOT_FOUND),
+        ErrorKind::AlreadyExists(_) | ErrorKind::UniqueKeyTaken => Status::CONFLICT,
+        ErrorKind::PreconditionFailed => Status::PRECONDITION_FAILED,
+        ErrorKind::NotModified => Status::NOT_MODIFIED,
+        ErrorKind::LogicalPartitionFull => Status::FORBIDDEN.sub(sub_status::LOGICAL_PARTITION_FULL),
+        ErrorKind::TooLarge => Status::TOO_LARGE,
+        ErrorKind::PartitionKeyMismatch => Status::BAD_REQUEST.sub(sub_status::PARTITION_KEY_MISMATCH),
+        ErrorKind::ContainerReplaced => Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
+        ErrorKind::Invalid => Status::BAD_REQUEST,
+        ErrorKind::Forbidden => Status::FORBIDDEN,
+        ErrorKind::Unauthenticated => Status::UNAUTHORIZED,
+        ErrorKind::RangeGone => Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
+        ErrorKind::SessionNotAvailable => Status::NOT_FOUND.sub(sub_status::READ_SESSION_NOT_AVAILABLE),
+        // Clients take a timeout of a write for what it is: nobody knows, so they do not repeat it.
+        ErrorKind::OutcomeUnknown => Status::REQUEST_TIMEOUT,
+        ErrorKind::Unavailable => Status::UNAVAILABLE,
+        ErrorKind::Corrupt | ErrorKind::Internal => Status::INTERNAL,
+    }
+}
+
+/// Turns the engine's fragment into the sentence that clients know: their tests look for parts of it.
+fn sentence(fragment: &str) -> String {
+    let mut sentence = String::with_capacity(fragment.len() + 1);
+    let mut characters = fragment.chars();
+    if let Some(first) = characters.next() {
+        sentence.extend(first.to_uppercase());
+        sentence.push_str(characters.as_str());
+    }
+    if !sentence.ends_with('.') {
+        sentence.push('.');
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use armilla_engine::{Error, ErrorKind, Position, RequestUnits, ResourceKind};
+
+    use super::sentence;
+    use crate::failure::{Failure, Origin};
+
+    #[test]
+    fn kinds_have_their_codes() {
+        for (kind, status, sub, code) in [
+            (ErrorKind::NotFound(ResourceKind::Item), 404, 0, "NotFound"),
+            (ErrorKind::OwnerNotFound(ResourceKind::Container), 404, 1003, "NotFound"),
+            (ErrorKind::AlreadyExists(ResourceKind::Item), 409, 0, "Conflict"),
+            (ErrorKind::UniqueKeyTaken, 409, 0, "Conflict"),
+            (ErrorKind::PreconditionFailed, 412, 0, "PreconditionFailed"),
+            (ErrorKind::NotModified, 304, 0, "NotModified"),
+            (ErrorKind::LogicalPartitionFull, 403, 1014, "Forbidden"),
+            (ErrorKind::TooLarge, 413, 0, "RequestEntityTooLarge"),
+            (ErrorKind::PartitionKeyMismatch, 400, 1001, "BadRequest"),
+            (ErrorKind::ContainerReplaced, 400, 1024, "BadRequest"),
+            (ErrorKind::Invalid, 400, 0, "BadRequest"),
+            (ErrorKind::Forbidden, 403, 0, "Forbidden"),
+            (ErrorKind::Unauthenticated, 401, 0, "Unauthorized"),
+            (ErrorKind::RangeGone, 410, 1002, "Gone"),
+            (ErrorKind::SessionNotAvailable, 404, 1002, "NotFound"),
+            (ErrorKind::OutcomeUnknown, 408, 0, "RequestTimeout"),
+            (ErrorKind::Unavailable, 503, 0, "ServiceUnavailable"),
+            (ErrorKind::Corrupt, 500, 0, "InternalServerError"),
+            (ErrorKind::Internal, 500, 0, "InternalServerError"),
+        ] {
+            let failure = Failure::from(Error::new(kind, "what happened"));
+            let found = (failure.status.http.as_u16(), failure.status.sub, failure.status.code);
+            assert_eq!(found, (status, sub, code), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn price_and_place_come_along() {
+        let position = Some(Position { range_id: 1, lsn: 2 });
+        let charge = RequestUnits::from_hundredths(100);
+        let error = Error { charge, position, ..Error::new(ErrorKind::Invalid, "the thing is odd") };
+        let failure = Failure::from(error);
+        assert_eq!((failure.charge, failure.position), (charge, position));
+        assert_eq!((&*failure.message, failure.origin), ("The thing is odd.", Origin::Engine));
+    }
+
+    #[test]
+    fn fragments_become_sentences() {
+        for (fragment, expected) in
+            [("", "."), ("a", "A."), ("ends so.", "Ends so."), ("élan", "Élan."), ("'x' is", "'x' is.")]
+        {
+            assert_eq!(sentence(fragment), expected);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::{FeedMode, IndexingDirective, PostKind, RequestHeaders, Tag, names};
+use crate::failure::Failure;
+use crate::limits::{PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX};
+
+fn map(pairs: &[(&HeaderName, &str)]) -> HeaderMap {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).clone(), HeaderValue::from_bytes(value.as_bytes()).unwrap()))
+        .collect()
+}
+
+/// Reads one header by one method, for each value; `None` stands for a refusal that names the header.
+#[track_caller]
+fn check<T: PartialEq + std::fmt::Debug>(
+    name: &HeaderName,
+    read: impl for<'h> Fn(RequestHeaders<'h>) -> Result<T, Failure>,
+    cases: &[(&str, Option<T>)],
+) {
+    for (value, expected) in cases {
+        let map = map(&[(name, value)]);
+        match (read(RequestHeaders(&map)), expected) {
+            (Ok(found), Some(expected)) => assert_eq!(found, *expected, "{name}: {value}"),
+            (Err(failure), None) => {
+                assert_eq!(failure.status.http, 400, "{name}: {value}");
+                assert!(failure.message.contains(name.as_str()), "{}", failure.message);
+            }
+            (found, expected) => panic!("{name}: {value}: {found:?}, not {expected:?}"),
+        }
+    }
+}
+
+#[test]
+fn booleans_have_any_case() {
+    let cases = [
+        ("true", Some(true)),
+        ("True", Some(true)),
+        ("TRUE", Some(true)),
+        (" true ", Some(true)),
+        ("false", Some(false)),
+        ("False", Some(false)),
+        ("", Some(false)),
+        ("yes", None),
+        ("1", None),
+    ];
+    check(&names::IS_UPSERT, |headers| headers.flag(&names::IS_UPSERT), &cases);
+    assert!(!RequestHeaders(&HeaderMap::new()).flag(&names::IS_UPSERT).unwrap());
+}
+
+#[test]
+fn page_sizes() {
+    let long = "99999999999999999999999";
+    check(
+        &names::MAX_ITEM_COUNT,
+        |headers| headers.page_items_max(),
+        &[
+            ("-1", Some(None)),
+            ("", Some(None)),
+            ("1", Some(Some(1))),
+            ("10000", Some(Some(PAGE_ITEMS_MAX))),
+            ("10001", Some(Some(PAGE_ITEMS_MAX))),
+            (long, Some(Some(PAGE_ITEMS_MAX))),
+            ("0", None),
+            ("-2", None),
+            ("ten", None),
+            ("1.5", None),
+        ],
+    );
+    assert_eq!(RequestHeaders(&HeaderMap::new()).page_items_max(), Ok(None));
+}
+
+#[test]
+fn tags() {
+    let tag = "\"0000d826-0700-0000-0000-5f2c1b230000\"";
+    let map = map(&[(&http::header::IF_MATCH, tag), (&http::header::IF_NONE_MATCH, "*")]);
+    let headers = RequestHeaders(&map);
+    assert_eq!(headers.if_match(), Ok(Some(Tag::Exactly(tag))));
+    assert_eq!(headers.if_none_match(), Ok(Some(Tag::Any)));
+    assert_eq!(RequestHeaders(&HeaderMap::new()).if_match(), Ok(None));
+}
+
+#[test]
+fn minimal_answers() {
+    check(
+        &names::PREFER,
+        |headers| headers.prefers_minimal(),
+        &[
+            ("return=minimal", Some(true)),
+            ("respond-async, return=minimal", Some(true)),
+            ("Return=Minimal", Some(true)),
+            ("return=representation", Some(false)),
+            ("", Some(false)),
+        ],
+    );
+    check(
+        &names::POPULATE_CONTENT_ON_WRITE,
+        |headers| headers.prefers_minimal(),
+        &[("False", Some(true)), ("true", Some(false)), ("", Some(false)), ("maybe", None)],
+    );
+}
+
+#[test]
+fn posts_are_told_apart_in_order() {
+    let all: [(&HeaderName, &str); 4] = [
+        (&names::IS_QUERY_PLAN, "True"),
+        (&names::IS_QUERY, "true"),
+        (&names::IS_BATCH, "True"),
+        (&names::IS_UPSERT, "True"),
+    ];
+    let expected =
+        [PostKind::QueryPlan, PostKind::Query, PostKind::Batch, PostKind::Upsert, PostKind::Create];
+    for (skipped, expected) in expected.into_iter().enumerate() {
+        let map = map(&all[skipped..]);
+        assert_eq!(RequestHeaders(&map).post_kind(), Ok(expected));
+    }
+}
+
+#[test]
+fn queries_are_recognised() {
+    check(&names::IS_QUERY, |headers| headers.is_query(), &[("True", Some(true)), ("false", Some(false))]);
+    check(&names::IS_QUERY_LEGACY, |headers| headers.is_query(), &[("true", Some(true))]);
+    check(
+        &http::header::CONTENT_TYPE,
+        |headers| headers.is_query(),
+        &[
+            ("application/query+json", Some(true)),
+            ("Application/Query+JSON; charset=utf-8", Some(true)),
+            ("application/query+jsonx", Some(false)),
+            ("application/json", Some(false)),
+            ("", Some(false)),
+        ],
+    );
+}
+
+#[test]
+fn feed_modes() {
+    check(
+        &names::A_IM,
+        |headers| headers.feed_mode(),
+        &[
+            ("Incremental Feed", Some(Some(FeedMode::Incremental))),
+            ("Incremental feed", Some(Some(FeedMode::Incremental))),
+            ("Full-Fidelity Feed", Some(Some(FeedMode::FullFidelity))),
+            ("", Some(None)),
+            ("feed", None),
+        ],
+    );
+}
+
+#[test]
+fn indexing_directives_are_words_or_numbers() {
+    use IndexingDirective::{Default, Exclude, Include};
+    check(
+        &names::INDEXING_DIRECTIVE,
+        |headers| headers.indexing_directive(),
+        &[
+            ("Default", Some(Default)),
+            ("0", Some(Default)),
+            ("1", Some(Exclude)),
+            ("exclude", Some(Exclude)),
+            ("2", Some(Include)),
+            ("INCLUDE", Some(Include)),
+            ("3", None),
+        ],
+    );
+}
+
+#[test]
+fn throughput() {
+    check(
+        &names::OFFER_THROUGHPUT,
+        |headers| headers.offer_throughput(),
+        &[("400", Some(Some(400))), ("", Some(None)), ("-1", None), ("4e2", None), ("4294967296", None)],
+    );
+    check(
+        &names::OFFER_TYPE,
+        |headers| headers.offer_type_throughput(),
+        &[
+            ("S1", Some(Some(400))),
+            ("s2", Some(Some(1_000))),
+            ("S3", Some(Some(2_500))),
+            ("Invalid", Some(None)),
+            ("S4", None),
+        ],
+    );
+}
+
+#[test]
+fn token_life_is_bounded() {
+    check(
+        &names::EXPIRY_SECONDS,
+        |headers| headers.expiry_seconds(),
+        &[("10", Some(Some(10))), ("86400", Some(Some(86_400))), ("9", None), ("86401", None), ("x", None)],
+    );
+}
+
+#[test]
+fn priorities() {
+    check(
+        &names::PRIORITY_LEVEL,
+        |headers| headers.check_priority(),
+        &[("High", Some(())), ("low", Some(())), ("", Some(())), ("Medium", None)],
+    );
+}
+
+#[test]
+fn key_ranges() {
+    let range = |pairs: &[(&HeaderName, &str)]| {
+        let map = map(pairs);
+        RequestHeaders(&map)
+            .effective_key_range()
+            .map(|range| range.map(|(start, end)| (start.to_owned(), end.to_owned())))
+    };
+    let kind = (&names::READ_KEY_TYPE, "EffectivePartitionKeyRange");
+    let bounds = |start: &str, end: &str| Ok(Some((start.to_owned(), end.to_owned())));
+    assert_eq!(range(&[]), Ok(None));
+    assert_eq!(range(&[kind]), Ok(None));
+    assert_eq!(range(&[kind, (&names::START_EPK, "1F"), (&names::END_EPK, "2f")]), bounds("1F", "2f"));
+    assert_eq!(range(&[kind, (&names::START_EPK, "1F")]), bounds("1F", "FF"));
+    assert_eq!(range(&[kind, (&names::END_EPK, "1F")]), bounds("", "1F"));
+    for bad in [
+        &[(&names::READ_KEY_TYPE, "EffectivePartitionKey")][..],
+        &[(&names::START_EPK, "xyz")],
+        &[(&names::START_EPK, "00"), (&names::END_EPK, "-1")],
+    ] {
+        assert_eq!(range(bad).unwrap_err().status.http, 400);
+    }
+}
+
+#[test]
+fn triggers_are_noticed() {
+    check(
+        &names::PRE_TRIGGER_INCLUDE,
+        |headers| headers.names_triggers(),
+        &[("a,b", Some(true)), ("", Some(false))],
+    );
+    check(&names::POST_TRIGGER_INCLUDE, |headers| headers.names_triggers(), &[("a", Some(true))]);
+}
+
+#[test]
+fn activity_ids_are_echoed_if_they_can_be() {
+    let echoed = |value: &str| {
+        let map = map(&[(&names::ACTIVITY_ID, value)]);
+        RequestHeaders(&map).activity_id().is_some()
+    };
+    assert!(echoed("6f9619ff-8b86-d011-b42d-00cf4fc964ff"));
+    assert!(echoed(&"a".repeat(64)));
+    assert!(!echoed(&"a".repeat(65)));
+    assert!(!echoed(""));
+    assert!(!echoed("é"));
+}
+
+#[test]
+fn long_and_odd_values_are_refused() {
+    let partition_key = |value: &[u8]| {
+        let mut map = HeaderMap::new();
+        map.insert(&names::PARTITION_KEY, HeaderValue::from_bytes(value).unwrap());
+        RequestHeaders(&map).partition_key().map(|key| key.map(str::to_owned))
+    };
+    assert_eq!(partition_key("[\"é\"]".as_bytes()), Ok(Some("[\"é\"]".to_owned())));
+    assert!(partition_key(&[0xFF]).unwrap_err().message.contains("x-ms-documentdb-partitionkey"));
+    assert!(partition_key(&vec![b'a'; PARTITION_KEY_HEADER_BYTES_MAX]).is_ok());
+    assert!(partition_key(&vec![b'a'; PARTITION_KEY_HEADER_BYTES_MAX + 1]).is_err());
+}

@@ -1,0 +1,44 @@
+//! Bounds that this front end enforces on what clients send.
+//!
+//! Not here: bounds on resources and items themselves (names, nesting, partition key values), which
+//! the engine enforces for every protocol alike.
+
+use std::time::Duration;
+
+/// Largest item, as UTF-8 JSON text. Service limit: 2 MB.
+pub(crate) const ITEM_TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Largest request body. Service limit: 2 MB; a binary item may be a little longer than its text.
+pub(crate) const REQUEST_BODY_BYTES_MAX: usize = ITEM_TEXT_BYTES_MAX + 64 * 1024;
+
+/// Most bytes of a body that is too long which are taken before the connection is given up.
+pub(crate) const REQUEST_DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Longest request path, before decoding: six names of 1,023 bytes, each byte percent-encoded.
+pub(crate) const PATH_BYTES_MAX: usize = 20 * 1024;
+
+/// Longest partition key header: three values of 2,048 bytes in which every character is escaped
+/// (`\u0000`, six bytes for one).
+pub(crate) const PARTITION_KEY_HEADER_BYTES_MAX: usize = 3 * 6 * 2_048 + 64;
+
+/// Longest continuation token that is looked at. Tokens of this server are far shorter.
+pub(crate) const CONTINUATION_BYTES_MAX: usize = 16 * 1024;
+
+/// Longest session token that is looked at: a few thousand ranges.
+pub(crate) const SESSION_TOKEN_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest `Authorization` header, before decoding.
+pub(crate) const AUTHORIZATION_BYTES_MAX: usize = 16 * 1024;
+
+/// Longest activity id that is echoed; a GUID has 36 characters.
+pub(crate) const ACTIVITY_ID_BYTES_MAX: usize = 64;
+
+/// Most items in one page, whatever the client asks for.
+pub(crate) const PAGE_ITEMS_MAX: usize = 10_000;
+
+/// Deepest nesting that the binary JSON reader follows. The engine's own bound is lower; this one
+/// keeps the reader's stack small whatever the bytes say.
+pub(crate) const BINARY_JSON_DEPTH_MAX: usize = 256;
+
+/// How far the date of a signature may lie from the server's clock. Service limit.
+pub(crate) const DATE_SKEW_DEFAULT: Duration = Duration::from_secs(15 * 60);

@@ -1,0 +1,91 @@
+//! A request on its way through the handlers.
+
+use armilla_engine::{Caller, Consistency, Engine, ETag, ResourcePrecondition, SessionToken};
+use armilla_value::{Object, Value, json};
+use bytes::Bytes;
+use http::Method;
+
+use crate::failure::Failure;
+use crate::headers::{RequestHeaders, Tag, names};
+use crate::status::Status;
+
+/// A request that was read and whose sender is known.
+pub(crate) struct Request<'r> {
+    /// The verb.
+    pub(crate) method: &'r Method,
+    /// The headers.
+    pub(crate) headers: RequestHeaders<'r>,
+    /// The body; empty where the verb has none.
+    pub(crate) body: Bytes,
+    /// Who asks.
+    pub(crate) caller: Caller,
+    /// The id of this request, for error messages.
+    pub(crate) activity_id: &'r str,
+    /// What is asked.
+    pub(crate) engine: &'r Engine,
+}
+
+impl Request<'_> {
+    /// Adds to the caller what reads of items depend on.
+    pub(crate) fn item_caller(&self) -> Result<Caller, Failure> {
+        let consistency = self.consistency()?;
+        let session = match self.headers.session_token()? {
+            Some(token) => SessionToken::parse(token).map_err(armilla_engine::Error::from)?,
+            None => SessionToken::default(),
+        };
+        self.headers.check_priority()?;
+        Ok(Caller { access: self.caller.access.clone(), consistency, session })
+    }
+
+    fn consistency(&self) -> Result<Option<Consistency>, Failure> {
+        let Some(name) = self.headers.consistency_level()? else { return Ok(None) };
+        let level = Consistency::from_name(name);
+        level.map(Some).ok_or_else(|| crate::headers::invalid(&names::CONSISTENCY_LEVEL, name, "a consistency level"))
+    }
+
+    /// Returns the body as JSON.
+    pub(crate) fn json_body(&self) -> Result<Value, Failure> {
+        json::parse(&self.body)
+            .map_err(|error| Failure::bad_request(format!("the request body is not valid JSON: {error}")))
+    }
+
+    /// Returns the body as a JSON object.
+    pub(crate) fn json_object(&self, what: &str) -> Result<Object, Failure> {
+        match self.json_body()? {
+            Value::Object(object) => Ok(object),
+            _ => Err(Failure::bad_request(format!("the request body is not {what}: it is no JSON object"))),
+        }
+    }
+
+    /// Returns which page of a feed is asked for: how many entries, and from where.
+    pub(crate) fn page(&self) -> Result<(Option<usize>, Option<&str>), Failure> {
+        Ok((self.headers.page_items_max()?, self.headers.continuation()?))
+    }
+
+    /// Returns the version that a reader holds already.
+    pub(crate) fn known_version(&self) -> Result<Option<ETag>, Failure> {
+        Ok(match self.headers.if_none_match()? {
+            Some(Tag::Exactly(tag)) => ETag::parse(tag),
+            Some(Tag::Any) | None => None,
+        })
+    }
+
+    /// Returns the version that a resource must still have to be changed.
+    pub(crate) fn expected_version(&self) -> Result<ResourcePrecondition, Failure> {
+        Ok(match self.headers.if_match()? {
+            Some(Tag::Exactly(tag)) => ResourcePrecondition::Version(ETag::parse(tag)),
+            Some(Tag::Any) | None => ResourcePrecondition::None,
+        })
+    }
+
+    /// Returns the refusal of a verb that a resource does not take.
+    pub(crate) fn verb_not_allowed(&self, allowed: &'static str) -> Failure {
+        Failure {
+            allowed_verbs: Some(allowed),
+            ..Failure::new(
+                Status::METHOD_NOT_ALLOWED,
+                format!("the verb {} is not allowed here; the resource takes {allowed}", self.method),
+            )
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Resources and feeds of resources as JSON text.
+
+use armilla_engine::{Answer, Feed, Resource, ResourceKind};
+use armilla_value::json;
+use http::StatusCode;
+
+use crate::headers::names;
+use crate::json_text::{push_integer, push_string};
+use crate::response::Reply;
+
+/// Links to what lies below a resource, by its kind.
+fn child_links(kind: ResourceKind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        ResourceKind::Database => &[("_colls", "colls/"), ("_users", "users/")],
+        ResourceKind::Container => &[
+            ("_docs", "docs/"),
+            ("_sprocs", "sprocs/"),
+            ("_triggers", "triggers/"),
+            ("_udfs", "udfs/"),
+            ("_conflicts", "conflicts/"),
+        ],
+        ResourceKind::User => &[("_permissions", "permissions/")],
+        ResourceKind::Item | ResourceKind::Offer | ResourceKind::Permission => &[],
+    }
+}
+
+/// The name of a kind's array in a feed.
+fn feed_name(kind: ResourceKind) -> &'static str {
+    match kind {
+        ResourceKind::Database => "Databases",
+        ResourceKind::Container => "DocumentCollections",
+        ResourceKind::Item => "Documents",
+        ResourceKind::Offer => "Offers",
+        ResourceKind::User => "Users",
+        ResourceKind::Permission => "Permissions",
+    }
+}
+
+/// Appends a resource with its system properties.
+fn push_resource(text: &mut Vec<u8>, resource: &Resource) {
+    text.push(b'{');
+    for (name, value) in resource.body.iter() {
+        push_string(text, name);
+        text.push(b':');
+        json::write(value, text);
+        text.push(b',');
+    }
+    text.extend_from_slice(b"\"_rid\":");
+    push_string(text, &resource.rid);
+    text.extend_from_slice(b",\"_self\":");
+    push_string(text, &resource.self_link);
+    text.extend_from_slice(b",\"_etag\":\"\\\"");
+    text.extend_from_slice(&resource.etag.text());
+    text.extend_from_slice(b"\\\"\",\"_ts\":");
+    push_integer(text, resource.ts);
+    for (name, link) in child_links(resource.kind) {
+        text.push(b',');
+        push_string(text, name);
+        text.push(b':');
+        push_string(text, link);
+    }
+    text.push(b'}');
+}
+
+/// Returns the reply that holds one resource.
+pub(crate) fn reply(status: StatusCode, answer: &Answer<Resource>) -> Reply {
+    let mut text = Vec::with_capacity(512);
+    push_resource(&mut text, &answer.value);
+    let mut reply = Reply::json(status, text, answer.charge);
+    reply.etag(answer.value.etag);
+    reply
+}
+
+/// Returns the reply that holds a page of resources.
+pub(crate) fn feed_reply(kind: ResourceKind, answer: &Answer<Feed>) -> Reply {
+    let feed = &answer.value;
+    let mut text = Vec::with_capacity(128 + 512 * feed.resources.len());
+    begin_feed(&mut text, &feed.parent_rid, feed_name(kind));
+    for (index, resource) in feed.resources.iter().enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        push_resource(&mut text, resource);
+    }
+    end_feed(&mut text, feed.resources.len());
+    let mut reply = Reply::json(StatusCode::OK, text, answer.charge);
+    page_headers(&mut reply, feed.resources.len(), feed.continuation.as_deref());
+    reply
+}
+
+/// Appends what stands before the entries of a feed.
+pub(crate) fn begin_feed(text: &mut Vec<u8>, parent_rid: &str, name: &str) {
+    text.extend_from_slice(b"{\"_rid\":");
+    push_string(text, parent_rid);
+    text.push(b',');
+    push_string(text, name);
+    text.extend_from_slice(b":[");
+}
+
+/// Appends what stands behind the entries of a feed.
+pub(crate) fn end_feed(text: &mut Vec<u8>, count: usize) {
+    text.extend_from_slice(b"],\"_count\":");
+    push_integer(text, u64::try_from(count).unwrap_or(u64::MAX));
+    text.push(b'}');
+}
+
+/// Sets the headers of a page: how many entries, and where the next page begins.
+pub(crate) fn page_headers(reply: &mut Reply, count: usize, continuation: Option<&str>) {
+    reply.set(&names::ITEM_COUNT, count);
+    if let Some(continuation) = continuation {
+        reply.set_text(&names::CONTINUATION, continuation);
+    }
+}

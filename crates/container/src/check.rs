@@ -1,0 +1,297 @@
+//! Verifying a physical partition: that everything stored about its items agrees.
+//!
+//! Reads one snapshot from front to back, so it finds what a crash, a bug or a bad disk left behind: items
+//! without numbers, numbers without items, gaps in the change log, counters and sizes that are off.
+
+use armilla_kv::{Family, Scan, Snapshot};
+use armilla_value::{PartitionKey, extract};
+use bytes::Bytes;
+
+use crate::container::{Container, Plan};
+use crate::counters::{Counters, LogicalSize};
+use crate::error::{Error, Result};
+use crate::feed::{Change, ChangeKind};
+use crate::item::Item;
+use crate::keys;
+use crate::ranges::Range;
+use crate::write;
+
+/// Problems after which a check gives up listing more of the same partition.
+const PROBLEMS_MAX: usize = 100;
+
+/// Something that does not agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The physical partition.
+    pub range_id: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What a check saw.
+#[derive(Debug, Clone, Default)]
+pub struct CheckSummary {
+    /// Items that were read.
+    pub items: u64,
+    /// Their bytes, keys and values.
+    pub bytes: u64,
+    /// Entries of the change log.
+    pub changes: u64,
+    /// What does not agree.
+    pub problems: Vec<Problem>,
+}
+
+/// Verifies one physical partition. `progress` is told after every page how many items were read so far.
+pub fn check_partition(container: &Container, range_id: u32, progress: &mut dyn FnMut(u64)) -> Result<CheckSummary> {
+    let slot = container
+        .slots()
+        .iter()
+        .find(|slot| slot.range.id == range_id)
+        .ok_or_else(|| Error::invalid(format!("there is no range {range_id}")))?;
+    let partition = container.partition(slot)?;
+    let snapshot = partition.space().snapshot()?;
+    let plan = container.plan();
+    let counters = match snapshot.get(Family::Meta, keys::COUNTERS)? {
+        Some(bytes) => Counters::decode(&bytes)?,
+        None => Counters::default(),
+    };
+    let mut check = Check {
+        snapshot: snapshot.as_ref(),
+        plan: &plan,
+        range: &slot.range,
+        counters,
+        summary: CheckSummary::default(),
+        logical: None,
+        logical_partitions: 0,
+    };
+    check.items(progress)?;
+    check.numbers()?;
+    check.changes()?;
+    check.records()?;
+    Ok(check.summary)
+}
+
+struct Check<'a> {
+    snapshot: &'a dyn Snapshot,
+    plan: &'a Plan,
+    range: &'a Range,
+    counters: Counters,
+    summary: CheckSummary,
+    /// The logical partition that the items being read belong to, and what it holds so far.
+    logical: Option<(Bytes, LogicalSize)>,
+    logical_partitions: u64,
+}
+
+impl Check<'_> {
+    fn problem(&mut self, message: String) {
+        if self.summary.problems.len() < PROBLEMS_MAX {
+            self.summary.problems.push(Problem { range_id: self.range.id, message });
+        }
+    }
+
+    fn scan(&mut self, family: Family, mut each: impl FnMut(&mut Self, &Bytes, &Bytes) -> Result<()>) -> Result<()> {
+        let mut scan = Scan::prefix(family, b"");
+        loop {
+            let page = self.snapshot.scan(&scan)?;
+            for (key, value) in &page.entries {
+                each(self, key, value)?;
+            }
+            match page.entries.last() {
+                Some((key, _)) if page.more => scan = scan.after(key),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn items(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        const PROGRESS_EVERY: u64 = 10_000;
+        self.scan(Family::Item, |check, key, value| {
+            check.summary.items += 1;
+            check.summary.bytes += (key.len() + value.len()) as u64;
+            if check.summary.items.is_multiple_of(PROGRESS_EVERY) {
+                progress(check.summary.items);
+            }
+            match Item::open(value.clone()) {
+                Ok(item) => check.item(key, &item),
+                Err(error) => {
+                    check.problem(format!("item with key {}: {error}", shown(key)));
+                    Ok(())
+                }
+            }
+        })?;
+        self.end_logical_partition(None)?;
+        progress(self.summary.items);
+        let Counters { items, bytes, .. } = self.counters;
+        if (items, bytes) != (self.summary.items, self.summary.bytes) {
+            let (found_items, found_bytes) = (self.summary.items, self.summary.bytes);
+            self.problem(format!(
+                "the counters say {items} items in {bytes} bytes, there are {found_items} in {found_bytes}"
+            ));
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, key: &Bytes, item: &Item) -> Result<()> {
+        let header = *item.header();
+        let name = format!("item with number {}", header.number);
+        if let Err(damage) = item.stored().verify() {
+            self.problem(format!("{name}: its stored form is damaged: {damage}"));
+            return Ok(());
+        }
+        let root = item.stored().root();
+        let definition = &self.plan.definition.partition_key;
+        let Some((hashed, rest)) = keys::split_item_key(key, definition.version, definition.paths.len()) else {
+            self.problem(format!("{name}: its key is cut short"));
+            return Ok(());
+        };
+        let Ok((partition_key, used)) = PartitionKey::from_key_bytes(rest) else {
+            self.problem(format!("{name}: the partition key in its key is damaged"));
+            return Ok(());
+        };
+        if partition_key != extract(root, &definition.paths) {
+            self.problem(format!("{name}: its partition key is not the one in its key"));
+        }
+        if root.get("id").and_then(|id| id.as_str()).is_none_or(|id| id.as_bytes() != &rest[used..]) {
+            self.problem(format!("{name}: its id is not the one in its key"));
+        }
+        match write::locate(self.plan, &partition_key) {
+            Ok((expected, _)) if expected == hashed => {}
+            _ => self.problem(format!("{name}: its hashed key is not that of its partition key")),
+        }
+        if hashed < self.range.min || hashed >= self.range.max {
+            self.problem(format!("{name}: its hashed key lies outside the partition's range"));
+        }
+        if header.lsn > self.counters.lsn {
+            self.problem(format!("{name}: its commit {} is newer than the counters' {}", header.lsn, self.counters.lsn));
+        }
+        match self.snapshot.get(Family::Number, &keys::number(header.number))? {
+            Some(named) if named == key => {}
+            Some(_) => self.problem(format!("{name}: its number belongs to another key")),
+            None => self.problem(format!("{name}: its number has no entry")),
+        }
+        match self.snapshot.get(Family::Feed, &keys::feed(header.lsn, header.operation))? {
+            None => self.problem(format!("{name}: commit {} is not in the change log", header.lsn)),
+            Some(bytes) => match Change::decode(&bytes) {
+                Ok(change) if change.item_key == key && change.kind != ChangeKind::Delete => {}
+                Ok(_) => self.problem(format!("{name}: the change log has something else at {}", header.lsn)),
+                Err(error) => self.problem(format!("{name}: {error}")),
+            },
+        }
+        let logical_length = key.len() - rest.len() + used;
+        self.add_to_logical_partition(key.slice(..logical_length), key.len() + item.bytes().len())?;
+        let id = &rest[used..];
+        let (_, logical) = write::locate(self.plan, &partition_key)?;
+        for (constraint, values) in write::unique_keys(self.plan, root).iter().enumerate() {
+            let reservation = keys::unique(&logical, constraint as u8, values);
+            if self.snapshot.get(Family::Meta, &reservation)?.as_deref() != Some(id) {
+                self.problem(format!("{name}: unique key {} is not reserved for it", constraint + 1));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_to_logical_partition(&mut self, logical: Bytes, bytes: usize) -> Result<()> {
+        if self.logical.as_ref().is_none_or(|(current, _)| *current != logical) {
+            self.end_logical_partition(Some(logical))?;
+        }
+        if let Some((_, size)) = &mut self.logical {
+            size.items += 1;
+            size.bytes += bytes as u64;
+        }
+        Ok(())
+    }
+
+    fn end_logical_partition(&mut self, next: Option<Bytes>) -> Result<()> {
+        let ended = std::mem::replace(&mut self.logical, next.map(|key| (key, LogicalSize::default())));
+        let Some((key, size)) = ended else { return Ok(()) };
+        self.logical_partitions += 1;
+        let record = [&[keys::SIZE_TAG], &key[..]].concat();
+        let stored = self.snapshot.get(Family::Meta, &record)?.map(|bytes| LogicalSize::decode(&bytes)).transpose()?;
+        if stored != Some(size) {
+            self.problem(format!("the logical partition {} holds {size:?}, its record says {stored:?}", shown(&key)));
+        }
+        Ok(())
+    }
+
+    fn numbers(&mut self) -> Result<()> {
+        let mut count = 0;
+        self.scan(Family::Number, |_, _, _| {
+            count += 1;
+            Ok(())
+        })?;
+        // Every item has its own number, so as many numbers as items means that none is left over.
+        if count != self.summary.items {
+            let items = self.summary.items;
+            self.problem(format!("there are {count} item numbers for {items} items"));
+        }
+        Ok(())
+    }
+
+    fn changes(&mut self) -> Result<()> {
+        let mut current = 0;
+        self.scan(Family::Feed, |check, key, value| {
+            check.summary.changes += 1;
+            let Ok(position) = <[u8; 10]>::try_from(&key[..]) else {
+                check.problem(format!("the change log has a key of {} bytes", key.len()));
+                return Ok(());
+            };
+            let lsn = u64::from_be_bytes(position[..8].try_into().expect("eight bytes"));
+            if lsn > check.counters.lsn {
+                let newest = check.counters.lsn;
+                check.problem(format!("the change log has commit {lsn}, the counters end at {newest}"));
+            }
+            let change = match Change::decode(value) {
+                Ok(change) => change,
+                Err(error) => {
+                    check.problem(format!("commit {lsn}: {error}"));
+                    return Ok(());
+                }
+            };
+            let item = check.snapshot.get(Family::Item, &change.item_key)?.map(Item::open).transpose()?;
+            let written_by = item.map(|item| item.header().lsn);
+            match change.kind {
+                ChangeKind::Create | ChangeKind::Replace if written_by == Some(lsn) => current += 1,
+                ChangeKind::Delete if written_by.is_none_or(|newer| newer > lsn) => {}
+                _ if check.plan.keeps_all_versions && written_by != Some(lsn) => {}
+                kind => check.problem(format!("commit {lsn} ({kind:?}) is stale: its item was written by {written_by:?}")),
+            }
+            Ok(())
+        })?;
+        if current != self.summary.items {
+            let items = self.summary.items;
+            self.problem(format!("the change log has {current} current versions of {items} items"));
+        }
+        Ok(())
+    }
+
+    fn records(&mut self) -> Result<()> {
+        let (mut sizes, mut reservations) = (0, 0);
+        self.scan(Family::Meta, |check, key, _| {
+            match key.first() {
+                Some(0) if key == keys::COUNTERS => {}
+                Some(&keys::SIZE_TAG) => sizes += 1,
+                Some(&keys::UNIQUE_TAG) => reservations += 1,
+                _ => check.problem(format!("the record {} is of no known kind", shown(key))),
+            }
+            Ok(())
+        })?;
+        if sizes != self.logical_partitions {
+            let found = self.logical_partitions;
+            self.problem(format!("there are {sizes} sizes of logical partitions for {found} of them"));
+        }
+        let expected = self.summary.items * self.plan.definition.unique_keys.len() as u64;
+        if reservations != expected {
+            self.problem(format!("there are {reservations} unique-key reservations, {expected} are expected"));
+        }
+        Ok(())
+    }
+}
+
+fn shown(key: &[u8]) -> String {
+    const BYTES_MAX: usize = 40;
+    let mut text: String = key.iter().take(BYTES_MAX).map(|byte| format!("{byte:02x}")).collect();
+    if key.len() > BYTES_MAX {
+        text.push_str("...");
+    }
+    text
+}

@@ -1,0 +1,134 @@
+//! `partitionKey`: `{"paths": ["/tenant", "/user"], "kind": "MultiHash", "version": 2}`.
+
+use armilla_index::reader::Field;
+use armilla_value::{HashVersion, PropertyPath, Value};
+
+use super::{DefinitionError, integer, limits, object, property_paths};
+
+/// Where an item's partition key stands and how it is hashed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartitionKeyDefinition {
+    /// The paths as they were written: clients read names out of them, and not all undo escapes.
+    texts: Vec<String>,
+    /// The paths, outermost level first.
+    pub paths: Vec<PropertyPath>,
+    /// Which hash: version 1 or 2 of one path, or that of one to three paths.
+    pub version: HashVersion,
+    /// Whether the key was given by the system to a container made without one.
+    pub system_key: bool,
+}
+
+const HASH: &str = "Hash";
+const MULTI_HASH: &str = "MultiHash";
+
+pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, DefinitionError> {
+    let Some(field) = body.member("partitionKey") else {
+        let message = "partition key must be specified: 'partitionKey.paths' is missing";
+        return Err(DefinitionError::new("partitionKey", message));
+    };
+    field.expect_object()?;
+    let multiple = is_multiple(&field)?;
+    let (texts, paths) = read_paths(&field, multiple)?;
+    let version_field = field.member("version");
+    let number = version_field.as_ref().map(Field::integer).transpose()?;
+    let version = match (number, multiple) {
+        (None | Some(2), false) => HashVersion::V2,
+        (None | Some(2), true) => HashVersion::MultiHash,
+        (Some(1), false) => HashVersion::V1,
+        (Some(other), _) => {
+            let allowed = if multiple { "2, which the kind 'MultiHash' needs" } else { "1 or 2" };
+            let message = format!("the partition key version {other} is not {allowed}");
+            return Err(DefinitionError::new("partitionKey.version", message));
+        }
+    };
+    let system_key = field.member("systemKey").map(|flag| flag.boolean()).transpose()?.unwrap_or(false);
+    Ok(PartitionKeyDefinition { texts, paths, version, system_key })
+}
+
+/// Returns whether the kind is `MultiHash`; without a kind it is `Hash`.
+fn is_multiple(field: &Field<'_>) -> Result<bool, DefinitionError> {
+    let Some(kind) = field.member("kind") else { return Ok(false) };
+    let word = kind.text()?;
+    let message = if word.eq_ignore_ascii_case(HASH) {
+        return Ok(false);
+    } else if word.eq_ignore_ascii_case(MULTI_HASH) {
+        return Ok(true);
+    } else if word.eq_ignore_ascii_case("Range") {
+        "the partition key kind 'Range' is no longer supported; use 'Hash'".to_owned()
+    } else {
+        format!("the partition key kind '{word}' is neither 'Hash' nor 'MultiHash'")
+    };
+    Err(DefinitionError::new(kind.path(), message))
+}
+
+fn read_paths(
+    field: &Field<'_>,
+    multiple: bool,
+) -> Result<(Vec<String>, Vec<PropertyPath>), DefinitionError> {
+    let Some(list) = field.member("paths") else {
+        let message = "partition key must be specified: 'partitionKey.paths' is missing";
+        return Err(DefinitionError::new("partitionKey.paths", message));
+    };
+    let elements = list.elements()?;
+    let path_count_max = if multiple { limits::PARTITION_KEY_PATHS_MAX } else { 1 };
+    if elements.is_empty() || elements.len() > path_count_max {
+        let (kind, rule) =
+            if multiple { (MULTI_HASH, "one to three paths") } else { (HASH, "exactly one path") };
+        let message =
+            format!("a partition key of kind '{kind}' has {rule}, but {} are given", elements.len());
+        return Err(DefinitionError::new(list.path(), message));
+    }
+    let mut texts = Vec::new();
+    let mut paths = Vec::new();
+    for element in elements {
+        let text = element.text()?;
+        let path = property_paths::parse(text).map_err(|position| bad_path(&element, text, position))?;
+        if paths.contains(&path) {
+            let message = format!("the partition key path '{text}' is given more than once");
+            return Err(DefinitionError::new(element.path(), message));
+        }
+        texts.push(text.to_owned());
+        paths.push(path);
+    }
+    Ok((texts, paths))
+}
+
+fn bad_path(element: &Field<'_>, text: &str, position: usize) -> DefinitionError {
+    DefinitionError::new(
+        element.path(),
+        format!(
+            "The partition key component definition path '{text}' could not be accepted, failed near \
+             position '{position}'. Partition key paths must contain only valid characters and not contain \
+             a trailing slash or wildcard character."
+        ),
+    )
+}
+
+pub(super) fn write(key: &PartitionKeyDefinition) -> Value {
+    let paths = key.texts.iter().map(|text| Value::from(text.as_str()));
+    let (kind, version) = match key.version {
+        HashVersion::V1 => (HASH, 1),
+        HashVersion::V2 => (HASH, 2),
+        HashVersion::MultiHash => (MULTI_HASH, 2),
+    };
+    let mut members =
+        vec![("paths", Value::Array(paths.collect())), ("kind", kind.into()), ("version", integer(version))];
+    if key.system_key {
+        members.push(("systemKey", true.into()));
+    }
+    object(members)
+}
+
+/// Paths and kind must stay. The version stays too, but is not compared: clients that leave it out mean
+/// whichever the container has.
+pub(super) fn replace(
+    old: &PartitionKeyDefinition,
+    new: &PartitionKeyDefinition,
+) -> Result<PartitionKeyDefinition, DefinitionError> {
+    let is_multiple = |key: &PartitionKeyDefinition| key.version == HashVersion::MultiHash;
+    if old.paths == new.paths && is_multiple(old) == is_multiple(new) {
+        Ok(old.clone())
+    } else {
+        Err(DefinitionError::new("partitionKey", "Document collection partition key cannot be changed."))
+    }
+}

@@ -1,0 +1,247 @@
+//! One stored item: a fixed header followed by the stored form of its JSON.
+//!
+//! The header holds what the server adds to an item: its commit number, its item number, its time stamp. The
+//! system properties that clients see are made from it when the item is written out; they are never stored.
+//! Byte by byte: `docs/on-disk.md`.
+
+use std::fmt;
+
+use armilla_value::rid::{ContainerRid, ItemRid};
+use armilla_value::stored::Stored;
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+
+/// Properties of an item that belong to the server: dropped on the way in, added on the way out.
+pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
+
+/// Bytes before the stored form in an item's value.
+pub(crate) const HEADER_BYTES: usize = 28;
+
+const FORMAT_VERSION: u8 = 1;
+
+/// The part of a stored item that the server adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemHeader {
+    /// The commit that wrote this version.
+    pub lsn: u64,
+    /// Which operation of that commit.
+    pub operation: u16,
+    /// The item's number: unique in the container, growing in the order of insertion, for life.
+    pub number: u64,
+    /// Seconds since 1970 UTC when this version was written.
+    pub ts: u32,
+    /// The item's own time to live in seconds, -1 for never, 0 where it has none.
+    pub ttl: i32,
+}
+
+impl ItemHeader {
+    pub(crate) fn write(&self, out: &mut [u8]) {
+        out[0] = FORMAT_VERSION;
+        out[1] = 0;
+        out[2..4].copy_from_slice(&self.operation.to_be_bytes());
+        out[4..8].copy_from_slice(&self.ts.to_be_bytes());
+        out[8..16].copy_from_slice(&self.lsn.to_be_bytes());
+        out[16..24].copy_from_slice(&self.number.to_be_bytes());
+        out[24..28].copy_from_slice(&self.ttl.to_be_bytes());
+    }
+
+    fn read(bytes: &[u8]) -> Option<ItemHeader> {
+        let (header, _) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        if header[0] != FORMAT_VERSION {
+            return None;
+        }
+        let u64_at = |at: usize| u64::from_be_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+        let u32_at = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
+        Some(ItemHeader {
+            operation: u16::from_be_bytes([header[2], header[3]]),
+            ts: u32_at(4),
+            lsn: u64_at(8),
+            number: u64_at(16),
+            ttl: u32_at(24).cast_signed(),
+        })
+    }
+}
+
+/// A stored item.
+#[derive(Clone)]
+pub struct Item {
+    bytes: Bytes,
+    header: ItemHeader,
+}
+
+impl Item {
+    /// Opens the value of an item.
+    pub(crate) fn open(bytes: Bytes) -> Result<Item> {
+        let header = ItemHeader::read(&bytes)
+            .ok_or_else(|| Error::corrupt("an item's header is cut short or of an unknown version"))?;
+        let item = Item { bytes, header };
+        Stored::open(&item.bytes[HEADER_BYTES..])
+            .map_err(|_| Error::corrupt(format!("the item with number {} is damaged", header.number)))?;
+        Ok(item)
+    }
+
+    /// Returns what the server added to the item.
+    pub fn header(&self) -> &ItemHeader {
+        &self.header
+    }
+
+    /// Returns the item's content.
+    pub fn stored(&self) -> Stored<'_> {
+        Stored::open(&self.bytes[HEADER_BYTES..]).expect("checked when the item was opened")
+    }
+
+    /// Returns the stored bytes.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Returns the item's etag in a container.
+    pub fn etag(&self, identity: &ContainerIdentity) -> ETag {
+        let header = &self.header;
+        ETag::new(header.lsn, header.operation, identity.etag_salt, header.ts)
+    }
+
+    /// Returns the item's resource id in a container.
+    pub fn rid(&self, identity: &ContainerIdentity) -> ItemRid {
+        ItemRid::new(identity.rid, self.header.number).expect("item numbers have 60 bits")
+    }
+
+    /// Returns the size of the item's JSON with its system properties, which is what it is charged by.
+    pub fn json_bytes(&self, identity: &ContainerIdentity) -> usize {
+        self.stored().text().len() + identity.system_property_bytes(self.header.ts)
+    }
+
+    /// Writes the item's JSON with its system properties.
+    pub fn write_json(&self, identity: &ContainerIdentity, out: &mut Vec<u8>) {
+        let text = self.stored().text();
+        let rid = self.rid(identity).to_string();
+        out.reserve(text.len() + identity.system_property_bytes(self.header.ts));
+        out.extend_from_slice(&text.as_bytes()[..text.len() - 1]);
+        for part in [
+            ",\"_rid\":\"",
+            &rid,
+            "\",\"_self\":\"",
+            &identity.items_link,
+            &rid,
+            "/\",\"_etag\":\"\\\"",
+        ] {
+            out.extend_from_slice(part.as_bytes());
+        }
+        out.extend_from_slice(&self.etag(identity).text());
+        out.extend_from_slice(b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
+        write_decimal(self.header.ts, out);
+        out.push(b'}');
+    }
+}
+
+fn write_decimal(value: u32, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 10];
+    let mut at = digits.len();
+    let mut rest = value;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// What an item needs to know of its container to show itself.
+#[derive(Debug, Clone)]
+pub struct ContainerIdentity {
+    /// The container's resource id.
+    pub rid: ContainerRid,
+    /// The link under which items lie: `dbs/{rid}/colls/{rid}/docs/`.
+    items_link: String,
+    etag_salt: u16,
+}
+
+impl ContainerIdentity {
+    /// Returns the identity of a container.
+    pub fn new(rid: ContainerRid) -> ContainerIdentity {
+        let items_link = format!("dbs/{}/colls/{}/docs/", rid.database(), rid);
+        // An etag of a container that was deleted and made again must not match by accident.
+        let number = rid.number();
+        let etag_salt = (number ^ (number >> 16)) as u16;
+        ContainerIdentity { rid, items_link, etag_salt }
+    }
+
+    fn system_property_bytes(&self, ts: u32) -> usize {
+        const FIXED: usize = ",\"_rid\":\"\",\"_self\":\"/\",\"_etag\":\"\\\"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":".len();
+        const RID_BYTES: usize = 24;
+        let digits = ts.checked_ilog10().map_or(1, |log| log as usize + 1);
+        FIXED + 2 * RID_BYTES + self.items_link.len() + ETag::TEXT_BYTES + digits
+    }
+}
+
+/// The version of a resource: different for every write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ETag([u8; 16]);
+
+impl ETag {
+    const TEXT_BYTES: usize = 36;
+
+    /// Makes an etag from what makes a version unique.
+    pub fn new(lsn: u64, operation: u16, salt: u16, ts: u32) -> ETag {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&lsn.to_be_bytes());
+        bytes[8..10].copy_from_slice(&operation.to_be_bytes());
+        bytes[10..12].copy_from_slice(&salt.to_be_bytes());
+        bytes[12..].copy_from_slice(&ts.to_be_bytes());
+        ETag(bytes)
+    }
+
+    /// Reads an etag as clients send it, with or without double quotes. `None` for one that we never gave.
+    pub fn parse(text: &str) -> Option<ETag> {
+        let text = text.trim();
+        let text = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+        if text.len() != Self::TEXT_BYTES {
+            return None;
+        }
+        let mut bytes = [0u8; 16];
+        let mut count = 0;
+        for (position, byte) in text.bytes().enumerate() {
+            if matches!(position, 8 | 13 | 18 | 23) {
+                if byte != b'-' {
+                    return None;
+                }
+                continue;
+            }
+            let digit = char::from(byte).to_digit(16)? as u8;
+            bytes[count / 2] = bytes[count / 2] << 4 | digit;
+            count += 1;
+        }
+        Some(ETag(bytes))
+    }
+
+    /// Returns the text without quotes.
+    pub fn text(&self) -> [u8; ETag::TEXT_BYTES] {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [b'-'; ETag::TEXT_BYTES];
+        let mut at = 0;
+        for (position, byte) in self.0.iter().enumerate() {
+            if matches!(position, 4 | 6 | 8 | 10) {
+                at += 1;
+            }
+            text[at] = HEX[usize::from(byte >> 4)];
+            text[at + 1] = HEX[usize::from(byte & 15)];
+            at += 2;
+        }
+        text
+    }
+}
+
+/// With the double quotes that are part of an etag on the wire.
+impl fmt::Display for ETag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.text();
+        write!(f, "\"{}\"", std::str::from_utf8(&text).expect("hexadecimal digits and hyphens"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

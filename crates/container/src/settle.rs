@@ -1,0 +1,396 @@
+//! Settling writes: what each does to the stored state, checked against the store plus the group so far.
+//!
+//! A refused write leaves no trace in the group. Everything a write changes goes into the one batch of its
+//! group: the item, its number, its entry in the change log, its unique keys, the size of its logical partition.
+//!
+//! Not here: queueing and durability (`committer`), reading the body (`write`).
+
+use std::collections::HashMap;
+
+use armilla_index::{self as index, Leaves};
+use armilla_kv::{Batch, Family, Space};
+use armilla_value::{PartitionKey, stored};
+use bytes::Bytes;
+
+use crate::committer::Partition;
+use crate::container::Plan;
+use crate::counters::{Counters, LogicalSize};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::feed::{Change, ChangeKind};
+use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
+use crate::keys;
+use crate::patch::Patch;
+use crate::throughput::{ReadCost, RequestUnits, TermCount, Work, price};
+use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
+
+/// Bits of an item number that count inside the partition of its birth.
+const SEQUENCE_BITS: u32 = 40;
+
+/// What a write did.
+#[derive(Clone)]
+pub struct Written {
+    /// What happened to the item.
+    pub kind: ChangeKind,
+    /// The item as it is now; for a delete, as it was.
+    pub item: Item,
+    /// What it cost.
+    pub charge: RequestUnits,
+    /// Where, and with which commit.
+    pub position: Position,
+}
+
+/// A group of writes that will be committed together.
+pub(crate) struct Group<'a> {
+    partition: &'a Partition,
+    space: &'a dyn Space,
+    counters: Counters,
+    ts: u32,
+    /// Items that the group changed, as they will be after it.
+    items: HashMap<Bytes, Option<Item>>,
+    sizes: HashMap<Bytes, LogicalSize>,
+    /// The last word of the group on every other key. A store may apply a batch in any order.
+    records: HashMap<(Family, Bytes), Option<Bytes>>,
+    written: bool,
+}
+
+impl<'a> Group<'a> {
+    pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, counters: Counters) -> Group<'a> {
+        let ts = u32::try_from(partition.env.clock.now_seconds()).unwrap_or(0);
+        Group {
+            partition,
+            space,
+            counters,
+            ts,
+            items: HashMap::new(),
+            sizes: HashMap::new(),
+            records: HashMap::new(),
+            written: false,
+        }
+    }
+
+    /// Settles one write. On `Err` the group is as it was.
+    pub(crate) fn settle(&mut self, plan: &Plan, intent: Intent) -> Result<Written> {
+        let settled = match intent {
+            Intent::Put { mode, item, precondition } => self.put(plan, mode, item, precondition),
+            Intent::Delete { address, precondition } => self.delete(plan, &address, precondition),
+            Intent::Patch { address, partition_key, patch, precondition } => {
+                self.patch(plan, &address, &partition_key, &patch, precondition)
+            }
+        };
+        settled.map_err(|error| {
+            let position = Position { range_id: self.partition.range_id, lsn: self.counters.lsn };
+            error.at(position, price(&Work::Refused, ReadCost::Single))
+        })
+    }
+
+    /// Returns the counters after the group, and the batch, if there is anything to write.
+    pub(crate) fn finish(self) -> (Counters, Option<Batch>) {
+        if !self.written {
+            return (self.counters, None);
+        }
+        let mut batch = Batch::new();
+        for (key, item) in self.items {
+            match item {
+                Some(item) => batch.put(Family::Item, key, item.bytes().clone()),
+                None => batch.delete(Family::Item, key),
+            }
+        }
+        for (key, size) in self.sizes {
+            if size.items == 0 {
+                batch.delete(Family::Meta, key);
+            } else {
+                batch.put(Family::Meta, key, size.encode());
+            }
+        }
+        for ((family, key), value) in self.records {
+            match value {
+                Some(value) => batch.put(family, key, value),
+                None => batch.delete(family, key),
+            }
+        }
+        batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), self.counters.encode());
+        (self.counters, Some(batch))
+    }
+
+    fn put(
+        &mut self,
+        plan: &Plan,
+        mode: WriteMode,
+        item: PreparedItem,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let old = self.item(&item.address.key)?;
+        match (mode, &old) {
+            (WriteMode::Replace, None) => return Err(not_found(&item.address)),
+            (WriteMode::Create, Some(_)) if precondition != Precondition::Missing => {
+                return Err(Error::new(
+                    ErrorKind::ItemExists,
+                    "entity with the specified id already exists in the system",
+                ));
+            }
+            _ => {}
+        }
+        if let Some(old) = &old {
+            self.check(old, precondition)?;
+        }
+        self.write(plan, old, item, 0)
+    }
+
+    fn patch(
+        &mut self,
+        plan: &Plan,
+        address: &ItemAddress,
+        partition_key: &PartitionKey,
+        patch: &Patch,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let old = self.item(&address.key)?.ok_or_else(|| not_found(address))?;
+        self.check(&old, precondition)?;
+        patch.check_targets(&plan.definition.partition_key.paths)?;
+        let patched = patch.apply(old.stored().root().to_value())?;
+        let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
+            .map_err(|error| Error::invalid(format!("the patched item is not valid: {error}")))?;
+        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key)?;
+        self.write(plan, Some(old), item, patch.len())
+    }
+
+    fn delete(&mut self, plan: &Plan, address: &ItemAddress, precondition: Precondition) -> Result<Written> {
+        let old = self.item(&address.key)?.ok_or_else(|| not_found(address))?;
+        self.check(&old, precondition)?;
+        let leaves = index::leaves(&plan.matcher, old.stored().root());
+        let unique = write::unique_keys(plan, old.stored().root());
+        let terms = TermCount {
+            leaves: leaves.len(),
+            entries: unique.len() + index::composite_entries(&plan.matcher, old.stored().root()),
+            partition_key: !plan.partition_key_is_id,
+        };
+        let size_key = keys::size(&address.logical);
+        let mut size = self.size(&size_key)?;
+
+        // From here on nothing fails.
+        let bytes = (address.key.len() + old.bytes().len()) as u64;
+        size.items -= 1;
+        size.bytes -= bytes;
+        self.sizes.insert(size_key, size);
+        self.counters.items -= 1;
+        self.counters.bytes -= bytes;
+        for (constraint, values) in unique.iter().enumerate() {
+            self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
+        }
+        let header = *old.header();
+        self.record(Family::Number, keys::number(header.number), None);
+        let position = self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone());
+        self.items.insert(address.key.clone(), None);
+        let work = Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms };
+        Ok(Written {
+            kind: ChangeKind::Delete,
+            item: old,
+            charge: price(&work, ReadCost::Single),
+            position,
+        })
+    }
+
+    /// Writes a new version of an item whose preconditions hold.
+    fn write(
+        &mut self,
+        plan: &Plan,
+        old: Option<Item>,
+        prepared: PreparedItem,
+        patch_operations: usize,
+    ) -> Result<Written> {
+        let PreparedItem { address, mut value, leaves, composites, unique, ttl } = prepared;
+        let old_unique = match &old {
+            Some(old) => write::unique_keys(plan, old.stored().root()),
+            None => Vec::new(),
+        };
+        for (constraint, values) in unique.iter().enumerate() {
+            if old_unique.get(constraint) == Some(values) {
+                continue;
+            }
+            let key = keys::unique(&address.logical, constraint as u8, values);
+            if let Some(holder) = self.look_up(Family::Meta, &key)?
+                && holder != address.id.as_bytes()
+            {
+                return Err(Error::new(
+                    ErrorKind::UniqueKeyTaken,
+                    format!(
+                        "unique index constraint violation: another item of the logical partition has the \
+                         same values of unique key {}",
+                        constraint + 1
+                    ),
+                ));
+            }
+        }
+        let old_bytes = old.as_ref().map_or(0, |old| (address.key.len() + old.bytes().len()) as u64);
+        let new_bytes = (address.key.len() + value.len()) as u64;
+        let size_key = keys::size(&address.logical);
+        let mut size = self.size(&size_key)?;
+        let size_after = size.bytes - old_bytes + new_bytes;
+        let size_max = self.partition.limits.logical_partition_bytes_max;
+        if size_after > size_max && new_bytes > old_bytes {
+            return Err(Error::new(
+                ErrorKind::LogicalPartitionFull,
+                format!(
+                    "partition key reached maximum size of {}: it holds {} bytes in {} items",
+                    readable_size(size_max),
+                    size.bytes,
+                    size.items
+                ),
+            ));
+        }
+        if old.is_none() && self.counters.sequence >> SEQUENCE_BITS != 0 {
+            return Err(Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"));
+        }
+
+        // From here on nothing fails.
+        let number = match &old {
+            Some(old) => old.header().number,
+            None => {
+                self.counters.sequence += 1;
+                self.counters.items += 1;
+                size.items += 1;
+                let number = u64::from(self.partition.range_id) << SEQUENCE_BITS | self.counters.sequence;
+                self.record(Family::Number, keys::number(number), Some(address.key.clone()));
+                number
+            }
+        };
+        size.bytes = size_after;
+        self.sizes.insert(size_key, size);
+        self.counters.bytes = self.counters.bytes - old_bytes + new_bytes;
+        let mut changed_entries = 0;
+        for constraint in 0..unique.len().max(old_unique.len()) {
+            let (before, after) = (old_unique.get(constraint), unique.get(constraint));
+            if before == after {
+                continue;
+            }
+            if let Some(values) = before {
+                changed_entries += 1;
+                self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
+            }
+            if let Some(values) = after {
+                changed_entries += 1;
+                let key = keys::unique(&address.logical, constraint as u8, values);
+                self.record(Family::Meta, key, Some(Bytes::copy_from_slice(address.id.as_bytes())));
+            }
+        }
+        let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
+        let position = self.log(plan, kind, old.as_ref(), number, address.key.clone());
+        let header = ItemHeader { lsn: position.lsn, operation: 0, number, ts: self.ts, ttl };
+        header.write(&mut value);
+        let item = Item::open(value.into())?;
+        let new_bytes = item.json_bytes(&self.partition.identity);
+        let work = match &old {
+            None => Work::Create {
+                item_bytes: new_bytes,
+                terms: TermCount {
+                    leaves: leaves.len(),
+                    entries: changed_entries + composites.len(),
+                    partition_key: !plan.partition_key_is_id,
+                },
+            },
+            Some(old) => {
+                let root = old.stored().root();
+                let old_leaves = index::leaves(&plan.matcher, root);
+                let (removed, added) = Leaves::diff(&old_leaves, &leaves);
+                let old_composites = index::composite_terms(&plan.matcher, root);
+                let (composites_removed, composites_added) = Leaves::diff(&old_composites, &composites);
+                Work::Replace {
+                    old_bytes: old.json_bytes(&self.partition.identity),
+                    new_bytes,
+                    terms: TermCount {
+                        leaves: removed + added,
+                        entries: changed_entries + composites_removed + composites_added,
+                        partition_key: false,
+                    },
+                    patch_operations,
+                }
+            }
+        };
+        self.items.insert(address.key, Some(item.clone()));
+        Ok(Written { kind, item, charge: price(&work, ReadCost::Single), position })
+    }
+
+    /// Gives the write its commit number and writes it into the change log.
+    fn log(
+        &mut self,
+        plan: &Plan,
+        kind: ChangeKind,
+        old: Option<&Item>,
+        number: u64,
+        item_key: Bytes,
+    ) -> Position {
+        self.written = true;
+        self.counters.lsn += 1;
+        let lsn = self.counters.lsn;
+        if let Some(old) = old
+            && !plan.keeps_all_versions
+        {
+            self.record(Family::Feed, keys::feed(old.header().lsn, old.header().operation), None);
+        }
+        let change = Change {
+            kind,
+            ts: self.ts,
+            number,
+            previous_lsn: old.map_or(0, |old| old.header().lsn),
+            item_key,
+            previous: old.filter(|_| plan.keeps_all_versions).map(|old| old.bytes().clone()),
+        };
+        self.record(Family::Feed, keys::feed(lsn, 0), Some(change.encode()));
+        Position { range_id: self.partition.range_id, lsn }
+    }
+
+    fn check(&self, old: &Item, precondition: Precondition) -> Result<()> {
+        let holds = match precondition {
+            Precondition::None | Precondition::Exists => true,
+            Precondition::Missing => false,
+            Precondition::Version(etag) => etag == Some(old.etag(&self.partition.identity)),
+        };
+        if holds {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::PreconditionFailed,
+            "operation cannot be performed because one of the specified precondition is not met",
+        ))
+    }
+
+    fn item(&self, key: &Bytes) -> Result<Option<Item>> {
+        if let Some(known) = self.items.get(key) {
+            return Ok(known.clone());
+        }
+        self.space.get(Family::Item, key)?.map(Item::open).transpose()
+    }
+
+    fn size(&self, key: &Bytes) -> Result<LogicalSize> {
+        if let Some(known) = self.sizes.get(key) {
+            return Ok(*known);
+        }
+        match self.space.get(Family::Meta, key)? {
+            Some(bytes) => LogicalSize::decode(&bytes),
+            None => Ok(LogicalSize::default()),
+        }
+    }
+
+    fn look_up(&self, family: Family, key: &Bytes) -> Result<Option<Bytes>> {
+        match self.records.get(&(family, key.clone())) {
+            Some(known) => Ok(known.clone()),
+            None => Ok(self.space.get(family, key)?),
+        }
+    }
+
+    fn record(&mut self, family: Family, key: Bytes, value: Option<Bytes>) {
+        self.records.insert((family, key), value);
+    }
+}
+
+fn not_found(address: &ItemAddress) -> Error {
+    Error::new(
+        ErrorKind::ItemNotFound,
+        format!("entity with the specified id does not exist in the system: '{}'", address.id),
+    )
+}
+
+fn readable_size(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    if bytes >= GIB && bytes.is_multiple_of(GIB) { format!("{} GB", bytes / GIB) } else { format!("{bytes} bytes") }
+}

@@ -1,0 +1,209 @@
+//! What an operation costs, in request units.
+//!
+//! Every layer counts what it did into [`Work`]; only this module knows prices. A charge depends on the
+//! request and the data alone, never on time, caches or plans, so the same request on the same data always
+//! costs the same. The model and its fit to the published figures: `docs/request-units.md`.
+//!
+//! Not here: the budget of a partition and its enforcement.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+/// An amount of request units.
+// Kept in hundredths: the wire shows two decimals, and clients add charges up themselves, so a sum of
+// floats would disagree with theirs in the last digit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RequestUnits(u64);
+
+impl RequestUnits {
+    /// Nothing.
+    pub const ZERO: RequestUnits = RequestUnits(0);
+
+    /// Returns an amount given in hundredths of a request unit.
+    pub const fn from_hundredths(hundredths: u64) -> RequestUnits {
+        RequestUnits(hundredths)
+    }
+
+    /// Returns the amount in hundredths of a request unit.
+    pub const fn hundredths(self) -> u64 {
+        self.0
+    }
+
+    /// Rounds an amount of 1/21 request units, half up.
+    fn from_units(units: u64) -> RequestUnits {
+        RequestUnits((units * 200 + 21) / 42)
+    }
+}
+
+impl fmt::Display for RequestUnits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
+    }
+}
+
+impl Add for RequestUnits {
+    type Output = RequestUnits;
+
+    fn add(self, other: RequestUnits) -> RequestUnits {
+        RequestUnits(self.0 + other.0)
+    }
+}
+
+impl AddAssign for RequestUnits {
+    fn add_assign(&mut self, other: RequestUnits) {
+        self.0 += other.0;
+    }
+}
+
+impl Sum for RequestUnits {
+    fn sum<I: Iterator<Item = RequestUnits>>(amounts: I) -> RequestUnits {
+        amounts.fold(RequestUnits::ZERO, Add::add)
+    }
+}
+
+/// How many replicas a read asks, which is what a consistency level costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadCost {
+    /// Session and weaker levels ask one replica.
+    Single,
+    /// Bounded staleness and strong reads ask two.
+    Double,
+}
+
+/// What an operation did. Item bytes include the system properties, as the service counts them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Work {
+    /// One item was read by its key.
+    Read {
+        /// Size of the item.
+        item_bytes: usize,
+    },
+    /// An item was created.
+    Create {
+        /// Size of the item.
+        item_bytes: usize,
+        /// Its index terms.
+        terms: TermCount,
+    },
+    /// An item was deleted.
+    Delete {
+        /// Size of the item.
+        item_bytes: usize,
+        /// Its index terms.
+        terms: TermCount,
+    },
+    /// An item was replaced.
+    Replace {
+        /// Size of the item before.
+        old_bytes: usize,
+        /// Size of the item after.
+        new_bytes: usize,
+        /// Index terms that went and came.
+        terms: TermCount,
+        /// Patch operations that made the new item; 0 for a replace.
+        patch_operations: usize,
+    },
+    /// A page of items was read.
+    Page {
+        /// Sizes of the items.
+        item_bytes: Vec<usize>,
+        /// Entries that were walked but not returned.
+        entries_skipped: usize,
+    },
+    /// A read found nothing, or nothing new.
+    ReadNothing,
+    /// The request was routed to a partition and refused there.
+    Refused,
+}
+
+/// Index terms that an operation wrote or removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TermCount {
+    /// Distinct (path, value) leaves.
+    pub leaves: usize,
+    /// Composite-index and unique-key entries.
+    pub entries: usize,
+    /// Whether the partition key is a path of its own, which is one more term, rather than `/id`.
+    pub partition_key: bool,
+}
+
+impl TermCount {
+    fn write_units(self) -> u64 {
+        2 * self.leaves as u64 + self.entries as u64 + u64::from(self.partition_key)
+    }
+}
+
+/// Returns the price of some work.
+pub fn price(work: &Work, cost: ReadCost) -> RequestUnits {
+    let replicas = match cost {
+        ReadCost::Single => 1,
+        ReadCost::Double => 2,
+    };
+    match work {
+        Work::Read { item_bytes } => RequestUnits::from_units(replicas * read_units(*item_bytes)),
+        Work::Create { item_bytes, terms } | Work::Delete { item_bytes, terms } => {
+            RequestUnits::from_units(UNITS_PER_WRITE_UNIT * (write_units(*item_bytes) + terms.write_units()))
+        }
+        Work::Replace { old_bytes, new_bytes, terms, patch_operations } => {
+            let units = write_units(*old_bytes) + write_units(*new_bytes) + terms.write_units();
+            RequestUnits::from_units(UNITS_PER_WRITE_UNIT * units)
+                + RequestUnits(PATCH_OPERATION_HUNDREDTHS * *patch_operations as u64)
+        }
+        Work::Page { item_bytes, entries_skipped } => {
+            let units: u64 = item_bytes.iter().map(|bytes| read_units(*bytes)).sum();
+            // 0.0042 a skipped entry: counted in ten-thousandths and rounded once.
+            let skipped = RequestUnits((42 * *entries_skipped as u64 + 50) / 100);
+            let page = RequestUnits::from_units(replicas * units) + skipped;
+            page.max(RequestUnits(100 * replicas))
+        }
+        Work::ReadNothing => RequestUnits(100 * replicas),
+        Work::Refused => RequestUnits::from_units(26),
+    }
+}
+
+/// One write unit is 4/21 of a request unit: presumably the four replicas.
+const UNITS_PER_WRITE_UNIT: u64 = 4;
+
+/// 0.4 request units for each property that a patch changes.
+const PATCH_OPERATION_HUNDREDTHS: u64 = 40;
+
+/// Size in KiB, read price in 1/21, write price in 4/21 request units: the published table.
+const PRICES: [(u64, u64, u64); 12] = [
+    (1, 21, 26),
+    (2, 22, 33),
+    (4, 24, 35),
+    (8, 28, 37),
+    (16, 35, 50),
+    (32, 46, 59),
+    (64, 100, 119),
+    (128, 209, 253),
+    (256, 426, 516),
+    (512, 860, 969),
+    (1024, 3064, 3281),
+    (2048, 6128, 6562),
+];
+
+fn read_units(item_bytes: usize) -> u64 {
+    interpolate(item_bytes, |row| row.1)
+}
+
+fn write_units(item_bytes: usize) -> u64 {
+    interpolate(item_bytes, |row| row.2)
+}
+
+/// Linear between the rows of the table, rounded down; flat below the first row; beyond the last row the
+/// last slope goes on.
+fn interpolate(item_bytes: usize, column: fn(&(u64, u64, u64)) -> u64) -> u64 {
+    let bytes = item_bytes as u64;
+    if bytes <= PRICES[0].0 * 1024 {
+        return column(&PRICES[0]);
+    }
+    let upper = PRICES.iter().position(|row| bytes <= row.0 * 1024).unwrap_or(PRICES.len() - 1);
+    let (low, high) = (&PRICES[upper - 1], &PRICES[upper]);
+    let width = (high.0 - low.0) * 1024;
+    column(low) + (bytes - low.0 * 1024) * (column(high) - column(low)) / width
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,279 @@
+//! Preparing a write: everything about it that does not depend on what is stored.
+//!
+//! Runs on the writer's own task, so that the committer, which all writers of a partition share, has little
+//! left to do: check preconditions, give numbers, add up.
+
+use armilla_index::Leaves;
+use armilla_value::stored::{self, Node, Stored};
+use armilla_value::{
+    Component, HashVersion, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key,
+};
+use bytes::Bytes;
+
+use crate::container::Plan;
+use crate::error::{Error, ErrorKind, Result};
+use crate::item::{ETag, HEADER_BYTES, SYSTEM_PROPERTIES};
+use crate::keys::LogicalKey;
+use crate::limits::{
+    ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX,
+};
+use crate::patch::Patch;
+
+/// What must hold of the stored item for a write to go ahead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Precondition {
+    /// Nothing.
+    #[default]
+    None,
+    /// It exists, in whatever version.
+    Exists,
+    /// It exists in this version; `None` is a version that never was.
+    Version(Option<ETag>),
+    /// It does not exist.
+    Missing,
+}
+
+/// Which of the three writes of a whole item it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMode {
+    /// The item must not exist.
+    Create,
+    /// The item may exist.
+    Upsert,
+    /// The item must exist.
+    Replace,
+}
+
+/// The address of an item.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemAddress {
+    pub(crate) hashed: HashedKey,
+    pub(crate) logical: LogicalKey,
+    pub(crate) id: String,
+    pub(crate) key: Bytes,
+}
+
+impl ItemAddress {
+    pub(crate) fn new(plan: &Plan, partition_key: &PartitionKey, id: &str) -> Result<ItemAddress> {
+        let (hashed, logical) = locate(plan, partition_key)?;
+        let key = logical.item(id);
+        Ok(ItemAddress { hashed, logical, id: id.to_owned(), key })
+    }
+}
+
+/// Returns the hash of a whole partition key and the key prefix of its logical partition.
+pub(crate) fn locate(plan: &Plan, partition_key: &PartitionKey) -> Result<(HashedKey, LogicalKey)> {
+    let definition = &plan.definition.partition_key;
+    let levels = definition.paths.len();
+    if partition_key.0.len() != levels {
+        return Err(Error::new(
+            ErrorKind::PartitionKeyMismatch,
+            format!(
+                "partition key provided either doesn't correspond to definition in the collection or \
+                 doesn't match partition key field values specified in the document: the container's key \
+                 has {levels} path(s), the request gives {} value(s)",
+                partition_key.0.len()
+            ),
+        ));
+    }
+    check_partition_key_size(partition_key, definition.version)?;
+    let hashed = hashed_key(partition_key, definition.version);
+    let logical = LogicalKey::new(partition_key, &hashed, definition.version);
+    Ok((hashed, logical))
+}
+
+fn check_partition_key_size(partition_key: &PartitionKey, version: HashVersion) -> Result<()> {
+    let max = match version {
+        HashVersion::V1 => PARTITION_KEY_V1_BYTES_MAX,
+        HashVersion::V2 | HashVersion::MultiHash => PARTITION_KEY_BYTES_MAX,
+    };
+    let bytes = partition_key.bytes_len();
+    if bytes > max {
+        return Err(Error::invalid(format!(
+            "the partition key value is {bytes} bytes long, the limit is {max} bytes"
+        )));
+    }
+    Ok(())
+}
+
+/// A whole item, ready to be committed.
+pub(crate) struct PreparedItem {
+    pub(crate) address: ItemAddress,
+    /// The item's value with room for its header.
+    pub(crate) value: Vec<u8>,
+    pub(crate) leaves: Leaves,
+    pub(crate) composites: Leaves,
+    /// Encoded values of each unique key.
+    pub(crate) unique: Vec<Vec<u8>>,
+    pub(crate) ttl: i32,
+}
+
+/// Reads a body and checks it against the container's definition and the partition key of the request.
+pub(crate) fn prepare(
+    plan: &Plan,
+    limits: &Limits,
+    body: &[u8],
+    expected: &PartitionKey,
+) -> Result<PreparedItem> {
+    let stored = stored::encode(body, &SYSTEM_PROPERTIES)
+        .map_err(|error| Error::invalid(format!("the item is not valid: {error}")))?;
+    prepare_stored(plan, limits, &stored, expected)
+}
+
+/// The same for an item that is in its stored form already.
+pub(crate) fn prepare_stored(
+    plan: &Plan,
+    limits: &Limits,
+    encoded: &[u8],
+    expected: &PartitionKey,
+) -> Result<PreparedItem> {
+    let stored = Stored::open(encoded)
+        .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
+    let text_bytes = stored.text().len();
+    if text_bytes > limits.item_bytes_max {
+        return Err(Error::new(
+            ErrorKind::ItemTooLarge,
+            format!("the item is {text_bytes} bytes long, the limit is {} bytes", limits.item_bytes_max),
+        ));
+    }
+    let root = stored.root();
+    let id = item_id(root)?;
+    let ttl = item_ttl(root)?;
+    let actual = extract(root, &plan.definition.partition_key.paths);
+    if !same_partition_key(&actual, expected) {
+        return Err(Error::new(
+            ErrorKind::PartitionKeyMismatch,
+            format!(
+                "partition key provided either doesn't correspond to definition in the collection or \
+                 doesn't match partition key field values specified in the document: the item has {}, the \
+                 request has {}",
+                actual.to_json(),
+                expected.to_json()
+            ),
+        ));
+    }
+    let address = ItemAddress::new(plan, &actual, &id)?;
+    let leaves = armilla_index::leaves(&plan.matcher, root);
+    let composites = armilla_index::composite_terms(&plan.matcher, root);
+    let unique = unique_keys(plan, root);
+    let mut value = Vec::with_capacity(HEADER_BYTES + encoded.len());
+    value.resize(HEADER_BYTES, 0);
+    value.extend_from_slice(encoded);
+    Ok(PreparedItem { address, leaves, composites, unique, ttl, value })
+}
+
+/// Whether the key in the request is that of the item.
+///
+/// One SDK sends null for a missing level of a hierarchical key. That is let through, since the item's own
+/// key decides where it is stored.
+fn same_partition_key(actual: &PartitionKey, expected: &PartitionKey) -> bool {
+    let hierarchical = actual.0.len() > 1;
+    actual.0.len() == expected.0.len()
+        && actual.0.iter().zip(&expected.0).all(|(actual, expected)| {
+            actual == expected || (hierarchical && (actual, expected) == (&Component::Undefined, &Component::Null))
+        })
+}
+
+fn item_id(root: Node<'_>) -> Result<String> {
+    let Some(node) = root.get("id") else {
+        return Err(Error::invalid(
+            "the input content is invalid because the required properties - 'id; ' - are missing",
+        ));
+    };
+    let Some(id) = node.as_str() else {
+        return Err(Error::invalid(format!("the item's id must be a string, it is {}", shortened(node.raw()))));
+    };
+    validate_item_id(&id)?;
+    Ok(id.into_owned())
+}
+
+/// Checks an item id: not empty, not too long, and without the characters that a path cannot carry.
+pub fn validate_item_id(id: &str) -> Result<()> {
+    if id.is_empty() {
+        return Err(Error::invalid("the item's id must not be empty"));
+    }
+    if id.len() > ITEM_ID_BYTES_MAX {
+        return Err(Error::invalid(format!(
+            "the item's id is {} bytes long, the limit is {ITEM_ID_BYTES_MAX} bytes",
+            id.len()
+        )));
+    }
+    if let Some(refused) = id.chars().find(|character| matches!(character, '/' | '\\' | '#')) {
+        return Err(Error::invalid(format!("the item's id must not contain '{refused}'")));
+    }
+    Ok(())
+}
+
+/// Returns the item's own time to live, 0 where it has none.
+fn item_ttl(root: Node<'_>) -> Result<i32> {
+    let Some(node) = root.get("ttl") else { return Ok(0) };
+    match node.as_i64() {
+        Some(-1) => Ok(-1),
+        Some(seconds @ 1..=0x7FFF_FFFF) => Ok(seconds as i32),
+        _ => Err(Error::invalid(format!(
+            "the input ttl '{}' is invalid. Ensure to provide a nonzero positive integer less than or equal \
+             to '2147483647', or -1 for an item that never expires",
+            shortened(node.raw())
+        ))),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    const CHARACTERS_MAX: usize = 60;
+    match text.char_indices().nth(CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Encodes an item's values of every unique key of its container.
+pub(crate) fn unique_keys(plan: &Plan, root: Node<'_>) -> Vec<Vec<u8>> {
+    plan.definition.unique_keys.iter().map(|paths| unique_values(paths, root)).collect()
+}
+
+/// Encodes an item's values of one unique key. A missing value counts as null, so only one item of a logical
+/// partition may lack it.
+fn unique_values(paths: &[PropertyPath], root: Node<'_>) -> Vec<u8> {
+    let mut values = Vec::new();
+    for path in paths {
+        match root.get_path(path.names()) {
+            Some(node) => key::encode_node(node, &mut values),
+            None => key::encode_value(&Value::Null, &mut values),
+        }
+    }
+    if values.len() > UNIQUE_VALUE_BYTES_MAX {
+        // Equal values still give equal keys, and different ones differ but for a chance of 2^-128.
+        values = armilla_value::fingerprint(&values).to_be_bytes().to_vec();
+    }
+    values
+}
+
+/// Longest unique-key value that is stored as it is; a longer one is stored as its fingerprint.
+const UNIQUE_VALUE_BYTES_MAX: usize = 1_024;
+
+/// One write on its way to the committer.
+pub(crate) enum Intent {
+    Put { mode: WriteMode, item: PreparedItem, precondition: Precondition },
+    Delete { address: ItemAddress, precondition: Precondition },
+    Patch { address: ItemAddress, partition_key: PartitionKey, patch: Patch, precondition: Precondition },
+}
+
+impl Intent {
+    /// Returns about how much memory the write holds while it waits.
+    pub(crate) fn bytes(&self) -> usize {
+        const FIXED: usize = 512;
+        FIXED
+            + match self {
+                Intent::Put { item, .. } => item.value.len(),
+                Intent::Delete { .. } => 0,
+                Intent::Patch { patch, .. } => patch.bytes(),
+            }
+    }
+
+    pub(crate) fn address(&self) -> &ItemAddress {
+        match self {
+            Intent::Put { item, .. } => &item.address,
+            Intent::Delete { address, .. } | Intent::Patch { address, .. } => address,
+        }
+    }
+}

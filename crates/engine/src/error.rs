@@ -1,0 +1,137 @@
+//! The kinds of failure at the boundary. Each API translates them in its own `error_map`.
+
+use std::fmt;
+
+use armilla_container as container;
+use armilla_container::{Position, RequestUnits};
+use armilla_kv as kv;
+
+use crate::resource::ResourceKind;
+
+/// The result of an operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What the caller has to do about a failure. Messages may change; kinds are the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The named resource does not exist. Do not retry.
+    NotFound(ResourceKind),
+    /// The database or container that the request lies in does not exist.
+    OwnerNotFound(ResourceKind),
+    /// A resource with this id is already there.
+    AlreadyExists(ResourceKind),
+    /// Another item of the logical partition holds the same unique key.
+    UniqueKeyTaken,
+    /// The stored etag is not the one the caller held. Read again, then retry.
+    PreconditionFailed,
+    /// Nothing changed since the etag that the caller holds.
+    NotModified,
+    /// The logical partition is full. Delete items, or use another partition key.
+    LogicalPartitionFull,
+    /// The item is over the size limit.
+    TooLarge,
+    /// The partition key of the request is not that of the item.
+    PartitionKeyMismatch,
+    /// The container was deleted and made again since the caller looked. Look again, then retry.
+    ContainerReplaced,
+    /// The request itself is wrong.
+    Invalid,
+    /// The caller may not do this.
+    Forbidden,
+    /// The caller's credential cannot be read or was not made here.
+    Unauthenticated,
+    /// The partition split or moved. Refresh the partition map, retry at once.
+    RangeGone,
+    /// The caller has seen a later state than the partition has.
+    SessionNotAvailable,
+    /// A write may or may not have been applied. Read, then decide.
+    OutcomeUnknown,
+    /// The store cannot serve now. Retry later.
+    Unavailable,
+    /// Stored bytes fail their checks. Stop serving this partition.
+    Corrupt,
+    /// Our bug.
+    Internal,
+}
+
+/// A failed operation.
+#[derive(Debug, Clone)]
+pub struct Error {
+    /// What the caller has to do.
+    pub kind: ErrorKind,
+    /// What is wrong and where, in lower case without a full stop.
+    pub message: String,
+    /// What the attempt cost.
+    pub charge: RequestUnits,
+    /// Where it happened, once it had been routed to a physical partition.
+    pub position: Option<Position>,
+}
+
+impl Error {
+    /// Returns a failure that cost nothing.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into(), charge: RequestUnits::ZERO, position: None }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Invalid, message)
+    }
+
+    pub(crate) fn not_found(kind: ResourceKind, id: &str) -> Error {
+        Error::new(
+            ErrorKind::NotFound(kind),
+            format!("entity with the specified id does not exist in the system: {} '{id}'", kind.noun()),
+        )
+    }
+
+    pub(crate) fn owner_not_found(kind: ResourceKind, id: &str) -> Error {
+        Error::new(
+            ErrorKind::OwnerNotFound(kind),
+            format!("owner resource does not exist: there is no {} '{id}'", kind.noun()),
+        )
+    }
+
+    pub(crate) fn exists(kind: ResourceKind, id: &str) -> Error {
+        Error::new(
+            ErrorKind::AlreadyExists(kind),
+            format!("entity with the specified id already exists in the system: {} '{id}'", kind.noun()),
+        )
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<kv::Error> for Error {
+    fn from(error: kv::Error) -> Error {
+        container::Error::from(error).into()
+    }
+}
+
+impl From<container::Error> for Error {
+    fn from(error: container::Error) -> Error {
+        let kind = match error.kind {
+            container::ErrorKind::ItemNotFound => ErrorKind::NotFound(ResourceKind::Item),
+            container::ErrorKind::ItemExists => ErrorKind::AlreadyExists(ResourceKind::Item),
+            container::ErrorKind::UniqueKeyTaken => ErrorKind::UniqueKeyTaken,
+            container::ErrorKind::PreconditionFailed => ErrorKind::PreconditionFailed,
+            container::ErrorKind::NotModified => ErrorKind::NotModified,
+            container::ErrorKind::LogicalPartitionFull => ErrorKind::LogicalPartitionFull,
+            container::ErrorKind::ItemTooLarge => ErrorKind::TooLarge,
+            container::ErrorKind::PartitionKeyMismatch => ErrorKind::PartitionKeyMismatch,
+            container::ErrorKind::Invalid => ErrorKind::Invalid,
+            container::ErrorKind::RangeGone => ErrorKind::RangeGone,
+            container::ErrorKind::SessionNotAvailable => ErrorKind::SessionNotAvailable,
+            container::ErrorKind::OutcomeUnknown => ErrorKind::OutcomeUnknown,
+            container::ErrorKind::Unavailable => ErrorKind::Unavailable,
+            container::ErrorKind::Corrupt => ErrorKind::Corrupt,
+            container::ErrorKind::Internal => ErrorKind::Internal,
+        };
+        Error { kind, message: error.message, charge: error.charge, position: error.position }
+    }
+}

@@ -1,0 +1,203 @@
+//! Items of a container: permissions, sessions and addresses, on top of what `container` does with them.
+
+use armilla_container::{
+    ETag, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadItem, WriteMode, Written,
+};
+use armilla_value::rid::ItemRid;
+use armilla_value::{PartitionKey, extract};
+
+use crate::access::{Access, Action, Caller};
+use crate::containers::ContainerHandle;
+use crate::error::{Error, ErrorKind, Result};
+use crate::open::Engine;
+
+/// How a request names an item.
+#[derive(Debug, Clone, Copy)]
+pub enum ItemName<'a> {
+    /// By its id.
+    Id(&'a str),
+    /// By its resource id.
+    Rid(ItemRid),
+}
+
+/// A page of items that is asked for.
+#[derive(Debug, Clone)]
+pub struct PageRequest {
+    /// Which items.
+    pub scope: ListScope,
+    /// At most how many of them; `None` leaves it to the server.
+    pub items_max: Option<usize>,
+    /// Where the page before ended.
+    pub continuation: Option<String>,
+}
+
+/// Items in a page when the caller leaves it to the server.
+const PAGE_ITEMS_DEFAULT: usize = 100;
+
+impl Engine {
+    /// Reads an item. `known` is the version that the caller holds already, if it asks for another only.
+    pub fn read_item(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        name: ItemName<'_>,
+        partition_key: Option<&PartitionKey>,
+        known: Option<ETag>,
+    ) -> Result<ReadItem> {
+        let cost = caller.read_cost(self.consistency())?;
+        match name {
+            ItemName::Id(id) => {
+                let partition_key = required(partition_key)?;
+                caller.access.check_item(Action::Read, container.rid(), Some(id), Some(partition_key))?;
+                container.container().read_item(partition_key, id, known, &caller.session, cost)
+            }
+            ItemName::Rid(rid) => {
+                let found =
+                    container.container().read_item_by_number(rid.number(), None, &caller.session, cost);
+                let found = found.map_err(|error| container.translate(error))?;
+                let (partition_key, id) = address(container, &found);
+                caller.access.check_item(Action::Read, container.rid(), Some(&id), Some(&partition_key))?;
+                container.container().read_item(&partition_key, &id, known, &caller.session, cost)
+            }
+        }
+        .map_err(|error| container.translate(error))
+    }
+
+    /// Creates an item, or creates or replaces one.
+    pub async fn write_item(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        mode: WriteMode,
+        partition_key: Option<&PartitionKey>,
+        body: &[u8],
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let partition_key = required(partition_key)?;
+        // A permission for one item cannot be checked against an id that is not read yet; it does not create.
+        caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))?;
+        container
+            .container()
+            .write_item(mode, partition_key, None, body, precondition)
+            .await
+            .map_err(|error| container.translate(error))
+    }
+
+    /// Replaces an item.
+    pub async fn replace_item(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        name: ItemName<'_>,
+        partition_key: Option<&PartitionKey>,
+        body: &[u8],
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
+        container
+            .container()
+            .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition)
+            .await
+            .map_err(|error| container.translate(error))
+    }
+
+    /// Deletes an item.
+    pub async fn delete_item(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        name: ItemName<'_>,
+        partition_key: Option<&PartitionKey>,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
+        container
+            .container()
+            .delete_item(&partition_key, &id, precondition)
+            .await
+            .map_err(|error| container.translate(error))
+    }
+
+    /// Changes parts of an item.
+    pub async fn patch_item(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        name: ItemName<'_>,
+        partition_key: Option<&PartitionKey>,
+        patch: Patch,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
+        container
+            .container()
+            .patch_item(&partition_key, &id, patch, precondition)
+            .await
+            .map_err(|error| container.translate(error))
+    }
+
+    /// Returns a page of items.
+    pub fn list_items(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        request: PageRequest,
+    ) -> Result<ItemPage> {
+        let cost = caller.read_cost(self.consistency())?;
+        let mut scope = request.scope;
+        if let (Access::Granted(grant), ListScope::All) = (&caller.access, &scope)
+            && let Some(partition_key) = &grant.partition_key
+        {
+            // All that a permission for one logical partition can see is that partition.
+            scope = ListScope::PartitionKey(partition_key.clone());
+        }
+        let partition_key = match &scope {
+            ListScope::PartitionKey(partition_key) => Some(partition_key),
+            ListScope::All | ListScope::Range { .. } => None,
+        };
+        caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
+        let request = ListRequest {
+            scope,
+            items_max: request.items_max.unwrap_or(PAGE_ITEMS_DEFAULT),
+            continuation: request.continuation,
+            session: caller.session.clone(),
+            cost,
+        };
+        container.container().list_items(&request).map_err(|error| container.translate(error))
+    }
+
+    /// Finds out which item a write means and whether the caller may write it.
+    fn resolve(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        name: ItemName<'_>,
+        partition_key: Option<&PartitionKey>,
+    ) -> Result<(PartitionKey, String)> {
+        let (partition_key, id) = match name {
+            ItemName::Id(id) => (required(partition_key)?.clone(), id.to_owned()),
+            ItemName::Rid(rid) => {
+                let cost = self.consistency().read_cost();
+                let found =
+                    container.container().read_item_by_number(rid.number(), None, &caller.session, cost);
+                address(container, &found.map_err(|error| container.translate(error))?)
+            }
+        };
+        caller.access.check_item(Action::Write, container.rid(), Some(&id), Some(&partition_key))?;
+        Ok((partition_key, id))
+    }
+}
+
+/// Returns the partition key and the id of an item that was found by its number.
+fn address(container: &ContainerHandle, found: &ReadItem) -> (PartitionKey, String) {
+    let root = found.item.stored().root();
+    let partition_key = extract(root, &container.definition().partition_key.paths);
+    let id = root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned()).unwrap_or_default();
+    (partition_key, id)
+}
+
+fn required(partition_key: Option<&PartitionKey>) -> Result<&PartitionKey> {
+    partition_key.ok_or_else(|| {
+        Error::new(ErrorKind::Invalid, "PartitionKey value must be supplied for this operation")
+    })
+}

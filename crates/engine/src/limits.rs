@@ -1,0 +1,19 @@
+//! Bounds that this crate enforces.
+
+/// Longest id of a database, container, user or permission, in characters.
+pub const ID_CHARACTERS_MAX: usize = 255;
+
+/// Most resources in one page of a list.
+pub const LIST_MAX: usize = 1_000;
+
+/// How long a resource token is valid unless the caller says otherwise.
+pub const TOKEN_SECONDS_DEFAULT: u32 = 3_600;
+
+/// The shortest time that a caller may ask for.
+pub const TOKEN_SECONDS_MIN: u32 = 10;
+
+/// The longest time that a caller may ask for.
+pub const TOKEN_SECONDS_MAX: u32 = 24 * 3_600;
+
+/// Longest resource token that is looked at.
+pub(crate) const TOKEN_BYTES_MAX: usize = 16 * 1024;

@@ -1,0 +1,282 @@
+//! Opening and closing the engine.
+
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits};
+use armilla_env::Env;
+use armilla_kv::{Batch, Family, Scan, SpaceId, Store};
+use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
+use bytes::Bytes;
+
+use crate::consistency::Consistency;
+use crate::containers::ContainerHandle;
+use crate::error::{Error, ErrorKind, Result};
+use crate::offers::Offer;
+use crate::permissions::Permission;
+use crate::record::{self, Record, TreeCounters, tag};
+use crate::token::TokenMint;
+use crate::tree::{Children, Database, Tree, User, Writer};
+
+/// The space of the resource tree.
+pub(crate) const ROOT_SPACE: SpaceId = SpaceId(0);
+
+/// What an engine can be told.
+#[derive(Debug, Clone)]
+pub struct EngineOptions {
+    /// The service's limits.
+    pub limits: Limits,
+    /// The account's consistency level.
+    pub consistency: Consistency,
+}
+
+impl Default for EngineOptions {
+    fn default() -> EngineOptions {
+        EngineOptions { limits: Limits::default(), consistency: Consistency::Session }
+    }
+}
+
+/// An account: its resource tree and all operations on it. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Arc<dyn Store>,
+    env: Env,
+    limits: Arc<Limits>,
+    consistency: Consistency,
+    tokens: TokenMint,
+    tree: RwLock<Tree>,
+    writer: tokio::sync::Mutex<Writer>,
+}
+
+impl Engine {
+    /// Opens the account that a store holds, or begins a new one.
+    pub async fn open(store: Arc<dyn Store>, env: Env, options: EngineOptions) -> Result<Engine> {
+        let limits = Arc::new(options.limits);
+        let space = store.open_space(ROOT_SPACE)?;
+        let secret_key = record::key(tag::SECRET, b"");
+        let secret = match space.get(Family::Meta, &secret_key)? {
+            Some(secret) => secret,
+            None => {
+                let mut secret = [0u8; 32];
+                env.entropy.fill(&mut secret);
+                let secret = Bytes::copy_from_slice(&secret);
+                let mut batch = Batch::new();
+                batch.put(Family::Meta, secret_key, secret.clone());
+                space.commit(batch).await?;
+                secret
+            }
+        };
+        let snapshot = space.snapshot()?;
+        let mut loader = Loader::new(&store, &env, &limits);
+        let mut scan = Scan::prefix(Family::Meta, b"");
+        loop {
+            let page = snapshot.scan(&scan)?;
+            for (key, value) in &page.entries {
+                loader.load(key, value)?;
+            }
+            match page.entries.last() {
+                Some((key, _)) if page.more => scan = scan.after(key),
+                _ => break,
+            }
+        }
+        let to_drop = std::mem::take(&mut loader.to_drop);
+        let (tree, counters) = loader.finish()?;
+        let engine = Engine {
+            shared: Arc::new(Shared {
+                store,
+                env,
+                limits,
+                consistency: options.consistency,
+                tokens: TokenMint::new(&secret),
+                tree: RwLock::new(tree),
+                writer: tokio::sync::Mutex::new(Writer { space, counters }),
+            }),
+        };
+        if !to_drop.is_empty() {
+            engine.drop_spaces(&to_drop).await?;
+        }
+        Ok(engine)
+    }
+
+    /// Waits for writes on their way, then closes the store.
+    pub async fn close(&self) -> Result<()> {
+        let _writer = self.shared.writer.lock().await;
+        let containers: Vec<_> =
+            self.tree().databases.iter().flat_map(|database| database.containers.iter().cloned()).collect();
+        for container in containers {
+            container.container().drain().await;
+        }
+        Ok(self.shared.store.close()?)
+    }
+
+    /// Returns the account's consistency level.
+    pub fn consistency(&self) -> Consistency {
+        self.shared.consistency
+    }
+
+    /// Returns the limits in force.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
+    }
+
+    /// Gives the bytes of deleted containers back to the store. The resource tree does not name them any more.
+    pub(crate) async fn drop_spaces(&self, spaces: &[SpaceId]) -> Result<()> {
+        let mut batch = Batch::new();
+        for space in spaces {
+            self.shared.store.drop_space(*space)?;
+            batch.delete(Family::Meta, record::key(tag::SPACE_TO_DROP, &space.0.to_be_bytes()));
+        }
+        let space = self.shared.writer.lock().await.space.clone();
+        Ok(space.commit(batch).await?)
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.shared.env
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.shared.store
+    }
+
+    pub(crate) fn limits_arc(&self) -> &Arc<Limits> {
+        &self.shared.limits
+    }
+
+    pub(crate) fn tokens(&self) -> &TokenMint {
+        &self.shared.tokens
+    }
+
+    pub(crate) fn tree(&self) -> RwLockReadGuard<'_, Tree> {
+        self.shared.tree.read().expect("no panic while the tree is held")
+    }
+
+    pub(crate) fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
+        self.shared.tree.write().expect("no panic while the tree is held")
+    }
+
+    pub(crate) async fn writer(&self) -> tokio::sync::MutexGuard<'_, Writer> {
+        self.shared.writer.lock().await
+    }
+}
+
+/// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
+/// databases (`d`), permissions (`p`) before users (`u`).
+struct Loader {
+    store: Arc<dyn Store>,
+    env: Env,
+    limits: Arc<Limits>,
+    tree: Tree,
+    counters: TreeCounters,
+    permissions: Vec<Permission>,
+    to_drop: Vec<SpaceId>,
+}
+
+impl Loader {
+    fn new(store: &Arc<dyn Store>, env: &Env, limits: &Arc<Limits>) -> Loader {
+        Loader {
+            store: store.clone(),
+            env: env.clone(),
+            limits: limits.clone(),
+            tree: Tree::default(),
+            counters: TreeCounters::default(),
+            permissions: Vec::new(),
+            to_drop: Vec::new(),
+        }
+    }
+
+    fn load(&mut self, key: &Bytes, value: &Bytes) -> Result<()> {
+        let damaged =
+            || Error::new(ErrorKind::Corrupt, format!("the tree has a record with the unknown key {key:?}"));
+        let (tag, rest) = key.split_first().ok_or_else(damaged)?;
+        let text = || std::str::from_utf8(rest).ok();
+        match *tag {
+            tag::COUNTERS => self.counters = TreeCounters::decode(value)?,
+            tag::SECRET => {}
+            tag::DATABASE => {
+                let rid = text().and_then(DatabaseRid::parse).ok_or_else(damaged)?;
+                let record = Record::decode(value, "a database")?;
+                let id = record.text("id")?;
+                let database = Database {
+                    rid,
+                    id: id.clone(),
+                    version: record.version()?,
+                    containers: Children::default(),
+                    users: Children::default(),
+                };
+                self.tree.databases.insert(&id, u64::from(rid.number()), database);
+            }
+            tag::CONTAINER => {
+                let rid = text().and_then(ContainerRid::parse).ok_or_else(damaged)?;
+                let record = Record::decode(value, "a container")?;
+                let definition =
+                    ContainerDefinition::from_value(record.get("definition")?).map_err(|error| {
+                        Error::new(
+                            ErrorKind::Corrupt,
+                            format!("the definition of container {rid}: {}", error.message),
+                        )
+                    })?;
+                let id = definition.id.clone();
+                let container = Container::open(
+                    self.store.clone(),
+                    self.env.clone(),
+                    self.limits.clone(),
+                    ContainerIdentity::new(rid),
+                    definition,
+                    record.ranges()?,
+                );
+                let database =
+                    self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;
+                let handle = ContainerHandle::new(rid, &id, &database.id, record.version()?, container);
+                database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
+            }
+            tag::OFFER => {
+                let ordinal = u32::from_be_bytes(rest.try_into().map_err(|_| damaged())?);
+                self.tree.offers.insert(ordinal, Offer::decode(ordinal, value)?);
+            }
+            tag::USER => {
+                let rid = text().and_then(UserRid::parse).ok_or_else(damaged)?;
+                let record = Record::decode(value, "a user")?;
+                let id = record.text("id")?;
+                let user = User {
+                    rid,
+                    id: id.clone(),
+                    version: record.version()?,
+                    permissions: Children::default(),
+                };
+                let database = self.tree.database_mut(rid.database()).ok_or_else(|| orphan("user", rid))?;
+                database.users.insert(&id, u64::from(rid.number()), user);
+            }
+            tag::PERMISSION => {
+                let rid = text().and_then(PermissionRid::parse).ok_or_else(damaged)?;
+                self.permissions.push(Permission::decode(rid, value)?);
+            }
+            tag::SPACE_TO_DROP => {
+                self.to_drop.push(SpaceId(u64::from_be_bytes(rest.try_into().map_err(|_| damaged())?)));
+            }
+            _ => return Err(damaged()),
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(Tree, TreeCounters)> {
+        for permission in self.permissions {
+            let rid = permission.rid;
+            let user_rid = rid.user();
+            let user = self
+                .tree
+                .database_mut(user_rid.database())
+                .and_then(|database| database.users.by_ordinal_mut(u64::from(user_rid.number())))
+                .ok_or_else(|| orphan("permission", rid))?;
+            let id = permission.id.clone();
+            user.permissions.insert(&id, rid.number(), permission);
+        }
+        Ok((self.tree, self.counters))
+    }
+}
+
+fn orphan(kind: &str, rid: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the {kind} {rid} lies in nothing"))
+}

@@ -1,0 +1,386 @@
+//! Permissions: what a user may do with one container or item, and the tokens that prove it.
+
+use armilla_value::PartitionKey;
+use armilla_value::rid::{ContainerRid, ItemRid, PermissionRid};
+use armilla_value::{Object, Value, json};
+use bytes::Bytes;
+
+use crate::access::{Action, Caller, Grant, GrantMode};
+use crate::databases::check_id;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};
+use crate::open::Engine;
+use crate::record::{self, Record, Version, tag};
+use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
+use crate::tree::{Change, Page, Tree, etag};
+
+/// One permission of a user.
+#[derive(Debug, Clone)]
+pub(crate) struct Permission {
+    pub(crate) rid: PermissionRid,
+    pub(crate) id: String,
+    pub(crate) version: Version,
+    /// The link as the caller gave it, without slashes at its ends.
+    resource: String,
+    grant: Grant,
+}
+
+impl Permission {
+    fn encode(&self) -> Bytes {
+        let mut object = record::begin(self.version);
+        object.insert("id", self.id.as_str());
+        object.insert("resource", self.resource.as_str());
+        object.insert("mode", mode_name(self.grant.mode));
+        object.insert("container", self.grant.container.to_string());
+        if let Some(item) = &self.grant.item {
+            object.insert("item", item.as_str());
+        }
+        if let Some(partition_key) = &self.grant.partition_key {
+            object.insert("partitionKey", partition_key.to_json());
+        }
+        record::encode(object)
+    }
+
+    pub(crate) fn decode(rid: PermissionRid, bytes: &[u8]) -> Result<Permission> {
+        let record = Record::decode(bytes, "a permission")?;
+        let damaged = |name: &str| Error::new(ErrorKind::Corrupt, format!("a permission: '{name}' is wrong"));
+        let partition_key = match record.find("partitionKey") {
+            None => None,
+            Some(_) => {
+                let text = record.text("partitionKey")?;
+                Some(PartitionKey::from_json(text.as_bytes()).map_err(|_| damaged("partitionKey"))?)
+            }
+        };
+        let grant = Grant {
+            mode: read_mode(&record.text("mode")?).ok_or_else(|| damaged("mode"))?,
+            container: ContainerRid::parse(&record.text("container")?).ok_or_else(|| damaged("container"))?,
+            item: record.find("item").and_then(Value::as_str).map(str::to_owned),
+            partition_key,
+        };
+        Ok(Permission {
+            rid,
+            id: record.text("id")?,
+            version: record.version()?,
+            resource: record.text("resource")?,
+            grant,
+        })
+    }
+
+    /// Shows the permission with a fresh token.
+    fn resource(&self, engine: &Engine, seconds: u32) -> Resource {
+        let mut body = Object::default();
+        body.insert("id", self.id.as_str());
+        body.insert("permissionMode", mode_name(self.grant.mode));
+        body.insert("resource", self.resource.as_str());
+        if let Some(partition_key) = &self.grant.partition_key
+            && let Ok(value) = json::parse(partition_key.to_json().as_bytes())
+        {
+            body.insert("resourcePartitionKey", value);
+        }
+        let expires = engine.env().clock.now_seconds() + i64::from(seconds);
+        body.insert("_token", engine.tokens().mint(&self.grant, expires));
+        let user = self.rid.user();
+        Resource {
+            kind: ResourceKind::Permission,
+            id: self.id.clone(),
+            rid: self.rid.to_string(),
+            parent_rid: user.to_string(),
+            self_link: format!("dbs/{}/users/{user}/permissions/{}/", user.database(), self.rid),
+            etag: etag(ResourceKind::Permission, self.version),
+            ts: self.version.ts,
+            body,
+        }
+    }
+}
+
+pub(crate) fn mode_name(mode: GrantMode) -> &'static str {
+    match mode {
+        GrantMode::Read => "Read",
+        GrantMode::All => "All",
+    }
+}
+
+pub(crate) fn read_mode(name: &str) -> Option<GrantMode> {
+    [GrantMode::Read, GrantMode::All].into_iter().find(|mode| mode_name(*mode).eq_ignore_ascii_case(name))
+}
+
+impl Engine {
+    /// Creates a permission from its definition; its token is good for some seconds.
+    pub async fn create_permission(
+        &self,
+        caller: &Caller,
+        database: &str,
+        user: &str,
+        body: &Value,
+        token_seconds: Option<u32>,
+    ) -> Result<Answer<Resource>> {
+        caller.access.check_account(Action::Write)?;
+        let seconds = check_seconds(token_seconds)?;
+        let mut writer = self.writer().await;
+        let (user_rid, id, resource_link, grant) = {
+            let tree = self.tree();
+            let (id, resource_link, grant) = read_body(&tree, body)?;
+            let found = tree.find_user(database, user).map_err(owner)?;
+            if found.permissions.contains(&id) {
+                return Err(Error::exists(ResourceKind::Permission, &id));
+            }
+            check_single(found.permissions.iter(), &resource_link, &grant)?;
+            (found.rid, id, resource_link, grant)
+        };
+        let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
+        change.counters.permission += 1;
+        let rid = PermissionRid::new(user_rid, change.counters.permission);
+        let permission =
+            Permission { rid, id: id.clone(), version: change.version, resource: resource_link, grant };
+        change.put(record::key(tag::PERMISSION, rid.to_string().as_bytes()), permission.encode());
+        change.commit().await?;
+        let answer = resource::written(permission.resource(self, seconds));
+        let mut tree = self.tree_mut();
+        let user = tree
+            .database_mut(user_rid.database())
+            .and_then(|database| database.users.by_ordinal_mut(u64::from(user_rid.number())))
+            .expect("users go only with the writer's lock held");
+        user.permissions.insert(&id, rid.number(), permission);
+        Ok(answer)
+    }
+
+    /// Creates a permission or replaces the one with its id. Says whether it was created.
+    pub async fn upsert_permission(
+        &self,
+        caller: &Caller,
+        database: &str,
+        user: &str,
+        body: &Value,
+        token_seconds: Option<u32>,
+    ) -> Result<(Answer<Resource>, bool)> {
+        let id = body.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let exists = self.tree().find_user(database, user).map_err(owner)?.permissions.contains(&id);
+        if exists {
+            let none = ResourcePrecondition::None;
+            let replaced =
+                self.replace_permission(caller, database, user, &id, body, token_seconds, none).await?;
+            Ok((replaced, false))
+        } else {
+            Ok((self.create_permission(caller, database, user, body, token_seconds).await?, true))
+        }
+    }
+
+    /// Reads a permission with a fresh token. `known` is the version that the caller holds already.
+    pub fn read_permission(
+        &self,
+        caller: &Caller,
+        database: &str,
+        user: &str,
+        permission: &str,
+        token_seconds: Option<u32>,
+        known: Option<crate::ETag>,
+    ) -> Result<Answer<Resource>> {
+        caller.access.check_account(Action::Read)?;
+        let seconds = check_seconds(token_seconds)?;
+        let tree = self.tree();
+        let found = find(&tree, database, user, permission)?;
+        check_modified(known, etag(ResourceKind::Permission, found.version))?;
+        Ok(resource::read(found.resource(self, seconds)))
+    }
+
+    /// Lists the permissions of a user, oldest first, each with a fresh token.
+    pub fn list_permissions(
+        &self,
+        caller: &Caller,
+        database: &str,
+        user: &str,
+        count_max: Option<usize>,
+        continuation: Option<&str>,
+    ) -> Result<Answer<Feed>> {
+        caller.access.check_account(Action::Read)?;
+        let tree = self.tree();
+        let found = tree.find_user(database, user).map_err(owner)?;
+        let (permissions, continuation) = found.permissions.page(&Page::new(count_max, continuation)?);
+        let resources = permissions
+            .into_iter()
+            .map(|permission| permission.resource(self, TOKEN_SECONDS_DEFAULT))
+            .collect();
+        Ok(resource::feed(found.rid.to_string(), resources, continuation))
+    }
+
+    /// Replaces a permission.
+    #[expect(clippy::too_many_arguments, reason = "a permission lies three levels deep")]
+    pub async fn replace_permission(
+        &self,
+        caller: &Caller,
+        database: &str,
+        user: &str,
+        permission: &str,
+        body: &Value,
+        token_seconds: Option<u32>,
+        precondition: ResourcePrecondition,
+    ) -> Result<Answer<Resource>> {
+        caller.access.check_account(Action::Write)?;
+        let seconds = check_seconds(token_seconds)?;
+        let mut writer = self.writer().await;
+        let (old, mut new) = {
+            let tree = self.tree();
+            let (id, resource_link, grant) = read_body(&tree, body)?;
+            let old = find(&tree, database, user, permission)?.clone();
+            precondition.check(etag(ResourceKind::Permission, old.version))?;
+            let siblings = &tree.find_user(database, user).map_err(owner)?.permissions;
+            if id != old.id && siblings.contains(&id) {
+                return Err(Error::exists(ResourceKind::Permission, &id));
+            }
+            check_single(siblings.iter().filter(|sibling| sibling.rid != old.rid), &resource_link, &grant)?;
+            let new = Permission { rid: old.rid, id, version: old.version, resource: resource_link, grant };
+            (old, new)
+        };
+        let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
+        new.version = change.version;
+        change.put(record::key(tag::PERMISSION, new.rid.to_string().as_bytes()), new.encode());
+        change.commit().await?;
+        let answer = resource::written(new.resource(self, seconds));
+        let mut tree = self.tree_mut();
+        let user_rid = new.rid.user();
+        let user = tree
+            .database_mut(user_rid.database())
+            .and_then(|database| database.users.by_ordinal_mut(u64::from(user_rid.number())))
+            .expect("users go only with the writer's lock held");
+        user.permissions.remove(&old.id);
+        let id = new.id.clone();
+        user.permissions.insert(&id, new.rid.number(), new);
+        Ok(answer)
+    }
+
+    /// Deletes a permission.
+    pub async fn delete_permission(
+        &self,
+        caller: &Caller,
+        database: &str,
+        user: &str,
+        permission: &str,
+        precondition: ResourcePrecondition,
+    ) -> Result<Answer<()>> {
+        caller.access.check_account(Action::Write)?;
+        let mut writer = self.writer().await;
+        let found = find(&self.tree(), database, user, permission)?.clone();
+        precondition.check(etag(ResourceKind::Permission, found.version))?;
+        let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
+        change.delete(record::key(tag::PERMISSION, found.rid.to_string().as_bytes()));
+        change.commit().await?;
+        let user_rid = found.rid.user();
+        let mut tree = self.tree_mut();
+        if let Some(user) = tree
+            .database_mut(user_rid.database())
+            .and_then(|database| database.users.by_ordinal_mut(u64::from(user_rid.number())))
+        {
+            user.permissions.remove(&found.id);
+        }
+        Ok(resource::deleted())
+    }
+}
+
+/// To a permission a user is the owner.
+fn owner(error: Error) -> Error {
+    match error.kind {
+        ErrorKind::NotFound(ResourceKind::User) => {
+            Error { kind: ErrorKind::OwnerNotFound(ResourceKind::User), ..error }
+        }
+        _ => error,
+    }
+}
+
+fn find<'t>(tree: &'t Tree, database: &str, user: &str, permission: &str) -> Result<&'t Permission> {
+    let by_rid = tree.owner(database)?.is_named_by_rid(database);
+    let user = tree.find_user(database, user).map_err(owner)?;
+    let found = if by_rid {
+        PermissionRid::parse(permission).and_then(|rid| user.permissions.get_by_ordinal(rid.number()))
+    } else {
+        user.permissions.get(permission)
+    };
+    found.ok_or_else(|| Error::not_found(ResourceKind::Permission, permission))
+}
+
+fn check_seconds(seconds: Option<u32>) -> Result<u32> {
+    let seconds = seconds.unwrap_or(TOKEN_SECONDS_DEFAULT);
+    if !(TOKEN_SECONDS_MIN..=TOKEN_SECONDS_MAX).contains(&seconds) {
+        return Err(Error::invalid(format!(
+            "a resource token can be valid for {TOKEN_SECONDS_MIN} to {TOKEN_SECONDS_MAX} seconds, not for {seconds}"
+        )));
+    }
+    Ok(seconds)
+}
+
+/// A user has one permission for one resource.
+fn check_single<'p>(
+    mut others: impl Iterator<Item = &'p Permission>,
+    resource_link: &str,
+    grant: &Grant,
+) -> Result<()> {
+    let taken = others.any(|other| {
+        let same = (&other.grant.container, &other.grant.item, &other.grant.partition_key)
+            == (&grant.container, &grant.item, &grant.partition_key);
+        same
+    });
+    if taken {
+        return Err(Error::new(
+            ErrorKind::AlreadyExists(ResourceKind::Permission),
+            format!("the user has a permission for '{resource_link}' already"),
+        ));
+    }
+    Ok(())
+}
+
+/// Reads a permission's definition and finds what it is for.
+fn read_body(tree: &Tree, body: &Value) -> Result<(String, String, Grant)> {
+    let text = |name: &str| {
+        body.get(name)
+            .and_then(Value::as_str)
+            .ok_or_else(|| Error::invalid(format!("the permission's '{name}' is missing or not a string")))
+    };
+    let id = text("id")?;
+    check_id(ResourceKind::Permission, id)?;
+    let mode = text("permissionMode")?;
+    let mode = read_mode(mode).ok_or_else(|| {
+        Error::invalid(format!("the permission's 'permissionMode' is 'Read' or 'All', not '{mode}'"))
+    })?;
+    let link = text("resource")?.trim_matches('/');
+    let (container, item) = find_resource(tree, link)?;
+    let partition_key = match body.get("resourcePartitionKey") {
+        None | Some(Value::Null) => None,
+        Some(value) => Some(PartitionKey::from_json(json::to_string(value).as_bytes()).map_err(|error| {
+            Error::invalid(format!("the permission's 'resourcePartitionKey' is not valid: {error}"))
+        })?),
+    };
+    Ok((id.to_owned(), link.to_owned(), Grant { mode, container, item, partition_key }))
+}
+
+/// Finds the container, and the item if it is for one, that a link by names or resource ids leads to.
+fn find_resource(tree: &Tree, link: &str) -> Result<(ContainerRid, Option<String>)> {
+    let refused = || {
+        Error::invalid(format!(
+            "the permission's 'resource' must be a link to a container or an item, such as 'dbs/d/colls/c' or \
+             'dbs/d/colls/c/docs/i', not '{link}'"
+        ))
+    };
+    let segments: Vec<&str> = link.split('/').collect();
+    let (database, container, item) = match segments[..] {
+        ["dbs", database, "colls", container] => (database, container, None),
+        ["dbs", database, "colls", container, "docs", item] => (database, container, Some(item)),
+        _ => return Err(refused()),
+    };
+    let owner = tree.owner(database)?;
+    let by_rid = owner.is_named_by_rid(database);
+    let found = owner
+        .container(container, by_rid)
+        .ok_or_else(|| Error::owner_not_found(ResourceKind::Container, container))?;
+    let item = match item {
+        Some(segment) if by_rid => {
+            let rid = ItemRid::parse(segment).ok_or_else(refused)?;
+            let session = Default::default();
+            let cost = armilla_container::ReadCost::Single;
+            let read = found.container().read_item_by_number(rid.number(), None, &session, cost)?;
+            let root = read.item.stored().root();
+            root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned())
+        }
+        Some(id) => Some(id.to_owned()),
+        None => None,
+    };
+    Ok((found.rid(), item))
+}

@@ -1,0 +1,56 @@
+//! Random bytes.
+
+use std::sync::Mutex;
+
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// A source of random bytes.
+pub trait Entropy: Send + Sync + 'static {
+    /// Fills a buffer.
+    fn fill(&self, bytes: &mut [u8]);
+}
+
+/// The operating system's generator.
+pub struct SystemEntropy {
+    random: SystemRandom,
+}
+
+impl SystemEntropy {
+    /// Returns the operating system's generator.
+    #[expect(clippy::new_without_default, reason = "randomness is not a default")]
+    pub fn new() -> SystemEntropy {
+        SystemEntropy { random: SystemRandom::new() }
+    }
+}
+
+impl Entropy for SystemEntropy {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.random.fill(bytes).expect("the operating system has random bytes");
+    }
+}
+
+/// A generator that gives the same bytes for the same seed. Not for secrets.
+pub struct SeededEntropy {
+    state: Mutex<u64>,
+}
+
+impl SeededEntropy {
+    /// Returns a generator with a seed.
+    pub fn new(seed: u64) -> SeededEntropy {
+        SeededEntropy { state: Mutex::new(seed) }
+    }
+}
+
+impl Entropy for SeededEntropy {
+    // SplitMix64: every seed is good, and eight lines suffice.
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut state = self.state.lock().expect("no panic while the generator is held");
+        for chunk in bytes.chunks_mut(8) {
+            *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut mixed = *state;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            chunk.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes()[..chunk.len()]);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+use std::time::Duration;
+
+use crate::{Env, format_guid};
+
+#[test]
+fn simulated_time_moves_only_when_told() {
+    let (env, clock) = Env::simulated(1);
+    let before = env.clock.now_ms();
+    assert_eq!(env.clock.now_ms(), before);
+    clock.advance(Duration::from_millis(1_500));
+    assert_eq!(env.clock.now_ms(), before + 1_500);
+    assert_eq!(env.clock.now_seconds(), before.div_euclid(1_000) + 1);
+    assert_eq!(env.clock.elapsed(), Duration::from_millis(1_500));
+}
+
+#[tokio::test]
+async fn simulated_sleepers_wake_in_time() {
+    let (env, clock) = Env::simulated(1);
+    let early = tokio::spawn(env.clock.sleep(Duration::from_secs(1)));
+    let late = tokio::spawn(env.clock.sleep(Duration::from_secs(2)));
+    clock.advance(Duration::from_secs(1));
+    early.await.unwrap();
+    assert!(!late.is_finished());
+    clock.advance(Duration::from_secs(1));
+    late.await.unwrap();
+}
+
+#[test]
+fn same_seed_gives_the_same_guids() {
+    let first: Vec<_> = std::iter::repeat_with(|| Env::simulated(7).0.guid()).take(2).collect();
+    assert_eq!(first[0], first[1]);
+    let (env, _) = Env::simulated(7);
+    assert_ne!(env.guid(), env.guid());
+    assert_eq!(&env.guid()[14..15], "4");
+}
+
+#[test]
+fn guid_text() {
+    assert_eq!(format_guid([0xAB; 16]), "abababab-abab-abab-abab-abababababab");
+}

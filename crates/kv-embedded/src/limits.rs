@@ -1,0 +1,45 @@
+//! Bounds and periods of the embedded store.
+
+use std::time::Duration;
+
+/// Most bytes of client batches that one engine batch merges. A larger single batch goes alone.
+pub(crate) const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Most operations that one engine batch merges.
+pub(crate) const GROUP_OPS_MAX: usize = 100_000;
+
+/// Keys that one step of reclaiming a dropped space removes.
+pub(crate) const RECLAIM_KEYS: usize = 1_000;
+
+/// Longest time that reclaiming waits for the clients to fall silent before it takes a turn.
+pub(crate) const RECLAIM_WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// With relaxed durability, the longest time that a commit stays out of reach of a crash of the machine.
+pub(crate) const RELAXED_SYNC_PERIOD: Duration = Duration::from_millis(100);
+
+/// While the engine works in the background, how often the published view is renewed without commits.
+pub(crate) const VIEW_RENEWAL_PERIOD: Duration = Duration::from_secs(1);
+
+/// Sealed memtables of one family at which writers wait. The engine itself waits at 4, in steps of 100 ms.
+pub(crate) const SEALED_MEMTABLES_MAX: usize = 3;
+
+/// Sorted runs in level 0 of one family at which writers wait. The engine itself waits at 30.
+pub(crate) const LEVEL_0_RUNS_MAX: usize = 26;
+
+/// How often a writer that waits for background work looks again.
+pub(crate) const STALL_POLL_PERIOD: Duration = Duration::from_millis(1);
+
+/// A single engine commit that takes longer than this was held back by the engine.
+pub(crate) const COMMIT_STALL_MIN: Duration = Duration::from_millis(50);
+
+/// Longest time that closing waits for buffered data to reach sorted files.
+pub(crate) const CLOSE_FLUSH_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// Smallest total write buffer that is accepted.
+pub(crate) const WRITE_BUFFER_BYTES_MIN: u64 = 1024 * 1024;
+
+/// Smallest journal bound that the engine accepts.
+pub(crate) const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
+
+/// Fewest cached files that the engine accepts.
+pub(crate) const CACHED_FILES_MIN: usize = 10;

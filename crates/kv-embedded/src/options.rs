@@ -1,0 +1,125 @@
+//! How a store is opened, and how each family is laid out in the engine.
+
+use armilla_kv::{Durability, Family};
+use fjall::config::{
+    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, HashRatioPolicy,
+};
+use fjall::{CompressionType, KeyspaceCreateOptions};
+
+use crate::limits::{CACHED_FILES_MIN, JOURNAL_BYTES_MIN, WRITE_BUFFER_BYTES_MIN};
+
+/// How an embedded store is opened. Values below the engine's minimum are raised to it.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// When a commit counts as done.
+    pub durability: Durability,
+    /// Most bytes of decompressed blocks kept in memory.
+    pub block_cache_bytes: u64,
+    /// Most bytes of written data kept in memory before it reaches sorted files, all families together.
+    pub write_buffer_bytes: u64,
+    /// Bytes of journal at which families are flushed early; bounds the time of a start after a crash.
+    pub journal_bytes_max: u64,
+    /// Most files kept open.
+    pub cached_files_max: usize,
+    /// Bytes of waiting batches at which further commits are refused.
+    pub queue_bytes_max: usize,
+    /// Threads that flush and compact; one of them is kept free for flushing.
+    pub worker_threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Options {
+            durability: Durability::Strict,
+            block_cache_bytes: 64 * 1024 * 1024,
+            write_buffer_bytes: 64 * 1024 * 1024,
+            journal_bytes_max: 128 * 1024 * 1024,
+            cached_files_max: 256,
+            queue_bytes_max: 256 * 1024 * 1024,
+            worker_threads: cores.clamp(2, 4),
+        }
+    }
+}
+
+impl Options {
+    /// Returns the options with every value inside what the engine accepts.
+    pub(crate) fn clamped(mut self) -> Options {
+        self.write_buffer_bytes = self.write_buffer_bytes.max(WRITE_BUFFER_BYTES_MIN);
+        self.journal_bytes_max = self.journal_bytes_max.max(JOURNAL_BYTES_MIN);
+        self.cached_files_max = self.cached_files_max.max(CACHED_FILES_MIN);
+        self.worker_threads = self.worker_threads.max(2);
+        self
+    }
+
+    /// Returns the size at which the active memtable of a keyspace is sealed.
+    ///
+    /// The active memtables together take half of the write buffer, which leaves the other half to those
+    /// that are being flushed.
+    pub(crate) fn memtable_bytes_max(&self, keyspace: usize) -> u64 {
+        // Index entries are the bulk of all writes; the store's own records fit in anything.
+        const SHARES: [u64; KEYSPACES] = [5, 35, 10, 40, 9, 1];
+        self.write_buffer_bytes / 2 * SHARES[keyspace] / 100
+    }
+}
+
+/// Number of engine keyspaces: the families, then the store's own records.
+pub(crate) const KEYSPACES: usize = Family::ALL.len() + 1;
+
+/// Index of the keyspace with the store's own records.
+pub(crate) const RECORDS: usize = Family::ALL.len();
+
+/// Engine names of the keyspaces. Part of the format on disk.
+pub(crate) const KEYSPACE_NAMES: [&str; KEYSPACES] = ["meta", "item", "number", "index", "feed", "store"];
+
+/// Returns how a keyspace is laid out when it is made. The engine keeps this with the keyspace, so it can't
+/// be changed for folders that exist; what may change (memtable sizes) is therefore not part of it.
+pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
+    let block_bytes: u32 = match keyspace {
+        1 => 16 * 1024, // Items: long values, read singly and in short runs.
+        3 | 4 => 8 * 1024,
+        _ => 4 * 1024,
+    };
+    let point_reads = matches!(keyspace, 0..=2 | RECORDS);
+    let filter = if point_reads {
+        FilterPolicy::new([
+            FilterPolicyEntry::Bloom(BloomConstructionPolicy::FalsePositiveRate(0.001)),
+            FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0)),
+        ])
+    } else {
+        // Index and feed are only ever read in ranges, which filters cannot help.
+        FilterPolicy::disabled()
+    };
+    // The hash index inside blocks pays where small blocks are read by point.
+    let hash_ratio = if matches!(keyspace, 0 | 2) { 1.33 } else { 0.0 };
+    KeyspaceCreateOptions::default()
+        .data_block_size_policy(BlockSizePolicy::all(block_bytes))
+        .data_block_hash_ratio_policy(HashRatioPolicy::all(hash_ratio))
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        .filter_policy(filter)
+        // Sealing is decided by the writer, so that it follows the options of this run.
+        .max_memtable_size(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memtables_take_at_most_half_of_the_write_buffer() {
+        let options = Options::default();
+        let sum: u64 = (0..KEYSPACES).map(|keyspace| options.memtable_bytes_max(keyspace)).sum();
+        assert!(sum <= options.write_buffer_bytes / 2);
+    }
+
+    #[test]
+    fn small_values_are_raised() {
+        let options =
+            Options { write_buffer_bytes: 0, journal_bytes_max: 0, cached_files_max: 0, worker_threads: 0, ..Options::default() }
+                .clamped();
+        assert_eq!(options.write_buffer_bytes, WRITE_BUFFER_BYTES_MIN);
+        assert_eq!(options.journal_bytes_max, JOURNAL_BYTES_MIN);
+        assert_eq!(options.cached_files_max, CACHED_FILES_MIN);
+        assert_eq!(options.worker_threads, 2);
+    }
+}

@@ -1,0 +1,141 @@
+//! Gives back the bytes of dropped spaces, in the background.
+//!
+//! A dropped space is a to-do record. This thread removes its keys, family by family, in small batches that
+//! wait while clients write, and then replaces the record by the fact that the space is gone. It starts
+//! again from the records when the store is opened.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use armilla_kv::id_set::IdSet;
+use armilla_kv::{Error, ErrorKind, Family, Result, SpaceId};
+use fjall::Readable;
+
+use crate::failure;
+use crate::keys::{self, EngineOp};
+use crate::limits::RECLAIM_KEYS;
+use crate::queue::Priority;
+use crate::records;
+use crate::shared::Shared;
+
+/// The list of what is to be done.
+pub(crate) struct Reclaim {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+struct Inner {
+    /// Dropped spaces with a durable to-do record.
+    to_reclaim: BTreeSet<u64>,
+    /// Dropped spaces whose bytes are given back.
+    gone: IdSet,
+    stopping: bool,
+}
+
+impl Reclaim {
+    pub(crate) fn new(to_reclaim: Vec<u64>, gone: IdSet) -> Reclaim {
+        let to_reclaim = to_reclaim.into_iter().collect();
+        Reclaim { inner: Mutex::new(Inner { to_reclaim, gone, stopping: false }), changed: Condvar::new() }
+    }
+
+    /// Returns whether the drop of a space is already durable.
+    pub(crate) fn knows(&self, id: SpaceId) -> bool {
+        let inner = self.lock();
+        inner.to_reclaim.contains(&id.0) || inner.gone.contains(id.0)
+    }
+
+    /// Takes on a space whose to-do record is durable.
+    pub(crate) fn add(&self, id: SpaceId) {
+        self.lock().to_reclaim.insert(id.0);
+        self.changed.notify_all();
+    }
+
+    /// Ends the thread as soon as its present step is over.
+    pub(crate) fn stop(&self) {
+        self.lock().stopping = true;
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn to_reclaim_count(&self) -> u64 {
+        self.lock().to_reclaim.len() as u64
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.lock().stopping
+    }
+
+    /// Waits for a space to reclaim, or returns nothing when it is time to stop.
+    fn next(&self) -> Option<u64> {
+        let mut inner = self.lock();
+        loop {
+            if inner.stopping {
+                return None;
+            }
+            if let Some(id) = inner.to_reclaim.first() {
+                return Some(*id);
+            }
+            inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reclaims until told to stop or until the store takes no more writes.
+pub(crate) fn run(shared: &Arc<Shared>) {
+    while let Some(id) = shared.reclaim.next() {
+        if let Err(error) = reclaim(shared, SpaceId(id)) {
+            if error.kind() != ErrorKind::Closed {
+                tracing::warn!(space = id, %error, "reclaiming a dropped space stopped, a restart resumes it");
+            }
+            return;
+        }
+    }
+}
+
+fn reclaim(shared: &Arc<Shared>, id: SpaceId) -> Result<()> {
+    for family in Family::ALL {
+        let mut from = keys::prefixed(id, &[]);
+        loop {
+            let (ops, last) = next_keys(shared, id, family, &from)?;
+            let Some(last) = last else { break };
+            write(shared, ops)?;
+            if shared.reclaim.is_stopping() {
+                return Err(Error::new(ErrorKind::Closed, "the store is closing"));
+            }
+            // Above the last key, so that the next step does not walk over what this one removed.
+            from = last;
+            from.push(0);
+        }
+    }
+    let ops = {
+        let mut inner = shared.reclaim.lock();
+        records::reclaimed(&mut inner.gone, id.0)
+    };
+    write(shared, ops)?;
+    shared.reclaim.lock().to_reclaim.remove(&id.0);
+    Ok(())
+}
+
+fn next_keys(
+    shared: &Arc<Shared>,
+    id: SpaceId,
+    family: Family,
+    from: &[u8],
+) -> Result<(Vec<EngineOp>, Option<Vec<u8>>)> {
+    let range = (std::ops::Bound::Included(from.to_vec()), keys::upper(id, &std::ops::Bound::Unbounded));
+    let mut ops = Vec::with_capacity(RECLAIM_KEYS);
+    for entry in shared.view.latest().range(shared.family(family), range).take(RECLAIM_KEYS) {
+        let key = entry.key().map_err(|error| failure::of_read(&error))?;
+        ops.push(EngineOp { keyspace: family as usize, key, value: None });
+    }
+    let last = ops.last().map(|op| op.key.to_vec());
+    Ok((ops, last))
+}
+
+fn write(shared: &Arc<Shared>, ops: Vec<EngineOp>) -> Result<()> {
+    let bytes = ops.iter().map(|op| op.key.len()).sum();
+    shared.queue.push(Priority::Background, None, ops, bytes)?.wait()
+}

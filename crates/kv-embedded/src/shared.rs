@@ -1,0 +1,93 @@
+//! What the store, its spaces and its threads share.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use armilla_kv::{Family, StoreStats};
+use fjall::{AbstractTree, Database, Keyspace};
+
+use crate::options::{KEYSPACES, Options};
+use crate::queue::Queue;
+use crate::reclaim::Reclaim;
+use crate::spaces::Spaces;
+use crate::stats::Counters;
+use crate::view::View;
+
+/// One open store.
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) spaces: Spaces,
+    pub(crate) queue: Queue,
+    pub(crate) reclaim: Reclaim,
+    pub(crate) counters: Counters,
+    // Dropped in this order: what refers to the engine, the engine, then the lock on the folder.
+    pub(crate) view: View,
+    pub(crate) keyspaces: [Keyspace; KEYSPACES],
+    pub(crate) db: Database,
+    pub(crate) engine_path: PathBuf,
+    pub(crate) _lock: File,
+}
+
+impl Shared {
+    pub(crate) fn family(&self, family: Family) -> &Keyspace {
+        &self.keyspaces[family as usize]
+    }
+
+    /// Returns an upper estimate of the bytes in memory that are not yet in sorted files.
+    ///
+    /// Computed from the state of the trees, because the engine's running count would hold writers back for
+    /// ever if it ever missed a flush.
+    pub(crate) fn write_buffer_bytes(&self) -> u64 {
+        self.keyspaces
+            .iter()
+            .enumerate()
+            .map(|(index, keyspace)| {
+                let sealed = keyspace.tree.sealed_memtable_count() as u64;
+                keyspace.tree.active_memtable().size() + sealed * self.options.memtable_bytes_max(index)
+            })
+            .sum()
+    }
+
+    pub(crate) fn stats(&self) -> StoreStats {
+        let Counters { commits, flushes, stalls } = &self.counters;
+        let tables: u64 = self.keyspaces.iter().map(Keyspace::disk_space).sum();
+        StoreStats {
+            commits: commits.load(Ordering::Relaxed),
+            flushes: flushes.count(),
+            flush_us: flushes.sum_us(),
+            flush_max_us: flushes.max_us(),
+            stalls: stalls.count(),
+            stall_us: stalls.sum_us(),
+            stall_max_us: stalls.max_us(),
+            queued_bytes: self.queue.bytes(),
+            write_buffer_bytes: self.write_buffer_bytes(),
+            block_cache_bytes: self.db.cache_size(),
+            disk_bytes: tables + journal_disk_bytes(&self.engine_path),
+            spaces_to_reclaim: self.reclaim.to_reclaim_count(),
+            ..StoreStats::default()
+        }
+    }
+}
+
+/// Returns the bytes that the journals really take: the engine makes them longer than what they hold.
+fn journal_disk_bytes(engine_path: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(engine_path) else { return 0 };
+    entries
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "jnl"))
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|metadata| allocated_bytes(&metadata))
+        .sum()
+}
+
+#[cfg(unix)]
+fn allocated_bytes(metadata: &std::fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    metadata.blocks() * 512
+}
+
+#[cfg(not(unix))]
+fn allocated_bytes(metadata: &std::fs::Metadata) -> u64 {
+    metadata.len()
+}

@@ -1,0 +1,124 @@
+//! Handles and snapshots of one space.
+
+use std::sync::Arc;
+
+use armilla_kv::{
+    Batch, CommitFuture, Direction, Family, Page, Result, Scan, Snapshot, Space, SpaceId, check_batch,
+};
+use bytes::Bytes;
+use fjall::Readable;
+
+use crate::failure;
+use crate::keys;
+use crate::queue::Priority;
+use crate::shared::Shared;
+use crate::spaces::SpaceState;
+
+pub(crate) struct EmbeddedSpace {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: Arc<SpaceState>,
+    pub(crate) epoch: u64,
+}
+
+struct EmbeddedSnapshot {
+    shared: Arc<Shared>,
+    state: Arc<SpaceState>,
+    moment: Arc<fjall::Snapshot>,
+}
+
+impl Space for EmbeddedSpace {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
+        self.state.check_reachable()?;
+        get(&self.shared, &self.shared.view.latest(), self.state.id, family, key)
+    }
+
+    fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        self.state.check_reachable()?;
+        let moment = self.shared.view.latest();
+        keys.iter().map(|key| get(&self.shared, &moment, self.state.id, family, key)).collect()
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        self.state.check_reachable()?;
+        Ok(Box::new(EmbeddedSnapshot {
+            shared: self.shared.clone(),
+            state: self.state.clone(),
+            moment: self.shared.view.latest(),
+        }))
+    }
+
+    fn commit(&self, batch: Batch) -> CommitFuture {
+        let queued = check_batch(&batch).and_then(|()| self.state.check_reachable()).and_then(|()| {
+            let bytes = batch.bytes();
+            let ops = keys::engine_ops(self.state.id, batch);
+            self.shared.queue.push(Priority::Client, Some((self.state.clone(), self.epoch)), ops, bytes)
+        });
+        match queued {
+            Ok(waiting) => Box::pin(waiting),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
+    }
+}
+
+impl Snapshot for EmbeddedSnapshot {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
+        self.state.check_reachable()?;
+        get(&self.shared, &self.moment, self.state.id, family, key)
+    }
+
+    fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        self.state.check_reachable()?;
+        keys.iter().map(|key| get(&self.shared, &self.moment, self.state.id, family, key)).collect()
+    }
+
+    fn scan(&self, scan: &Scan) -> Result<Page> {
+        self.state.check_reachable()?;
+        let space = self.state.id;
+        let range = (keys::lower(space, &scan.lower), keys::upper(space, &scan.upper));
+        if is_empty(&range) {
+            return Ok(Page::default());
+        }
+        let entries = self.moment.range(self.shared.family(scan.family), range);
+        match scan.direction {
+            Direction::Forward => page(entries, scan),
+            Direction::Reverse => page(entries.rev(), scan),
+        }
+    }
+}
+
+fn get(
+    shared: &Shared,
+    moment: &fjall::Snapshot,
+    space: SpaceId,
+    family: Family,
+    key: &[u8],
+) -> Result<Option<Bytes>> {
+    let value = keys::with_prefixed(space, key, |key| moment.get(shared.family(family), key));
+    Ok(value.map_err(|error| failure::of_read(&error))?.map(Bytes::from))
+}
+
+/// Returns whether no key can lie in a range. The engine's behaviour for inverted bounds is not documented.
+fn is_empty(range: &(std::ops::Bound<Vec<u8>>, std::ops::Bound<Vec<u8>>)) -> bool {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    match range {
+        (Included(lower), Included(upper)) => lower > upper,
+        (Included(lower) | Excluded(lower), Excluded(upper)) | (Excluded(lower), Included(upper)) => lower >= upper,
+        (Unbounded, _) | (_, Unbounded) => false,
+    }
+}
+
+fn page(entries: impl Iterator<Item = fjall::Guard>, scan: &Scan) -> Result<Page> {
+    let mut page = Page::default();
+    let mut bytes = 0;
+    for entry in entries {
+        if page.entries.len() >= scan.entries_max.max(1) || bytes >= scan.bytes_max.max(1) {
+            page.more = true;
+            break;
+        }
+        let (key, value) = entry.into_inner().map_err(|error| failure::of_read(&error))?;
+        let key = keys::stripped(key);
+        bytes += key.len() + value.len();
+        page.entries.push((key, value.into()));
+    }
+    Ok(page)
+}

@@ -1,0 +1,244 @@
+//! The one thread that writes.
+//!
+//! It takes everything that has queued up, writes it as one engine batch with one durability wait,
+//! publishes the new view, and completes the waiting callers. It is also the only thread that seals
+//! memtables, so that it decides, by the options of this run, how much memory and journal they take.
+//!
+//! Before a commit it waits until the engine's background work has caught up. The engine would wait too,
+//! but in steps of 100 ms, after the batch is durable, and without an end if its workers have died.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use armilla_kv::{Durability, Error, ErrorKind, Result};
+use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
+
+use crate::failure;
+use crate::limits::{
+    COMMIT_STALL_MIN, LEVEL_0_RUNS_MAX, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, STALL_POLL_PERIOD,
+    VIEW_RENEWAL_PERIOD,
+};
+use crate::options::KEYSPACES;
+use crate::queue::{Job, Next};
+use crate::records;
+use crate::shared::Shared;
+use crate::time::now;
+
+pub(crate) struct Writer {
+    shared: Arc<Shared>,
+    /// Number of the newest group.
+    group: u64,
+    /// Bytes written to the journal since each keyspace was sealed last.
+    journaled_bytes: [u64; KEYSPACES],
+    /// Since when commits wait for a sync, with relaxed durability.
+    unsynced_since: Option<Instant>,
+}
+
+impl Writer {
+    pub(crate) fn new(shared: Arc<Shared>, group: u64) -> Writer {
+        Writer { shared, group, journaled_bytes: [0; KEYSPACES], unsynced_since: None }
+    }
+
+    /// Writes until the queue is closed and empty.
+    pub(crate) fn run(mut self) {
+        // If a panic in the engine ends this thread, nobody may wait for it.
+        let _guard = FailQueue(self.shared.clone());
+        loop {
+            match self.shared.queue.take(self.patience()) {
+                Next::Group(group) => self.write(group),
+                Next::Idle => self.shared.view.publish(&self.shared.db),
+                Next::Closed => break,
+            }
+            self.sync_if_due(false);
+        }
+        self.sync_if_due(true);
+    }
+
+    /// Returns how long to wait for work before looking after the rest.
+    fn patience(&self) -> Option<Duration> {
+        if let Some(since) = self.unsynced_since {
+            return Some(RELAXED_SYNC_PERIOD.saturating_sub(since.elapsed()));
+        }
+        // A view older than the last flush keeps flushed memory and replaced files alive.
+        let view_is_old = self.shared.db.visible_seqno() != self.shared.view.latest().seqno();
+        let db = &self.shared.db;
+        (view_is_old || db.outstanding_flushes() > 0 || db.active_compactions() > 0).then_some(VIEW_RENEWAL_PERIOD)
+    }
+
+    fn write(&mut self, group: Vec<Job>) {
+        if let Err(error) = self.wait_for_background_work() {
+            self.poison(&error);
+            for job in group {
+                job.completion.complete(Err(error.clone()));
+            }
+            return;
+        }
+        let mut admitted = Vec::with_capacity(group.len());
+        let mut ops = Vec::new();
+        let mut bytes = 0;
+        for job in group {
+            let Job { writer, ops: job_ops, bytes: job_bytes, completion } = job;
+            let admission = match &writer {
+                Some((state, epoch)) => self.shared.spaces.admit(state, *epoch),
+                None => Ok(()),
+            };
+            match admission {
+                Ok(()) => {
+                    ops.extend(job_ops);
+                    bytes += job_bytes as u64;
+                    admitted.push((writer.is_some(), completion));
+                }
+                Err(error) => completion.complete(Err(error)),
+            }
+        }
+        let outcome = if ops.is_empty() { Ok(()) } else { self.commit(ops) };
+        if outcome.is_ok() {
+            self.shared.view.publish(&self.shared.db);
+            let client_commits = admitted.iter().filter(|(from_client, _)| *from_client).count();
+            self.shared.counters.commits.fetch_add(client_commits as u64, Ordering::Relaxed);
+        }
+        self.shared.spaces.group_over();
+        if let Err(error) = &outcome {
+            self.poison(error);
+        }
+        for (_, completion) in admitted {
+            completion.complete(outcome.clone());
+        }
+        if outcome.is_ok() {
+            self.seal_memtables(bytes);
+        }
+    }
+
+    fn commit(&mut self, ops: Vec<crate::keys::EngineOp>) -> Result<()> {
+        let mode = match self.shared.options.durability {
+            Durability::Strict => PersistMode::SyncAll,
+            // Never without a mode: the engine would keep the last 8 KiB in its own memory.
+            Durability::Relaxed => PersistMode::Buffer,
+        };
+        let group = self.group + 1;
+        let mut batch = OwnedWriteBatch::with_capacity(self.shared.db.clone(), ops.len() + 1).durability(Some(mode));
+        for op in ops.into_iter().chain([records::group(group)]) {
+            let keyspace = &self.shared.keyspaces[op.keyspace];
+            match op.value {
+                Some(value) => batch.insert(keyspace, op.key, value),
+                None => batch.remove(keyspace, op.key),
+            }
+        }
+        let started = now();
+        let outcome = batch.commit();
+        let took = started.elapsed();
+        match self.shared.options.durability {
+            Durability::Strict => self.shared.counters.flushes.add(took),
+            Durability::Relaxed => {
+                self.unsynced_since.get_or_insert(started);
+            }
+        }
+        if took > COMMIT_STALL_MIN {
+            self.shared.counters.stalls.add(took);
+        }
+        match outcome {
+            Ok(()) => {
+                self.group = group;
+                Ok(())
+            }
+            Err(error) => Err(Error::new(
+                ErrorKind::OutcomeUnknown,
+                format!("writing failed, the data may or may not be there after a restart: {}", failure::message(&error)),
+            )),
+        }
+    }
+
+    /// Waits while a commit would be held back by the engine, or would take more memory than allowed.
+    fn wait_for_background_work(&self) -> Result<()> {
+        if !self.must_wait() {
+            return Ok(());
+        }
+        let started = now();
+        let mut polls = 0_u32;
+        while self.must_wait() {
+            std::thread::sleep(STALL_POLL_PERIOD);
+            polls += 1;
+            // Persisting fails once a worker of the engine has died, and then waiting would not end.
+            if polls.is_multiple_of(100) {
+                self.shared.db.persist(PersistMode::Buffer).map_err(|error| {
+                    let message = format!("background work failed, restart: {}", failure::message(&error));
+                    Error::new(ErrorKind::Io, message)
+                })?;
+            }
+        }
+        self.shared.counters.stalls.add(started.elapsed());
+        Ok(())
+    }
+
+    fn must_wait(&self) -> bool {
+        let held_back = self.shared.keyspaces.iter().any(|keyspace| {
+            keyspace.tree.sealed_memtable_count() >= SEALED_MEMTABLES_MAX
+                || keyspace.tree.l0_run_count() >= LEVEL_0_RUNS_MAX
+        });
+        held_back || {
+            // Only what is being flushed can shrink: without it, waiting would not end.
+            let sealed = self.shared.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
+            sealed && self.shared.write_buffer_bytes() > self.shared.options.write_buffer_bytes
+        }
+    }
+
+    /// Seals the memtables that are full, and those that keep an old journal alive.
+    fn seal_memtables(&mut self, bytes: u64) {
+        for (index, keyspace) in self.shared.keyspaces.iter().enumerate() {
+            self.journaled_bytes[index] += bytes;
+            let size = keyspace.tree.active_memtable().size();
+            let is_full = size > self.shared.options.memtable_bytes_max(index);
+            let holds_journal =
+                size > 0 && self.journaled_bytes[index] > self.shared.options.journal_bytes_max / 2;
+            if !is_full && !holds_journal {
+                continue;
+            }
+            self.journaled_bytes[index] = 0;
+            if let Err(error) = keyspace.rotate_memtable() {
+                // The data is safe in the journal; the next commit will meet the same error and report it.
+                tracing::warn!(error = failure::message(&error), "cannot seal a memtable");
+            }
+        }
+    }
+
+    /// With relaxed durability, syncs what was written some time ago.
+    fn sync_if_due(&mut self, at_once: bool) {
+        let Some(since) = self.unsynced_since else { return };
+        if !at_once && since.elapsed() < RELAXED_SYNC_PERIOD {
+            return;
+        }
+        self.unsynced_since = None;
+        let started = now();
+        match self.shared.db.persist(PersistMode::SyncAll) {
+            Ok(()) => self.shared.counters.flushes.add(started.elapsed()),
+            Err(error) => self.poison(&Error::new(ErrorKind::Io, failure::message(&error))),
+        }
+    }
+
+    /// Refuses all later commits: after a failed write the engine's state on disk is not known.
+    fn poison(&self, error: &Error) {
+        tracing::error!(%error, "the store stops accepting writes");
+        self.shared.queue.refuse(Error::new(
+            ErrorKind::Io,
+            format!("an earlier write failed and the store takes no more, restart the program: {error}"),
+        ));
+        for job in self.shared.queue.drain() {
+            job.completion.complete(Err(Error::new(ErrorKind::Io, format!("not written, restart the program: {error}"))));
+        }
+    }
+}
+
+/// Fails what is queued when the writer thread ends, however it ends.
+struct FailQueue(Arc<Shared>);
+
+impl Drop for FailQueue {
+    fn drop(&mut self) {
+        self.0.queue.refuse(Error::new(ErrorKind::Io, "the writer has stopped, restart the program"));
+        for job in self.0.queue.drain() {
+            job.completion.complete(Err(Error::new(ErrorKind::Io, "not written, the writer has stopped")));
+        }
+        self.0.spaces.group_over();
+    }
+}
+

@@ -1,0 +1,130 @@
+//! The answers the server gives without asking an API.
+//!
+//! Invariant: every answer with a status of 400 or more has a JSON body with a `code` and a `message`.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+
+/// The type of our JSON.
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The text of `GET /health`.
+const HEALTHY: &str = r#"{"status":"ok"}"#;
+
+/// Says that the server is well.
+pub(crate) fn healthy() -> Response<Full<Bytes>> {
+    respond(StatusCode::OK, JSON, HEALTHY.into())
+}
+
+/// Gives the metrics in Prometheus' text format.
+pub(crate) fn metrics(text: String) -> Response<Full<Bytes>> {
+    let content_type = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    respond(StatusCode::OK, content_type, text.into())
+}
+
+/// Says that a request body stopped arriving.
+pub(crate) fn body_stalled() -> Response<Full<Bytes>> {
+    let text = failure("RequestTimeout", "the request body stopped arriving");
+    let mut response = respond(StatusCode::REQUEST_TIMEOUT, JSON, text.into());
+    // The rest of the body may still come: it must not be taken for the next request.
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Says that a request met a defect of ours.
+pub(crate) fn internal() -> Response<Full<Bytes>> {
+    let text = failure("InternalServerError", "the request met a defect of the server, see its log");
+    respond(StatusCode::INTERNAL_SERVER_ERROR, JSON, text.into())
+}
+
+/// Returns an answer of the HTTP stack, which has a failing status and no body, with a body; `None` for
+/// bytes that are no such answer.
+pub(crate) fn with_body(answer: &[u8]) -> Option<Vec<u8>> {
+    let rest = answer.strip_prefix(b"HTTP/1.")?;
+    if !matches!(rest.get(2), Some(b'4' | b'5')) {
+        return None;
+    }
+    let text = std::str::from_utf8(answer).ok()?;
+    let head = text.strip_suffix("\r\n\r\n")?;
+    let (status_line, headers) = head.split_once("\r\n")?;
+    let mut is_empty = false;
+    let mut kept = String::new();
+    for line in headers.split("\r\n") {
+        let (name, value) = line.split_once(':')?;
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => is_empty = value.trim() == "0",
+            "connection" => {}
+            _ => {
+                kept.push_str(line);
+                kept.push_str("\r\n");
+            }
+        }
+    }
+    if !is_empty {
+        return None;
+    }
+    let status = StatusCode::from_bytes(status_line.as_bytes().get(9..12)?).ok()?;
+    let (code, message) = match status {
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
+            ("RequestHeaderFieldsTooLarge", "the headers of the request are too large or too many")
+        }
+        StatusCode::URI_TOO_LONG => ("RequestUriTooLong", "the address of the request is too long"),
+        _ => ("BadRequest", "the request is not well-formed HTTP"),
+    };
+    let body = failure(code, message);
+    let length = body.len();
+    Some(
+        format!(
+            "{status_line}\r\n{kept}content-type: application/json\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\n{body}"
+        )
+        .into_bytes(),
+    )
+}
+
+fn failure(code: &str, message: &str) -> String {
+    format!(r#"{{"code":"{code}","message":"{message}"}}"#)
+}
+
+fn respond(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_failures_without_a_body_get_one() {
+        let mended = |text: &str| with_body(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+        let bare = "HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\
+                    date: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n";
+        let body = r#"{"code":"RequestHeaderFieldsTooLarge","message":"the headers of the request are too large or too many"}"#;
+        assert_eq!(
+            mended(bare).unwrap(),
+            format!(
+                "HTTP/1.1 431 Request Header Fields Too Large\r\ndate: Sat, 01 Jan 2000 00:00:00 GMT\r\n\
+                 content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            )
+        );
+        assert!(
+            mended("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").unwrap().contains("well-formed")
+        );
+        for other in [
+            "",
+            "HTTP/1.1 4",
+            "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+            "HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n",
+            "HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}",
+            "HTTP/1.1 400 Bad Request\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\n",
+        ] {
+            assert_eq!(mended(other), None, "{other:?}");
+        }
+    }
+}

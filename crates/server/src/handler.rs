@@ -1,0 +1,123 @@
+//! Answers one request: health and metrics here, everything else by the SQL API.
+//!
+//! Every request is counted and timed; a body that stands still, and a panic, become answers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use armilla_env::Env;
+use armilla_kv::Store;
+use bytes::Bytes;
+use http::{Method, Request, Response, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tracing::Instrument as _;
+
+use crate::answer;
+use crate::api::{Api, Scheme};
+use crate::catch_panic::CatchPanic;
+use crate::limits::BODY_TOTAL_TIMEOUT;
+use crate::metrics::{Metrics, Resource};
+use crate::timed_body::TimedBody;
+
+/// Names a request in the log and in the client's error.
+const ACTIVITY_ID: &str = "x-ms-activity-id";
+
+/// What every request needs.
+pub(crate) struct Handler {
+    /// The SQL API.
+    pub(crate) api: Api,
+    /// The store, for its figures.
+    pub(crate) store: Arc<dyn Store>,
+    /// The figures.
+    pub(crate) metrics: Arc<Metrics>,
+    /// The time.
+    pub(crate) env: Env,
+    /// How long a request body may stand still.
+    pub(crate) body_timeout: Duration,
+    /// From how long on a request is worth a warning.
+    pub(crate) slow_request: Option<Duration>,
+}
+
+impl Handler {
+    /// Answers a request.
+    pub(crate) async fn handle(
+        &self,
+        request: Request<Incoming>,
+        scheme: Scheme,
+        peer: SocketAddr,
+    ) -> Response<Full<Bytes>> {
+        let start = self.env.clock.elapsed();
+        let _in_flight = self.metrics.request();
+        let method = request.method().clone();
+        let uri = request.uri().clone();
+        let resource = Resource::of(uri.path());
+        let span = tracing::debug_span!(
+            "request",
+            %method,
+            path = uri.path(),
+            %peer,
+            activity_id = activity_id(request.headers()),
+        );
+        let answered = CatchPanic::new(self.answer(request, scheme, resource)).instrument(span.clone()).await;
+        let took = self.env.clock.elapsed().saturating_sub(start);
+        let response = match answered {
+            Ok(response) => response,
+            Err(panicked) => {
+                self.metrics.panicked();
+                tracing::error!(%method, path = uri.path(), "request panicked: {panicked}");
+                answer::internal()
+            }
+        };
+        self.metrics.answered(&method, resource, response.status(), took);
+        self.log(&span, &method, &uri, &response, took);
+        response
+    }
+
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        scheme: Scheme,
+        resource: Resource,
+    ) -> Response<Full<Bytes>> {
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+        match resource {
+            Resource::Health if is_read => return answer::healthy(),
+            Resource::Metrics if is_read => {
+                return answer::metrics(self.metrics.render(&self.store.stats(), self.env.clock.elapsed()));
+            }
+            _ => {}
+        }
+        let request = request
+            .map(|body| TimedBody::new(body, self.env.clock.clone(), self.body_timeout, BODY_TOTAL_TIMEOUT));
+        let stalled = request.body().stalled();
+        let response = self.api.handle(request, scheme).await;
+        if stalled.get() {
+            self.metrics.timed_out();
+            return answer::body_stalled();
+        }
+        response
+    }
+
+    fn log(
+        &self,
+        span: &tracing::Span,
+        method: &Method,
+        uri: &Uri,
+        response: &Response<Full<Bytes>>,
+        took: Duration,
+    ) {
+        let status = response.status().as_u16();
+        let took_us = took.as_micros() as u64;
+        if self.slow_request.is_some_and(|threshold| took >= threshold) {
+            let activity_id = activity_id(response.headers());
+            tracing::warn!(%method, path = uri.path(), status, took_us, activity_id, "slow request");
+        }
+        span.in_scope(|| tracing::debug!(status, took_us, "answered"));
+    }
+}
+
+fn activity_id(headers: &http::HeaderMap) -> &str {
+    headers.get(ACTIVITY_ID).and_then(|value| value.to_str().ok()).unwrap_or("")
+}

@@ -1,0 +1,65 @@
+//! The texts of `armilla --help` that teach.
+
+/// The first line.
+pub(crate) const ABOUT: &str = "Armilla: the Azure Cosmos DB API on your own machine, in one program";
+
+/// The first paragraphs of the long help.
+pub(crate) const LONG_ABOUT: &str = "\
+Armilla: the Azure Cosmos DB API on your own machine, in one program.
+
+Without a command it serves the SQL (NoSQL) REST API on https://localhost:8081/ and
+http://localhost:8081/ (one port, the first byte decides), with its data under ./armilla-data.
+When everything answers it prints one line on standard output:
+
+  armilla ready: sql=https://localhost:8081/ data=./armilla-data pid=123 start_ms=42
+
+Every option can be given as a flag, as ARMILLA_... in the environment, or in a TOML file
+(--config). A flag beats the environment, the environment beats the file, the file beats the default.
+Relative paths start from the working folder, in the file as well.";
+
+/// The end of the short help.
+pub(crate) const AFTER_HELP: &str = "\
+Examples:
+  armilla                              serve ./armilla-data on localhost:8081
+  armilla --memory --port 0            throw-away database on a free port
+  armilla check --data-dir ./data      verify stored data
+
+`armilla --help` says more: every option, how to trust the certificate, how to connect.";
+
+/// The end of the long help.
+pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
+  armilla
+      Serve ./armilla-data on localhost:8081 with the well-known key of the emulators.
+  armilla --memory --port 0
+      A throw-away database on a free port; read the port from the ready line.
+  ARMILLA_KEY=$(openssl rand -base64 64 | tr -d '\n') armilla --bind 0.0.0.0 --tls-name db.example
+      Serve other machines: needs a key of your own, and the name they use in the certificate.
+  armilla --config armilla.toml
+      With a file such as:   port = 9000
+                             data-dir = "/var/lib/armilla"
+  armilla check --data-dir ./armilla-data
+      Verify everything stored (stop the server first).
+
+The certificate:
+  The self-signed certificate is kept in DATA/tls/cert.pem. Either use http://, or trust it:
+    Python SDK     does not check certificates of localhost
+    JavaScript     NODE_EXTRA_CA_CERTS=./armilla-data/tls/cert.pem node app.js
+    Debian, Ubuntu cp cert.pem /usr/local/share/ca-certificates/armilla.crt && update-ca-certificates
+    macOS          security add-trusted-cert -k ~/Library/Keychains/login.keychain-db cert.pem
+    Windows        certutil -user -addstore Root cert.pem
+    curl           curl --cacert ./armilla-data/tls/cert.pem https://localhost:8081/health
+
+Connecting (KEY is the account key; without --key the well-known one of the emulators):
+  Python (pip install azure-cosmos)
+    from azure.cosmos import CosmosClient
+    client = CosmosClient("https://localhost:8081/", "KEY")
+  JavaScript (npm install @azure/cosmos)
+    const { CosmosClient } = require("@azure/cosmos");
+    const client = new CosmosClient({ endpoint: "http://localhost:8081/", key: "KEY" });
+  Rust (cargo add azure_data_cosmos)
+    endpoint "http://localhost:8081/", account key "KEY"
+  .NET, Java: the same endpoint, in Gateway connection mode.
+
+Looking inside:
+  GET /health says {"status":"ok"}, GET /metrics gives Prometheus text; neither asks for a key.
+  SIGTERM or SIGINT lets running requests finish and closes the data; a second one stops at once."#;

@@ -1,0 +1,75 @@
+//! Every bound of the server itself, with its default.
+//!
+//! Bounds of items, names and partitions belong to the crates that enforce them; here is what a socket
+//! may cost. Those with a flag are defaults; `options` says which flag.
+
+use std::time::Duration;
+
+/// Connections open at once; further ones wait in the operating system's queue.
+pub(crate) const CONNECTIONS_MAX: u32 = 10_000;
+
+/// Bytes of a request line with all its headers.
+pub(crate) const HEADER_BYTES_MAX: u32 = 64 * 1024;
+
+/// The least that may be asked for as `HEADER_BYTES_MAX`; the HTTP stack needs as much.
+pub(crate) const HEADER_BYTES_MAX_LEAST: u32 = 8 * 1024;
+
+/// Requests open at once on one HTTP/2 connection.
+pub(crate) const HTTP2_STREAMS_MAX: u32 = 256;
+
+/// Bytes that an HTTP/2 client may send ahead on one stream: a whole item of the largest size.
+pub(crate) const HTTP2_STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
+
+/// Bytes that an HTTP/2 client may send ahead on all streams of a connection.
+pub(crate) const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
+
+/// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
+pub(crate) const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(60);
+/// See [`HTTP2_PING_INTERVAL`].
+pub(crate) const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a new connection may take to send its first byte and to finish its TLS handshake.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the first line and the headers of one request may take.
+pub(crate) const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a request body may stand still.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a request body may take in all, however steadily it drips.
+pub(crate) const BODY_TOTAL_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How long a connection may stay open with nothing going on. Longer than the pools of the SDKs keep
+/// theirs, so that it is the client who hangs up.
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// How long requests in flight may take to finish once a shutdown is asked for.
+pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// From how long on a request is worth a warning: the service's own limit for one operation.
+pub(crate) const SLOW_REQUEST: Duration = Duration::from_secs(5);
+
+/// How long to stop accepting after the operating system refused a connection (too many open files).
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections that the operating system may queue before they are accepted.
+pub(crate) const ACCEPT_BACKLOG: u32 = 1_024;
+
+/// Bytes of a configuration file.
+pub(crate) const CONFIG_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Bytes of a certificate or key file.
+pub(crate) const PEM_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Names in the self-signed certificate.
+pub(crate) const TLS_NAMES_MAX: usize = 100;
+
+/// How long a self-signed certificate is valid: some systems trust none for longer than 825 days.
+pub(crate) const CERTIFICATE_VALID: Duration = Duration::from_secs(820 * 24 * 60 * 60);
+
+/// How long before its end a self-signed certificate is replaced at the next start.
+pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Bytes of the item cache in front of the store.
+pub(crate) const CACHE_MB: u32 = 64;

@@ -1,0 +1,270 @@
+//! What can be set, and where: one list of options for the command line, the environment and the file.
+//!
+//! Every option is `None` until somebody sets it. The order of precedence is: flag, `ARMILLA_...` in the
+//! environment (clap does these two), configuration file, default (`settings` does these two).
+//!
+//! Not here: defaults and checks of the values (`settings`), reading the file (`config_file`).
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+
+use crate::help;
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "armilla",
+    version,
+    about = help::ABOUT,
+    long_about = help::LONG_ABOUT,
+    after_help = help::AFTER_HELP,
+    after_long_help = help::AFTER_LONG_HELP,
+    args_conflicts_with_subcommands = true,
+    subcommand_help_heading = "Commands (none: serve)",
+    disable_help_subcommand = true
+)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve a data folder (what `armilla` does without a command)
+    #[command(after_long_help = help::AFTER_LONG_HELP)]
+    Serve(Box<Options>),
+    /// Verify everything stored in a data folder; no server may be running on it
+    ///
+    /// Exit code 0: clean. 2: problems, listed one per line. 1: the check could not run.
+    Check(CheckOptions),
+}
+
+/// When a write is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DurabilityChoice {
+    /// After it would survive the loss of power
+    Strict,
+    /// At once; a crash may take back the newest writes. For throw-away databases
+    Relaxed,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
+/// Everything that can be set when serving.
+#[derive(Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(crate) struct Options {
+    /// Address to listen on; beyond this machine only with a key of your own [default: 127.0.0.1]
+    #[arg(long, env = "ARMILLA_BIND", value_name = "ADDRESS", help_heading = "Listening")]
+    pub(crate) bind: Option<IpAddr>,
+
+    /// Port of the SQL (NoSQL) REST API, HTTPS and plain HTTP alike; 0 takes a free one [default: 8081]
+    #[arg(long, env = "ARMILLA_PORT", value_name = "PORT", help_heading = "Listening")]
+    pub(crate) port: Option<u16>,
+
+    /// Certificate chain in PEM, instead of the self-signed one; needs --tls-key
+    #[arg(long, env = "ARMILLA_TLS_CERT", value_name = "FILE", help_heading = "Listening")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// Private key in PEM of --tls-cert
+    #[arg(long, env = "ARMILLA_TLS_KEY", value_name = "FILE", help_heading = "Listening")]
+    pub(crate) tls_key: Option<PathBuf>,
+
+    /// Further host name or address in the self-signed certificate; may be repeated or comma-separated
+    #[arg(
+        long = "tls-name",
+        env = "ARMILLA_TLS_NAME",
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Listening"
+    )]
+    pub(crate) tls_name: Vec<String>,
+
+    /// Account key in base64 [default: the well-known key of the emulators]
+    ///
+    /// Prefer ARMILLA_KEY: command lines can be read by every user of the machine.
+    #[arg(long, env = "ARMILLA_KEY", value_name = "BASE64", hide_env_values = true, help_heading = "Access")]
+    pub(crate) key: Option<String>,
+
+    /// Second account key in base64, so that keys can be changed while clients run [default: none]
+    #[arg(
+        long,
+        env = "ARMILLA_SECONDARY_KEY",
+        value_name = "BASE64",
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
+    pub(crate) secondary_key: Option<String>,
+
+    /// Folder that holds everything; made when missing [default: ./armilla-data]
+    #[arg(long, env = "ARMILLA_DATA_DIR", value_name = "FOLDER", help_heading = "Storage")]
+    pub(crate) data_dir: Option<PathBuf>,
+
+    /// Keep everything in memory and nothing on disk
+    #[arg(
+        long,
+        env = "ARMILLA_MEMORY",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+        hide_possible_values = true,
+        help_heading = "Storage"
+    )]
+    pub(crate) memory: Option<bool>,
+
+    /// When a write is acknowledged [default: strict]
+    #[arg(long, env = "ARMILLA_DURABILITY", value_name = "WHEN", help_heading = "Storage")]
+    pub(crate) durability: Option<DurabilityChoice>,
+
+    /// Megabytes of memory for hot items, filled only as they are read [default: 64]
+    #[arg(long, env = "ARMILLA_CACHE_MB", value_name = "MB", help_heading = "Storage")]
+    pub(crate) cache_mb: Option<u32>,
+
+    /// Connections open at once; further ones wait [default: 10000]
+    #[arg(long, env = "ARMILLA_CONNECTIONS_MAX", value_name = "COUNT", help_heading = "Connections")]
+    pub(crate) connections_max: Option<u32>,
+
+    /// Bytes of a request line with its headers [default: 65536]
+    #[arg(long, env = "ARMILLA_HEADER_BYTES_MAX", value_name = "BYTES", help_heading = "Connections")]
+    pub(crate) header_bytes_max: Option<u32>,
+
+    /// Requests open at once on one HTTP/2 connection [default: 256]
+    #[arg(long, env = "ARMILLA_HTTP2_STREAMS_MAX", value_name = "COUNT", help_heading = "Connections")]
+    pub(crate) http2_streams_max: Option<u32>,
+
+    /// Milliseconds for the first byte and the TLS handshake of a connection [default: 10000]
+    #[arg(long, env = "ARMILLA_HANDSHAKE_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
+    pub(crate) handshake_timeout_ms: Option<u64>,
+
+    /// Milliseconds for the headers of a request [default: 10000]
+    #[arg(long, env = "ARMILLA_HEADER_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
+    pub(crate) header_timeout_ms: Option<u64>,
+
+    /// Milliseconds that a request body may stand still [default: 30000]
+    #[arg(long, env = "ARMILLA_BODY_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
+    pub(crate) body_timeout_ms: Option<u64>,
+
+    /// Milliseconds that a connection may stay open unused [default: 180000]
+    #[arg(long, env = "ARMILLA_IDLE_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
+    pub(crate) idle_timeout_ms: Option<u64>,
+
+    /// Milliseconds that running requests get to finish on SIGTERM or SIGINT [default: 10000]
+    #[arg(long, env = "ARMILLA_SHUTDOWN_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
+    pub(crate) shutdown_timeout_ms: Option<u64>,
+
+    /// How log lines on standard error look [default: text]
+    #[arg(long, env = "ARMILLA_LOG_FORMAT", value_name = "FORMAT", help_heading = "Logging")]
+    pub(crate) log_format: Option<LogFormat>,
+
+    /// Level, or filter as in RUST_LOG, for example debug or armilla=debug,fjall=info [default: info]
+    #[arg(long, env = "ARMILLA_LOG_LEVEL", value_name = "FILTER", help_heading = "Logging")]
+    pub(crate) log_level: Option<String>,
+
+    /// Warn about requests that take this many milliseconds or more; 0 never does [default: 5000]
+    #[arg(long, env = "ARMILLA_SLOW_REQUEST_MS", value_name = "MS", help_heading = "Logging")]
+    pub(crate) slow_request_ms: Option<u64>,
+
+    /// TOML file with any of these options, named as the flags without the dashes: port = 9000
+    #[arg(long, env = "ARMILLA_CONFIG", value_name = "FILE")]
+    #[serde(skip)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// Everything that can be set when checking.
+#[derive(Debug, Default, Args)]
+pub(crate) struct CheckOptions {
+    /// Folder to verify [default: ./armilla-data]
+    #[arg(long, env = "ARMILLA_DATA_DIR", value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
+
+    /// TOML file of the server, for its data-dir
+    #[arg(long, env = "ARMILLA_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl Options {
+    /// Fills what is not set here from options of lower precedence.
+    pub(crate) fn or(self, lower: Options) -> Options {
+        Options {
+            bind: self.bind.or(lower.bind),
+            port: self.port.or(lower.port),
+            tls_cert: self.tls_cert.or(lower.tls_cert),
+            tls_key: self.tls_key.or(lower.tls_key),
+            tls_name: if self.tls_name.is_empty() { lower.tls_name } else { self.tls_name },
+            key: self.key.or(lower.key),
+            secondary_key: self.secondary_key.or(lower.secondary_key),
+            data_dir: self.data_dir.or(lower.data_dir),
+            memory: self.memory.or(lower.memory),
+            durability: self.durability.or(lower.durability),
+            cache_mb: self.cache_mb.or(lower.cache_mb),
+            connections_max: self.connections_max.or(lower.connections_max),
+            header_bytes_max: self.header_bytes_max.or(lower.header_bytes_max),
+            http2_streams_max: self.http2_streams_max.or(lower.http2_streams_max),
+            handshake_timeout_ms: self.handshake_timeout_ms.or(lower.handshake_timeout_ms),
+            header_timeout_ms: self.header_timeout_ms.or(lower.header_timeout_ms),
+            body_timeout_ms: self.body_timeout_ms.or(lower.body_timeout_ms),
+            idle_timeout_ms: self.idle_timeout_ms.or(lower.idle_timeout_ms),
+            shutdown_timeout_ms: self.shutdown_timeout_ms.or(lower.shutdown_timeout_ms),
+            log_format: self.log_format.or(lower.log_format),
+            log_level: self.log_level.or(lower.log_level),
+            slow_request_ms: self.slow_request_ms.or(lower.slow_request_ms),
+            config: self.config.or(lower.config),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
+
+    /// Every option can be set in all three places, under one name.
+    #[test]
+    fn every_flag_has_an_environment_variable_of_its_name() {
+        let command = CommandLine::command();
+        for argument in command.get_arguments() {
+            let Some(long) = argument.get_long() else { continue };
+            if matches!(long, "help" | "version") {
+                continue;
+            }
+            let variable = format!("ARMILLA_{}", long.to_uppercase().replace('-', "_"));
+            assert_eq!(argument.get_env(), Some(std::ffi::OsStr::new(&variable)), "--{long}");
+            let value = match long {
+                "config" => continue,
+                "bind" => "\"127.0.0.1\"",
+                "tls-name" => "[\"x\"]",
+                "memory" => "true",
+                "durability" => "\"relaxed\"",
+                "log-format" => "\"json\"",
+                "tls-cert" | "tls-key" | "key" | "secondary-key" | "data-dir" | "log-level" => "\"x\"",
+                _ => "1",
+            };
+            toml::from_str::<Options>(&format!("{long} = {value}")).unwrap();
+        }
+        assert!(toml::from_str::<Options>("config = \"x\"").is_err());
+    }
+}

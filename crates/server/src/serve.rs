@@ -1,0 +1,102 @@
+//! `armilla serve`: from settings to a clean end.
+//!
+//! Order of the start: folder, store, engine, certificate, port, ready line. Order of the end: stop
+//! accepting, let requests finish, close the engine, close the store, let go of the folder.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use armilla_env::Env;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+use crate::connection::Connections;
+use crate::handler::Handler;
+use crate::listener;
+use crate::metrics::Metrics;
+use crate::ready;
+use crate::settings::{Data, Settings};
+use crate::shutdown::Signals;
+use crate::storage::Storage;
+use crate::tls;
+
+/// Serves until a signal asks for the end.
+pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("armilla")
+        .build()
+        .context("cannot start threads")?;
+    runtime.block_on(serve(settings, env))
+}
+
+async fn serve(settings: Settings, env: Env) -> Result<()> {
+    let mut signals = Signals::catch()?;
+    // The port first: a port in use is the likeliest trouble, and nothing has been touched yet.
+    let listener = listener::bind(settings.address)?;
+    let address = listener.local_addr().context("cannot ask for the port")?;
+    let storage = Storage::open(&settings, &env).await?;
+    let tls = tls::server_config(&settings.certificate, storage.tls_folder().as_deref(), &env)?;
+    let handler = Handler {
+        api: storage.api(&settings, &env)?,
+        store: storage.store(),
+        metrics: Arc::new(Metrics::new()),
+        env: env.clone(),
+        body_timeout: settings.connections.body_timeout,
+        slow_request: settings.slow_request,
+    };
+    let connections =
+        Arc::new(Connections::new(handler, TlsAcceptor::from(tls), settings.connections.clone()));
+    let (shutdown, asked) = watch::channel(false);
+    let accepting = tokio::spawn(listener::accept(
+        listener,
+        connections,
+        settings.connections.connections_max,
+        env.clock.clone(),
+        asked,
+    ));
+
+    ready::write_hints(&settings, address);
+    ready::write_ready_line(address, &settings.data, env.clock.elapsed().as_millis());
+
+    let signal = signals.next().await;
+    tracing::info!("{signal}: letting running requests finish");
+    let _ = shutdown.send(true);
+    let ending = async {
+        let open = accepting.await.context("accepting connections failed")?;
+        finish(open, &env, settings.connections.shutdown_timeout).await;
+        storage.close().await
+    };
+    tokio::select! {
+        ended = ending => ended?,
+        signal = signals.next() => {
+            tracing::warn!("{signal} again: stopping at once");
+            std::process::exit(EXIT_AT_ONCE);
+        }
+    }
+    match &settings.data {
+        Data::Memory => tracing::info!("stopped"),
+        Data::Folder(folder) => tracing::info!("stopped, {} is closed", folder.display()),
+    }
+    Ok(())
+}
+
+/// The exit code when a second signal did not let us finish.
+const EXIT_AT_ONCE: i32 = 1;
+
+/// Lets open connections finish, and cuts them when that takes too long.
+async fn finish(mut open: JoinSet<()>, env: &Env, timeout: Duration) {
+    let all = async {
+        while let Some(ended) = open.join_next().await {
+            listener::report(ended);
+        }
+    };
+    tokio::select! {
+        () = all => return,
+        () = env.clock.sleep(timeout) => {}
+    }
+    tracing::warn!("cutting {} connections that did not finish in {timeout:?}", open.len());
+    open.shutdown().await;
+}

@@ -1,0 +1,279 @@
+//! The options with their defaults filled in and their values checked.
+//!
+//! Invariant: with [`Settings`] in hand, the server never listens beyond this machine with a key that
+//! everybody knows.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::config_file;
+use crate::limits;
+use crate::options::{DurabilityChoice, LogFormat, Options};
+
+/// The key that the emulators of the service made well known; SDKs and samples carry it.
+pub(crate) const WELL_KNOWN_KEY: &str =
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+/// Where data lies unless another folder is given.
+pub(crate) const DATA_DIR: &str = "./armilla-data";
+
+/// The port of the SQL API unless another is given; the SDKs' samples use it.
+const PORT: u16 = 8081;
+
+/// Which certificate the server shows.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Certificate {
+    /// Our own, with further names in it.
+    SelfSigned { names: Vec<String> },
+    /// From files of the user.
+    Files { certificate: PathBuf, key: PathBuf },
+}
+
+/// Where data is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// In memory alone.
+    Memory,
+    /// In a folder.
+    Folder(PathBuf),
+}
+
+/// How log lines are written.
+#[derive(Debug)]
+pub(crate) struct LogSettings {
+    /// Their look.
+    pub(crate) format: LogFormat,
+    /// Which of them: a level or a filter.
+    pub(crate) filter: Option<String>,
+}
+
+/// What one connection may cost, and for how long.
+#[derive(Debug, Clone)]
+pub(crate) struct ConnectionSettings {
+    /// Connections open at once.
+    pub(crate) connections_max: u32,
+    /// Bytes of a request line with its headers.
+    pub(crate) header_bytes_max: u32,
+    /// Requests open at once on one HTTP/2 connection.
+    pub(crate) http2_streams_max: u32,
+    /// For the first byte and the TLS handshake.
+    pub(crate) handshake_timeout: Duration,
+    /// For the headers of one request.
+    pub(crate) header_timeout: Duration,
+    /// For the next piece of a request body.
+    pub(crate) body_timeout: Duration,
+    /// For a connection on which nothing happens.
+    pub(crate) idle_timeout: Duration,
+    /// For requests in flight once a shutdown is asked for.
+    pub(crate) shutdown_timeout: Duration,
+}
+
+/// Everything the server is told.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// Where to listen.
+    pub(crate) address: SocketAddr,
+    /// Which certificate to show.
+    pub(crate) certificate: Certificate,
+    /// The account key.
+    pub(crate) key: String,
+    /// The second account key.
+    pub(crate) secondary_key: Option<String>,
+    /// Where data is kept.
+    pub(crate) data: Data,
+    /// When a write is acknowledged.
+    pub(crate) durability: DurabilityChoice,
+    /// Bytes of the item cache.
+    pub(crate) cache_bytes: u64,
+    /// Bounds of connections.
+    pub(crate) connections: ConnectionSettings,
+    /// How to log.
+    pub(crate) log: LogSettings,
+    /// From how long on a request is worth a warning.
+    pub(crate) slow_request: Option<Duration>,
+}
+
+impl Settings {
+    /// Takes the options of the command line and the environment, and those of the file they name.
+    pub(crate) fn load(given: Options) -> Result<Settings> {
+        let file = match &given.config {
+            Some(path) => config_file::read(path)?,
+            None => Options::default(),
+        };
+        Settings::new(given.or(file))
+    }
+
+    /// Fills in defaults and checks.
+    fn new(options: Options) -> Result<Settings> {
+        let bind = options.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let address = SocketAddr::new(bind, options.port.unwrap_or(PORT));
+        let key = options.key.unwrap_or_else(|| WELL_KNOWN_KEY.to_string());
+        let secondary_key = options.secondary_key;
+        check_key("--key", &key)?;
+        if let Some(secondary_key) = &secondary_key {
+            check_key("--secondary-key", secondary_key)?;
+        }
+        let well_known = key == WELL_KNOWN_KEY || secondary_key.as_deref() == Some(WELL_KNOWN_KEY);
+        if well_known && !bind.is_loopback() {
+            bail!(
+                "refusing to listen on {bind} with the well-known key, which everybody has: \
+                 give a key of your own with --key or ARMILLA_KEY (base64 of 64 random bytes), \
+                 or bind to 127.0.0.1"
+            );
+        }
+        let certificate = match (options.tls_cert, options.tls_key) {
+            (Some(certificate), Some(key)) => Certificate::Files { certificate, key },
+            (None, None) => {
+                let count = options.tls_name.len();
+                if count > limits::TLS_NAMES_MAX {
+                    bail!("--tls-name is given {count} times, at most {} are taken", limits::TLS_NAMES_MAX);
+                }
+                Certificate::SelfSigned { names: options.tls_name }
+            }
+            (Some(_), None) => bail!("--tls-cert needs --tls-key beside it"),
+            (None, Some(_)) => bail!("--tls-key needs --tls-cert beside it"),
+        };
+        let data_dir = options.data_dir;
+        let data = match options.memory {
+            Some(true) => Data::Memory,
+            _ => Data::Folder(data_dir.unwrap_or_else(|| PathBuf::from(DATA_DIR))),
+        };
+        let cache_mb = options.cache_mb.unwrap_or(limits::CACHE_MB);
+        let slow_request = options.slow_request_ms.map_or(limits::SLOW_REQUEST, Duration::from_millis);
+        Ok(Settings {
+            address,
+            certificate,
+            key,
+            secondary_key,
+            data,
+            durability: options.durability.unwrap_or(DurabilityChoice::Strict),
+            cache_bytes: u64::from(cache_mb) * 1024 * 1024,
+            connections: ConnectionSettings {
+                connections_max: at_least(
+                    "--connections-max",
+                    options.connections_max,
+                    limits::CONNECTIONS_MAX,
+                    1,
+                )?,
+                header_bytes_max: at_least(
+                    "--header-bytes-max",
+                    options.header_bytes_max,
+                    limits::HEADER_BYTES_MAX,
+                    limits::HEADER_BYTES_MAX_LEAST,
+                )?,
+                http2_streams_max: at_least(
+                    "--http2-streams-max",
+                    options.http2_streams_max,
+                    limits::HTTP2_STREAMS_MAX,
+                    1,
+                )?,
+                handshake_timeout: timeout(options.handshake_timeout_ms, limits::HANDSHAKE_TIMEOUT),
+                header_timeout: timeout(options.header_timeout_ms, limits::HEADER_TIMEOUT),
+                body_timeout: timeout(options.body_timeout_ms, limits::BODY_TIMEOUT),
+                idle_timeout: timeout(options.idle_timeout_ms, limits::IDLE_TIMEOUT),
+                shutdown_timeout: timeout(options.shutdown_timeout_ms, limits::SHUTDOWN_TIMEOUT),
+            },
+            log: LogSettings {
+                format: options.log_format.unwrap_or(LogFormat::Text),
+                filter: options.log_level,
+            },
+            slow_request: Some(slow_request).filter(|threshold| !threshold.is_zero()),
+        })
+    }
+
+    /// Tells whether the account key is the one everybody has.
+    pub(crate) fn uses_well_known_key(&self) -> bool {
+        self.key == WELL_KNOWN_KEY
+    }
+}
+
+/// Returns the folder that `armilla check` looks at.
+pub(crate) fn check_folder(data_dir: Option<PathBuf>, config: Option<PathBuf>) -> Result<PathBuf> {
+    let file = match config {
+        Some(path) => config_file::read(&path)?,
+        None => Options::default(),
+    };
+    Ok(data_dir.or(file.data_dir).unwrap_or_else(|| PathBuf::from(DATA_DIR)))
+}
+
+fn timeout(given_ms: Option<u64>, default: Duration) -> Duration {
+    given_ms.map_or(default, Duration::from_millis)
+}
+
+fn at_least(flag: &str, given: Option<u32>, default: u32, least: u32) -> Result<u32> {
+    match given {
+        Some(value) if value < least => bail!("{flag} is {value}, but must be at least {least}"),
+        Some(value) => Ok(value),
+        None => Ok(default),
+    }
+}
+
+/// Refuses what no client could use as a key.
+fn check_key(flag: &str, key: &str) -> Result<()> {
+    decode_base64(key).filter(|bytes| !bytes.is_empty()).map(|_| ()).with_context(|| {
+        format!("{flag} is not base64; make one with: openssl rand -base64 64 | tr -d '\\n'")
+    })
+}
+
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.decode(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(text: &str) -> Options {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn defaults() {
+        let settings = Settings::new(Options::default()).unwrap();
+        assert_eq!(settings.address.to_string(), "127.0.0.1:8081");
+        assert_eq!(settings.data, Data::Folder("./armilla-data".into()));
+        assert!(settings.uses_well_known_key());
+        assert_eq!(settings.connections.connections_max, 10_000);
+        assert_eq!(settings.slow_request, Some(limits::SLOW_REQUEST));
+    }
+
+    #[test]
+    fn what_is_set_first_wins() {
+        let merged = options("port = 1\nmemory = false").or(options("port = 2\nmemory = true\ncache-mb = 7"));
+        assert_eq!((merged.port, merged.memory, merged.cache_mb), (Some(1), Some(false), Some(7)));
+    }
+
+    #[test]
+    fn refused() {
+        let own = "key = \"b3VyIG93biBrZXk=\"";
+        for (text, word) in [
+            ("bind = \"0.0.0.0\"".to_string(), "--key"),
+            ("bind = \"::\"".to_string(), "--key"),
+            (format!("bind = \"0.0.0.0\"\n{own}\nsecondary-key = \"{WELL_KNOWN_KEY}\""), "--key"),
+            ("key = \"not base64\"".to_string(), "--key is not base64"),
+            ("key = \"\"".to_string(), "--key is not base64"),
+            ("secondary-key = \"%\"".to_string(), "--secondary-key is not base64"),
+            ("tls-cert = \"x\"".to_string(), "--tls-key"),
+            ("tls-key = \"x\"".to_string(), "--tls-cert"),
+            ("connections-max = 0".to_string(), "at least 1"),
+            ("header-bytes-max = 8191".to_string(), "at least 8192"),
+            (format!("tls-name = {:?}", vec!["n"; limits::TLS_NAMES_MAX + 1]), "at most 100"),
+        ] {
+            let message = Settings::new(options(&text)).unwrap_err().to_string();
+            assert!(message.contains(word), "{text}: {message}");
+        }
+        for text in [
+            format!("bind = \"0.0.0.0\"\n{own}"),
+            "bind = \"127.0.0.2\"".to_string(),
+            "bind = \"::1\"".to_string(),
+            "header-bytes-max = 8192".to_string(),
+            format!("tls-name = {:?}", vec!["n"; limits::TLS_NAMES_MAX]),
+        ] {
+            Settings::new(options(&text)).unwrap();
+        }
+    }
+}

@@ -7,7 +7,6 @@
 //! Not here: resource tokens are checked by the engine, which made them.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -24,7 +23,7 @@ use crate::status::Status;
 
 /// What a valid signature permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum KeyAccess {
     /// Everything.
     ReadWrite,
     /// Reads and queries.
@@ -40,21 +39,13 @@ pub(crate) enum Credential {
     ResourceToken(String),
 }
 
-/// A configured key that is no key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyError;
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an account key is not base64, or is empty")
-    }
-}
-
-impl std::error::Error for KeyError {}
+/// A configured key that is not base64, or is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyError;
 
 /// The keys of the account, prepared for signing.
 pub(crate) struct Keys {
-    keys: Vec<(hmac::Key, Access)>,
+    keys: Vec<(hmac::Key, KeyAccess)>,
 }
 
 impl Keys {
@@ -67,8 +58,8 @@ impl Keys {
         let with = |access| move |key: &'k str| (key, access);
         let all = read_write
             .into_iter()
-            .map(with(Access::ReadWrite))
-            .chain(read_only.into_iter().map(with(Access::ReadOnly)));
+            .map(with(KeyAccess::ReadWrite))
+            .chain(read_only.into_iter().map(with(KeyAccess::ReadOnly)));
         for (key, access) in all {
             let secret = STANDARD.decode(key.trim()).map_err(|_| KeyError)?;
             if secret.is_empty() {
@@ -86,7 +77,7 @@ impl Keys {
         method: &Method,
         address: &Address<'_>,
         date: &SignedDate<'_>,
-    ) -> Result<Access, Failure> {
+    ) -> Result<KeyAccess, Failure> {
         let by_name = string_to_sign(method, address, |text| address.push_name_link(text), date);
         if let Some(access) = self.access(&by_name, signature) {
             return Ok(access);
@@ -109,7 +100,7 @@ impl Keys {
         ))
     }
 
-    fn access(&self, text: &[u8], signature: &[u8]) -> Option<Access> {
+    fn access(&self, text: &[u8], signature: &[u8]) -> Option<KeyAccess> {
         self.keys.iter().find(|(key, _)| hmac::verify(key, text, signature).is_ok()).map(|(_, access)| *access)
     }
 

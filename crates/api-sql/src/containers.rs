@@ -13,6 +13,11 @@ use crate::response::Reply;
 /// Indexes are never behind: each write brings its own index entries along.
 const INDEXING_DONE: HeaderValue = HeaderValue::from_static("100");
 
+/// The bounds of a container, in KB, as the service states them.
+const QUOTA: HeaderValue = HeaderValue::from_static(
+    "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;",
+);
+
 /// Serves the containers of a database.
 pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply, Failure> {
     let names = format!("dbs/{database}");
@@ -68,5 +73,8 @@ pub(crate) async fn single(
     reply.content_path(&format!("dbs/{database}"), &answer.value.parent_rid);
     reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, INDEXING_DONE);
     reply.set(&names::LAZY_INDEXING_PROGRESS, INDEXING_DONE);
+    if request.headers.flag(&names::POPULATE_QUOTA_INFO)? {
+        reply.set(&names::RESOURCE_QUOTA, QUOTA);
+    }
     Ok(reply)
 }

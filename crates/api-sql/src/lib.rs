@@ -1,13 +1,207 @@
-//! The SQL (NoSQL) REST API as a front end over the engine.
-#![allow(dead_code)]
+//! The SQL (NoSQL) REST API as a front end over the engine: requests in, responses out, no sockets.
+//!
+//! ```text
+//! path, headers, auth, body      what was asked, by whom
+//! dispatch                       which handler serves it
+//! databases .. conflicts         one file per kind of resource: an engine operation and its reply
+//! resource_text, response        replies as JSON and headers
+//! failure, status, error_map     failures as status codes and bodies
+//! binary_json                    the binary form in which some clients send items
+//! ```
+//!
+//! Invariants:
+//! * every response with status 400 or above has a JSON body with a `message`; 204 and 304 have no body;
+//! * nothing below this crate knows a status code or a header name;
+//! * item bodies are never parsed and written again here.
+//!
+//! What works and what does not: `COMPAT.md`.
+
 mod account;
 mod auth;
 mod binary_json;
 mod body;
+mod conflicts;
+mod containers;
+mod databases;
+mod dispatch;
+mod error_map;
 mod failure;
 mod headers;
 mod http_date;
+mod items;
 mod json_text;
 mod limits;
+mod offer_headers;
+mod offers;
+mod options;
+mod patch_body;
 mod path;
+mod permissions;
+mod ranges;
+mod request;
+mod resource_text;
+mod response;
 mod status;
+mod users;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use armilla_engine::{Access, Caller, Engine};
+use armilla_env::Env;
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Response};
+use http_body::Body;
+use http_body_util::Full;
+
+pub use options::{OptionsError, SqlApiOptions};
+
+use auth::{Credential, Keys, SignedDate};
+use failure::Failure;
+use headers::RequestHeaders;
+use path::Address;
+use response::Reply;
+use status::Status;
+
+/// How a client is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// `https` or `http`: what stands before the host in the addresses that the client is given.
+    pub scheme: &'static str,
+}
+
+/// The SQL REST API of one account. Cheap to clone.
+#[derive(Clone)]
+pub struct SqlApi {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Engine,
+    env: Env,
+    options: SqlApiOptions,
+    keys: Keys,
+}
+
+impl SqlApi {
+    /// Puts the API in front of an engine.
+    pub fn new(engine: Engine, env: Env, options: SqlApiOptions) -> Result<SqlApi, OptionsError> {
+        let keys = options.check()?;
+        Ok(SqlApi { shared: Arc::new(Shared { engine, env, options, keys }) })
+    }
+
+    /// Answers one request.
+    pub async fn handle<B>(&self, request: Request<B>, peer: Peer) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Display,
+    {
+        let (parts, body) = request.into_parts();
+        let activity_id = self.activity_id(RequestHeaders(&parts.headers));
+        let activity_text = activity_id.to_str().unwrap_or_default();
+        let outcome = match self.admit(&parts) {
+            Ok((address, access)) => {
+                // Only these have bodies that mean anything.
+                let body = match parts.method {
+                    Method::POST | Method::PUT | Method::PATCH => body::read(body).await,
+                    _ => Ok(Bytes::new()),
+                };
+                match body {
+                    Ok(body) => {
+                        let request = request::Request {
+                            method: &parts.method,
+                            headers: RequestHeaders(&parts.headers),
+                            body,
+                            caller: Caller { access, ..Caller::full() },
+                            activity_id: activity_text,
+                            engine: &self.shared.engine,
+                        };
+                        match address {
+                            Address::Account => self.account(&parts, peer),
+                            address => dispatch::serve(&request, &address).await,
+                        }
+                    }
+                    Err(failure) => Err(failure),
+                }
+            }
+            Err(failure) => Err(failure),
+        };
+        let reply = outcome.unwrap_or_else(|failure| Reply::failure(&failure, activity_text));
+        tracing::debug!(
+            activity_id = activity_text,
+            method = %parts.method,
+            path = parts.uri.path(),
+            status = reply.status().as_u16(),
+            charge = %reply.charge(),
+        );
+        reply.finish(activity_id)
+    }
+
+    /// Finds out what a request addresses and what its sender may do.
+    fn admit<'p>(&self, parts: &'p http::request::Parts) -> Result<(Address<'p>, Access), Failure> {
+        let address = path::parse(parts.uri.path()).map_err(|error| {
+            let status = match error {
+                path::PathError::Unknown => Status::NOT_FOUND,
+                path::PathError::TooLong | path::PathError::Encoding | path::PathError::EmptySegment => {
+                    Status::BAD_REQUEST
+                }
+            };
+            Failure::new(status, error.to_string())
+        });
+        // Strangers are told nothing, not even which paths there are.
+        if !self.shared.options.require_auth {
+            return Ok((address?, Access::Full));
+        }
+        let credential = auth::parse_authorization(&parts.headers)?;
+        let address = address?;
+        let access = self.access(parts, &address, credential)?;
+        Ok((address, access))
+    }
+
+    fn access(
+        &self,
+        parts: &http::request::Parts,
+        address: &Address<'_>,
+        credential: Credential,
+    ) -> Result<Access, Failure> {
+        let shared = &self.shared;
+        match credential {
+            Credential::Master { signature } => {
+                let now_ms = shared.env.clock.now_ms();
+                let date = SignedDate::of(&parts.headers, now_ms, shared.options.date_skew)?;
+                Ok(match shared.keys.check(&signature, &parts.method, address, &date)? {
+                    auth::KeyAccess::ReadWrite => Access::Full,
+                    auth::KeyAccess::ReadOnly => Access::ReadOnly,
+                })
+            }
+            Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
+        }
+    }
+
+    /// Answers `GET /`. Whoever may read anything may read this: clients ask for it first.
+    fn account(&self, parts: &http::request::Parts, peer: Peer) -> Result<Reply, Failure> {
+        if parts.method != Method::GET {
+            return Err(request::verb_not_allowed(&parts.method, "GET"));
+        }
+        let options = &self.shared.options;
+        let advertised = options.advertised_url.as_deref();
+        let endpoint = account::endpoint(peer.scheme, &parts.uri, &parts.headers, advertised)?;
+        let account = account::Account {
+            id: &options.account_id,
+            region_name: &options.region_name,
+            consistency: self.shared.engine.consistency(),
+        };
+        Ok(Reply::json(http::StatusCode::OK, account.document(&endpoint), armilla_engine::RequestUnits::ZERO))
+    }
+
+    /// Returns the client's id of a request, or a new one.
+    fn activity_id(&self, headers: RequestHeaders<'_>) -> HeaderValue {
+        match headers.activity_id() {
+            Some(value) => value.clone(),
+            None => HeaderValue::from_str(&self.shared.env.guid()).expect("a GUID is plain ASCII"),
+        }
+    }
+}

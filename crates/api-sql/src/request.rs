@@ -80,12 +80,17 @@ impl Request<'_> {
 
     /// Returns the refusal of a verb that a resource does not take.
     pub(crate) fn verb_not_allowed(&self, allowed: &'static str) -> Failure {
-        Failure {
-            allowed_verbs: Some(allowed),
-            ..Failure::new(
-                Status::METHOD_NOT_ALLOWED,
-                format!("the verb {} is not allowed here; the resource takes {allowed}", self.method),
-            )
-        }
+        verb_not_allowed(self.method, allowed)
+    }
+}
+
+/// Returns the refusal of a verb that a resource does not take.
+pub(crate) fn verb_not_allowed(method: &Method, allowed: &'static str) -> Failure {
+    Failure {
+        allowed_verbs: Some(allowed),
+        ..Failure::new(
+            Status::METHOD_NOT_ALLOWED,
+            format!("the verb {method} is not allowed here; the resource takes {allowed}"),
+        )
     }
 }

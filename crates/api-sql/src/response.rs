@@ -64,6 +64,16 @@ impl Reply {
         reply
     }
 
+    /// Returns the status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns what the request cost.
+    pub(crate) fn charge(&self) -> RequestUnits {
+        self.charge
+    }
+
     /// Sets a header.
     pub(crate) fn set(&mut self, name: &HeaderName, value: impl Into<HeaderValue>) {
         self.headers.insert(name, value.into());

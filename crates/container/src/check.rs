@@ -42,7 +42,11 @@ pub struct CheckSummary {
 }
 
 /// Verifies one physical partition. `progress` is told after every page how many items were read so far.
-pub fn check_partition(container: &Container, range_id: u32, progress: &mut dyn FnMut(u64)) -> Result<CheckSummary> {
+pub fn check_partition(
+    container: &Container,
+    range_id: u32,
+    progress: &mut dyn FnMut(u64),
+) -> Result<CheckSummary> {
     let slot = container
         .slots()
         .iter()
@@ -89,7 +93,11 @@ impl Check<'_> {
         }
     }
 
-    fn scan(&mut self, family: Family, mut each: impl FnMut(&mut Self, &Bytes, &Bytes) -> Result<()>) -> Result<()> {
+    fn scan(
+        &mut self,
+        family: Family,
+        mut each: impl FnMut(&mut Self, &Bytes, &Bytes) -> Result<()>,
+    ) -> Result<()> {
         let mut scan = Scan::prefix(family, b"");
         loop {
             let page = self.snapshot.scan(&scan)?;
@@ -140,7 +148,8 @@ impl Check<'_> {
         }
         let root = item.stored().root();
         let definition = &self.plan.definition.partition_key;
-        let Some((hashed, rest)) = keys::split_item_key(key, definition.version, definition.paths.len()) else {
+        let Some((hashed, rest)) = keys::split_item_key(key, definition.version, definition.paths.len())
+        else {
             self.problem(format!("{name}: its key is cut short"));
             return Ok(());
         };
@@ -162,7 +171,10 @@ impl Check<'_> {
             self.problem(format!("{name}: its hashed key lies outside the partition's range"));
         }
         if header.lsn > self.counters.lsn {
-            self.problem(format!("{name}: its commit {} is newer than the counters' {}", header.lsn, self.counters.lsn));
+            self.problem(format!(
+                "{name}: its commit {} is newer than the counters' {}",
+                header.lsn, self.counters.lsn
+            ));
         }
         match self.snapshot.get(Family::Number, &keys::number(header.number))? {
             Some(named) if named == key => {}
@@ -206,9 +218,13 @@ impl Check<'_> {
         let Some((key, size)) = ended else { return Ok(()) };
         self.logical_partitions += 1;
         let record = [&[keys::SIZE_TAG], &key[..]].concat();
-        let stored = self.snapshot.get(Family::Meta, &record)?.map(|bytes| LogicalSize::decode(&bytes)).transpose()?;
+        let stored =
+            self.snapshot.get(Family::Meta, &record)?.map(|bytes| LogicalSize::decode(&bytes)).transpose()?;
         if stored != Some(size) {
-            self.problem(format!("the logical partition {} holds {size:?}, its record says {stored:?}", shown(&key)));
+            self.problem(format!(
+                "the logical partition {} holds {size:?}, its record says {stored:?}",
+                shown(&key)
+            ));
         }
         Ok(())
     }
@@ -253,7 +269,9 @@ impl Check<'_> {
                 ChangeKind::Create | ChangeKind::Replace if written_by == Some(lsn) => current += 1,
                 ChangeKind::Delete if written_by.is_none_or(|newer| newer > lsn) => {}
                 _ if check.plan.keeps_all_versions && written_by != Some(lsn) => {}
-                kind => check.problem(format!("commit {lsn} ({kind:?}) is stale: its item was written by {written_by:?}")),
+                kind => check.problem(format!(
+                    "commit {lsn} ({kind:?}) is stale: its item was written by {written_by:?}"
+                )),
             }
             Ok(())
         })?;
@@ -281,7 +299,9 @@ impl Check<'_> {
         }
         let expected = self.summary.items * self.plan.definition.unique_keys.len() as u64;
         if reservations != expected {
-            self.problem(format!("there are {reservations} unique-key reservations, {expected} are expected"));
+            self.problem(format!(
+                "there are {reservations} unique-key reservations, {expected} are expected"
+            ));
         }
         Ok(())
     }

@@ -76,8 +76,14 @@ impl Container {
         definition: ContainerDefinition,
         ranges: Vec<Range>,
     ) -> Container {
-        assert!(ranges.first().is_some_and(|first| first.min == HashedKey::MIN), "ranges begin at the minimum");
-        assert!(ranges.windows(2).all(|pair| pair[0].max == pair[1].min), "ranges have no gap and no overlap");
+        assert!(
+            ranges.first().is_some_and(|first| first.min == HashedKey::MIN),
+            "ranges begin at the minimum"
+        );
+        assert!(
+            ranges.windows(2).all(|pair| pair[0].max == pair[1].min),
+            "ranges have no gap and no overlap"
+        );
         let slots = ranges
             .into_iter()
             .map(|range| Slot { range, partition: OnceLock::new(), opening: Mutex::new(()) })
@@ -144,7 +150,8 @@ impl Container {
         // Whoever the partition of its birth was, its children hold it now.
         for slot in &self.slots {
             let partition = self.partition(slot)?;
-            let Some(key) = partition.read_number(number).map_err(|error| self.failed(error, &partition))? else {
+            let Some(key) = partition.read_number(number).map_err(|error| self.failed(error, &partition))?
+            else {
                 continue;
             };
             check_session(slot, &partition, session)?;
@@ -193,7 +200,8 @@ impl Container {
         precondition: Precondition,
     ) -> Result<Written> {
         let plan = self.plan();
-        let item = write::prepare(&plan, &self.limits, body, partition_key).map_err(|error| self.refused(error))?;
+        let item =
+            write::prepare(&plan, &self.limits, body, partition_key).map_err(|error| self.refused(error))?;
         if let Some(id) = id
             && id != item.address.id
         {
@@ -327,5 +335,6 @@ pub(crate) fn check_session(slot: &Slot, partition: &Partition, session: &Sessio
          which is at {}",
         slot.range.id, position.lsn
     );
-    Err(Error::new(ErrorKind::SessionNotAvailable, message).at(position, price(&Work::ReadNothing, ReadCost::Single)))
+    Err(Error::new(ErrorKind::SessionNotAvailable, message)
+        .at(position, price(&Work::ReadNothing, ReadCost::Single)))
 }

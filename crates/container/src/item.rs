@@ -109,23 +109,19 @@ impl Item {
 
     /// Returns the size of the item's JSON with its system properties, which is what it is charged by.
     pub fn json_bytes(&self, identity: &ContainerIdentity) -> usize {
-        self.stored().text().len() + identity.system_property_bytes(self.header.ts)
+        self.stored().text_bytes().len() + identity.system_property_bytes(self.header.ts)
     }
 
     /// Writes the item's JSON with its system properties.
     pub fn write_json(&self, identity: &ContainerIdentity, out: &mut Vec<u8>) {
-        let text = self.stored().text();
+        let stored = self.stored();
+        let text = stored.text_bytes();
         let rid = self.rid(identity).to_string();
         out.reserve(text.len() + identity.system_property_bytes(self.header.ts));
-        out.extend_from_slice(&text.as_bytes()[..text.len() - 1]);
-        for part in [
-            ",\"_rid\":\"",
-            &rid,
-            "\",\"_self\":\"",
-            &identity.items_link,
-            &rid,
-            "/\",\"_etag\":\"\\\"",
-        ] {
+        out.extend_from_slice(&text[..text.len() - 1]);
+        for part in
+            [",\"_rid\":\"", &rid, "\",\"_self\":\"", &identity.items_link, &rid, "/\",\"_etag\":\"\\\""]
+        {
             out.extend_from_slice(part.as_bytes());
         }
         out.extend_from_slice(&self.etag(identity).text());

@@ -84,7 +84,11 @@ pub(crate) fn hashed(item_key: &[u8], version: HashVersion, levels: usize) -> Op
 }
 
 /// Splits an item's key into its hashed key and the bytes of partition key and id.
-pub(crate) fn split_item_key(item_key: &[u8], version: HashVersion, levels: usize) -> Option<(HashedKey, &[u8])> {
+pub(crate) fn split_item_key(
+    item_key: &[u8],
+    version: HashVersion,
+    levels: usize,
+) -> Option<(HashedKey, &[u8])> {
     match version {
         HashVersion::V1 => {
             let (hashed, rest) = key::unescape(item_key)?;

@@ -100,18 +100,23 @@ impl Container {
                 if prefix.0.is_empty() || prefix.0.len() > levels {
                     return Err(Error::new(
                         ErrorKind::PartitionKeyMismatch,
-                        format!("the partition key has {} value(s), the container's has {levels} path(s)", prefix.0.len()),
+                        format!(
+                            "the partition key has {} value(s), the container's has {levels} path(s)",
+                            prefix.0.len()
+                        ),
                     ));
                 }
                 prefix_range(prefix)
             }
-            ListScope::Range { id: None, min, max } => (
-                min.clone().unwrap_or(HashedKey::MIN),
-                max.clone().unwrap_or(HashedKey::MAX),
-            ),
+            ListScope::Range { id: None, min, max } => {
+                (min.clone().unwrap_or(HashedKey::MIN), max.clone().unwrap_or(HashedKey::MAX))
+            }
             ListScope::Range { id: Some(id), min, max } => {
                 let gone = || {
-                    Error::new(ErrorKind::RangeGone, format!("range {id} is not a partition of this container any more"))
+                    Error::new(
+                        ErrorKind::RangeGone,
+                        format!("range {id} is not a partition of this container any more"),
+                    )
                 };
                 let range = self.ranges().find(|range| range.id == *id).ok_or_else(gone)?;
                 let min = min.clone().unwrap_or_else(|| range.min.clone());
@@ -141,7 +146,13 @@ impl Container {
         Ok(arcs)
     }
 
-    fn list_arcs(&self, plan: &Plan, arcs: Vec<Arc>, request: &ListRequest, page: &mut PageBuilder<'_>) -> Result<()> {
+    fn list_arcs(
+        &self,
+        plan: &Plan,
+        arcs: Vec<Arc>,
+        request: &ListRequest,
+        page: &mut PageBuilder<'_>,
+    ) -> Result<()> {
         let mut rest = arcs.into_iter();
         while let Some(arc) = rest.next() {
             for slot in self.slots() {
@@ -229,7 +240,8 @@ fn walk(
             if page.is_full() {
                 return Ok(Some(after));
             }
-            let value = value.ok_or_else(|| Error::corrupt(format!("the item with number {number} is missing")))?;
+            let value =
+                value.ok_or_else(|| Error::corrupt(format!("the item with number {number} is missing")))?;
             page.push(Item::open(value)?);
             after = *number;
         }
@@ -267,7 +279,8 @@ impl LogicalOrder {
         match token.split_once(';').ok_or_else(invalid)? {
             ("N1", number) => Ok(LogicalOrder::Numbers { after: number.parse().map_err(|_| invalid())? }),
             ("K1", id) => {
-                let id = decode_hex(id).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(invalid)?;
+                let id =
+                    decode_hex(id).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(invalid)?;
                 Ok(LogicalOrder::Ids { after: Some(id) })
             }
             _ => Err(invalid()),
@@ -326,7 +339,8 @@ fn list_by_id(
         let mut last: Option<&Bytes> = None;
         for (key, value) in &entries.entries {
             if page.is_full() {
-                let id = last.map_or(after.as_deref().unwrap_or_default().as_bytes(), |key| &key[prefix.len()..]);
+                let id =
+                    last.map_or(after.as_deref().unwrap_or_default().as_bytes(), |key| &key[prefix.len()..]);
                 page.continuation = Some(format!("K1;{}", encode_hex(id)));
                 return Ok(());
             }

@@ -137,7 +137,9 @@ impl Patch {
                     return Err(Error::invalid("a patch must not change the item's id"));
                 }
                 if SYSTEM_PROPERTIES.contains(&first) {
-                    return Err(Error::invalid(format!("a patch must not change the system property '{first}'")));
+                    return Err(Error::invalid(format!(
+                        "a patch must not change the system property '{first}'"
+                    )));
                 }
                 for key_path in partition_key_paths {
                     // Below the key's path there is nothing: its value is a scalar. Above it, the key would go.
@@ -153,7 +155,10 @@ impl Patch {
                 && from.is_prefix_of(&path.tokens)
                 && from != path
             {
-                return Err(Error::invalid(format!("'{}' cannot be moved into itself, to '{}'", from.text, path.text)));
+                return Err(Error::invalid(format!(
+                    "'{}' cannot be moved into itself, to '{}'",
+                    from.text, path.text
+                )));
             }
         }
         Ok(())
@@ -195,14 +200,20 @@ fn parent<'a>(item: &'a mut Value, path: &Pointer) -> Result<&'a mut Value> {
             _ => None,
         };
         value = next.ok_or_else(|| {
-            Error::invalid(format!("the patch path '{}' does not exist at '{}' (segment {})", path.text, token, depth + 1))
+            Error::invalid(format!(
+                "the patch path '{}' does not exist at '{}' (segment {})",
+                path.text,
+                token,
+                depth + 1
+            ))
         })?;
     }
     Ok(value)
 }
 
 fn array_index(token: &str) -> Option<usize> {
-    let canonical = token == "0" || (!token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit()));
+    let canonical =
+        token == "0" || (!token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit()));
     if canonical { token.parse().ok() } else { None }
 }
 
@@ -256,9 +267,9 @@ fn existing<'a>(item: &'a mut Value, path: &Pointer) -> Result<&'a mut Value> {
 fn take(item: &mut Value, path: &Pointer) -> Result<Value> {
     match parent(item, path)? {
         Value::Object(object) => object.remove(last(path)),
-        Value::Array(elements) => {
-            array_index(last(path)).filter(|index| *index < elements.len()).map(|index| elements.remove(index))
-        }
+        Value::Array(elements) => array_index(last(path))
+            .filter(|index| *index < elements.len())
+            .map(|index| elements.remove(index)),
         _ => None,
     }
     .ok_or_else(|| missing(path))
@@ -278,8 +289,9 @@ fn increment(item: &mut Value, path: &Pointer, by: &Value) -> Result<()> {
         }
         _ => return Err(missing(path)),
     };
-    *target = sum(target, by)
-        .ok_or_else(|| Error::invalid(format!("the patch path '{}' does not hold a number to increment", path.text)))?;
+    *target = sum(target, by).ok_or_else(|| {
+        Error::invalid(format!("the patch path '{}' does not hold a number to increment", path.text))
+    })?;
     Ok(())
 }
 

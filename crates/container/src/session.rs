@@ -28,15 +28,16 @@ impl SessionToken {
             let (range, progress) = part.split_once(':').ok_or_else(|| invalid(part))?;
             let range_id = range.parse().map_err(|_| invalid(part))?;
             let mut fields = progress.split('#');
-            let first: i64 = fields.next().and_then(|field| field.parse().ok()).ok_or_else(|| invalid(part))?;
+            let first: i64 =
+                fields.next().and_then(|field| field.parse().ok()).ok_or_else(|| invalid(part))?;
             let lsn = match fields.next() {
                 Some(field) => field.parse().map_err(|_| invalid(part))?,
                 None => u64::try_from(first).map_err(|_| invalid(part))?,
             };
             for region in fields {
-                let known = region.split_once('=').is_some_and(|(region, lsn)| {
-                    region.parse::<u64>().is_ok() && lsn.parse::<i64>().is_ok()
-                });
+                let known = region
+                    .split_once('=')
+                    .is_some_and(|(region, lsn)| region.parse::<u64>().is_ok() && lsn.parse::<i64>().is_ok());
                 if !known {
                     return Err(invalid(part));
                 }

@@ -182,12 +182,7 @@ impl<'a> Group<'a> {
         let position = self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone());
         self.items.insert(address.key.clone(), None);
         let work = Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms };
-        Ok(Written {
-            kind: ChangeKind::Delete,
-            item: old,
-            charge: price(&work, ReadCost::Single),
-            position,
-        })
+        Ok(Written { kind: ChangeKind::Delete, item: old, charge: price(&work, ReadCost::Single), position })
     }
 
     /// Writes a new version of an item whose preconditions hold.
@@ -392,5 +387,9 @@ fn not_found(address: &ItemAddress) -> Error {
 
 fn readable_size(bytes: u64) -> String {
     const GIB: u64 = 1 << 30;
-    if bytes >= GIB && bytes.is_multiple_of(GIB) { format!("{} GB", bytes / GIB) } else { format!("{bytes} bytes") }
+    if bytes >= GIB && bytes.is_multiple_of(GIB) {
+        format!("{} GB", bytes / GIB)
+    } else {
+        format!("{bytes} bytes")
+    }
 }

@@ -14,9 +14,7 @@ use crate::container::Plan;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::{ETag, HEADER_BYTES, SYSTEM_PROPERTIES};
 use crate::keys::LogicalKey;
-use crate::limits::{
-    ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX,
-};
+use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
 use crate::patch::Patch;
 
 /// What must hold of the stored item for a write to go ahead.
@@ -129,7 +127,7 @@ pub(crate) fn prepare_stored(
 ) -> Result<PreparedItem> {
     let stored = Stored::open(encoded)
         .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
-    let text_bytes = stored.text().len();
+    let text_bytes = stored.text_bytes().len();
     if text_bytes > limits.item_bytes_max {
         return Err(Error::new(
             ErrorKind::ItemTooLarge,
@@ -170,7 +168,8 @@ fn same_partition_key(actual: &PartitionKey, expected: &PartitionKey) -> bool {
     let hierarchical = actual.0.len() > 1;
     actual.0.len() == expected.0.len()
         && actual.0.iter().zip(&expected.0).all(|(actual, expected)| {
-            actual == expected || (hierarchical && (actual, expected) == (&Component::Undefined, &Component::Null))
+            actual == expected
+                || (hierarchical && (actual, expected) == (&Component::Undefined, &Component::Null))
         })
 }
 
@@ -181,7 +180,10 @@ fn item_id(root: Node<'_>) -> Result<String> {
         ));
     };
     let Some(id) = node.as_str() else {
-        return Err(Error::invalid(format!("the item's id must be a string, it is {}", shortened(node.raw()))));
+        return Err(Error::invalid(format!(
+            "the item's id must be a string, it is {}",
+            shortened(node.raw())
+        )));
     };
     validate_item_id(&id)?;
     Ok(id.into_owned())

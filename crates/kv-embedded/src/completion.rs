@@ -49,7 +49,10 @@ impl Completion {
 
 impl Drop for Completion {
     fn drop(&mut self) {
-        self.hand_over(Err(Error::new(ErrorKind::OutcomeUnknown, "the writer stopped before it knew the outcome")));
+        self.hand_over(Err(Error::new(
+            ErrorKind::OutcomeUnknown,
+            "the writer stopped before it knew the outcome",
+        )));
     }
 }
 

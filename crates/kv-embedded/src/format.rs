@@ -26,7 +26,8 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Durability>> {
         Err(error) => return Err(failure::of_file("read", &path, &error)),
     };
     let mut words = text.split_whitespace();
-    let (Some("armilla-store"), Some(Ok(format))) = (words.next(), words.next().map(str::parse::<u32>)) else {
+    let (Some("armilla-store"), Some(Ok(format))) = (words.next(), words.next().map(str::parse::<u32>))
+    else {
         return Err(Error::new(ErrorKind::Corrupt, format!("{} is not a format file", path.display())));
     };
     if format > FORMAT {

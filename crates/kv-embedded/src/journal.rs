@@ -112,7 +112,8 @@ fn list(engine_path: &Path) -> Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(engine_path).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         if path.extension().is_some_and(|extension| extension == "jnl") {
-            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
+            let number =
+                path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
             let Some(number) = number else {
                 let message = format!("{} is not the name of a journal", path.display());
                 return Err(Error::new(ErrorKind::Corrupt, message));

@@ -111,7 +111,13 @@ mod tests {
         let ops = engine_ops(SpaceId(258), batch);
         let shown: Vec<_> = ops
             .iter()
-            .map(|op| (op.keyspace, op.key[SPACE_PREFIX_BYTES - 2..].to_vec(), op.value.as_ref().map(|v| v.to_vec())))
+            .map(|op| {
+                (
+                    op.keyspace,
+                    op.key[SPACE_PREFIX_BYTES - 2..].to_vec(),
+                    op.value.as_ref().map(|v| v.to_vec()),
+                )
+            })
             .collect();
         assert_eq!(
             shown,

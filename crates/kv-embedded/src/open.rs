@@ -137,7 +137,10 @@ fn check_groups(keyspaces: &[Keyspace; KEYSPACES], path: &Path) -> Result<()> {
         if newest_entry > newest_group {
             return Err(Error::new(
                 ErrorKind::Corrupt,
-                format!("the journal in {} ends before data that family {name} already holds", path.display()),
+                format!(
+                    "the journal in {} ends before data that family {name} already holds",
+                    path.display()
+                ),
             ));
         }
     }
@@ -153,4 +156,3 @@ fn write_first_group(db: &Database, keyspaces: &[Keyspace; KEYSPACES]) -> Result
     })?;
     Ok(0)
 }
-

@@ -2,7 +2,8 @@
 
 use armilla_kv::{Durability, Family};
 use fjall::config::{
-    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, HashRatioPolicy,
+    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
+    HashRatioPolicy,
 };
 use fjall::{CompressionType, KeyspaceCreateOptions};
 
@@ -114,9 +115,14 @@ mod tests {
 
     #[test]
     fn small_values_are_raised() {
-        let options =
-            Options { write_buffer_bytes: 0, journal_bytes_max: 0, cached_files_max: 0, worker_threads: 0, ..Options::default() }
-                .clamped();
+        let options = Options {
+            write_buffer_bytes: 0,
+            journal_bytes_max: 0,
+            cached_files_max: 0,
+            worker_threads: 0,
+            ..Options::default()
+        }
+        .clamped();
         assert_eq!(options.write_buffer_bytes, WRITE_BUFFER_BYTES_MIN);
         assert_eq!(options.journal_bytes_max, JOURNAL_BYTES_MIN);
         assert_eq!(options.cached_files_max, CACHED_FILES_MIN);

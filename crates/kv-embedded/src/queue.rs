@@ -58,7 +58,12 @@ struct Inner {
 impl Queue {
     pub(crate) fn new(bytes_max: usize) -> Queue {
         Queue {
-            inner: Mutex::new(Inner { jobs: VecDeque::new(), background: VecDeque::new(), bytes: 0, refusal: None }),
+            inner: Mutex::new(Inner {
+                jobs: VecDeque::new(),
+                background: VecDeque::new(),
+                bytes: 0,
+                refusal: None,
+            }),
             arrived: Condvar::new(),
             bytes_max,
         }
@@ -82,7 +87,8 @@ impl Queue {
             return Err(refusal);
         }
         if job.writer.is_some() && inner.bytes > 0 && inner.bytes + bytes > self.bytes_max {
-            let message = format!("{} bytes are waiting to be written, the most is {}", inner.bytes, self.bytes_max);
+            let message =
+                format!("{} bytes are waiting to be written, the most is {}", inner.bytes, self.bytes_max);
             drop(inner);
             job.completion.complete(Ok(()));
             return Err(Error::new(ErrorKind::Io, message));
@@ -111,7 +117,8 @@ impl Queue {
             inner = match deadline {
                 None => self.arrived.wait(inner).unwrap_or_else(PoisonError::into_inner),
                 Some(deadline) => {
-                    let Some(left) = deadline.checked_duration_since(now()).filter(|left| !left.is_zero()) else {
+                    let Some(left) = deadline.checked_duration_since(now()).filter(|left| !left.is_zero())
+                    else {
                         return Next::Idle;
                     };
                     self.arrived.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0
@@ -165,7 +172,8 @@ impl Inner {
             }
             group.extend(self.jobs.pop_front());
         }
-        let background_waits = self.background.front().is_some_and(|(since, _)| since.elapsed() >= RECLAIM_WAIT_MAX);
+        let background_waits =
+            self.background.front().is_some_and(|(since, _)| since.elapsed() >= RECLAIM_WAIT_MAX);
         if group.is_empty() || background_waits {
             group.extend(self.background.pop_front().map(|(_, job)| job));
         }

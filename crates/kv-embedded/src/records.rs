@@ -52,7 +52,8 @@ pub(crate) fn load(snapshot: &Snapshot, keyspace: &Keyspace) -> Result<Loaded> {
             }
             (_, _, Some(group)) if *key == *GROUP => loaded.group = Some(group),
             _ => {
-                let message = format!("the store's own record {:02x?} is not one that this version writes", &key[..]);
+                let message =
+                    format!("the store's own record {:02x?} is not one that this version writes", &key[..]);
                 return Err(Error::new(ErrorKind::Corrupt, message));
             }
         }

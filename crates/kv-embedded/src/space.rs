@@ -102,7 +102,9 @@ fn is_empty(range: &(std::ops::Bound<Vec<u8>>, std::ops::Bound<Vec<u8>>)) -> boo
     use std::ops::Bound::{Excluded, Included, Unbounded};
     match range {
         (Included(lower), Included(upper)) => lower > upper,
-        (Included(lower) | Excluded(lower), Excluded(upper)) | (Excluded(lower), Included(upper)) => lower >= upper,
+        (Included(lower) | Excluded(lower), Excluded(upper)) | (Excluded(lower), Included(upper)) => {
+            lower >= upper
+        }
         (Unbounded, _) | (_, Unbounded) => false,
     }
 }

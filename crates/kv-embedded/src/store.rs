@@ -55,7 +55,8 @@ impl EmbeddedStore {
 
     /// Moves what is buffered into sorted files, so that the next start has nothing to replay.
     fn flush(&self) -> Result<()> {
-        let error = |error: fjall::Error| Error::new(ErrorKind::Io, format!("closing: {}", failure::message(&error)));
+        let error =
+            |error: fjall::Error| Error::new(ErrorKind::Io, format!("closing: {}", failure::message(&error)));
         self.shared.db.persist(PersistMode::SyncAll).map_err(error)?;
         for keyspace in &self.shared.keyspaces {
             keyspace.rotate_memtable().map_err(error)?;
@@ -69,7 +70,9 @@ impl EmbeddedStore {
                 return journal::empty(&self.shared.engine_path);
             }
             if started.elapsed() > CLOSE_FLUSH_WAIT_MAX {
-                tracing::warn!("closing without having flushed everything, the next start replays the journal");
+                tracing::warn!(
+                    "closing without having flushed everything, the next start replays the journal"
+                );
                 return Ok(());
             }
             // Fails once a worker of the engine has died, and then waiting would not end.
@@ -103,14 +106,18 @@ impl Store for EmbeddedStore {
     }
 
     fn close(&self) -> Result<()> {
-        let Some((reclaiming, writing)) = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some((reclaiming, writing)) = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take()
+        else {
             return Ok(());
         };
         self.shared.reclaim.stop();
         self.shared.queue.refuse(closed());
         let failed = reclaiming.join().is_err() | writing.join().is_err();
         if failed {
-            return Err(Error::new(ErrorKind::Io, "a thread of the store has died, the next start replays the journal"));
+            return Err(Error::new(
+                ErrorKind::Io,
+                "a thread of the store has died, the next start replays the journal",
+            ));
         }
         self.flush()
     }

@@ -63,7 +63,8 @@ impl Writer {
         // A view older than the last flush keeps flushed memory and replaced files alive.
         let view_is_old = self.shared.db.visible_seqno() != self.shared.view.latest().seqno();
         let db = &self.shared.db;
-        (view_is_old || db.outstanding_flushes() > 0 || db.active_compactions() > 0).then_some(VIEW_RENEWAL_PERIOD)
+        (view_is_old || db.outstanding_flushes() > 0 || db.active_compactions() > 0)
+            .then_some(VIEW_RENEWAL_PERIOD)
     }
 
     fn write(&mut self, group: Vec<Job>) {
@@ -117,7 +118,8 @@ impl Writer {
             Durability::Relaxed => PersistMode::Buffer,
         };
         let group = self.group + 1;
-        let mut batch = OwnedWriteBatch::with_capacity(self.shared.db.clone(), ops.len() + 1).durability(Some(mode));
+        let mut batch =
+            OwnedWriteBatch::with_capacity(self.shared.db.clone(), ops.len() + 1).durability(Some(mode));
         for op in ops.into_iter().chain([records::group(group)]) {
             let keyspace = &self.shared.keyspaces[op.keyspace];
             match op.value {
@@ -142,9 +144,17 @@ impl Writer {
                 self.group = group;
                 Ok(())
             }
+            // Said before the engine writes anything: one of its workers has died.
+            Err(error @ fjall::Error::Poisoned) => Err(Error::new(
+                ErrorKind::Io,
+                format!("nothing was written, restart the program: {}", failure::message(&error)),
+            )),
             Err(error) => Err(Error::new(
                 ErrorKind::OutcomeUnknown,
-                format!("writing failed, the data may or may not be there after a restart: {}", failure::message(&error)),
+                format!(
+                    "writing failed, the data may or may not be there after a restart: {}",
+                    failure::message(&error)
+                ),
             )),
         }
     }
@@ -178,7 +188,8 @@ impl Writer {
         });
         held_back || {
             // Only what is being flushed can shrink: without it, waiting would not end.
-            let sealed = self.shared.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
+            let sealed =
+                self.shared.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
             sealed && self.shared.write_buffer_bytes() > self.shared.options.write_buffer_bytes
         }
     }
@@ -195,6 +206,10 @@ impl Writer {
                 continue;
             }
             self.journaled_bytes[index] = 0;
+            let t = now();
+            struct D(Instant, usize);
+            impl Drop for D { fn drop(&mut self) { eprintln!("seal {} {:?}", self.1, self.0.elapsed()); } }
+            let _d = D(t, index);
             if let Err(error) = keyspace.rotate_memtable() {
                 // The data is safe in the journal; the next commit will meet the same error and report it.
                 tracing::warn!(error = failure::message(&error), "cannot seal a memtable");
@@ -224,7 +239,10 @@ impl Writer {
             format!("an earlier write failed and the store takes no more, restart the program: {error}"),
         ));
         for job in self.shared.queue.drain() {
-            job.completion.complete(Err(Error::new(ErrorKind::Io, format!("not written, restart the program: {error}"))));
+            job.completion.complete(Err(Error::new(
+                ErrorKind::Io,
+                format!("not written, restart the program: {error}"),
+            )));
         }
     }
 }
@@ -241,4 +259,3 @@ impl Drop for FailQueue {
         self.0.spaces.group_over();
     }
 }
-

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use armilla_kv::cache::CachedStore;
 use armilla_kv::suite::{Fixture, run_all};
 use armilla_kv::{Durability, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
@@ -28,4 +29,15 @@ fn relaxed() {
 fn tiny_buffers() {
     // Flushes and compactions all the time, so that every read goes through several files.
     run_all(&|| fixture(Options { write_buffer_bytes: 0, block_cache_bytes: 100_000, ..Options::default() }));
+}
+
+#[test]
+fn cached() {
+    run_all(&|| {
+        let folder = tempfile::tempdir().unwrap();
+        Fixture::durable(move || {
+            let store = EmbeddedStore::open(folder.path(), Options::default()).unwrap();
+            Arc::new(CachedStore::new(Arc::new(store), 1024 * 1024))
+        })
+    });
 }

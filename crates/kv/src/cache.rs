@@ -1,1 +1,347 @@
-//! cache
+//! A bounded cache of items in front of any store.
+//!
+//! It holds newest values of [`Family::Item`] only. Other families, absent keys, and everything read through
+//! snapshots pass it by.
+//!
+//! A reader never gets an older value than the store would have given it:
+//!
+//! * A commit marks its keys before it goes to the store. From then until its outcome is known, readers of
+//!   these keys pass the cache by, because the store may show the new value at any moment.
+//! * When the commit has succeeded, its values take the place of the old ones, unless commits of one key
+//!   overlapped: then nobody here knows which came last, and the key is left out.
+//! * A reader that missed may leave what it found only if no commit has touched the shard in between.
+//! * A commit whose future is dropped still runs. Its future is kept, and looked at by later calls, until its
+//!   outcome is known; so long its keys are passed by.
+//! * After [`ErrorKind::OutcomeUnknown`] the batch may show up at any time, so the whole space is passed by
+//!   until it is opened again.
+//!
+//! The cache must see every commit: two caches on one store, or one in front of a space that another process
+//! has taken over, would serve old values.
+
+mod shard;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+use crate::{
+    Batch, CommitFuture, ErrorKind, Family, Op, Result, Snapshot, Space, SpaceId, Store, StoreStats,
+};
+use shard::{Lookup, Shard};
+
+/// Smallest shard; fewer and larger ones waste less on entries that are too large for a share.
+const SHARD_BYTES_MIN: usize = 4 * 1024 * 1024;
+
+/// Most shards.
+const SHARDS_MAX: usize = 64;
+
+/// Bytes of the space id in front of every key.
+const SPACE_PREFIX_BYTES: usize = 8;
+
+/// A store with a cache of items in front of it.
+pub struct CachedStore {
+    inner: Arc<dyn Store>,
+    cache: Arc<Cache>,
+    spaces: Mutex<HashMap<SpaceId, Arc<SpaceState>>>,
+}
+
+struct Cache {
+    shards: Vec<Shard>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    /// Commits whose futures were dropped before their outcome was known.
+    orphans: Mutex<Vec<Running>>,
+    orphan_count: AtomicUsize,
+}
+
+/// What all handles of one space share.
+#[derive(Default)]
+struct SpaceState {
+    dropped: AtomicBool,
+    /// Counts openings of the space.
+    generation: AtomicU64,
+    /// The newest generation that has a commit with an unknown outcome.
+    doubtful_generation: AtomicU64,
+}
+
+struct CachedSpace {
+    id: SpaceId,
+    generation: u64,
+    inner: Arc<dyn Space>,
+    state: Arc<SpaceState>,
+    cache: Arc<Cache>,
+}
+
+/// Keys of a commit that is on its way, with their new values.
+type Marked = HashMap<Arc<[u8]>, Option<Bytes>>;
+
+/// A commit that is on its way.
+struct Running {
+    future: CommitFuture,
+    marked: Marked,
+    generation: u64,
+    state: Arc<SpaceState>,
+}
+
+struct CachedCommit {
+    cache: Arc<Cache>,
+    /// Nothing once the outcome is known.
+    running: Option<Running>,
+}
+
+impl CachedStore {
+    /// Puts a cache of at most `bytes_max` bytes in front of a store.
+    pub fn new(inner: Arc<dyn Store>, bytes_max: usize) -> CachedStore {
+        let shards = (bytes_max / SHARD_BYTES_MIN).clamp(1, SHARDS_MAX).next_power_of_two().min(SHARDS_MAX);
+        let cache = Cache {
+            shards: (0..shards).map(|_| Shard::new(bytes_max / shards)).collect(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            orphans: Mutex::default(),
+            orphan_count: AtomicUsize::new(0),
+        };
+        CachedStore { inner, cache: Arc::new(cache), spaces: Mutex::default() }
+    }
+
+    fn spaces(&self) -> MutexGuard<'_, HashMap<SpaceId, Arc<SpaceState>>> {
+        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for CachedStore {
+    fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>> {
+        let inner = self.inner.open_space(space)?;
+        let state = self.spaces().entry(space).or_default().clone();
+        // After the store has taken the space over: commits of older handles can no longer show up.
+        let generation = state.generation.fetch_add(1, Ordering::AcqRel) + 1;
+        Ok(Arc::new(CachedSpace { id: space, generation, inner, state, cache: self.cache.clone() }))
+    }
+
+    fn drop_space(&self, space: SpaceId) -> Result<()> {
+        if let Some(state) = self.spaces().remove(&space) {
+            state.dropped.store(true, Ordering::Release);
+        }
+        let outcome = self.inner.drop_space(space);
+        self.cache.forget_space(space);
+        outcome
+    }
+
+    fn stats(&self) -> StoreStats {
+        StoreStats {
+            item_cache_bytes: self.cache.shards.iter().map(|shard| shard.bytes() as u64).sum(),
+            item_cache_hits: self.cache.hits.load(Ordering::Relaxed),
+            item_cache_misses: self.cache.misses.load(Ordering::Relaxed),
+            ..self.inner.stats()
+        }
+    }
+
+    fn close(&self) -> Result<()> {
+        self.inner.close()
+    }
+}
+
+impl SpaceState {
+    /// Returns whether the cache may be used for this space.
+    fn is_cached(&self) -> bool {
+        let generation = self.generation.load(Ordering::Acquire);
+        !self.dropped.load(Ordering::Acquire) && self.doubtful_generation.load(Ordering::Acquire) < generation
+    }
+}
+
+impl Space for CachedSpace {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
+        if family != Family::Item || !self.state.is_cached() {
+            return self.inner.get(family, key);
+        }
+        match self.cache.lookup(self.id, key) {
+            Lookup::Hit(value) => Ok(Some(value)),
+            Lookup::PassBy => self.inner.get(family, key),
+            Lookup::Miss { stamp } => {
+                let value = self.inner.get(family, key)?;
+                if let Some(value) = &value {
+                    self.leave(key, value, stamp);
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        if family != Family::Item || !self.state.is_cached() {
+            return self.inner.multi_get(family, keys);
+        }
+        let mut values = vec![None; keys.len()];
+        let (mut missed, mut missed_keys) = (Vec::new(), Vec::new());
+        for (position, key) in keys.iter().enumerate() {
+            let stamp = match self.cache.lookup(self.id, key) {
+                Lookup::Hit(value) => {
+                    values[position] = Some(value);
+                    continue;
+                }
+                Lookup::PassBy => None,
+                Lookup::Miss { stamp } => Some(stamp),
+            };
+            missed.push((position, stamp));
+            missed_keys.push(key.clone());
+        }
+        if missed.is_empty() {
+            return Ok(values);
+        }
+        for ((position, stamp), value) in missed.into_iter().zip(self.inner.multi_get(family, &missed_keys)?)
+        {
+            if let (Some(stamp), Some(value)) = (stamp, &value) {
+                self.leave(&keys[position], value, stamp);
+            }
+            values[position] = value;
+        }
+        Ok(values)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        self.inner.snapshot()
+    }
+
+    fn commit(&self, batch: Batch) -> CommitFuture {
+        self.cache.look_after_orphans();
+        let mut marked = Marked::new();
+        for op in batch.ops() {
+            match op {
+                Op::Put { family: Family::Item, key, value } => {
+                    marked.insert(with_prefixed(self.id, key, |key| Arc::from(key)), Some(value.clone()));
+                }
+                Op::Delete { family: Family::Item, key } => {
+                    marked.insert(with_prefixed(self.id, key, |key| Arc::from(key)), None);
+                }
+                _ => {}
+            }
+        }
+        if marked.is_empty() {
+            return self.inner.commit(batch);
+        }
+        for key in marked.keys() {
+            self.cache.shard(key).mark(key);
+        }
+        let future = self.inner.commit(batch);
+        let running = Running { future, marked, generation: self.generation, state: self.state.clone() };
+        Box::pin(CachedCommit { cache: self.cache.clone(), running: Some(running) })
+    }
+}
+
+impl CachedSpace {
+    /// Leaves a value that was read from the store, unless a commit came in between.
+    fn leave(&self, key: &[u8], value: &Bytes, stamp: u64) {
+        if self.state.is_cached() {
+            with_prefixed(self.id, key, |key| self.cache.shard(key).insert_read(key, value, stamp));
+        }
+    }
+}
+
+impl Cache {
+    fn shard(&self, key: &[u8]) -> &Shard {
+        // Only spreads load, so it need not resist anybody; the maps inside the shards do.
+        let hash = key.chunks(8).fold(0xCBF2_9CE4_8422_2325_u64, |hash, chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517C_C1B7_2722_0A95)
+        });
+        &self.shards[(hash >> 40) as usize % self.shards.len()]
+    }
+
+    fn lookup(&self, space: SpaceId, key: &[u8]) -> Lookup {
+        let found = with_prefixed(space, key, |key| self.shard(key).lookup(key));
+        let counter = if matches!(found, Lookup::Hit(_)) { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+        if matches!(found, Lookup::PassBy) {
+            self.look_after_orphans();
+        }
+        found
+    }
+
+    fn forget_space(&self, space: SpaceId) {
+        for shard in &self.shards {
+            shard.remove_prefix(&space.0.to_be_bytes());
+        }
+    }
+
+    /// Ends the marks of a commit whose outcome is known.
+    fn finish(&self, running: Running, outcome: &Result<()>) {
+        if let Err(error) = outcome
+            && error.kind() == ErrorKind::OutcomeUnknown
+        {
+            running.state.doubtful_generation.fetch_max(running.generation, Ordering::AcqRel);
+        }
+        let may_insert = outcome.is_ok() && running.state.is_cached();
+        for (key, value) in running.marked {
+            let value = value.filter(|_| may_insert);
+            self.shard(&key).unmark(key, value);
+        }
+    }
+
+    /// Looks whether dropped commits have ended.
+    fn look_after_orphans(&self) {
+        if self.orphan_count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut index = 0;
+        while index < orphans.len() {
+            match orphans[index].future.as_mut().poll(&mut context) {
+                Poll::Ready(outcome) => self.finish(orphans.swap_remove(index), &outcome),
+                Poll::Pending => index += 1,
+            }
+        }
+        self.orphan_count.store(orphans.len(), Ordering::Release);
+    }
+}
+
+impl Future for CachedCommit {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
+        let running = self.running.as_mut().expect("a future is not polled after it is ready");
+        match running.future.as_mut().poll(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(outcome) => {
+                if let Some(running) = self.running.take() {
+                    self.cache.finish(running, &outcome);
+                }
+                Poll::Ready(outcome)
+            }
+        }
+    }
+}
+
+impl Drop for CachedCommit {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            let mut orphans = self.cache.orphans.lock().unwrap_or_else(PoisonError::into_inner);
+            orphans.push(running);
+            self.cache.orphan_count.store(orphans.len(), Ordering::Release);
+            drop(orphans);
+            self.cache.look_after_orphans();
+        }
+    }
+}
+
+/// Calls `then` with the space id and the key in one piece, without an allocation for short keys.
+fn with_prefixed<T>(space: SpaceId, key: &[u8], then: impl FnOnce(&[u8]) -> T) -> T {
+    const SHORT_BYTES: usize = 256;
+    let length = SPACE_PREFIX_BYTES + key.len();
+    if length <= SHORT_BYTES {
+        let mut buffer = [0; SHORT_BYTES];
+        buffer[..SPACE_PREFIX_BYTES].copy_from_slice(&space.0.to_be_bytes());
+        buffer[SPACE_PREFIX_BYTES..length].copy_from_slice(key);
+        then(&buffer[..length])
+    } else {
+        then(&[&space.0.to_be_bytes(), key].concat())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -42,11 +42,8 @@ impl IdSet {
             Some((start, end)) if end.saturating_add(1) >= first => *start,
             _ => first,
         };
-        let touching: Vec<(u64, u64)> = self
-            .ranges
-            .range(from..=last.saturating_add(1))
-            .map(|(start, end)| (*start, *end))
-            .collect();
+        let touching: Vec<(u64, u64)> =
+            self.ranges.range(from..=last.saturating_add(1)).map(|(start, end)| (*start, *end)).collect();
         for (start, end) in touching {
             self.ranges.remove(&start);
             merged.first = merged.first.min(start);

@@ -21,8 +21,8 @@ use bytes::Bytes;
 
 use crate::id_set::IdSet;
 use crate::{
-    Batch, CommitFuture, Error, ErrorKind, Family, Op, Page, Result, Scan, Snapshot, Space, SpaceId, Store, StoreStats,
-    check_batch,
+    Batch, CommitFuture, Error, ErrorKind, Family, Op, Page, Result, Scan, Snapshot, Space, SpaceId, Store,
+    StoreStats, check_batch,
 };
 use tree::Tree;
 
@@ -123,7 +123,8 @@ impl Store for MemoryStore {
 
     fn stats(&self) -> StoreStats {
         let states: Vec<_> = self.spaces().open.values().cloned().collect();
-        let bytes = states.iter().map(|state| state.read().families.iter().map(Tree::bytes).sum::<u64>()).sum();
+        let bytes =
+            states.iter().map(|state| state.read().families.iter().map(Tree::bytes).sum::<u64>()).sum();
         StoreStats {
             commits: self.shared.commits.load(Ordering::Relaxed),
             write_buffer_bytes: bytes,
@@ -224,15 +225,20 @@ impl Snapshot for MemorySnapshot {
         self.state.check_reachable()?;
         let mut page = Page::default();
         let mut bytes = 0;
-        self.families[scan.family as usize].walk(&scan.lower, &scan.upper, scan.direction, &mut |key, value| {
-            if page.entries.len() >= scan.entries_max.max(1) || bytes >= scan.bytes_max.max(1) {
-                page.more = true;
-                return ControlFlow::Break(());
-            }
-            bytes += key.len() + value.len();
-            page.entries.push((key.clone(), value.clone()));
-            ControlFlow::Continue(())
-        });
+        self.families[scan.family as usize].walk(
+            &scan.lower,
+            &scan.upper,
+            scan.direction,
+            &mut |key, value| {
+                if page.entries.len() >= scan.entries_max.max(1) || bytes >= scan.bytes_max.max(1) {
+                    page.more = true;
+                    return ControlFlow::Break(());
+                }
+                bytes += key.len() + value.len();
+                page.entries.push((key.clone(), value.clone()));
+                ControlFlow::Continue(())
+            },
+        );
         Ok(page)
     }
 }

@@ -31,7 +31,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         "open, get 3 members",
         time(|| {
             let root = Stored::open(black_box(&bytes)).ok()?.root();
-            Some((root.get("status")?.as_str()?.len(), root.get("lines")?.as_i64()?, root.get("warehouse")?.kind()))
+            Some((
+                root.get("status")?.as_str()?.len(),
+                root.get("lines")?.as_i64()?,
+                root.get("warehouse")?.kind(),
+            ))
         }),
     )?;
     report("get a missing member", time(|| black_box(stored).root().get(black_box("absent")).is_some()))?;

@@ -10,7 +10,8 @@ use crate::testing::any_value;
 #[track_caller]
 fn check_rising(compare: fn(&Value, &Value) -> Ordering, groups: &[&str]) {
     let parse = |text: &str| json::parse_extended(text.trim().as_bytes()).unwrap();
-    let groups: Vec<Vec<Value>> = groups.iter().map(|group| group.split(" = ").map(parse).collect()).collect();
+    let groups: Vec<Vec<Value>> =
+        groups.iter().map(|group| group.split(" = ").map(parse).collect()).collect();
     for (i, left_group) in groups.iter().enumerate() {
         for (j, right_group) in groups.iter().enumerate() {
             for left in left_group {

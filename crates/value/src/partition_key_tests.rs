@@ -94,7 +94,8 @@ fn extraction_walks_objects_alone() {
 fn numbers_are_told_apart_by_bits() {
     assert_ne!(Component::Number(0.0), Component::Number(-0.0));
     assert_eq!(Component::Number(f64::NAN), Component::Number(f64::NAN));
-    let key = PartitionKey(vec![Component::String("é".into()), Component::Null, Component::String("ab".into())]);
+    let key =
+        PartitionKey(vec![Component::String("é".into()), Component::Null, Component::String("ab".into())]);
     assert_eq!(key.bytes_len(), 4);
 }
 

@@ -26,7 +26,10 @@
 //! quote`. A link is the position of a child's entry in the skeleton; the k links belong to those members
 //! that are objects or arrays and not empty, in order. The root always has an entry. Lengths of values are not
 //! stored: a value begins after its name, quotes and colon, and ends before the comma in front of the next
-//! member, or before the closing bracket. The hash is that of the name with its escapes resolved, see `name_hash`.
+//! member, or before the closing bracket. The hash
+//! is the top byte of `(first ^ rotl(last, 29) ^ rotl(length, 17)) * 0x9E3779B97F4A7C15`, 64 bits wide, over the
+//! name with its escapes resolved: `first` and `last` are its first and last eight bytes; of four to seven bytes,
+//! its first and last four; of fewer, its first byte and the others.
 //!
 //! Invariants:
 //! * [`Stored::open`] and every method of [`Node`] accept any bytes without panicking and in bounded time;

@@ -69,7 +69,12 @@ fn object_of(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Objec
 
 /// A value of the types that JSON has.
 pub(crate) fn json_value() -> impl Strategy<Value = Value> {
-    tree(prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool), number(), text().prop_map(Value::String)])
+    tree(prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        number(),
+        text().prop_map(Value::String)
+    ])
 }
 
 /// A value of any type.

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::{Access, Credential, Keys, SignedDate, parse_authorization, string_to_sign};
+use super::{KeyAccess, Credential, Keys, SignedDate, parse_authorization, string_to_sign};
 use crate::path;
 
 const DOCUMENTATION_KEY: &str =
@@ -51,7 +51,7 @@ fn published_signatures_are_accepted() {
         let keys = Keys::new([*key], []).unwrap();
         let resource = path::parse(path).unwrap();
         let signature = parse_signature(signature);
-        assert_eq!(keys.check(&signature, method, &resource, &date), Ok(Access::ReadWrite), "{path}");
+        assert_eq!(keys.check(&signature, method, &resource, &date), Ok(KeyAccess::ReadWrite), "{path}");
         // The same signature does not serve another verb.
         assert!(keys.check(&signature, &Method::DELETE, &resource, &date).is_err(), "{path}");
     }
@@ -90,7 +90,7 @@ fn every_configured_key_is_tried() {
     let keys = Keys::new([EMULATOR_KEY, DOCUMENTATION_KEY], ["AAAA"]).unwrap();
     let text = string_to_sign(&Method::GET, &resource, |text| resource.push_name_link(text), &date);
     for (key, expected) in
-        [(EMULATOR_KEY, Access::ReadWrite), (DOCUMENTATION_KEY, Access::ReadWrite), ("AAAA", Access::ReadOnly)]
+        [(EMULATOR_KEY, KeyAccess::ReadWrite), (DOCUMENTATION_KEY, KeyAccess::ReadWrite), ("AAAA", KeyAccess::ReadOnly)]
     {
         let signature = parse_signature(&Keys::new([key], []).unwrap().sign(&text));
         assert_eq!(keys.check(&signature, &Method::GET, &resource, &date), Ok(expected));

@@ -121,8 +121,8 @@ impl<'a> Reader<'a> {
             m::BINARY_L1 => self.binary(1),
             m::BINARY_L2 => self.binary(2),
             m::BINARY_L4 => self.binary(4),
-            m::ARRAY_0..=m::ARRAY_LC4 => self.items(&extent(marker, m::ARRAY_0), position, depth),
-            m::OBJECT_0..=m::OBJECT_LC4 => self.members(&extent(marker, m::OBJECT_0), position, depth),
+            m::ARRAY_0..=m::ARRAY_LC4 => self.items(&extent(marker), position, depth),
+            m::OBJECT_0..=m::OBJECT_LC4 => self.members(&extent(marker), position, depth),
             m::UNIFORM_C1 => self.uniform(1),
             m::UNIFORM_C2 => self.uniform(2),
             m::UNIFORM_NESTED_C1 => self.uniform_nested(1),
@@ -409,16 +409,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Arrays and objects have the same eight forms, in the same order.
-fn extent(marker: u8, first: u8) -> Extent {
-    match marker - first {
-        0 => Extent::Empty,
-        1 => Extent::One,
-        2 => Extent::Bytes { width: 1 },
-        3 => Extent::Bytes { width: 2 },
-        4 => Extent::Bytes { width: 4 },
-        5 => Extent::BytesAndCount { width: 1 },
-        6 => Extent::BytesAndCount { width: 2 },
+/// Arrays and objects have the same eight forms. Called with their markers only.
+fn extent(marker: u8) -> Extent {
+    match marker {
+        m::ARRAY_0 | m::OBJECT_0 => Extent::Empty,
+        m::ARRAY_1 | m::OBJECT_1 => Extent::One,
+        m::ARRAY_L1 | m::OBJECT_L1 => Extent::Bytes { width: 1 },
+        m::ARRAY_L2 | m::OBJECT_L2 => Extent::Bytes { width: 2 },
+        m::ARRAY_L4 | m::OBJECT_L4 => Extent::Bytes { width: 4 },
+        m::ARRAY_LC1 | m::OBJECT_LC1 => Extent::BytesAndCount { width: 1 },
+        m::ARRAY_LC2 | m::OBJECT_LC2 => Extent::BytesAndCount { width: 2 },
         _ => Extent::BytesAndCount { width: 4 },
     }
 }

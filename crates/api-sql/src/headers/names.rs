@@ -1,4 +1,6 @@
-//! The names of all headers that this API reads or writes, and of those it knows and ignores.
+//! The names of all headers that this API reads or writes.
+//!
+//! Those it knows and ignores are listed in `COMPAT.md`.
 
 use http::HeaderName;
 
@@ -35,7 +37,6 @@ header_names! {
     INTENDED_CONTAINER_RID = "x-ms-cosmos-intended-collection-rid";
     PRIORITY_LEVEL = "x-ms-cosmos-priority-level";
     POPULATE_QUOTA_INFO = "x-ms-documentdb-populatequotainfo";
-    POPULATE_PARTITION_STATISTICS = "x-ms-documentdb-populatepartitionstatistics";
     START_EPK = "x-ms-start-epk";
     END_EPK = "x-ms-end-epk";
     READ_KEY_TYPE = "x-ms-read-key-type";
@@ -68,9 +69,7 @@ header_names! {
     CONTENT_PATH = "x-ms-content-path";
     ITEM_COUNT = "x-ms-item-count";
     RESOURCE_QUOTA = "x-ms-resource-quota";
-    RESOURCE_USAGE = "x-ms-resource-usage";
     SUB_STATUS = "x-ms-substatus";
-    RETRY_AFTER_MS = "x-ms-retry-after-ms";
     OFFER_REPLACE_PENDING = "x-ms-offer-replace-pending";
     MIN_THROUGHPUT = "x-ms-cosmos-min-throughput";
     INDEX_TRANSFORMATION_PROGRESS = "x-ms-documentdb-collection-index-transformation-progress";

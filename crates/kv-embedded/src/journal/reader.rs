@@ -56,7 +56,12 @@ impl JournalReader {
     pub(super) fn open(path: &Path) -> Result<JournalReader> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
-        Ok(JournalReader { file: BufReader::with_capacity(BUFFER_BYTES, file), position: 0, length, end_of_batches: 0 })
+        Ok(JournalReader {
+            file: BufReader::with_capacity(BUFFER_BYTES, file),
+            position: 0,
+            length,
+            end_of_batches: 0,
+        })
     }
 
     /// Returns where the last whole batch ends that was read.
@@ -142,7 +147,8 @@ impl JournalReader {
                     sum.update(&head);
                     let [kind, compression, ..] = head;
                     let key_bytes = u64::from(u16::from_le_bytes([head[10], head[11]]));
-                    let stored_bytes = u64::from(u32::from_le_bytes([head[16], head[17], head[18], head[19]]));
+                    let stored_bytes =
+                        u64::from(u32::from_le_bytes([head[16], head[17], head[18], head[19]]));
                     if !matches!(kind, 0 | 1 | 2 | 4) || compression > 1 {
                         return Ok(None);
                     }
@@ -166,7 +172,9 @@ impl JournalReader {
                 _ => return Ok(None),
             }
         }
-        let is_whole = self.byte()? == END && u64::from_le_bytes(self.bytes()?) == sum.digest() && self.bytes()? == TRAILER;
+        let is_whole = self.byte()? == END
+            && u64::from_le_bytes(self.bytes()?) == sum.digest()
+            && self.bytes()? == TRAILER;
         Ok(group.filter(|_| is_whole).map(|group| BatchFound { sequence, group }))
     }
 

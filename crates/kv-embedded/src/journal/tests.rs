@@ -31,7 +31,11 @@ fn crashed(durability: Durability) -> Crashed {
     for number in 0..COMMITS {
         let mut batch = Batch::new();
         for family in Family::ALL {
-            batch.put(family, number.to_be_bytes().to_vec(), vec![number as u8; 100 + 300 * (number as usize % 20)]);
+            batch.put(
+                family,
+                number.to_be_bytes().to_vec(),
+                vec![number as u8; 100 + 300 * (number as usize % 20)],
+            );
         }
         block_on(space.commit(batch)).unwrap();
     }
@@ -102,7 +106,10 @@ fn a_healthy_journal_is_left_alone() {
     let mut with_zeros = crashed.content.clone();
     for zeros in [0, 1, 5_000, 3_000_000] {
         with_zeros.resize(crashed.content.len() + zeros, 0);
-        assert_eq!(crashed.repaired_length(&with_zeros, Durability::Strict).unwrap(), with_zeros.len() as u64);
+        assert_eq!(
+            crashed.repaired_length(&with_zeros, Durability::Strict).unwrap(),
+            with_zeros.len() as u64
+        );
         assert_eq!(crashed.open_and_count(&with_zeros, Durability::Strict).unwrap(), COMMITS);
     }
 }
@@ -143,7 +150,10 @@ fn damage_before_the_last_batch_is_reported() {
         content[at] ^= 0x10;
         match crashed.repaired_length(&content, Durability::Strict) {
             Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt),
-            Ok(length) => assert!(length == content.len() as u64 && is_harmless(&crashed, at), "byte {at} left {length}"),
+            Ok(length) => assert!(
+                length == content.len() as u64 && is_harmless(&crashed, at),
+                "byte {at} left {length}"
+            ),
         }
         // With relaxed durability the hole takes the commits behind it back.
         let length = crashed.repaired_length(&content, Durability::Relaxed).unwrap();

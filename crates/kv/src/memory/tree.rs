@@ -68,7 +68,8 @@ impl Tree {
         self.bytes -= replaced_bytes as u64;
         if let Some((separator, upper)) = split {
             let lower = root.clone();
-            self.root = Some(Arc::new(Node::Inner { separators: vec![separator], children: vec![lower, upper] }));
+            self.root =
+                Some(Arc::new(Node::Inner { separators: vec![separator], children: vec![lower, upper] }));
         }
     }
 
@@ -142,7 +143,8 @@ fn insert_into(node: &mut Arc<Node>, key: Bytes, value: Bytes) -> (usize, Option
             let at = if appended { children.len() - 1 } else { children.len() / 2 };
             let upper_children = split_off(children, at);
             let upper_separators = split_off(separators, at);
-            let separator = separators.pop().expect("an inner node that splits has a separator for every child");
+            let separator =
+                separators.pop().expect("an inner node that splits has a separator for every child");
             let upper = Node::Inner { separators: upper_separators, children: upper_children };
             (replaced_bytes, Some((separator, Arc::new(upper))))
         }
@@ -241,7 +243,12 @@ mod tests {
 
     use super::*;
 
-    fn entries(tree: &Tree, lower: Bound<Bytes>, upper: Bound<Bytes>, direction: Direction) -> Vec<(Bytes, Bytes)> {
+    fn entries(
+        tree: &Tree,
+        lower: Bound<Bytes>,
+        upper: Bound<Bytes>,
+        direction: Direction,
+    ) -> Vec<(Bytes, Bytes)> {
         let mut found = Vec::new();
         tree.walk(&lower, &upper, direction, &mut |key, value| {
             found.push((key.clone(), value.clone()));

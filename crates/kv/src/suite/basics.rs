@@ -57,7 +57,8 @@ pub(super) fn empty_batch_succeeds(fixture: &mut Fixture) {
 
 pub(super) fn lengths_are_kept(fixture: &mut Fixture) {
     let space = fixture.space(1);
-    let lengths = [(0, 0), (1, 0), (0, 1), (255, 65_535), (256, 65_536), (4_096, 3), (KEY_BYTES_MAX, 2_500_000)];
+    let lengths =
+        [(0, 0), (1, 0), (0, 1), (255, 65_535), (256, 65_536), (4_096, 3), (KEY_BYTES_MAX, 2_500_000)];
     for (key_bytes, value_bytes) in lengths {
         let key = vec![0xFF; key_bytes];
         put(&*space, Family::Item, key.clone(), vec![value_bytes as u8; value_bytes]);
@@ -94,7 +95,8 @@ pub(super) fn bounds_hold(fixture: &mut Fixture) {
         let mut batch = Batch::new();
         let value = Bytes::from(vec![3; bytes / 4]);
         for number in 0..4_u8 {
-            let value = if number == 3 { Bytes::from(vec![3; bytes - 3 * (bytes / 4) - 4]) } else { value.clone() };
+            let value =
+                if number == 3 { Bytes::from(vec![3; bytes - 3 * (bytes / 4) - 4]) } else { value.clone() };
             batch.put(Family::Item, vec![number], value);
         }
         assert_eq!(batch.bytes(), bytes);

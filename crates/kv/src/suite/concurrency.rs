@@ -33,7 +33,10 @@ pub(super) fn writers_lose_nothing(fixture: &mut Fixture) {
     for id in 0..2 {
         let snapshot = fixture.space(id).snapshot().expect("a healthy store makes snapshots");
         for family in Family::ALL {
-            assert_eq!(scan_all(&*snapshot, Scan::prefix(family, b"")).len(), (WRITERS * ROUNDS / 2) as usize);
+            assert_eq!(
+                scan_all(&*snapshot, Scan::prefix(family, b"")).len(),
+                (WRITERS * ROUNDS / 2) as usize
+            );
         }
     }
 }
@@ -82,7 +85,8 @@ pub(super) fn reads_never_go_back(fixture: &mut Fixture) {
                 while !done.load(Ordering::Relaxed) {
                     // The keys of one batch in turn: having seen one, a reader must see the others.
                     for step in 0..8_u8 {
-                        let value = space.get(Family::Item, &[(step + reader) % 8]).expect("a healthy store reads");
+                        let value =
+                            space.get(Family::Item, &[(step + reader) % 8]).expect("a healthy store reads");
                         let seen = value.map_or(0, |value| number(&value));
                         assert!(seen >= newest, "read {seen} after {newest}");
                         newest = seen;
@@ -153,5 +157,8 @@ fn key(writer: u32, round: u32) -> Vec<u8> {
 }
 
 fn number(value: &Bytes) -> u32 {
-    std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).expect("the suite writes decimal numbers")
+    std::str::from_utf8(value)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .expect("the suite writes decimal numbers")
 }

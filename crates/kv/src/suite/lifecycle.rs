@@ -16,7 +16,10 @@ pub(super) fn opening_fences(fixture: &mut Fixture) {
     put(&*second, Family::Item, "b", "second");
     for space in [&first, &second] {
         assert_eq!(space.get(Family::Item, b"a").expect("a healthy store reads"), Some(Bytes::from("first")));
-        assert_eq!(space.get(Family::Item, b"b").expect("a healthy store reads"), Some(Bytes::from("second")));
+        assert_eq!(
+            space.get(Family::Item, b"b").expect("a healthy store reads"),
+            Some(Bytes::from("second"))
+        );
     }
     // Other spaces are not fenced.
     let other = fixture.space(2);
@@ -49,7 +52,11 @@ pub(super) fn fenced_batch_changes_nothing(fixture: &mut Fixture) {
         }
     }
     for family in Family::ALL {
-        assert_eq!(scan_all(&*at_take_over, Scan::prefix(family, b"")).len(), succeeded, "{family:?} at take-over");
+        assert_eq!(
+            scan_all(&*at_take_over, Scan::prefix(family, b"")).len(),
+            succeeded,
+            "{family:?} at take-over"
+        );
     }
     let now = second.snapshot().expect("a healthy store makes snapshots");
     assert_eq!(scan_all(&*now, Scan::prefix(Family::Item, b"")).len(), succeeded);
@@ -133,7 +140,11 @@ pub(super) fn dropped_gives_bytes_back(fixture: &mut Fixture) {
     wait_until_reclaimed(fixture);
     let snapshot = fixture.space(2).snapshot().expect("a healthy store makes snapshots");
     for family in Family::ALL {
-        assert_eq!(scan_all(&*snapshot, Scan::prefix(family, b"")).len(), 2_500, "the neighbour lost entries");
+        assert_eq!(
+            scan_all(&*snapshot, Scan::prefix(family, b"")).len(),
+            2_500,
+            "the neighbour lost entries"
+        );
     }
 }
 
@@ -163,7 +174,11 @@ pub(super) fn survives_reopening(fixture: &mut Fixture) {
         for earlier in 0..round {
             for family in Family::ALL {
                 let value = space.get(family, &earlier.to_be_bytes()).expect("a healthy store reads");
-                assert_eq!(value, Some(Bytes::from(format!("round {earlier}"))), "{family:?} after {round} reopenings");
+                assert_eq!(
+                    value,
+                    Some(Bytes::from(format!("round {earlier}"))),
+                    "{family:?} after {round} reopenings"
+                );
             }
         }
         let mut batch = Batch::new();

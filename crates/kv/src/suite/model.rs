@@ -31,7 +31,8 @@ pub(super) fn agrees_with_the_model(fixture: &mut Fixture) {
             let context = format!("seed {seed}, step {step}");
             if spaces.len() < 3 {
                 next_id += 1;
-                let open = Open { space: fixture.space(next_id), model: Model::default(), snapshots: Vec::new() };
+                let open =
+                    Open { space: fixture.space(next_id), model: Model::default(), snapshots: Vec::new() };
                 spaces.insert(next_id, open);
             }
             let mut ids: Vec<u64> = spaces.keys().copied().collect();
@@ -62,8 +63,13 @@ pub(super) fn agrees_with_the_model(fixture: &mut Fixture) {
                     spaces.remove(&id);
                 }
                 _ if fixture.is_durable() => {
-                    let models: Vec<(u64, Model)> = spaces.drain().map(|(id, open)| (id, open.model)).collect();
-                    if random.one_in(2) { fixture.reopen() } else { fixture.reopen_without_closing() }
+                    let models: Vec<(u64, Model)> =
+                        spaces.drain().map(|(id, open)| (id, open.model)).collect();
+                    if random.one_in(2) {
+                        fixture.reopen()
+                    } else {
+                        fixture.reopen_without_closing()
+                    }
                     for (id, model) in models {
                         spaces.insert(id, Open { space: fixture.space(id), model, snapshots: Vec::new() });
                     }
@@ -76,7 +82,11 @@ pub(super) fn agrees_with_the_model(fixture: &mut Fixture) {
             for family in Family::ALL {
                 let expected: Vec<_> =
                     open.model[family as usize].iter().map(|(k, v)| (k.clone(), v.clone())).collect();
-                assert_eq!(scan_all(&*snapshot, Scan::prefix(family, b"")), expected, "seed {seed} at the end");
+                assert_eq!(
+                    scan_all(&*snapshot, Scan::prefix(family, b"")),
+                    expected,
+                    "seed {seed} at the end"
+                );
             }
         }
     }
@@ -141,8 +151,11 @@ fn check_scan(snapshot: &dyn Snapshot, model: &Model, random: &mut Random, conte
         };
         above && below
     };
-    let mut expected: Vec<_> =
-        model[family as usize].iter().filter(|(key, _)| inside(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let mut expected: Vec<_> = model[family as usize]
+        .iter()
+        .filter(|(key, _)| inside(key))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
     if direction == Direction::Reverse {
         expected.reverse();
     }

@@ -105,8 +105,11 @@ pub(super) fn prefixes_stop(fixture: &mut Fixture) {
     let model = fill(&*space, &keys);
     let snapshot = space.snapshot().expect("a healthy store makes snapshots");
     for prefix in [&b""[..], b"a", b"ab", b"ab\xFF", b"b", b"c", b"\xFF", b"\xFF\xFF"] {
-        let expected: Vec<_> =
-            model.iter().filter(|(key, _)| key.starts_with(prefix)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let expected: Vec<_> = model
+            .iter()
+            .filter(|(key, _)| key.starts_with(prefix))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         assert_eq!(scan_all(&*snapshot, Scan::prefix(Family::Index, prefix)), expected, "{prefix:?}");
     }
 }

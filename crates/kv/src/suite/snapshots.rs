@@ -58,5 +58,8 @@ pub(super) fn snapshot_outlives_its_handle(fixture: &mut Fixture) {
     let snapshot = space.snapshot().expect("a healthy store makes snapshots");
     drop(space);
     put(&*fixture.space(1), Family::Item, "key", "newer");
-    assert_eq!(snapshot.get(Family::Item, b"key").expect("a healthy store reads"), Some(Bytes::from("value")));
+    assert_eq!(
+        snapshot.get(Family::Item, b"key").expect("a healthy store reads"),
+        Some(Bytes::from("value"))
+    );
 }

@@ -32,7 +32,10 @@ fn values_that_are_taken() {
         ("[ ]", Value::Array(vec![])),
         ("[ 1 , \"a\" ]", Value::Array(vec![1.into(), "a".into()])),
         ("{ }", Object::new().into()),
-        (r#"{ "b" : 1 , "a" : { } }"#, Object::from([("b", Value::from(1)), ("a", Object::new().into())]).into()),
+        (
+            r#"{ "b" : 1 , "a" : { } }"#,
+            Object::from([("b", Value::from(1)), ("a", Object::new().into())]).into(),
+        ),
         (r#"{"a":1,"b":2,"\u0061":3}"#, Object::from([("a", 3), ("b", 2)]).into()),
         (r#"{"$oid":"000000000000000000000000"}"#, Object::from([("$oid", "0".repeat(24))]).into()),
     ];
@@ -165,10 +168,7 @@ fn numbers_as_written() {
 fn strings_as_written() {
     let mut out = Vec::new();
     write_string("a\"\\/\u{8}\u{c}\n\r\t\0\u{1f}\u{7f}é😀", &mut out);
-    assert_eq!(
-        String::from_utf8(out).unwrap(),
-        "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\u{7f}é😀\""
-    );
+    assert_eq!(String::from_utf8(out).unwrap(), "\"a\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\u{7f}é😀\"");
 }
 
 #[test]
@@ -176,7 +176,10 @@ fn extended_json_both_ways() {
     let cases = [
         (Value::ObjectId([0xAB; 12]), r#"{"$oid":"abababababababababababab"}"#),
         (Value::Date(-5), r#"{"$date":{"$numberLong":"-5"}}"#),
-        (Value::Decimal128("1.10".parse::<crate::Decimal>().unwrap().to_bytes()), r#"{"$numberDecimal":"1.10"}"#),
+        (
+            Value::Decimal128("1.10".parse::<crate::Decimal>().unwrap().to_bytes()),
+            r#"{"$numberDecimal":"1.10"}"#,
+        ),
         (
             Value::Binary { subtype: 4, bytes: vec![0xFB, 0xFF] },
             r#"{"$binary":{"base64":"+/8=","subType":"04"}}"#,

@@ -25,13 +25,19 @@ pub fn unescape(key: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     }
 }
 
-/// Escapes bytes after mapping each; the map must leave zero alone.
+/// Escapes bytes after mapping each; the map must leave every byte below `EE` alone.
 pub(super) fn escape_mapped(bytes: &[u8], map: impl Fn(u8) -> u8, out: &mut Vec<u8>) {
     out.reserve(bytes.len() + 2);
-    for &byte in bytes {
-        out.push(map(byte));
-        if byte == ESCAPE {
-            out.push(ZERO);
+    // Without early exit the compiler looks at many bytes at once; most strings are plain.
+    let plain = bytes.iter().fold(true, |plain, &byte| plain & (byte != ESCAPE) & (byte < 0xEE));
+    if plain {
+        out.extend_from_slice(bytes);
+    } else {
+        for &byte in bytes {
+            out.push(map(byte));
+            if byte == ESCAPE {
+                out.push(ZERO);
+            }
         }
     }
     out.extend_from_slice(&[ESCAPE, END]);

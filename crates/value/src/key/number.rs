@@ -144,14 +144,15 @@ fn sortable(double: f64) -> u64 {
     }
     // Adding zero turns -0 into 0.
     let bits = (double + 0.0).to_bits();
-    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+    // Negation, not inversion, so that short negative numbers end in zeros too.
+    if bits & SIGN == 0 { bits | SIGN } else { bits.wrapping_neg() }
 }
 
 fn unsortable(bits: u64) -> f64 {
     match bits {
         0 => f64::NAN,
         _ if bits & SIGN != 0 => f64::from_bits(bits & !SIGN),
-        _ => f64::from_bits(!bits),
+        _ => f64::from_bits(bits.wrapping_neg()),
     }
 }
 

@@ -70,6 +70,8 @@ impl Verifier<'_> {
                     value.kind() == kind && kind != Kind::Int32 && kind != Kind::Int64,
                     "kind of wrapper",
                 )?;
+                // Wrappers are only ever written here, so their spelling is fixed.
+                ensure(json::to_string(&value) == node.raw(), "spelling of a wrapper")?;
                 self.scanner.position = node.end as usize;
                 Ok(())
             }

@@ -1,0 +1,81 @@
+//! Which handler serves which address.
+
+use armilla_engine::Located;
+
+use crate::failure::Failure;
+use crate::path::{Address, ScriptKind};
+use crate::request::Request;
+use crate::response::Reply;
+use crate::{conflicts, containers, databases, items, offers, permissions, ranges, users};
+
+/// Serves a request.
+pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Result<Reply, Failure> {
+    match address {
+        Address::Account => Err(request.verb_not_allowed("GET")),
+        Address::Databases => databases::feed(request).await,
+        Address::Database { database } => databases::single(request, database).await,
+        Address::Containers { database } => containers::feed(request, database).await,
+        Address::Container { database, container } => {
+            containers::single(request, database, container).await
+        }
+        Address::Items { database, container } => {
+            let located = request.engine.container(database, container)?;
+            let outcome = match items::check_intended_container(request, &located) {
+                Ok(()) => items::feed(request, &located).await,
+                Err(failure) => Err(failure),
+            };
+            Ok(in_container(request, &located, outcome))
+        }
+        Address::Item { database, container, item } => {
+            let located = request.engine.container(database, container)?;
+            let outcome = match items::check_intended_container(request, &located) {
+                Ok(()) => items::single(request, &located, item).await,
+                Err(failure) => Err(failure),
+            };
+            Ok(in_container(request, &located, outcome))
+        }
+        Address::PartitionKeyRanges { database, container } => {
+            let located = request.engine.container(database, container)?;
+            let outcome = items::check_intended_container(request, &located)
+                .and_then(|()| ranges::feed(request, &located));
+            Ok(in_container(request, &located, outcome))
+        }
+        Address::Conflicts { database, container } => conflicts::feed(request, database, container),
+        Address::Conflict { database, container, conflict } => {
+            conflicts::single(request, database, container, conflict)
+        }
+        Address::Users { database } => users::feed(request, database).await,
+        Address::User { database, user } => users::single(request, database, user).await,
+        Address::Permissions { database, user } => permissions::feed(request, database, user).await,
+        Address::Permission { database, user, permission } => {
+            permissions::single(request, database, user, permission).await
+        }
+        Address::Offers => offers::feed(request),
+        Address::Offer { offer } => offers::single(request, offer).await,
+        Address::Scripts { kind, .. } | Address::Script { kind, .. } => {
+            Err(Failure::not_implemented(match kind {
+                ScriptKind::StoredProcedure => "a stored procedure",
+                ScriptKind::Trigger => "a trigger",
+                ScriptKind::UserDefinedFunction => "a user-defined function",
+            }))
+        }
+        Address::ClientEncryptionKeys { .. } | Address::ClientEncryptionKey { .. } => {
+            Err(Failure::not_implemented("a client encryption key"))
+        }
+        Address::PartitionKeyDelete { .. } => {
+            Err(Failure::not_implemented("deleting all items of a partition key"))
+        }
+        Address::Attachments { .. } => {
+            Err(Failure::bad_request("attachments are not supported any more: they were withdrawn from the API"))
+        }
+    }
+}
+
+/// Adds to a reply, or a failure, what names the container. Clients keep session tokens by it.
+fn in_container(request: &Request<'_>, located: &Located, outcome: Result<Reply, Failure>) -> Reply {
+    let mut reply = outcome.unwrap_or_else(|failure| Reply::failure(&failure, request.activity_id));
+    let container = &located.container;
+    let names = ["dbs/", container.database_id(), "/colls/", container.id()].concat();
+    reply.content_path(&names, &container.rid().to_string());
+    reply
+}

@@ -1,0 +1,304 @@
+//! `/dbs/{database}/colls/{container}/docs` and one item.
+//!
+//! Items pass through as bytes: the body goes to the engine as it came, and comes back with the system
+//! properties spliced in.
+//!
+//! Invariant: every reply names the container by name and by resource id, failures included, because
+//! clients keep their session tokens by those headers.
+
+use std::borrow::Cow;
+
+use armilla_engine::{
+    Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemName, ItemPage, ListScope, Located,
+    PageRequest, Precondition, ReadItem, ResourceKind, SessionToken, WriteMode, Written,
+};
+use armilla_value::rid::ItemRid;
+use armilla_value::{HashedKey, PartitionKey};
+use http::{Method, StatusCode};
+
+use crate::binary_json::{self, BinaryJsonError};
+use crate::body;
+use crate::failure::Failure;
+use crate::headers::{PostKind, Tag, invalid, names};
+use crate::limits::ITEM_TEXT_BYTES_MAX;
+use crate::patch_body;
+use crate::request::Request;
+use crate::resource_text::{begin_feed, end_feed, page_headers};
+use crate::response::Reply;
+use crate::status::{Status, sub_status};
+
+/// Bytes that system properties add to an item, about.
+const SYSTEM_PROPERTY_BYTES: usize = 256;
+
+/// Serves the items of a container.
+pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Failure> {
+    match *request.method {
+        Method::GET if request.headers.feed_mode()?.is_some() => {
+            Err(Failure::not_implemented("the change feed"))
+        }
+        Method::GET => list(request, &located.container),
+        Method::POST => match request.headers.post_kind()? {
+            PostKind::QueryPlan => Err(Failure::not_implemented("a query plan")),
+            PostKind::Query => Err(Failure::not_implemented("a query of items")),
+            PostKind::Batch => Err(Failure::not_implemented("a transactional batch or bulk request")),
+            PostKind::Upsert => create(request, &located.container, WriteMode::Upsert).await,
+            PostKind::Create => create(request, &located.container, WriteMode::Create).await,
+        },
+        _ => Err(request.verb_not_allowed("GET, POST")),
+    }
+}
+
+/// Serves one item.
+pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str) -> Result<Reply, Failure> {
+    let container = &*located.container;
+    let caller = request.item_caller()?;
+    let name = item_name(located, item)?;
+    let partition_key = partition_key(request)?;
+    let partition_key = partition_key.as_ref();
+    match *request.method {
+        Method::GET => read(request, &caller, container, name, partition_key),
+        Method::PUT => {
+            check_triggers(request)?;
+            let (text, precondition) = (item_text(request)?, precondition(request)?);
+            let written = request
+                .engine
+                .replace_item(&caller, container, name, partition_key, &text, precondition)
+                .await?;
+            written_reply(request, container, &written)
+        }
+        Method::PATCH => {
+            check_triggers(request)?;
+            let (patch, precondition) = (patch_body::parse(&request.body)?, precondition(request)?);
+            let written =
+                request.engine.patch_item(&caller, container, name, partition_key, patch, precondition).await?;
+            written_reply(request, container, &written)
+        }
+        Method::DELETE => {
+            check_triggers(request)?;
+            let precondition = precondition(request)?;
+            let written =
+                request.engine.delete_item(&caller, container, name, partition_key, precondition).await?;
+            let mut reply = Reply::empty(StatusCode::NO_CONTENT, written.charge);
+            reply.position(written.position);
+            Ok(reply)
+        }
+        _ => Err(request.verb_not_allowed("GET, PUT, PATCH, DELETE")),
+    }
+}
+
+/// Refuses a request that is meant for another container which had the same name.
+pub(crate) fn check_intended_container(request: &Request<'_>, located: &Located) -> Result<(), Failure> {
+    let Some(intended) = request.headers.intended_container_rid()? else { return Ok(()) };
+    let actual = located.container.rid().to_string();
+    if intended == actual {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
+        format!("the request is meant for the container {intended}, but this is {actual}: it was created again"),
+    ))
+}
+
+fn read(
+    request: &Request<'_>,
+    caller: &Caller,
+    container: &ContainerHandle,
+    name: ItemName<'_>,
+    partition_key: Option<&PartitionKey>,
+) -> Result<Reply, Failure> {
+    let condition = request.headers.if_none_match()?;
+    let known = match condition {
+        Some(Tag::Exactly(tag)) => ETag::parse(tag),
+        Some(Tag::Any) | None => None,
+    };
+    match request.engine.read_item(caller, container, name, partition_key, known) {
+        Ok(ReadItem { item, charge, position }) => {
+            let identity = container.identity();
+            let mut reply = if condition == Some(Tag::Any) {
+                Reply::empty(StatusCode::NOT_MODIFIED, charge)
+            } else {
+                let mut text = Vec::with_capacity(item.stored().text().len() + SYSTEM_PROPERTY_BYTES);
+                item.write_json(identity, &mut text);
+                Reply::json(StatusCode::OK, text, charge)
+            };
+            reply.etag(item.etag(identity));
+            reply.item_lsn(item.header().lsn);
+            reply.position(position);
+            Ok(reply)
+        }
+        Err(Error { kind: ErrorKind::NotModified, charge, position, .. }) => {
+            let mut reply = Reply::empty(StatusCode::NOT_MODIFIED, charge);
+            if let Some(etag) = known {
+                reply.etag(etag);
+            }
+            if let Some(position) = position {
+                reply.position(position);
+            }
+            Ok(reply)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn create(
+    request: &Request<'_>,
+    container: &ContainerHandle,
+    mode: WriteMode,
+) -> Result<Reply, Failure> {
+    check_triggers(request)?;
+    let caller = request.item_caller()?;
+    let partition_key = partition_key(request)?;
+    let precondition = match mode {
+        // What does not exist yet has no version to match.
+        WriteMode::Create => missing_only(request)?,
+        WriteMode::Upsert | WriteMode::Replace => match precondition(request)? {
+            Precondition::None => missing_only(request)?,
+            precondition => precondition,
+        },
+    };
+    let text = item_text(request)?;
+    let written = request
+        .engine
+        .write_item(&caller, container, mode, partition_key.as_ref(), &text, precondition)
+        .await?;
+    written_reply(request, container, &written)
+}
+
+fn written_reply(
+    request: &Request<'_>,
+    container: &ContainerHandle,
+    written: &Written,
+) -> Result<Reply, Failure> {
+    let status = match written.kind {
+        ChangeKind::Create => StatusCode::CREATED,
+        ChangeKind::Replace | ChangeKind::Delete => StatusCode::OK,
+    };
+    let identity = container.identity();
+    let mut reply = if request.headers.prefers_minimal()? {
+        Reply::empty(status, written.charge)
+    } else {
+        let mut text = Vec::with_capacity(written.item.stored().text().len() + SYSTEM_PROPERTY_BYTES);
+        written.item.write_json(identity, &mut text);
+        Reply::json(status, text, written.charge)
+    };
+    reply.etag(written.item.etag(identity));
+    reply.item_lsn(written.item.header().lsn);
+    reply.position(written.position);
+    Ok(reply)
+}
+
+fn list(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Failure> {
+    let caller = request.item_caller()?;
+    let (items_max, continuation) = request.page()?;
+    let continuation = continuation.map(str::to_owned);
+    let page = PageRequest { scope: list_scope(request)?, items_max, continuation };
+    let page: ItemPage = request.engine.list_items(&caller, container, page)?;
+
+    let identity = container.identity();
+    let bytes: usize = page.items.iter().map(|item| item.stored().text().len() + SYSTEM_PROPERTY_BYTES).sum();
+    let mut text = Vec::with_capacity(bytes + 64);
+    begin_feed(&mut text, &container.rid().to_string(), "Documents");
+    for (index, item) in page.items.iter().enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        item.write_json(identity, &mut text);
+    }
+    end_feed(&mut text, page.items.len());
+
+    let mut reply = Reply::json(StatusCode::OK, text, page.charge);
+    page_headers(&mut reply, page.items.len(), page.continuation.as_deref());
+    // A page over several partitions ends in the last one, but the session has seen them all.
+    if let Some(last) = page.positions.last() {
+        reply.position(*last);
+        reply.session(&page.positions.iter().copied().collect::<SessionToken>());
+    }
+    Ok(reply)
+}
+
+fn list_scope(request: &Request<'_>) -> Result<ListScope, Failure> {
+    if let Some(partition_key) = partition_key(request)? {
+        return Ok(ListScope::PartitionKey(partition_key));
+    }
+    let id = match request.headers.partition_key_range_id()? {
+        None | Some("") => None,
+        Some(word) => {
+            // Some clients put the container's resource id and a comma before it.
+            let number = word.rsplit(',').next().unwrap_or(word);
+            let id = number.trim().parse::<u32>().map_err(|_| {
+                Failure::new(
+                    Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
+                    format!("the container has no partition key range '{word}'"),
+                )
+            })?;
+            Some(id)
+        }
+    };
+    let range = request.headers.effective_key_range()?;
+    if id.is_none() && range.is_none() {
+        return Ok(ListScope::All);
+    }
+    let bound = |name, text: Option<&str>| match text {
+        None => Ok(None),
+        Some(text) => HashedKey::from_hex(text).map(Some).ok_or_else(|| invalid(name, text, "a hashed key")),
+    };
+    let min = bound(&names::START_EPK, range.map(|(min, _)| min))?;
+    let max = bound(&names::END_EPK, range.map(|(_, max)| max))?;
+    Ok(ListScope::Range { id, min, max })
+}
+
+fn item_name<'i>(located: &Located, item: &'i str) -> Result<ItemName<'i>, Failure> {
+    if !located.by_rid {
+        return Ok(ItemName::Id(item));
+    }
+    match ItemRid::parse(item) {
+        Some(rid) if rid.container() == located.container.rid() => Ok(ItemName::Rid(rid)),
+        Some(_) => Err(Error::new(
+            ErrorKind::NotFound(ResourceKind::Item),
+            format!("entity with the specified id does not exist in the system: item '{item}'"),
+        )
+        .into()),
+        None => Err(Failure::bad_request(format!("Failed to parse the value '{item}' as ResourceId"))),
+    }
+}
+
+fn partition_key(request: &Request<'_>) -> Result<Option<PartitionKey>, Failure> {
+    let Some(text) = request.headers.partition_key()? else { return Ok(None) };
+    PartitionKey::from_json(text.as_bytes()).map(Some).map_err(|error| {
+        Failure::bad_request(format!("the header {} is invalid: {error}", names::PARTITION_KEY))
+    })
+}
+
+/// Returns the condition of a write on what is there.
+fn precondition(request: &Request<'_>) -> Result<Precondition, Failure> {
+    Ok(match request.headers.if_match()? {
+        Some(Tag::Any) => Precondition::Exists,
+        Some(Tag::Exactly(tag)) => Precondition::Version(ETag::parse(tag)),
+        None => Precondition::None,
+    })
+}
+
+/// Returns the condition that nothing is there yet.
+fn missing_only(request: &Request<'_>) -> Result<Precondition, Failure> {
+    Ok(match request.headers.if_none_match()? {
+        Some(Tag::Any) => Precondition::Missing,
+        Some(Tag::Exactly(_)) | None => Precondition::None,
+    })
+}
+
+/// Returns the item in the body as JSON text.
+fn item_text<'b>(request: &'b Request<'_>) -> Result<Cow<'b, [u8]>, Failure> {
+    request.headers.indexing_directive()?;
+    if !binary_json::is_binary(&request.body) {
+        return Ok(Cow::Borrowed(&request.body));
+    }
+    match binary_json::to_text(&request.body, ITEM_TEXT_BYTES_MAX) {
+        Ok(text) => Ok(Cow::Owned(text)),
+        Err(BinaryJsonError::TooLarge) => Err(body::too_large()),
+        Err(error @ BinaryJsonError::Malformed { .. }) => Err(Failure::bad_request(error.to_string())),
+    }
+}
+
+fn check_triggers(request: &Request<'_>) -> Result<(), Failure> {
+    if request.headers.names_triggers()? { Err(Failure::not_implemented("a trigger")) } else { Ok(()) }
+}

@@ -1,0 +1,84 @@
+use armilla_value::rid::DatabaseRid;
+use armilla_value::{json, stored};
+
+use super::*;
+
+fn identity() -> ContainerIdentity {
+    ContainerIdentity::new(ContainerRid::new(DatabaseRid::new(0x3FA7_D100).unwrap(), 0x00BA_DC0D))
+}
+
+fn item(text: &str, header: ItemHeader) -> Item {
+    let mut value = vec![0; HEADER_BYTES];
+    value.extend(stored::encode(text.as_bytes(), &SYSTEM_PROPERTIES).unwrap());
+    header.write(&mut value);
+    Item::open(value.into()).unwrap()
+}
+
+const HEADER: ItemHeader = ItemHeader { lsn: 42, operation: 3, number: 1, ts: 1_700_000_000, ttl: -1 };
+
+#[test]
+fn header_comes_back() {
+    assert_eq!(*item(r#"{"id":"1"}"#, HEADER).header(), HEADER);
+}
+
+#[test]
+fn json_has_the_system_properties() {
+    let identity = identity();
+    let item = item(r#"{"id":"1", "_ts": 7, "a":[1.50]}"#, HEADER);
+    let mut out = Vec::new();
+    item.write_json(&identity, &mut out);
+    let text = String::from_utf8(out).unwrap();
+    expect_test::expect![[r#"{"id":"1","a":[1.50],"_rid":"P6fRAIC63A0BAAAAAAAAAA==","_self":"dbs/P6fRAA==/colls/P6fRAIC63A0=/docs/P6fRAIC63A0BAAAAAAAAAA==/","_etag":"\"00000000-0000-002a-0003-5cb76553f100\"","_attachments":"attachments/","_ts":1700000000}"#]]
+    .assert_eq(&text);
+    assert_eq!(item.json_bytes(&identity), text.len());
+    let parsed = json::parse(text.as_bytes()).unwrap();
+    assert_eq!(parsed.get("_etag").unwrap().as_str(), Some(item.etag(&identity).to_string().as_str()));
+}
+
+#[test]
+fn sizes_are_exact_for_every_time_stamp() {
+    let identity = identity();
+    for ts in [0, 9, 10, 99, 1_700_000_000, u32::MAX] {
+        let item = item(r#"{"id":"x"}"#, ItemHeader { ts, ..HEADER });
+        let mut out = Vec::new();
+        item.write_json(&identity, &mut out);
+        assert_eq!(item.json_bytes(&identity), out.len(), "ts {ts}");
+    }
+}
+
+#[test]
+fn damaged_values_are_refused() {
+    let whole = item(r#"{"id":"1"}"#, HEADER).bytes().clone();
+    for length in 0..whole.len() {
+        let damage = Item::open(whole.slice(..length)).is_err()
+            || Item::open(whole.slice(..length)).unwrap().stored().verify().is_err();
+        assert!(damage, "cut to {length} bytes");
+    }
+    let mut unknown = whole.to_vec();
+    unknown[0] = 9;
+    assert!(Item::open(unknown.into()).is_err());
+}
+
+#[test]
+fn etags() {
+    let etag = ETag::new(0x0102_0304_0506_0708, 0x090A, 0x0B0C, 0x0D0E_0F10);
+    assert_eq!(etag.to_string(), "\"01020304-0506-0708-090a-0b0c0d0e0f10\"");
+    for text in [
+        etag.to_string(),
+        etag.to_string().replace('"', ""),
+        format!(" {etag} "),
+        etag.to_string().to_uppercase(),
+    ] {
+        assert_eq!(ETag::parse(&text), Some(etag), "{text}");
+    }
+    for text in [
+        "",
+        "\"\"",
+        "*",
+        "01020304",
+        "\"01020304-0506-0708-090a-0b0c0d0e0f1\"",
+        "0102030400506-0708-090a-0b0c0d0e0f10",
+    ] {
+        assert_eq!(ETag::parse(text), None, "{text}");
+    }
+}

@@ -1,0 +1,180 @@
+//! Read feeds: completeness, order, pages, continuations.
+
+use armilla_container::{ErrorKind, Limits, ListRequest, ListScope, Precondition, ReadCost, SessionToken};
+use armilla_value::HashedKey;
+
+use crate::support::{Fixture, key, list, refused};
+
+async fn filled(throughput: u32, items: usize, keys: usize) -> Fixture {
+    let fixture =
+        Fixture::new(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#, throughput, Limits::default());
+    for number in 0..items {
+        let partition_key = number % keys;
+        let body = format!(r#"{{"id":"{number:04}","pk":{partition_key}}}"#);
+        fixture.create(&format!("[{partition_key}]"), &body).await.unwrap();
+    }
+    fixture
+}
+
+fn expected(items: usize) -> Vec<String> {
+    (0..items).map(|number| format!("{number:04}")).collect()
+}
+
+#[tokio::test]
+async fn one_partition_comes_in_the_order_of_insertion() {
+    let fixture = filled(400, 57, 10).await;
+    for items_max in [1, 7, 19, 57, 100] {
+        let pages = list(&fixture.container, ListScope::All, items_max);
+        assert!(pages.iter().all(|page| page.len() <= items_max));
+        assert_eq!(pages.len(), 57_usize.div_ceil(items_max), "no empty page at the end");
+        assert_eq!(pages.concat(), expected(57));
+    }
+}
+
+#[tokio::test]
+async fn many_partitions_come_complete_and_once() {
+    let fixture = filled(40_000, 203, 50).await;
+    for items_max in [1, 10, 1_000] {
+        let mut all = list(&fixture.container, ListScope::All, items_max).concat();
+        all.sort();
+        assert_eq!(all, expected(203));
+    }
+    let by_range: Vec<Vec<String>> = (0..4)
+        .map(|id| {
+            list(&fixture.container, ListScope::Range { id: Some(id), min: None, max: None }, 10).concat()
+        })
+        .collect();
+    assert!(by_range.iter().all(|items| !items.is_empty()));
+    let mut all = by_range.concat();
+    all.sort();
+    assert_eq!(all, expected(203));
+}
+
+#[tokio::test]
+async fn a_logical_partition_comes_alone() {
+    let fixture = filled(400, 100, 4).await;
+    for items_max in [1, 6, 100] {
+        let pages = list(&fixture.container, ListScope::PartitionKey(key("[3]")), items_max);
+        let expected: Vec<String> =
+            (0..100).filter(|number| number % 4 == 3).map(|number| format!("{number:04}")).collect();
+        assert_eq!(pages.concat(), expected);
+    }
+    assert_eq!(list(&fixture.container, ListScope::PartitionKey(key("[9]")), 10), [Vec::<String>::new()]);
+}
+
+#[tokio::test]
+async fn a_large_logical_partition_comes_by_id() {
+    let fixture = Fixture::simple();
+    for number in (0..1_205).rev() {
+        fixture.create(r#"["a"]"#, &format!(r#"{{"id":"{number:04}","pk":"a"}}"#)).await.unwrap();
+    }
+    let pages = list(&fixture.container, ListScope::PartitionKey(key(r#"["a"]"#)), 100);
+    assert_eq!(pages.concat(), expected(1_205));
+    assert_eq!(pages.len(), 13);
+}
+
+#[tokio::test]
+async fn a_prefix_of_a_hierarchical_key_lists_all_below_it() {
+    let definition = r#"{"id":"c","partitionKey":{"paths":["/t","/u"],"kind":"MultiHash","version":2}}"#;
+    let fixture = Fixture::new(definition, 40_000, Limits::default());
+    for number in 0..40 {
+        let (tenant, user) = (number % 4, number % 7);
+        let body = format!(r#"{{"id":"{number:04}","t":{tenant},"u":{user}}}"#);
+        fixture.create(&format!("[{tenant},{user}]"), &body).await.unwrap();
+    }
+    let mut items = list(&fixture.container, ListScope::PartitionKey(key("[2]")), 3).concat();
+    items.sort();
+    let expected: Vec<String> =
+        (0..40).filter(|number| number % 4 == 2).map(|number| format!("{number:04}")).collect();
+    assert_eq!(items, expected);
+}
+
+#[tokio::test]
+async fn a_token_of_a_range_serves_its_parts() {
+    let fixture = filled(400, 100, 100).await;
+    let middle = HashedKey::from_hex("1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF").unwrap();
+    let request = |scope: ListScope, continuation: Option<String>, items_max: usize| {
+        let session = SessionToken::default();
+        let request = ListRequest { scope, items_max, continuation, session, cost: ReadCost::Single };
+        let page = fixture.container.list_items(&request).unwrap();
+        let id = |item: &armilla_container::Item| {
+            item.stored().root().get("id").unwrap().as_str().unwrap().into_owned()
+        };
+        (page.items.iter().map(id).collect::<Vec<_>>(), page.continuation)
+    };
+    let (first, token) = request(ListScope::All, None, 30);
+    let low = ListScope::Range { id: None, min: None, max: Some(middle.clone()) };
+    let high = ListScope::Range { id: None, min: Some(middle), max: None };
+    let (low, _) = request(low, token.clone(), 1_000);
+    let (high, _) = request(high, token, 1_000);
+    let mut all = [first, low, high].concat();
+    all.sort();
+    assert_eq!(all, expected(100));
+}
+
+#[tokio::test]
+async fn deletes_between_pages_lose_nothing_else() {
+    let fixture = filled(400, 20, 1).await;
+    let request = |continuation| ListRequest {
+        scope: ListScope::All,
+        items_max: 5,
+        continuation,
+        session: SessionToken::default(),
+        cost: ReadCost::Single,
+    };
+    let first = fixture.container.list_items(&request(None)).unwrap();
+    for id in ["0004", "0005"] {
+        fixture.container.delete_item(&key("[0]"), id, Precondition::None).await.unwrap();
+    }
+    let second = fixture.container.list_items(&request(first.continuation)).unwrap();
+    let first_id = second.items[0].stored().root().get("id").unwrap().as_str().unwrap().into_owned();
+    assert_eq!(first_id, "0006");
+}
+
+#[tokio::test]
+async fn bad_tokens_and_ranges_are_refused() {
+    let fixture = filled(400, 3, 1).await;
+    let request = |scope: ListScope, continuation: &str| {
+        let session = SessionToken::default();
+        let continuation = Some(continuation.to_owned());
+        fixture.container.list_items(&ListRequest {
+            scope,
+            items_max: 1,
+            continuation,
+            session,
+            cost: ReadCost::Single,
+        })
+    };
+    for token in [
+        "",
+        "x",
+        "L1",
+        "L1;",
+        "L1;00-FF",
+        "L1;00-FF-x",
+        "L1;FF-00-1",
+        "L1;00-10-1;05-20-1",
+        "L1;zz-FF-1",
+        "N1;1",
+    ] {
+        refused(request(ListScope::All, token), ErrorKind::Invalid);
+    }
+    for token in ["", "N1;", "N1;-1", "K1;zz", "K1;f", "K1;ff", "L1;00-FF-1"] {
+        refused(request(ListScope::PartitionKey(key("[0]")), token), ErrorKind::Invalid);
+    }
+    let range =
+        |id: u32, min: &str| ListScope::Range { id: Some(id), min: HashedKey::from_hex(min), max: None };
+    let plain = |scope| {
+        let session = SessionToken::default();
+        fixture.container.list_items(&ListRequest {
+            scope,
+            items_max: 1,
+            continuation: None,
+            session,
+            cost: ReadCost::Single,
+        })
+    };
+    refused(plain(range(7, "00")), ErrorKind::RangeGone);
+    refused(plain(ListScope::PartitionKey(key("[]"))), ErrorKind::PartitionKeyMismatch);
+    refused(plain(ListScope::PartitionKey(key("[1,2]"))), ErrorKind::PartitionKeyMismatch);
+}

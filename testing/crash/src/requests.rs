@@ -1,0 +1,217 @@
+//! Signed requests of the SQL REST API, as bytes.
+//!
+//! Names are used as they are given: they must consist of characters that a path carries unescaped.
+
+use std::fmt::Write as _;
+use std::time::{Duration, UNIX_EPOCH};
+
+use armilla_env::Env;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::hmac;
+
+/// The key that every emulator of the service knows.
+const WELL_KNOWN_KEY: &str =
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+/// What a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// The list of databases.
+    Databases,
+    /// One database.
+    Database(&'a str),
+    /// The list of a database's containers.
+    Containers(&'a str),
+    /// One container.
+    Container(&'a str, &'a str),
+    /// A container's partition map.
+    Ranges(&'a str, &'a str),
+    /// A container's items.
+    Items(&'a str, &'a str),
+    /// One item.
+    Item(&'a str, &'a str, &'a str),
+}
+
+impl Target<'_> {
+    /// Returns the path, and the part of it that is signed.
+    fn path(self) -> (String, usize) {
+        let feed = |link: String, word: &str| {
+            let signed = link.len();
+            (link + word, signed)
+        };
+        let whole = |link: String| {
+            let signed = link.len();
+            (link, signed)
+        };
+        match self {
+            Target::Databases => ("/dbs".to_owned(), 0),
+            Target::Database(database) => whole(format!("/dbs/{database}")),
+            Target::Containers(database) => feed(format!("/dbs/{database}"), "/colls"),
+            Target::Container(database, container) => whole(format!("/dbs/{database}/colls/{container}")),
+            Target::Ranges(database, container) => {
+                feed(format!("/dbs/{database}/colls/{container}"), "/pkranges")
+            }
+            Target::Items(database, container) => feed(format!("/dbs/{database}/colls/{container}"), "/docs"),
+            Target::Item(database, container, id) => {
+                whole(format!("/dbs/{database}/colls/{container}/docs/{id}"))
+            }
+        }
+    }
+
+    fn resource_type(self) -> &'static str {
+        match self {
+            Target::Databases | Target::Database(_) => "dbs",
+            Target::Containers(_) | Target::Container(..) => "colls",
+            Target::Ranges(..) => "pkranges",
+            Target::Items(..) | Target::Item(..) => "docs",
+        }
+    }
+}
+
+/// Composes requests and signs them.
+#[derive(Clone)]
+pub struct Composer {
+    key: hmac::Key,
+    env: Env,
+    seconds: i64,
+    date: String,
+}
+
+impl Composer {
+    /// Returns a composer that signs with the well-known key.
+    pub fn new(env: &Env) -> Composer {
+        let secret = STANDARD.decode(WELL_KNOWN_KEY).expect("the well-known key is base64");
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+        Composer { key, env: env.clone(), seconds: i64::MIN, date: String::new() }
+    }
+
+    /// Writes a request behind what is there.
+    pub fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        method: &str,
+        target: Target<'_>,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) {
+        self.renew_date();
+        let (path, signed) = target.path();
+        let link = path[..signed].trim_start_matches('/');
+        let token = self.authorization(method, target.resource_type(), link);
+        let mut head = String::with_capacity(512);
+        // Writing to a string cannot fail.
+        let _ = write!(
+            head,
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nx-ms-version: 2020-07-15\r\nx-ms-date: {}\r\n\
+             authorization: {token}\r\n",
+            self.date
+        );
+        for (name, value) in headers {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        if !body.is_empty() || matches!(method, "POST" | "PUT" | "PATCH") {
+            let _ = write!(head, "content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+        }
+        head.push_str("\r\n");
+        out.extend_from_slice(head.as_bytes());
+        out.extend_from_slice(body);
+    }
+
+    /// Returns a request.
+    pub fn compose(
+        &mut self,
+        method: &str,
+        target: Target<'_>,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Vec<u8> {
+        let mut out = Vec::with_capacity(600 + body.len());
+        self.write(&mut out, method, target, headers, body);
+        out
+    }
+
+    /// A signature is good for a quarter of an hour, so a date may be a little old.
+    fn renew_date(&mut self) {
+        let seconds = self.env.clock.now_seconds();
+        if seconds != self.seconds {
+            self.seconds = seconds;
+            let since = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+            self.date = httpdate::fmt_http_date(UNIX_EPOCH + since);
+        }
+    }
+
+    fn authorization(&self, method: &str, resource_type: &str, link: &str) -> String {
+        let text = format!(
+            "{}\n{resource_type}\n{link}\n{}\n\n",
+            method.to_ascii_lowercase(),
+            self.date.to_ascii_lowercase()
+        );
+        let signature = STANDARD.encode(hmac::sign(&self.key, text.as_bytes()));
+        let mut token = String::with_capacity(96);
+        token.push_str("type%3Dmaster%26ver%3D1.0%26sig%3D");
+        for character in signature.chars() {
+            match character {
+                '+' => token.push_str("%2B"),
+                '/' => token.push_str("%2F"),
+                '=' => token.push_str("%3D"),
+                plain => token.push(plain),
+            }
+        }
+        token
+    }
+}
+
+/// Returns the header value that names a partition key of one string.
+pub fn partition_key(value: &str) -> String {
+    format!("[\"{value}\"]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The vectors of the API's documentation, for the well-known key.
+    #[test]
+    fn signatures() {
+        let mut composer = Composer::new(&Env::system());
+        composer.date = "Thu, 27 Apr 2017 00:51:12 GMT".to_owned();
+        for (method, resource_type, link, expected) in [
+            ("GET", "", "", "gFB1bRB/PLJTG3bCgMuoVgNzOyFvZAamzEtLuSITjRc="),
+            ("GET", "dbs", "", "Bk4MqbjRdQImb4Rqp5pmqv1/OhkMQU93qlTmk/SzVRQ="),
+            ("POST", "docs", "dbs/db/colls/c", "wt2rUAbwksZ7mmt5/5toW2aGlF5M7ULaHVL7iZwd86U="),
+        ] {
+            let token = composer.authorization(method, resource_type, link);
+            let decoded = token.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=").replace("%26", "&");
+            assert_eq!(decoded, format!("type=master&ver=1.0&sig={expected}"));
+        }
+    }
+
+    #[test]
+    fn paths_and_signed_links() {
+        for (target, path, link) in [
+            (Target::Databases, "/dbs", ""),
+            (Target::Database("d"), "/dbs/d", "/dbs/d"),
+            (Target::Containers("d"), "/dbs/d/colls", "/dbs/d"),
+            (Target::Container("d", "c"), "/dbs/d/colls/c", "/dbs/d/colls/c"),
+            (Target::Ranges("d", "c"), "/dbs/d/colls/c/pkranges", "/dbs/d/colls/c"),
+            (Target::Items("d", "c"), "/dbs/d/colls/c/docs", "/dbs/d/colls/c"),
+            (Target::Item("d", "c", "i"), "/dbs/d/colls/c/docs/i", "/dbs/d/colls/c/docs/i"),
+        ] {
+            let (text, signed) = target.path();
+            assert_eq!((text.as_str(), &text[..signed]), (path, link));
+        }
+    }
+
+    #[test]
+    fn bodies_have_their_length() {
+        let mut composer = Composer::new(&Env::system());
+        let request = composer.compose("POST", Target::Databases, &[("x-a", "b")], b"{}");
+        let text = String::from_utf8(request).unwrap();
+        assert!(text.starts_with("POST /dbs HTTP/1.1\r\n"));
+        assert!(text.contains("\r\nx-a: b\r\n"));
+        assert!(text.ends_with("content-length: 2\r\n\r\n{}"));
+        let request = composer.compose("GET", Target::Databases, &[], b"");
+        assert!(!String::from_utf8(request).unwrap().contains("content-length"));
+    }
+}

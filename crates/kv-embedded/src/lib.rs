@@ -27,6 +27,7 @@ mod options;
 mod queue;
 mod reclaim;
 mod records;
+mod retired;
 mod shared;
 mod space;
 mod spaces;

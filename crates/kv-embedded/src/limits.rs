@@ -43,3 +43,6 @@ pub(crate) const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
 /// Fewest cached files that the engine accepts.
 pub(crate) const CACHED_FILES_MIN: usize = 10;
+
+/// How often sealed memtables are looked at whether the engine is done with them.
+pub(crate) const RETIRED_POLL_PERIOD: Duration = Duration::from_millis(20);

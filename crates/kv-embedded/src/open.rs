@@ -14,6 +14,7 @@ use crate::options::{KEYSPACE_NAMES, KEYSPACES, Options, RECORDS, layout};
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::records;
+use crate::retired::Retired;
 use crate::shared::Shared;
 use crate::spaces::Spaces;
 use crate::stats::Counters;
@@ -59,6 +60,7 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<(Shared, u64)> {
         spaces: Spaces::new(loaded.dropped),
         queue: Queue::new(options.queue_bytes_max),
         reclaim: Reclaim::new(loaded.to_reclaim, loaded.gone),
+        retired: Retired::default(),
         counters: Counters::default(),
         view: View::new(&db),
         options,

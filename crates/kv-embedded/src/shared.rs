@@ -10,6 +10,7 @@ use fjall::{AbstractTree, Database, Keyspace};
 use crate::options::{KEYSPACES, Options};
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
+use crate::retired::Retired;
 use crate::spaces::Spaces;
 use crate::stats::Counters;
 use crate::view::View;
@@ -20,6 +21,7 @@ pub(crate) struct Shared {
     pub(crate) spaces: Spaces,
     pub(crate) queue: Queue,
     pub(crate) reclaim: Reclaim,
+    pub(crate) retired: Retired,
     pub(crate) counters: Counters,
     // Dropped in this order: what refers to the engine, the engine, then the lock on the folder.
     pub(crate) view: View,

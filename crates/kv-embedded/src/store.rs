@@ -20,11 +20,14 @@ use crate::space::EmbeddedSpace;
 use crate::time::now;
 use crate::writer::Writer;
 
+/// The threads of a store, in the order in which they are stopped.
+struct Threads(Vec<JoinHandle<()>>);
+
 /// A store in a folder of a local disk. Dropping it closes it.
 pub struct EmbeddedStore {
     shared: Arc<Shared>,
-    /// The reclaiming and the writing thread, until the store is closed.
-    threads: Mutex<Option<(JoinHandle<()>, JoinHandle<()>)>>,
+    /// The threads, until the store is closed.
+    threads: Mutex<Option<Threads>>,
 }
 
 impl EmbeddedStore {
@@ -36,21 +39,8 @@ impl EmbeddedStore {
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<EmbeddedStore> {
         let (shared, group) = open::open(path.as_ref(), options.clamped())?;
         let shared = Arc::new(shared);
-        let writer = Writer::new(shared.clone(), group);
-        let writing = spawn("store-writer", move || writer.run())?;
-        let reclaiming = {
-            let shared = shared.clone();
-            spawn("store-reclaim", move || reclaim::run(&shared))
-        };
-        let reclaiming = match reclaiming {
-            Ok(reclaiming) => reclaiming,
-            Err(error) => {
-                shared.queue.refuse(closed());
-                let _ = writing.join();
-                return Err(error);
-            }
-        };
-        Ok(EmbeddedStore { shared, threads: Mutex::new(Some((reclaiming, writing))) })
+        let threads = Threads::start(&shared, Writer::new(shared.clone(), group))?;
+        Ok(EmbeddedStore { shared, threads: Mutex::new(Some(threads)) })
     }
 
     /// Moves what is buffered into sorted files, so that the next start has nothing to replay.
@@ -106,19 +96,10 @@ impl Store for EmbeddedStore {
     }
 
     fn close(&self) -> Result<()> {
-        let Some((reclaiming, writing)) = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take()
-        else {
+        let Some(threads) = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return Ok(());
         };
-        self.shared.reclaim.stop();
-        self.shared.queue.refuse(closed());
-        let failed = reclaiming.join().is_err() | writing.join().is_err();
-        if failed {
-            return Err(Error::new(
-                ErrorKind::Io,
-                "a thread of the store has died, the next start replays the journal",
-            ));
-        }
+        threads.stop(&self.shared)?;
         self.flush()
     }
 }
@@ -128,6 +109,43 @@ impl Drop for EmbeddedStore {
         if let Err(error) = self.close() {
             tracing::warn!(%error, "closing the store failed");
         }
+    }
+}
+
+impl Threads {
+    fn start(shared: &Arc<Shared>, writer: Writer) -> Result<Threads> {
+        let (reclaiming, retiring) = (shared.clone(), shared.clone());
+        let mut threads = Threads(Vec::new());
+        let started = spawn("store-reclaim", move || reclaim::run(&reclaiming))
+            .map(|thread| threads.0.push(thread))
+            .and_then(|()| spawn("store-writer", move || writer.run()))
+            .map(|thread| threads.0.push(thread))
+            .and_then(|()| spawn("store-retire", move || retiring.retired.run()))
+            .map(|thread| threads.0.push(thread));
+        match started {
+            Ok(()) => Ok(threads),
+            Err(error) => {
+                let _ = threads.stop(shared);
+                Err(error)
+            }
+        }
+    }
+
+    fn stop(self, shared: &Shared) -> Result<()> {
+        shared.reclaim.stop();
+        shared.queue.refuse(closed());
+        shared.retired.stop();
+        let mut died = false;
+        for thread in self.0 {
+            died |= thread.join().is_err();
+        }
+        if died {
+            return Err(Error::new(
+                ErrorKind::Io,
+                "a thread of the store has died, the next start replays the journal",
+            ));
+        }
+        Ok(())
     }
 }
 

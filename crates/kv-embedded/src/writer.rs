@@ -206,10 +206,7 @@ impl Writer {
                 continue;
             }
             self.journaled_bytes[index] = 0;
-            let t = now();
-            struct D(Instant, usize);
-            impl Drop for D { fn drop(&mut self) { eprintln!("seal {} {:?}", self.1, self.0.elapsed()); } }
-            let _d = D(t, index);
+            self.shared.retired.add(keyspace.tree.active_memtable());
             if let Err(error) = keyspace.rotate_memtable() {
                 // The data is safe in the journal; the next commit will meet the same error and report it.
                 tracing::warn!(error = failure::message(&error), "cannot seal a memtable");

@@ -60,7 +60,8 @@ fn measure(
     let space = store.open_space(SpaceId(1)).unwrap();
     block_on(space.commit(document(0, value_bytes))).unwrap();
     // How many documents each writer has committed; its documents are every so-manieth number.
-    let (committed, done) = ((0..writers).map(|_| AtomicU64::new(0)).collect::<Vec<_>>(), AtomicBool::new(false));
+    let (committed, done) =
+        ((0..writers).map(|_| AtomicU64::new(0)).collect::<Vec<_>>(), AtomicBool::new(false));
     let number_of = |writer: u64, count: u64| 1 + count * writers + writer;
     let (reads, commits) = std::thread::scope(|scope| {
         let writing: Vec<_> = (0..writers)
@@ -69,7 +70,8 @@ fn measure(
                 scope.spawn(move || {
                     let (mut times, started) = (Times::default(), Instant::now());
                     while started.elapsed() < load_time() {
-                        let batch = document(number_of(writer, committed.load(Ordering::Relaxed)), value_bytes);
+                        let batch =
+                            document(number_of(writer, committed.load(Ordering::Relaxed)), value_bytes);
                         let begun = Instant::now();
                         block_on(space.commit(batch)).unwrap();
                         times.0.push(begun.elapsed());
@@ -116,7 +118,7 @@ fn measure(
 #[test]
 fn readers_go_on_while_writers_are_held_back() {
     let options = Options { write_buffer_bytes: 0, block_cache_bytes: 8 * 1024 * 1024, ..Options::default() };
-    let (store, _folder, mut reads, mut commits) = measure(options, 8, 4_000);
+    let (store, _folder, mut reads, mut commits) = measure(options, 8, 60_000);
     let stats = store.stats();
     println!("reads while writers stall: {}\ncommits: {}\n{stats:?}", reads.show(), commits.show());
     assert!(stats.stalls > 0, "the load did not stall: {stats:?}");

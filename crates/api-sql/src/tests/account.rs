@@ -57,7 +57,7 @@ async fn stale_signatures_are_forbidden() {
     let client = Client::new().await;
     let authorization = client.sign(KEY, &Method::GET, "/dbs");
     let date = client.date();
-    let send = || client.send_as(&authorization, Method::GET, "/dbs", &[("x-ms-date", &date)], "");
+    let send = async || client.send_as(&authorization, Method::GET, "/dbs", &[("x-ms-date", &date)], "").await;
     client.clock.advance(Duration::from_secs(15 * 60));
     send().await.expect(200);
     client.clock.advance(Duration::from_secs(1));

@@ -125,7 +125,7 @@ impl Client {
         method: Method,
         path: &str,
         headers: &[(&'static str, &str)],
-        body: impl Into<Bytes>,
+        body: impl AsRef<[u8]>,
     ) -> Answer {
         let authorization = self.sign(KEY, &method, path);
         self.send_as(&authorization, method, path, headers, body).await
@@ -138,9 +138,9 @@ impl Client {
         method: Method,
         path: &str,
         headers: &[(&'static str, &str)],
-        body: impl Into<Bytes>,
+        body: impl AsRef<[u8]>,
     ) -> Answer {
-        let mut request = Request::new(Full::new(body.into()));
+        let mut request = Request::new(Full::new(Bytes::copy_from_slice(body.as_ref())));
         *request.method_mut() = method;
         *request.uri_mut() = path.parse().unwrap();
         let map = request.headers_mut();

@@ -109,14 +109,11 @@ async fn throughput_becomes_an_offer() {
     assert_eq!(manual.member("_self"), format!("offers/{}/", ids[0]));
     assert_eq!(manual.header("x-ms-offer-replace-pending"), Some("false"));
     assert_eq!(manual.header("x-ms-cosmos-min-throughput"), Some("400"));
-    let content = |text: &str| super::client::Answer::json(&super::client::Answer {
-        status: 200,
-        headers: http::HeaderMap::new(),
-        text: text.to_owned(),
-    });
-    let offer = content(&manual.text);
-    assert_eq!(offer.get("content").and_then(|content| content.get("offerThroughput")), Some(&Value::from(1_000i64)));
-    assert_eq!(offer.get("content").and_then(|content| content.get("offerAutopilotSettings")), None);
+    let content = manual.json().get("content").cloned().unwrap();
+    assert_eq!(content.get("offerThroughput").and_then(Value::as_i64), Some(1_000));
+    assert_eq!(content.get("offerAutopilotSettings"), None, "its presence means autoscale to clients");
+    let auto = client.get(&format!("/offers/{}", ids[1])).await.expect(200);
+    assert!(auto.text.contains("\"maxThroughput\":4000"), "{}", auto.text);
 
     let changed = manual.text.replace("\"offerThroughput\":1000", "\"offerThroughput\":2000");
     let replaced = client.put(&format!("/offers/{}", ids[0]), &changed).await.expect(200);

@@ -1,0 +1,65 @@
+//! Frees flushed memtables where nobody waits for it.
+//!
+//! The engine lets go of a flushed memtable while it holds the lock that every reader of the family needs, and
+//! freeing its hundred thousands of entries takes tens of milliseconds. So this module holds on to every
+//! sealed memtable until the engine is done with it, and frees it on a thread of its own.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::limits::RETIRED_POLL_PERIOD;
+
+type Memtable = Arc<dyn Send + Sync>;
+
+/// Sealed memtables that the engine may still use.
+#[derive(Default)]
+pub(crate) struct Retired {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Inner {
+    memtables: Vec<Memtable>,
+    stopping: bool,
+}
+
+impl Retired {
+    /// Takes on a memtable that is about to be sealed.
+    pub(crate) fn add(&self, memtable: Memtable) {
+        self.lock().memtables.push(memtable);
+        self.changed.notify_one();
+    }
+
+    /// Ends the thread. What is left goes with the store.
+    pub(crate) fn stop(&self) {
+        self.lock().stopping = true;
+        self.changed.notify_one();
+    }
+
+    /// Frees memtables until told to stop.
+    pub(crate) fn run(&self) {
+        let mut inner = self.lock();
+        while !inner.stopping {
+            let (free, used): (Vec<_>, Vec<_>) =
+                inner.memtables.drain(..).partition(|memtable| Arc::strong_count(memtable) == 1);
+            inner.memtables = used;
+            if !free.is_empty() {
+                drop(inner);
+                drop(free);
+                inner = self.lock();
+            } else if inner.memtables.is_empty() {
+                inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                inner = self
+                    .changed
+                    .wait_timeout(inner, RETIRED_POLL_PERIOD)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,3 +1,160 @@
-//! Bench.
+//! Workloads with the ceilings of the machine beside them, measured in one run.
+//!
+//! A figure alone says little: what counts is how much of the ceiling is left. So the raw store does the same
+//! reads and writes, and a bare HTTP server of the same stack returns the same bytes to the same client:
+//!
+//! ```text
+//! start    the server on an empty folder
+//! raw      the embedded store alone: gets, and group commits of the records that an item write makes
+//! bare     an HTTP server that does nothing, over loopback
+//! engine   the engine, in process
+//! http     the server, over loopback: load, reads, upserts, replaces
+//! ```
+//!
+//! Client and server share the machine, as the ceilings do.
 
-fn main() {}
+#![expect(clippy::print_stdout, reason = "the report is what the program is for")]
+#![expect(clippy::print_stderr, reason = "progress goes to standard error, so that the report can be piped")]
+
+mod bare_server;
+mod in_process;
+mod items;
+mod load;
+mod many_containers;
+mod measure;
+mod memory_profile;
+mod over_http;
+mod raw_store;
+mod report;
+mod server;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use armilla_env::Env;
+use clap::{Parser, ValueEnum};
+
+use crate::items::Items;
+use crate::report::Report;
+use crate::server::Servers;
+
+/// A part of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Starting on an empty folder
+    Start,
+    /// The embedded store alone
+    Raw,
+    /// An HTTP server that does nothing
+    Bare,
+    /// The engine in process
+    Engine,
+    /// The server over HTTP
+    Http,
+}
+
+/// Measures reads and writes beside the ceilings of the machine.
+#[derive(Debug, Parser)]
+#[command(name = "armilla-bench")]
+pub(crate) struct Options {
+    /// Items to load [default: 100000; with --memory-profile 1000000]
+    #[arg(long)]
+    items: Option<usize>,
+    /// Bytes of an item's JSON
+    #[arg(long, default_value_t = 400)]
+    item_bytes: usize,
+    /// Connections over HTTP, and tasks that write in process
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// Seconds of each measurement
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Physical partitions of the container
+    #[arg(long, default_value_t = 1)]
+    partitions: u32,
+    /// Megabytes of the item cache
+    #[arg(long, default_value_t = 64)]
+    cache_mb: u32,
+    /// File for the figures as JSON
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Measure these parts alone
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// Instead: make that many empty containers, restart, and see what they cost
+    #[arg(long)]
+    containers: Option<usize>,
+    /// Instead: load many items and see what memory the server takes
+    #[arg(long)]
+    memory_profile: bool,
+    /// The server program [default: armilla beside this program]
+    #[arg(long)]
+    bin: Option<PathBuf>,
+    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// A further argument for the server; may be repeated
+    #[arg(long = "server-arg", allow_hyphen_values = true)]
+    server_arguments: Vec<String>,
+    /// Be the bare HTTP server, with the answer in this file
+    #[arg(long, hide = true)]
+    bare_server: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let result = match &options.bare_server {
+        Some(answer) => bare_server::serve(answer),
+        None => run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("armilla-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let env = Env::system();
+    let count = options.items.unwrap_or(if options.memory_profile { 1_000_000 } else { 100_000 });
+    let items = Items::new(count, options.item_bytes)?;
+    let mut report = Report::new(options, count);
+    if let Some(containers) = options.containers {
+        let servers = Servers::new(options, &env)?;
+        many_containers::measure(&servers, containers, &mut report)?;
+    } else if options.memory_profile {
+        let servers = Servers::new(options, &env)?;
+        memory_profile::measure(options, &servers, &items, &mut report)?;
+    } else {
+        measure_parts(options, &env, &items, &mut report)?;
+    }
+    report.print();
+    if let Some(path) = &options.json {
+        std::fs::write(path, report.json()).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn measure_parts(options: &Options, env: &Env, items: &Items, report: &mut Report) -> Result<()> {
+    let wants = |part: Part| options.only.is_empty() || options.only.contains(&part);
+    if wants(Part::Start) {
+        over_http::measure_start(&Servers::new(options, env)?, report)?;
+    }
+    if wants(Part::Raw) {
+        raw_store::measure(options, env, items, report)?;
+    }
+    if wants(Part::Bare) {
+        bare_server::measure(options, &Servers::new(options, env)?, items, report)?;
+    }
+    if wants(Part::Engine) {
+        in_process::measure(options, env, items, report)?;
+    }
+    if wants(Part::Http) {
+        over_http::measure(options, &Servers::new(options, env)?, items, report)?;
+    }
+    report.add_ratios();
+    Ok(())
+}

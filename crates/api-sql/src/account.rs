@@ -43,9 +43,7 @@ impl Account<'_> {
         push_string(&mut text, self.id);
         text.extend_from_slice(b",\"_rid\":");
         push_string(&mut text, &format!("{}.sql.cosmos.azure.com", self.id));
-        text.extend_from_slice(
-            b",\"media\":\"//media/\",\"addresses\":\"//addresses/\",\"_dbs\":\"//dbs/\"",
-        );
+        text.extend_from_slice(b",\"media\":\"//media/\",\"addresses\":\"//addresses/\",\"_dbs\":\"//dbs/\"");
         for locations in ["writableLocations", "readableLocations"] {
             text.extend_from_slice(b",\"");
             text.extend_from_slice(locations.as_bytes());
@@ -113,7 +111,6 @@ mod tests {
     use http::{HeaderMap, HeaderValue, Uri};
 
     use super::{Account, endpoint};
-    
 
     #[test]
     fn document_text() {

@@ -101,7 +101,10 @@ impl Keys {
     }
 
     fn access(&self, text: &[u8], signature: &[u8]) -> Option<KeyAccess> {
-        self.keys.iter().find(|(key, _)| hmac::verify(key, text, signature).is_ok()).map(|(_, access)| *access)
+        self.keys
+            .iter()
+            .find(|(key, _)| hmac::verify(key, text, signature).is_ok())
+            .map(|(_, access)| *access)
     }
 
     /// Signs a text with the first key.
@@ -122,11 +125,7 @@ pub(crate) struct SignedDate<'h> {
 
 impl<'h> SignedDate<'h> {
     /// Finds the date of a request and checks that it is near the server's time.
-    pub(crate) fn of(
-        headers: &'h HeaderMap,
-        now_ms: i64,
-        skew: Duration,
-    ) -> Result<SignedDate<'h>, Failure> {
+    pub(crate) fn of(headers: &'h HeaderMap, now_ms: i64, skew: Duration) -> Result<SignedDate<'h>, Failure> {
         let text = |name| headers.get(name).and_then(|value: &http::HeaderValue| value.to_str().ok());
         let (signed, value) = match (text(&names::MS_DATE), text(&http::header::DATE)) {
             (Some(ms_date), _) => (SignedDate { ms_date, date: "" }, ms_date),
@@ -239,7 +238,9 @@ fn malformed() -> Failure {
 fn unsupported(kind: &str) -> Failure {
     Failure::new(
         Status::UNAUTHORIZED,
-        format!("Tokens of the {kind} kind are not supported by this server; use an account key or a resource token."),
+        format!(
+            "Tokens of the {kind} kind are not supported by this server; use an account key or a resource token."
+        ),
     )
 }
 

@@ -24,9 +24,10 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
     match *request.method {
         Method::GET => {
             let (count_max, continuation) = request.page()?;
-            let answer = request.engine.list_containers(&request.caller, database, count_max, continuation)?;
+            let answer =
+                request.engine.list_containers(&request.caller, database, count_max, continuation)?;
             let mut reply = feed_reply(ResourceKind::Container, &answer);
-            reply.content_path(&names, &answer.value.parent_rid);
+            reply.content_path(names, &answer.value.parent_rid);
             Ok(reply)
         }
         Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of containers")),
@@ -36,7 +37,7 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
             let answer =
                 request.engine.create_container(&request.caller, database, &definition, throughput).await?;
             let mut reply = reply(StatusCode::CREATED, &answer);
-            reply.content_path(&names, &answer.value.parent_rid);
+            reply.content_path(names, &answer.value.parent_rid);
             Ok(reply)
         }
         _ => Err(request.verb_not_allowed("GET, POST")),
@@ -44,11 +45,7 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
 }
 
 /// Serves one container.
-pub(crate) async fn single(
-    request: &Request<'_>,
-    database: &str,
-    container: &str,
-) -> Result<Reply, Failure> {
+pub(crate) async fn single(request: &Request<'_>, database: &str, container: &str) -> Result<Reply, Failure> {
     let answer = match *request.method {
         Method::GET => {
             let known = request.known_version()?;
@@ -70,7 +67,7 @@ pub(crate) async fn single(
         _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
     };
     let mut reply = reply(StatusCode::OK, &answer);
-    reply.content_path(&format!("dbs/{database}"), &answer.value.parent_rid);
+    reply.content_path(format!("dbs/{database}"), &answer.value.parent_rid);
     reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, INDEXING_DONE);
     reply.set(&names::LAZY_INDEXING_PROGRESS, INDEXING_DONE);
     if request.headers.flag(&names::POPULATE_QUOTA_INFO)? {

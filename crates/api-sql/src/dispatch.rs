@@ -15,9 +15,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::Databases => databases::feed(request).await,
         Address::Database { database } => databases::single(request, database).await,
         Address::Containers { database } => containers::feed(request, database).await,
-        Address::Container { database, container } => {
-            containers::single(request, database, container).await
-        }
+        Address::Container { database, container } => containers::single(request, database, container).await,
         Address::Items { database, container } => {
             let located = request.engine.container(database, container)?;
             let outcome = match items::check_intended_container(request, &located) {
@@ -65,9 +63,9 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::PartitionKeyDelete { .. } => {
             Err(Failure::not_implemented("deleting all items of a partition key"))
         }
-        Address::Attachments { .. } => {
-            Err(Failure::bad_request("attachments are not supported any more: they were withdrawn from the API"))
-        }
+        Address::Attachments { .. } => Err(Failure::bad_request(
+            "attachments are not supported any more: they were withdrawn from the API",
+        )),
     }
 }
 
@@ -76,6 +74,6 @@ fn in_container(request: &Request<'_>, located: &Located, outcome: Result<Reply,
     let mut reply = outcome.unwrap_or_else(|failure| Reply::failure(&failure, request.activity_id));
     let container = &located.container;
     let names = ["dbs/", container.database_id(), "/colls/", container.id()].concat();
-    reply.content_path(&names, &container.rid().to_string());
+    reply.content_path(names, container.rid());
     reply
 }

@@ -97,9 +97,8 @@ mod tests {
     #[test]
     fn gateway_messages_stand_by_themselves() {
         let body = Failure::bad_request("odd \"header\"").body("an-id");
-        let expected = format!(
-            r#"{{"code":"BadRequest","message":"odd \"header\"\r\nActivityId: an-id, {AGENT}"}}"#
-        );
+        let expected =
+            format!(r#"{{"code":"BadRequest","message":"odd \"header\"\r\nActivityId: an-id, {AGENT}"}}"#);
         assert_eq!(String::from_utf8(body).unwrap(), expected);
     }
 

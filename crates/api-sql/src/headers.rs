@@ -12,8 +12,8 @@ use http::{HeaderMap, HeaderName};
 
 use crate::failure::Failure;
 use crate::limits::{
-    ACTIVITY_ID_BYTES_MAX, CONTINUATION_BYTES_MAX, PAGE_ITEMS_MAX,
-    PARTITION_KEY_HEADER_BYTES_MAX, SESSION_TOKEN_BYTES_MAX,
+    ACTIVITY_ID_BYTES_MAX, CONTINUATION_BYTES_MAX, PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX,
+    SESSION_TOKEN_BYTES_MAX,
 };
 
 /// An entity tag in a condition.
@@ -129,7 +129,9 @@ impl<'h> RequestHeaders<'h> {
             Some(word) => match word.parse::<usize>() {
                 Ok(count) if count > 0 => Ok(Some(count.min(PAGE_ITEMS_MAX))),
                 // A number of any length is still a number, and more than enough.
-                Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => Ok(Some(PAGE_ITEMS_MAX)),
+                Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => {
+                    Ok(Some(PAGE_ITEMS_MAX))
+                }
                 _ => Err(invalid(&names::MAX_ITEM_COUNT, word, "-1 or a positive number")),
             },
         }
@@ -211,9 +213,7 @@ impl<'h> RequestHeaders<'h> {
         match self.word(&names::A_IM)? {
             None | Some("") => Ok(None),
             Some(word) if word.eq_ignore_ascii_case("Incremental Feed") => Ok(Some(FeedMode::Incremental)),
-            Some(word) if word.eq_ignore_ascii_case("Full-Fidelity Feed") => {
-                Ok(Some(FeedMode::FullFidelity))
-            }
+            Some(word) if word.eq_ignore_ascii_case("Full-Fidelity Feed") => Ok(Some(FeedMode::FullFidelity)),
             Some(word) => Err(invalid(&names::A_IM, word, "Incremental Feed or Full-Fidelity Feed")),
         }
     }
@@ -227,9 +227,7 @@ impl<'h> RequestHeaders<'h> {
             Some(word) if word.eq_ignore_ascii_case("default") => Ok(IndexingDirective::Default),
             Some(word) if word.eq_ignore_ascii_case("include") => Ok(IndexingDirective::Include),
             Some(word) if word.eq_ignore_ascii_case("exclude") => Ok(IndexingDirective::Exclude),
-            Some(word) => {
-                Err(invalid(&names::INDEXING_DIRECTIVE, word, "Default, Include or Exclude"))
-            }
+            Some(word) => Err(invalid(&names::INDEXING_DIRECTIVE, word, "Default, Include or Exclude")),
         }
     }
 
@@ -273,7 +271,9 @@ impl<'h> RequestHeaders<'h> {
         match self.word(&names::EXPIRY_SECONDS)? {
             None | Some("") => Ok(None),
             Some(word) => match word.parse::<u32>() {
-                Ok(seconds) if (TOKEN_SECONDS_MIN..=TOKEN_SECONDS_MAX).contains(&seconds) => Ok(Some(seconds)),
+                Ok(seconds) if (TOKEN_SECONDS_MIN..=TOKEN_SECONDS_MAX).contains(&seconds) => {
+                    Ok(Some(seconds))
+                }
                 _ => Err(invalid(&names::EXPIRY_SECONDS, word, "10 to 86400 seconds")),
             },
         }

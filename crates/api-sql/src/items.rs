@@ -69,8 +69,10 @@ pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str)
         Method::PATCH => {
             check_triggers(request)?;
             let (patch, precondition) = (patch_body::parse(&request.body)?, precondition(request)?);
-            let written =
-                request.engine.patch_item(&caller, container, name, partition_key, patch, precondition).await?;
+            let written = request
+                .engine
+                .patch_item(&caller, container, name, partition_key, patch, precondition)
+                .await?;
             written_reply(request, container, &written)
         }
         Method::DELETE => {
@@ -95,7 +97,9 @@ pub(crate) fn check_intended_container(request: &Request<'_>, located: &Located)
     }
     Err(Failure::new(
         Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
-        format!("the request is meant for the container {intended}, but this is {actual}: it was created again"),
+        format!(
+            "the request is meant for the container {intended}, but this is {actual}: it was created again"
+        ),
     ))
 }
 

@@ -15,9 +15,10 @@ pub(crate) fn parse(body: &[u8]) -> Result<Patch, Failure> {
             if patch.get("condition").is_some_and(|condition| !condition.is_null()) {
                 return Err(Failure::not_implemented("a condition in a patch"));
             }
-            patch.get("operations").and_then(Value::as_array).ok_or_else(|| {
-                Failure::bad_request("the patch has no array 'operations'")
-            })?
+            patch
+                .get("operations")
+                .and_then(Value::as_array)
+                .ok_or_else(|| Failure::bad_request("the patch has no array 'operations'"))?
         }
         _ => return Err(Failure::bad_request("the patch is neither an object nor an array")),
     };

@@ -155,9 +155,7 @@ fn below_container<'p>(
         ["conflicts", x] => Address::Conflict { database, container, conflict: decode(x)? },
         ["operations", "partitionkeydelete"] => Address::PartitionKeyDelete { database, container },
         [word] => Address::Scripts { database, container, kind: script_kind(word)? },
-        [word, s] => {
-            Address::Script { database, container, kind: script_kind(word)?, script: decode(s)? }
-        }
+        [word, s] => Address::Script { database, container, kind: script_kind(word)?, script: decode(s)? },
         _ => return Err(PathError::Unknown),
     })
 }
@@ -207,9 +205,9 @@ impl<'p> Address<'p> {
         match self {
             Address::Account => "",
             Address::Databases | Address::Database { .. } => "dbs",
-            Address::Containers { .. }
-            | Address::Container { .. }
-            | Address::PartitionKeyDelete { .. } => "colls",
+            Address::Containers { .. } | Address::Container { .. } | Address::PartitionKeyDelete { .. } => {
+                "colls"
+            }
             Address::PartitionKeyRanges { .. } => "pkranges",
             Address::Items { .. } | Address::Item { .. } => "docs",
             Address::Attachments { .. } => "attachments",

@@ -34,7 +34,7 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str, user: &str) -> R
         }
         _ => return Err(request.verb_not_allowed("GET, POST")),
     };
-    reply.content_path(&format!("dbs/{database}/users/{user}"), &parent_rid);
+    reply.content_path(format!("dbs/{database}/users/{user}"), &parent_rid);
     Ok(reply)
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn single(
         _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
     };
     let mut reply = reply(StatusCode::OK, &answer);
-    reply.content_path(&format!("dbs/{database}/users/{user}"), &answer.value.parent_rid);
+    reply.content_path(format!("dbs/{database}/users/{user}"), &answer.value.parent_rid);
     Ok(reply)
 }
 

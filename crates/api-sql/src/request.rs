@@ -1,12 +1,12 @@
 //! A request on its way through the handlers.
 
-use armilla_engine::{Caller, Consistency, Engine, ETag, ResourcePrecondition, SessionToken};
+use armilla_engine::{Caller, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
 use crate::failure::Failure;
-use crate::headers::{RequestHeaders, Tag, names};
+use crate::headers::{RequestHeaders, Tag, invalid, names};
 use crate::status::Status;
 
 /// A request that was read and whose sender is known.
@@ -30,6 +30,13 @@ impl Request<'_> {
     pub(crate) fn item_caller(&self) -> Result<Caller, Failure> {
         let consistency = self.consistency()?;
         let session = match self.headers.session_token()? {
+            Some(token) if token.split(',').any(|part| part.trim().is_empty()) => {
+                return Err(invalid(
+                    &names::SESSION_TOKEN,
+                    token,
+                    "ranges and their progress, such as 0:-1#42",
+                ));
+            }
             Some(token) => SessionToken::parse(token).map_err(armilla_engine::Error::from)?,
             None => SessionToken::default(),
         };
@@ -40,7 +47,7 @@ impl Request<'_> {
     fn consistency(&self) -> Result<Option<Consistency>, Failure> {
         let Some(name) = self.headers.consistency_level()? else { return Ok(None) };
         let level = Consistency::from_name(name);
-        level.map(Some).ok_or_else(|| crate::headers::invalid(&names::CONSISTENCY_LEVEL, name, "a consistency level"))
+        level.map(Some).ok_or_else(|| invalid(&names::CONSISTENCY_LEVEL, name, "a consistency level"))
     }
 
     /// Returns the body as JSON.

@@ -2,7 +2,8 @@
 //!
 //! Header names are static and numbers are written once, so a point read makes few allocations here.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::io::Write as _;
 
 use armilla_engine::{ETag, Position, RequestUnits, SessionToken};
 use bytes::Bytes;
@@ -80,8 +81,13 @@ impl Reply {
     }
 
     /// Sets a header to text; characters that a header cannot hold are percent-encoded.
-    pub(crate) fn set_text(&mut self, name: &HeaderName, text: &str) {
-        self.set(name, header_text(text));
+    pub(crate) fn set_text(&mut self, name: &HeaderName, text: impl Into<String>) {
+        self.set(name, header_text(text.into()));
+    }
+
+    /// Sets a header to something that is written in digits and punctuation.
+    fn set_short(&mut self, name: &HeaderName, value: impl fmt::Display) {
+        self.set(name, short_value(value));
     }
 
     /// Sets the version of a single resource.
@@ -94,7 +100,7 @@ impl Reply {
 
     /// Sets where in the container the request was served, and how far that partition is.
     pub(crate) fn position(&mut self, position: Position) {
-        let lsn = HeaderValue::from(position.lsn);
+        let lsn = short_value(position.lsn);
         for name in [
             &names::LSN,
             &names::GLOBAL_COMMITTED_LSN,
@@ -104,7 +110,7 @@ impl Reply {
         ] {
             self.set(name, lsn.clone());
         }
-        let range_id = HeaderValue::from(position.range_id);
+        let range_id = short_value(position.range_id);
         self.set(&names::PHYSICAL_PARTITION_ID, range_id.clone());
         self.set(&names::PARTITION_KEY_RANGE_ID, range_id);
         self.session(&SessionToken::from(position));
@@ -112,32 +118,29 @@ impl Reply {
 
     /// Sets the session token.
     pub(crate) fn session(&mut self, token: &SessionToken) {
-        let mut text = String::with_capacity(24);
-        write!(text, "{token}").expect("writing to a string does not fail");
+        let value = short_value(token);
         // A token of no range is no token: clients fail on an empty one.
-        if !text.is_empty() {
-            self.set_text(&names::SESSION_TOKEN, &text);
+        if !value.is_empty() {
+            self.set(&names::SESSION_TOKEN, value);
         }
     }
 
     /// Sets the commit that wrote the item.
     pub(crate) fn item_lsn(&mut self, lsn: u64) {
-        let lsn = HeaderValue::from(lsn);
+        let lsn = short_value(lsn);
         self.set(&names::ITEM_LSN, lsn.clone());
         self.set(&names::ITEM_LOCAL_LSN, lsn);
     }
 
     /// Sets what the resource lies in, by name and by resource id.
-    pub(crate) fn content_path(&mut self, names: &str, rid: &str) {
+    pub(crate) fn content_path(&mut self, names: String, rid: impl fmt::Display) {
         self.set_text(&names::ALT_CONTENT_PATH, names);
-        self.set_text(&names::CONTENT_PATH, rid);
+        self.set_short(&names::CONTENT_PATH, rid);
     }
 
     /// Adds the headers of every reply.
     pub(crate) fn finish(mut self, activity_id: HeaderValue) -> Response<Full<Bytes>> {
-        let mut charge = String::with_capacity(12);
-        write!(charge, "{}", self.charge).expect("writing to a string does not fail");
-        self.set_text(&names::REQUEST_CHARGE, &charge);
+        self.set_short(&names::REQUEST_CHARGE, self.charge);
         self.set(&names::ACTIVITY_ID, activity_id);
         self.set(&names::VERSION, API_VERSION);
         self.set(&names::GATEWAY_VERSION, GATEWAY_VERSION);
@@ -154,19 +157,34 @@ impl Reply {
 }
 
 /// Makes a header of any text. Names may hold any character; headers hold visible ASCII and spaces.
-fn header_text(text: &str) -> HeaderValue {
-    if let Ok(value) = HeaderValue::from_str(text) {
-        // `from_str` lets no byte through that is not visible ASCII, a space or a tab.
-        return value;
+fn header_text(text: String) -> HeaderValue {
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte);
+    if text.bytes().all(is_plain) {
+        // Takes the text's own memory over.
+        return HeaderValue::try_from(text).expect("visible ASCII and spaces");
     }
     let mut encoded = String::with_capacity(3 * text.len());
     for byte in text.bytes() {
-        match byte {
-            b' '..=b'~' => encoded.push(char::from(byte)),
-            _ => write!(encoded, "%{byte:02X}").expect("writing to a string does not fail"),
+        if is_plain(byte) {
+            encoded.push(char::from(byte));
+        } else {
+            write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
         }
     }
-    HeaderValue::from_str(&encoded).expect("only visible ASCII and spaces are left")
+    HeaderValue::try_from(encoded).expect("only visible ASCII and spaces are left")
+}
+
+/// Makes a header of something that is written in digits and punctuation, by way of the stack.
+fn short_value(value: impl fmt::Display) -> HeaderValue {
+    let mut buffer = [0; 64];
+    let mut rest = &mut buffer[..];
+    if write!(rest, "{value}").is_ok() {
+        let length = 64 - rest.len();
+        if let Ok(value) = HeaderValue::from_bytes(&buffer[..length]) {
+            return value;
+        }
+    }
+    header_text(value.to_string())
 }
 
 #[cfg(test)]
@@ -174,7 +192,7 @@ mod tests {
     use armilla_engine::{Position, RequestUnits};
     use http::{HeaderValue, StatusCode};
 
-    use super::{Reply, header_text};
+    use super::{Reply, header_text, short_value};
     use crate::failure::Failure;
 
     #[test]
@@ -187,8 +205,18 @@ mod tests {
             ("日", "%E6%97%A5"),
             ("", ""),
         ] {
-            assert_eq!(header_text(text), expected, "{text}");
+            assert_eq!(header_text(text.to_owned()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn short_values_may_be_long() {
+        assert_eq!(short_value(0), "0");
+        for length in [63, 64, 65, 1_000] {
+            let text = "x".repeat(length);
+            assert_eq!(short_value(&text), text);
+        }
+        assert_eq!(short_value("a\nb"), "a%0Ab");
     }
 
     #[test]

@@ -26,13 +26,10 @@ impl Status {
     pub(crate) const GONE: Status = Status::new(StatusCode::GONE, "Gone");
     pub(crate) const PRECONDITION_FAILED: Status =
         Status::new(StatusCode::PRECONDITION_FAILED, "PreconditionFailed");
-    pub(crate) const TOO_LARGE: Status =
-        Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge");
-    pub(crate) const INTERNAL: Status =
-        Status::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
+    pub(crate) const TOO_LARGE: Status = Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge");
+    pub(crate) const INTERNAL: Status = Status::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
     pub(crate) const NOT_IMPLEMENTED: Status = Status::new(StatusCode::NOT_IMPLEMENTED, "NotImplemented");
-    pub(crate) const UNAVAILABLE: Status =
-        Status::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
+    pub(crate) const UNAVAILABLE: Status = Status::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
 
     const fn new(http: StatusCode, code: &'static str) -> Status {
         Status { http, sub: 0, code }

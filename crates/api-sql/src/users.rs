@@ -35,7 +35,7 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
         }
         _ => return Err(request.verb_not_allowed("GET, POST")),
     };
-    reply.content_path(&format!("dbs/{database}"), &parent_rid);
+    reply.content_path(format!("dbs/{database}"), &parent_rid);
     Ok(reply)
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, user: &str) ->
         _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
     };
     let mut reply = reply(StatusCode::OK, &answer);
-    reply.content_path(&format!("dbs/{database}"), &answer.value.parent_rid);
+    reply.content_path(format!("dbs/{database}"), &answer.value.parent_rid);
     Ok(reply)
 }
 

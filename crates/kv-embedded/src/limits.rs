@@ -26,6 +26,12 @@ pub(crate) const SEALED_MEMTABLES_MAX: usize = 3;
 /// Sorted runs in level 0 of one family at which writers wait. The engine itself waits at 30.
 pub(crate) const LEVEL_0_RUNS_MAX: usize = 26;
 
+/// Bytes that an operation takes in the queue and in the journal beside its key and its value.
+pub(crate) const OP_OVERHEAD_BYTES: usize = 40;
+
+/// Longest time that a writer waits for background work before it does a piece of it itself.
+pub(crate) const STALL_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How often a writer that waits for background work looks again.
 pub(crate) const STALL_POLL_PERIOD: Duration = Duration::from_millis(1);
 
@@ -44,5 +50,8 @@ pub(crate) const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
 /// Fewest cached files that the engine accepts.
 pub(crate) const CACHED_FILES_MIN: usize = 10;
 
-/// How often sealed memtables are looked at whether the engine is done with them.
-pub(crate) const RETIRED_POLL_PERIOD: Duration = Duration::from_millis(20);
+/// How soon a sealed memtable is looked at whether the engine is done with it. Doubles with every look.
+pub(crate) const RETIRED_POLL_MIN: Duration = Duration::from_millis(20);
+
+/// The longest time between two looks, after which only new memtables are a reason to look again.
+pub(crate) const RETIRED_POLL_MAX: Duration = Duration::from_secs(5);

@@ -13,7 +13,7 @@ use fjall::Readable;
 
 use crate::failure;
 use crate::keys::{self, EngineOp};
-use crate::limits::RECLAIM_KEYS;
+use crate::limits::{OP_OVERHEAD_BYTES, RECLAIM_KEYS};
 use crate::queue::Priority;
 use crate::records;
 use crate::shared::Shared;
@@ -136,6 +136,6 @@ fn next_keys(
 }
 
 fn write(shared: &Arc<Shared>, ops: Vec<EngineOp>) -> Result<()> {
-    let bytes = ops.iter().map(|op| op.key.len()).sum();
+    let bytes = ops.iter().map(|op| op.key.len() + OP_OVERHEAD_BYTES).sum();
     shared.queue.push(Priority::Background, None, ops, bytes)?.wait()
 }

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::limits::RETIRED_POLL_PERIOD;
+use crate::limits::{RETIRED_POLL_MAX, RETIRED_POLL_MIN};
 
 type Memtable = Arc<dyn Send + Sync>;
 
@@ -36,8 +36,14 @@ impl Retired {
         self.changed.notify_one();
     }
 
+    /// Returns whether the engine still holds on to something.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.lock().memtables.is_empty()
+    }
+
     /// Frees memtables until told to stop.
     pub(crate) fn run(&self) {
+        let mut period = RETIRED_POLL_MIN;
         let mut inner = self.lock();
         while !inner.stopping {
             let (free, used): (Vec<_>, Vec<_>) =
@@ -46,15 +52,15 @@ impl Retired {
             if !free.is_empty() {
                 drop(inner);
                 drop(free);
+                period = RETIRED_POLL_MIN;
                 inner = self.lock();
-            } else if inner.memtables.is_empty() {
+            } else if inner.memtables.is_empty() || period > RETIRED_POLL_MAX {
+                // The engine lets go of the rest only when it works again, and then more will come.
                 inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                period = RETIRED_POLL_MIN;
             } else {
-                inner = self
-                    .changed
-                    .wait_timeout(inner, RETIRED_POLL_PERIOD)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0;
+                inner = self.changed.wait_timeout(inner, period).unwrap_or_else(PoisonError::into_inner).0;
+                period *= 2;
             }
         }
     }

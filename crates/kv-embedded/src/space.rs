@@ -10,6 +10,7 @@ use fjall::Readable;
 
 use crate::failure;
 use crate::keys;
+use crate::limits::OP_OVERHEAD_BYTES;
 use crate::queue::Priority;
 use crate::shared::Shared;
 use crate::spaces::SpaceState;
@@ -49,7 +50,7 @@ impl Space for EmbeddedSpace {
 
     fn commit(&self, batch: Batch) -> CommitFuture {
         let queued = check_batch(&batch).and_then(|()| self.state.check_reachable()).and_then(|()| {
-            let bytes = batch.bytes();
+            let bytes = batch.bytes() + batch.ops().len() * OP_OVERHEAD_BYTES;
             let ops = keys::engine_ops(self.state.id, batch);
             self.shared.queue.push(Priority::Client, Some((self.state.clone(), self.epoch)), ops, bytes)
         });

@@ -16,10 +16,10 @@ use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
 
 use crate::failure;
 use crate::limits::{
-    COMMIT_STALL_MIN, LEVEL_0_RUNS_MAX, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, STALL_POLL_PERIOD,
-    VIEW_RENEWAL_PERIOD,
+    COMMIT_STALL_MIN, LEVEL_0_RUNS_MAX, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, STALL_PATIENCE,
+    STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
 };
-use crate::options::KEYSPACES;
+use crate::options::{KEYSPACES, RECORDS};
 use crate::queue::{Job, Next};
 use crate::records;
 use crate::shared::Shared;
@@ -47,7 +47,7 @@ impl Writer {
         loop {
             match self.shared.queue.take(self.patience()) {
                 Next::Group(group) => self.write(group),
-                Next::Idle => self.shared.view.publish(&self.shared.db),
+                Next::Idle => self.tidy_up(),
                 Next::Closed => break,
             }
             self.sync_if_due(false);
@@ -65,6 +65,15 @@ impl Writer {
         let db = &self.shared.db;
         (view_is_old || db.outstanding_flushes() > 0 || db.active_compactions() > 0)
             .then_some(VIEW_RENEWAL_PERIOD)
+    }
+
+    /// Lets the engine forget what only an older view needed, in a pause between commits.
+    fn tidy_up(&self) {
+        self.shared.view.publish(&self.shared.db);
+        // The engine forgets old versions when it seals a memtable, so seal the smallest.
+        if self.shared.retired.is_waiting() {
+            self.seal(RECORDS);
+        }
     }
 
     fn write(&mut self, group: Vec<Job>) {
@@ -165,19 +174,36 @@ impl Writer {
             return Ok(());
         }
         let started = now();
-        let mut polls = 0_u32;
+        let mut nudged = started;
         while self.must_wait() {
             std::thread::sleep(STALL_POLL_PERIOD);
-            polls += 1;
-            // Persisting fails once a worker of the engine has died, and then waiting would not end.
-            if polls.is_multiple_of(100) {
-                self.shared.db.persist(PersistMode::Buffer).map_err(|error| {
-                    let message = format!("background work failed, restart: {}", failure::message(&error));
+            if nudged.elapsed() > STALL_PATIENCE {
+                self.work_along().map_err(|error| {
+                    let message =
+                        format!("background work failed, restart the program: {}", failure::message(&error));
                     Error::new(ErrorKind::Io, message)
                 })?;
+                nudged = now();
             }
         }
         self.shared.counters.stalls.add(started.elapsed());
+        Ok(())
+    }
+
+    /// Does a piece of the background work, in case the engine has lost the message that asks for it.
+    fn work_along(&self) -> fjall::Result<()> {
+        // Fails once a worker of the engine has died, and then waiting would not end.
+        self.shared.db.persist(PersistMode::Buffer)?;
+        let oldest_needed = self.shared.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+        for keyspace in &self.shared.keyspaces {
+            if keyspace.tree.sealed_memtable_count() > 0 {
+                let lock = keyspace.tree.get_flush_lock();
+                keyspace.tree.flush(&lock, oldest_needed)?;
+            }
+            if keyspace.tree.l0_run_count() >= LEVEL_0_RUNS_MAX {
+                keyspace.tree.compact(keyspace.config.compaction_strategy.clone(), oldest_needed)?;
+            }
+        }
         Ok(())
     }
 
@@ -206,11 +232,16 @@ impl Writer {
                 continue;
             }
             self.journaled_bytes[index] = 0;
-            self.shared.retired.add(keyspace.tree.active_memtable());
-            if let Err(error) = keyspace.rotate_memtable() {
-                // The data is safe in the journal; the next commit will meet the same error and report it.
-                tracing::warn!(error = failure::message(&error), "cannot seal a memtable");
-            }
+            self.seal(index);
+        }
+    }
+
+    fn seal(&self, index: usize) {
+        let keyspace = &self.shared.keyspaces[index];
+        self.shared.retired.add(keyspace.tree.active_memtable());
+        if let Err(error) = keyspace.rotate_memtable() {
+            // The data is safe in the journal; the next commit will meet the same error and report it.
+            tracing::warn!(error = failure::message(&error), "cannot seal a memtable");
         }
     }
 

@@ -1,7 +1,13 @@
 //! Kills a writing process again and again and checks what is left.
 //!
 //! The child is this test program itself, told by the environment to write. `ARMILLA_CRASH_ROUNDS` asks for
-//! more than the usual dozen rounds.
+//! more than the usual dozen rounds, `ARMILLA_CRASH_MS` lets each child write for longer.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that measures the machine and may panic"
+)]
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -24,7 +30,7 @@ fn options(round: u64) -> Options {
     Options {
         durability: if round % 4 == 3 { Durability::Relaxed } else { Durability::Strict },
         // Every other round flushes and compacts all the time.
-        write_buffer_bytes: if round % 2 == 0 { 0 } else { 64 * 1024 * 1024 },
+        write_buffer_bytes: if round.is_multiple_of(2) { 0 } else { 64 * 1024 * 1024 },
         ..Options::default()
     }
 }
@@ -119,7 +125,7 @@ fn write_and_kill(folder: &Path, round: u64, random: &mut Random) -> HashMap<u64
         }
     }
     let reader = std::thread::spawn(move || lines.map_while(std::result::Result::ok).collect::<Vec<_>>());
-    std::thread::sleep(Duration::from_millis(random.below(400)));
+    std::thread::sleep(Duration::from_millis(random.below(number_from_environment("ARMILLA_CRASH_MS", 400))));
     child.kill().unwrap();
     child.wait().unwrap();
     let rest = reader.join().unwrap();
@@ -248,6 +254,10 @@ fn copy_folder(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
         }
     }
+}
+
+fn number_from_environment(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
 }
 
 /// A small generator with a fixed seed.

@@ -2,6 +2,12 @@
 //!
 //! `ARMILLA_LOAD_SECONDS` makes the measuring tests run longer; they print what they measure.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that measures the machine and may panic"
+)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -92,7 +92,7 @@ impl Handler {
         let request = request
             .map(|body| TimedBody::new(body, self.env.clock.clone(), self.body_timeout, BODY_TOTAL_TIMEOUT));
         let stalled = request.body().stalled();
-        let response = self.api.handle(request, scheme).await;
+        let response = self.api.handle(request, scheme.peer()).await;
         if stalled.get() {
             self.metrics.timed_out();
             return answer::body_stalled();

@@ -10,6 +10,7 @@ mod activity;
 mod answer;
 mod api;
 mod catch_panic;
+mod check;
 mod config_file;
 mod connection;
 mod data_dir;
@@ -37,7 +38,7 @@ use anyhow::Result;
 use armilla_env::Env;
 use clap::Parser as _;
 
-use crate::options::{Command, CommandLine, Options};
+use crate::options::{CheckOptions, Command, CommandLine, Options};
 use crate::settings::Settings;
 
 fn main() -> ExitCode {
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     let result = match command_line.command {
         None => serve(command_line.options, env),
         Some(Command::Serve(options)) => serve(*options, env),
-        Some(Command::Check(_options)) => Ok(ExitCode::SUCCESS),
+        Some(Command::Check(options)) => check_folder(options, env),
     };
     result.unwrap_or_else(|error| {
         // One line, whatever the causes' texts contain.
@@ -55,6 +56,11 @@ fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "armilla: {message}");
         ExitCode::FAILURE
     })
+}
+
+fn check_folder(options: CheckOptions, env: Env) -> Result<ExitCode> {
+    let folder = settings::check_folder(options.data_dir, options.config)?;
+    check::run(&folder, env)
 }
 
 fn serve(options: Options, env: Env) -> Result<ExitCode> {

@@ -134,9 +134,41 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_DURABILITY", value_name = "WHEN", help_heading = "Storage")]
     pub(crate) durability: Option<DurabilityChoice>,
 
-    /// Megabytes of memory for hot items, filled only as they are read [default: 64]
+    /// Megabytes of memory for hot items and blocks, half each, filled only as they are read [default: 64]
     #[arg(long, env = "ARMILLA_CACHE_MB", value_name = "MB", help_heading = "Storage")]
     pub(crate) cache_mb: Option<u32>,
+
+    /// Most bytes of one item's JSON [default: 2097152]
+    #[arg(
+        long,
+        env = "ARMILLA_ITEM_BYTES_MAX",
+        value_name = "BYTES",
+        help_heading = "Limits of the service"
+    )]
+    pub(crate) item_bytes_max: Option<u32>,
+
+    /// Most bytes in one logical partition [default: 21474836480]
+    #[arg(
+        long,
+        env = "ARMILLA_LOGICAL_PARTITION_BYTES",
+        value_name = "BYTES",
+        help_heading = "Limits of the service"
+    )]
+    pub(crate) logical_partition_bytes: Option<u64>,
+
+    /// Request units a second that one physical partition serves: decides how many a container gets [default: 10000]
+    #[arg(
+        long,
+        env = "ARMILLA_PHYSICAL_PARTITION_RU",
+        value_name = "RU",
+        help_heading = "Limits of the service"
+    )]
+    pub(crate) physical_partition_ru: Option<u32>,
+
+    /// Consistency level of the account: Eventual, ConsistentPrefix, Session, BoundedStaleness or Strong
+    /// [default: Session]
+    #[arg(long, env = "ARMILLA_CONSISTENCY", value_name = "LEVEL", help_heading = "Limits of the service")]
+    pub(crate) consistency: Option<String>,
 
     /// Connections open at once; further ones wait [default: 10000]
     #[arg(long, env = "ARMILLA_CONNECTIONS_MAX", value_name = "COUNT", help_heading = "Connections")]
@@ -215,6 +247,10 @@ impl Options {
             memory: self.memory.or(lower.memory),
             durability: self.durability.or(lower.durability),
             cache_mb: self.cache_mb.or(lower.cache_mb),
+            item_bytes_max: self.item_bytes_max.or(lower.item_bytes_max),
+            logical_partition_bytes: self.logical_partition_bytes.or(lower.logical_partition_bytes),
+            physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
+            consistency: self.consistency.or(lower.consistency),
             connections_max: self.connections_max.or(lower.connections_max),
             header_bytes_max: self.header_bytes_max.or(lower.header_bytes_max),
             http2_streams_max: self.http2_streams_max.or(lower.http2_streams_max),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use armilla_engine::{Consistency, Limits};
 
 use crate::config_file;
 use crate::limits;
@@ -86,8 +87,12 @@ pub(crate) struct Settings {
     pub(crate) data: Data,
     /// When a write is acknowledged.
     pub(crate) durability: DurabilityChoice,
-    /// Bytes of the item cache.
+    /// Bytes of the item cache and the block cache together.
     pub(crate) cache_bytes: u64,
+    /// Limits of items and partitions.
+    pub(crate) limits: Limits,
+    /// The account's consistency level.
+    pub(crate) consistency: Consistency,
     /// Bounds of connections.
     pub(crate) connections: ConnectionSettings,
     /// How to log.
@@ -151,6 +156,12 @@ impl Settings {
             data,
             durability: options.durability.unwrap_or(DurabilityChoice::Strict),
             cache_bytes: u64::from(cache_mb) * 1024 * 1024,
+            limits: service_limits(
+                options.item_bytes_max,
+                options.logical_partition_bytes,
+                options.physical_partition_ru,
+            )?,
+            consistency: consistency(options.consistency.as_deref())?,
             connections: ConnectionSettings {
                 connections_max: at_least(
                     "--connections-max",
@@ -197,6 +208,40 @@ pub(crate) fn check_folder(data_dir: Option<PathBuf>, config: Option<PathBuf>) -
         None => Options::default(),
     };
     Ok(data_dir.or(file.data_dir).unwrap_or_else(|| PathBuf::from(DATA_DIR)))
+}
+
+fn service_limits(
+    item_bytes_max: Option<u32>,
+    logical_bytes: Option<u64>,
+    partition_ru: Option<u32>,
+) -> Result<Limits> {
+    let defaults = Limits::default();
+    let item_default = u32::try_from(defaults.item_bytes_max).unwrap_or(u32::MAX);
+    let item_bytes_max = at_least("--item-bytes-max", item_bytes_max, item_default, 1)?;
+    if item_bytes_max > item_default {
+        bail!("--item-bytes-max is {item_bytes_max}, but may be at most {item_default}");
+    }
+    Ok(Limits {
+        item_bytes_max: item_bytes_max as usize,
+        logical_partition_bytes_max: logical_bytes.unwrap_or(defaults.logical_partition_bytes_max),
+        physical_partition_ru: at_least(
+            "--physical-partition-ru",
+            partition_ru,
+            defaults.physical_partition_ru,
+            1,
+        )?,
+        ..defaults
+    })
+}
+
+fn consistency(name: Option<&str>) -> Result<Consistency> {
+    match name {
+        None => Ok(Consistency::Session),
+        Some(name) => Consistency::from_name(name).with_context(|| {
+            let known: Vec<&str> = Consistency::ALL.iter().map(|level| level.name()).collect();
+            format!("--consistency is {name}, but must be one of {}", known.join(", "))
+        }),
+    }
 }
 
 fn timeout(given_ms: Option<u64>, default: Duration) -> Duration {

@@ -3,38 +3,78 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
+use armilla_api_sql::SqlApiOptions;
+use armilla_engine::{Engine, EngineOptions};
 use armilla_env::Env;
-use armilla_kv::Store;
+use armilla_kv::cache::CachedStore;
+use armilla_kv::memory::MemoryStore;
+use armilla_kv::{Durability, Store};
+use armilla_kv_embedded::{EmbeddedStore, Options};
 
 use crate::api::Api;
 use crate::data_dir::DataDir;
+use crate::options::DurabilityChoice;
 use crate::settings::{Data, Settings};
 
 pub(crate) struct Storage {
     folder: Option<DataDir>,
     store: Arc<dyn Store>,
+    engine: Engine,
 }
 
 impl Storage {
-    pub(crate) async fn open(settings: &Settings, _env: &Env) -> Result<Storage> {
-        let folder = match &settings.data {
-            Data::Memory => None,
-            Data::Folder(path) => Some(DataDir::open_or_create(path)?),
+    /// Opens the data folder, the store in it and the engine over that.
+    pub(crate) async fn open(settings: &Settings, env: &Env) -> Result<Storage> {
+        let (folder, store): (_, Arc<dyn Store>) = match &settings.data {
+            Data::Memory => (None, Arc::new(MemoryStore::new())),
+            Data::Folder(path) => {
+                let folder = DataDir::open_or_create(path)?;
+                let store = open_store(&folder, settings)?;
+                (Some(folder), store)
+            }
         };
-        Ok(Storage { folder, store: Arc::new(armilla_kv::memory::MemoryStore::new()) })
+        let options = EngineOptions { limits: settings.limits.clone(), consistency: settings.consistency };
+        let engine = Engine::open(store.clone(), env.clone(), options)
+            .await
+            .map_err(|error| anyhow!("cannot open the account: {error}"))?;
+        Ok(Storage { folder, store, engine })
     }
+
+    /// Returns the folder of the certificate, unless nothing is kept.
     pub(crate) fn tls_folder(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(DataDir::tls)
     }
-    pub(crate) fn api(&self, _settings: &Settings, _env: &Env) -> Result<Api> {
-        Ok(Api)
+
+    /// Returns the SQL API over the engine.
+    pub(crate) fn api(&self, settings: &Settings, env: &Env) -> Result<Api> {
+        let options = SqlApiOptions {
+            secondary_key: settings.secondary_key.clone(),
+            ..SqlApiOptions::new(settings.key.as_str())
+        };
+        Api::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")
     }
+
+    /// Returns the store, for its figures.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         self.store.clone()
     }
+
+    /// Waits for writes on their way and closes the store.
     pub(crate) async fn close(self) -> Result<()> {
-        self.store.close()?;
-        Ok(())
+        self.engine.close().await.map_err(|error| anyhow!("cannot close the store cleanly: {error}"))
     }
+}
+
+/// Half of the cache holds items, half the store's blocks.
+fn open_store(folder: &DataDir, settings: &Settings) -> Result<Arc<dyn Store>> {
+    let durability = match settings.durability {
+        DurabilityChoice::Strict => Durability::Strict,
+        DurabilityChoice::Relaxed => Durability::Relaxed,
+    };
+    let block_cache_bytes = settings.cache_bytes / 2;
+    let options = Options { durability, block_cache_bytes, ..Options::default() };
+    let store = EmbeddedStore::open(folder.store(), options)?;
+    let item_cache_bytes = usize::try_from(settings.cache_bytes - block_cache_bytes).unwrap_or(usize::MAX);
+    Ok(Arc::new(CachedStore::new(Arc::new(store), item_cache_bytes)))
 }

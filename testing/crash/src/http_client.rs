@@ -162,7 +162,10 @@ mod tests {
     async fn answers() {
         let long: &'static [u8] = Vec::leak(vec![b'x'; 40_000]);
         for (pieces, expected) in [
-            (&[b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\netag: \"a\"\r\n\r\n{}" as &[u8]] as &[&[u8]], (200, Some("\"a\""), b"{}" as &[u8])),
+            (
+                &[b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\netag: \"a\"\r\n\r\n{}" as &[u8]] as &[&[u8]],
+                (200, Some("\"a\""), b"{}" as &[u8]),
+            ),
             (&[b"HTTP/1.1 200 OK\r\ncontent-length:2\r", b"\n\r", b"\n{", b"}"], (200, None, b"{}")),
             (&[b"HTTP/1.1 204 No Content\r\n\r\n"], (204, None, b"")),
             (&[b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"], (404, None, b"")),

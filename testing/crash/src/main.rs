@@ -1,3 +1,141 @@
-//! Bench.
+//! Kills a real server again and again while it is written to, and compares what it then serves with a model
+//! of what it had acknowledged.
+//!
+//! One data folder lives through all rounds. Each round: writers at work, SIGKILL at a random moment,
+//! `armilla check`, restart, everything read back. What must hold is written in `model` (items), `ledger`
+//! (commit numbers) and `tree` (databases and containers).
+//!
+//! Choices come from a seed; how they interleave with the server does not, so a failure repeats with its
+//! seed often, not always.
 
-fn main() {}
+#![expect(clippy::print_stdout, reason = "the report is what the program is for")]
+
+mod content;
+mod ledger;
+mod model;
+mod outcome;
+mod round;
+mod setup;
+mod tree;
+mod tree_model;
+mod verify;
+mod writer;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, ensure};
+use armilla_crash::random::Random;
+use armilla_crash::server_process::{Launch, sibling_binary};
+use armilla_env::Env;
+use clap::Parser;
+
+use crate::outcome::Summary;
+use crate::round::World;
+
+/// Kills a server while it is written to, and checks that it lost nothing.
+#[derive(Debug, Parser)]
+#[command(name = "armilla-crash")]
+struct Options {
+    /// How often the server is killed
+    #[arg(long, default_value_t = 200)]
+    rounds: u64,
+    /// Connections that write
+    #[arg(long, default_value_t = 16)]
+    writers: usize,
+    /// The server program [default: armilla beside this program]
+    #[arg(long)]
+    bin: Option<PathBuf>,
+    /// What the choices follow from [default: from the time]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Least milliseconds of writing before the kill
+    #[arg(long, default_value_t = 50)]
+    min_ms: u64,
+    /// Most milliseconds of writing before the kill
+    #[arg(long, default_value_t = 1_500)]
+    max_ms: u64,
+    /// Percentage of rounds that end with SIGTERM instead, after which nothing may be in doubt but what
+    /// was cut off
+    #[arg(long, default_value_t = 5)]
+    graceful_percent: u64,
+    /// Folder for the data and the server's log; kept [default: a new one, kept after a failure]
+    #[arg(long)]
+    work_dir: Option<PathBuf>,
+    /// A further argument for the server; may be repeated
+    #[arg(long = "server-arg", allow_hyphen_values = true)]
+    server_arguments: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let run = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start threads")
+        .and_then(|runtime| runtime.block_on(run(options)));
+    match run {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("the run could not go on: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs all rounds; returns whether all of them passed.
+async fn run(options: Options) -> Result<bool> {
+    ensure!(options.writers > 0, "there must be a writer");
+    ensure!(options.min_ms <= options.max_ms, "--min-ms is more than --max-ms");
+    let env = Env::system();
+    let seed = options.seed.unwrap_or_else(|| env.clock.now_ms().unsigned_abs());
+    let mut kept = None;
+    let work_dir = match &options.work_dir {
+        Some(folder) => {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            folder.clone()
+        }
+        None => kept.insert(tempfile::tempdir().context("cannot make a folder")?).path().to_owned(),
+    };
+    let launch = Launch {
+        binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
+        data_dir: work_dir.join("data"),
+        log: work_dir.join("server.log"),
+        arguments: options.server_arguments.clone(),
+    };
+    println!("seed {seed}, {} rounds, {} writers, {}", options.rounds, options.writers, work_dir.display());
+    let mut summary = Summary::default();
+    let mut world = World::new(launch, env, seed, options.writers).await?;
+    for round in 0..options.rounds {
+        let mut random = Random::of_part(seed, round);
+        let plan = round::Plan {
+            round,
+            write_ms: options.min_ms + random.below(options.max_ms - options.min_ms + 1),
+            graceful: random.percent(options.graceful_percent),
+            kill_while_starting_ms: random.percent(12).then(|| random.below(60)),
+            check_in_place: random.percent(50),
+        };
+        let report = world.play(&plan).await.with_context(|| format!("round {round} with seed {seed}"));
+        let report = match report {
+            Ok(report) => report,
+            Err(error) => {
+                summary.failed(&[format!("{error:#}")]);
+                break;
+            }
+        };
+        println!("{report}");
+        summary.add(&report);
+        if !report.differences.is_empty() {
+            summary.failed(&report.differences);
+            break;
+        }
+    }
+    let passed = summary.print(seed);
+    if passed {
+        world.finish().await?;
+    } else if let Some(folder) = kept {
+        println!("the data and the server's log are kept in {}", folder.keep().display());
+    }
+    Ok(passed)
+}

@@ -25,9 +25,8 @@ pub fn cpu_time(pid: u32) -> Result<Duration> {
 /// Returns the memory that a process holds.
 pub fn memory(pid: u32) -> Result<Memory> {
     let text = read(pid, "status")?;
-    let field = |name: &str| {
-        kib_field(&text, name).ok_or_else(|| anyhow!("/proc/{pid}/status has no {name}"))
-    };
+    let field =
+        |name: &str| kib_field(&text, name).ok_or_else(|| anyhow!("/proc/{pid}/status has no {name}"));
     Ok(Memory { resident: field("VmRSS:")?, anonymous: field("RssAnon:")? })
 }
 

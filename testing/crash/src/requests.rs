@@ -182,7 +182,8 @@ mod tests {
             ("POST", "docs", "dbs/db/colls/c", "wt2rUAbwksZ7mmt5/5toW2aGlF5M7ULaHVL7iZwd86U="),
         ] {
             let token = composer.authorization(method, resource_type, link);
-            let decoded = token.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=").replace("%26", "&");
+            let decoded =
+                token.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=").replace("%26", "&");
             assert_eq!(decoded, format!("type=master&ver=1.0&sig={expected}"));
         }
     }

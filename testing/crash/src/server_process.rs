@@ -128,7 +128,8 @@ impl Launch {
 
     /// Returns the log from some byte on.
     pub fn log_since(&self, start: u64) -> Result<String> {
-        let mut file = File::open(&self.log).with_context(|| format!("cannot open {}", self.log.display()))?;
+        let mut file =
+            File::open(&self.log).with_context(|| format!("cannot open {}", self.log.display()))?;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;

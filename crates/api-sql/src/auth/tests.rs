@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::{KeyAccess, Credential, Keys, SignedDate, parse_authorization, string_to_sign};
+use super::{Credential, KeyAccess, Keys, SignedDate, parse_authorization, string_to_sign};
 use crate::path;
 
 const DOCUMENTATION_KEY: &str =
@@ -72,7 +72,8 @@ fn names_and_resource_ids_are_both_accepted() {
     let keys = Keys::new([EMULATOR_KEY], []).unwrap();
     let resource = path::parse("/dbs/P6fRAA==/colls/P6fRAIC63A0=/docs").unwrap();
     for link in ["dbs/P6fRAA==/colls/P6fRAIC63A0=", "p6fraic63a0="] {
-        let text = string_to_sign(&Method::GET, &resource, |text| text.extend_from_slice(link.as_bytes()), &date);
+        let text =
+            string_to_sign(&Method::GET, &resource, |text| text.extend_from_slice(link.as_bytes()), &date);
         let signature = parse_signature(&keys.sign(&text));
         assert!(keys.check(&signature, &Method::GET, &resource, &date).is_ok(), "{link}");
     }
@@ -89,9 +90,11 @@ fn every_configured_key_is_tried() {
     let resource = path::parse("/dbs").unwrap();
     let keys = Keys::new([EMULATOR_KEY, DOCUMENTATION_KEY], ["AAAA"]).unwrap();
     let text = string_to_sign(&Method::GET, &resource, |text| resource.push_name_link(text), &date);
-    for (key, expected) in
-        [(EMULATOR_KEY, KeyAccess::ReadWrite), (DOCUMENTATION_KEY, KeyAccess::ReadWrite), ("AAAA", KeyAccess::ReadOnly)]
-    {
+    for (key, expected) in [
+        (EMULATOR_KEY, KeyAccess::ReadWrite),
+        (DOCUMENTATION_KEY, KeyAccess::ReadWrite),
+        ("AAAA", KeyAccess::ReadOnly),
+    ] {
         let signature = parse_signature(&Keys::new([key], []).unwrap().sign(&text));
         assert_eq!(keys.check(&signature, &Method::GET, &resource, &date), Ok(expected));
     }
@@ -133,7 +136,8 @@ fn ms_date_wins_over_date() {
 #[test]
 fn dates_must_be_near() {
     let headers = headers(&[("x-ms-date", DATE)]);
-    let status = |now_ms| SignedDate::of(&headers, now_ms, SKEW).err().map(|failure| failure.status.http.as_u16());
+    let status =
+        |now_ms| SignedDate::of(&headers, now_ms, SKEW).err().map(|failure| failure.status.http.as_u16());
     let skew_ms = 900_000;
     for (now_ms, expected) in [
         (DATE_MS, None),

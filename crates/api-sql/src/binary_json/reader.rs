@@ -65,7 +65,8 @@ impl<'a> Reader<'a> {
     fn length(&mut self, width: usize) -> Result<usize> {
         let mut bytes = [0; 4];
         bytes[..width].copy_from_slice(self.take(width)?);
-        usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| malformed(self.position, "a length is too large"))
+        usize::try_from(u32::from_le_bytes(bytes))
+            .map_err(|_| malformed(self.position, "a length is too large"))
     }
 
     /// Called after every piece of text, so that no input makes it grow much beyond its bound.
@@ -353,7 +354,8 @@ impl<'a> Reader<'a> {
             }
         };
         let stop = self.position.checked_add(length).filter(|stop| *stop <= self.end);
-        let stop = stop.ok_or_else(|| malformed(position, "an array or object is longer than what holds it"))?;
+        let stop =
+            stop.ok_or_else(|| malformed(position, "an array or object is longer than what holds it"))?;
         let outer = std::mem::replace(&mut self.end, stop);
         let mut read = 0;
         while self.position < stop {
@@ -362,7 +364,10 @@ impl<'a> Reader<'a> {
         }
         self.end = outer;
         if count.is_some_and(|count| count != read) {
-            return Err(malformed(position, "an array or object has another number of elements than it says"));
+            return Err(malformed(
+                position,
+                "an array or object has another number of elements than it says",
+            ));
         }
         Ok(())
     }

@@ -65,18 +65,9 @@ const READABLE: &[(&str, &str)] = &[
     ("73 01 00 FF FF FE", "\"___-\""),
     ("74 01 00 01 FF FE", "\"__4=\""),
     ("74 01 00 FE FF FE", "\"__4\""),
-    (
-        "75 10 32 54 76 98 BA DC FE 10 32 54 76 98 BA DC FE",
-        "\"01234567-89ab-cdef-0123-456789abcdef\"",
-    ),
-    (
-        "76 10 32 54 76 98 BA DC FE 10 32 54 76 98 BA DC FE",
-        "\"01234567-89AB-CDEF-0123-456789ABCDEF\"",
-    ),
-    (
-        "77 10 32 54 76 98 BA DC FE 10 32 54 76 98 BA DC FE",
-        r#""\"01234567-89ab-cdef-0123-456789abcdef\"""#,
-    ),
+    ("75 10 32 54 76 98 BA DC FE 10 32 54 76 98 BA DC FE", "\"01234567-89ab-cdef-0123-456789abcdef\""),
+    ("76 10 32 54 76 98 BA DC FE 10 32 54 76 98 BA DC FE", "\"01234567-89AB-CDEF-0123-456789ABCDEF\""),
+    ("77 10 32 54 76 98 BA DC FE 10 32 54 76 98 BA DC FE", r#""\"01234567-89ab-cdef-0123-456789abcdef\"""#),
     ("78 03 21 0F", "\"12f\""),
     ("79 04 BA DC", "\"ABCD\""),
     ("7A 06 13 53 1C", "\"2024-0\""),
@@ -86,10 +77,7 @@ const READABLE: &[(&str, &str)] = &[
     ("7E 02 C8 34", "\"Hi\""),
     ("7F 02 00 C8 34", "\"Hi\""),
     // GUID and bytes.
-    (
-        "D3 67 45 23 01 AB 89 EF CD 01 23 45 67 89 AB CD EF",
-        "\"01234567-89ab-cdef-0123-456789abcdef\"",
-    ),
+    ("D3 67 45 23 01 AB 89 EF CD 01 23 45 67 89 AB CD EF", "\"01234567-89ab-cdef-0123-456789abcdef\""),
     ("DD 00", "\"\""),
     ("DD 04 DE AD BE EF", "\"3q2+7w==\""),
     ("DE 01 00 FF", "\"/w==\""),
@@ -271,7 +259,8 @@ fn packing_is_undone_at_every_length() {
 
 fn node() -> impl Strategy<Value = Node> {
     let system = proptest::sample::select(&super::markers::SYSTEM_STRINGS[..]);
-    let string = prop_oneof![".{0,20}", "[a-z]{0,70}", "[0-9]{0,300}", system.prop_map(str::to_owned)].boxed();
+    let string =
+        prop_oneof![".{0,20}", "[a-z]{0,70}", "[0-9]{0,300}", system.prop_map(str::to_owned)].boxed();
     let leaf = prop_oneof![
         Just(Node::Null),
         any::<bool>().prop_map(Node::Boolean),

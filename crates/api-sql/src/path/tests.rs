@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{PathError, Address, ScriptKind, decode, looks_like_database_rid, parse, percent_decode};
+use super::{Address, PathError, ScriptKind, decode, looks_like_database_rid, parse, percent_decode};
 use crate::limits::PATH_BYTES_MAX;
 
 /// Path, signed type, signed link over names.

@@ -13,7 +13,11 @@ use crate::SqlApiOptions;
 async fn account_names_the_address_by_which_the_client_came() {
     let client = Client::new().await;
     let answer = client.get("/").await.expect(200);
-    assert!(answer.text.contains(r#""databaseAccountEndpoint":"https://localhost:8081/""#), "{}", answer.text);
+    assert!(
+        answer.text.contains(r#""databaseAccountEndpoint":"https://localhost:8081/""#),
+        "{}",
+        answer.text
+    );
     assert_eq!(answer.member("id"), "armilla");
     assert_eq!(answer.header("etag"), None);
     assert_eq!(answer.header("x-ms-session-token"), None);
@@ -57,7 +61,8 @@ async fn stale_signatures_are_forbidden() {
     let client = Client::new().await;
     let authorization = client.sign(KEY, &Method::GET, "/dbs");
     let date = client.date();
-    let send = async || client.send_as(&authorization, Method::GET, "/dbs", &[("x-ms-date", &date)], "").await;
+    let send =
+        async || client.send_as(&authorization, Method::GET, "/dbs", &[("x-ms-date", &date)], "").await;
     client.clock.advance(Duration::from_secs(15 * 60));
     send().await.expect(200);
     client.clock.advance(Duration::from_secs(1));

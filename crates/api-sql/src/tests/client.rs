@@ -150,10 +150,7 @@ impl Client {
             map.insert("authorization", HeaderValue::from_str(authorization).unwrap());
         }
         for (name, value) in headers {
-            map.insert(
-                HeaderName::from_static(name),
-                HeaderValue::from_bytes(value.as_bytes()).unwrap(),
-            );
+            map.insert(HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         self.exchange(request).await
     }
@@ -181,9 +178,7 @@ impl Client {
         // What cannot be parsed cannot be signed; the server finds out before it looks at the signature.
         let path = path.split('?').next().unwrap_or_default();
         let text = match path::parse(path) {
-            Ok(address) => {
-                string_to_sign(method, &address, |text| address.push_name_link(text), &date)
-            }
+            Ok(address) => string_to_sign(method, &address, |text| address.push_name_link(text), &date),
             Err(_) => Vec::new(),
         };
         let signature = Keys::new([key], []).unwrap().sign(&text);
@@ -222,7 +217,9 @@ fn check_every_answer(answer: &Answer) {
     }
     if let Some(token) = answer.header("x-ms-session-token") {
         assert!(token.contains(":-1#"), "{token}");
-        for name in ["lsn", "x-ms-documentdb-partitionkeyrangeid", "x-ms-content-path", "x-ms-alt-content-path"] {
+        for name in
+            ["lsn", "x-ms-documentdb-partitionkeyrangeid", "x-ms-content-path", "x-ms-alt-content-path"]
+        {
             assert!(answer.header(name).is_some(), "{name}: {answer:?}");
         }
     }

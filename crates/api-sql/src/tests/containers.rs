@@ -72,7 +72,9 @@ async fn missing_owners_have_their_own_sub_status() {
 #[tokio::test]
 async fn what_is_no_container_is_refused() {
     let client = Client::with_container().await;
-    for body in ["", "[]", "{}", r#"{"id":"x","partitionKey":{"paths":[]}}"#, r#"{"partitionKey":{"paths":["/a"]}}"#] {
+    for body in
+        ["", "[]", "{}", r#"{"id":"x","partitionKey":{"paths":[]}}"#, r#"{"partitionKey":{"paths":["/a"]}}"#]
+    {
         client.post("/dbs/d/colls", body).await.expect_code(400, 0);
     }
     let other_key = DEFINITION.replace("c2", "c").replace("/pk", "/other");
@@ -86,7 +88,8 @@ async fn partition_maps_end_in_not_modified() {
     let container = client.send(Method::POST, "/dbs/d/colls", &headers, DEFINITION).await.expect(201);
     let path = "/dbs/d/colls/c2/pkranges/";
     let incremental = ("a-im", "Incremental Feed");
-    let first = client.send(Method::GET, path, &[incremental, ("x-ms-max-item-count", "-1")], "").await.expect(200);
+    let first =
+        client.send(Method::GET, path, &[incremental, ("x-ms-max-item-count", "-1")], "").await.expect(200);
     assert_eq!(first.ids("PartitionKeyRanges"), ["0", "1"]);
     assert_eq!(first.member("_rid"), container.member("_rid"));
     assert_eq!(first.header("x-ms-content-path"), Some(container.member("_rid").as_str()));

@@ -40,7 +40,9 @@ async fn databases_answer_to_their_resource_id() {
 #[tokio::test]
 async fn what_is_no_database_is_refused() {
     let client = Client::new().await;
-    for body in ["", "{", "[]", "\"d\"", "{}", r#"{"id":5}"#, r#"{"id":""}"#, r#"{"id":"a/b"}"#, r#"{"id":null}"#] {
+    for body in
+        ["", "{", "[]", "\"d\"", "{}", r#"{"id":5}"#, r#"{"id":""}"#, r#"{"id":"a/b"}"#, r#"{"id":null}"#]
+    {
         assert_eq!(client.post("/dbs", body).await.expect(400).member("code"), "BadRequest", "{body}");
     }
     client.send(Method::POST, "/dbs", &[], &b"\xFF\xFE"[..]).await.expect(400);

@@ -153,7 +153,10 @@ async fn item_size_is_bounded() {
 async fn what_is_no_item_is_refused() {
     let client = Client::with_container().await;
     for body in ["", "[]", "5", "\"x\"", r#"{"pk":"p"}"#, r#"{"id":5,"pk":"p"}"#, r#"{"id":"1","pk":"p""#] {
-        assert_eq!(client.send(Method::POST, DOCS, &[KEY], body).await.expect(400).member("code"), "BadRequest");
+        assert_eq!(
+            client.send(Method::POST, DOCS, &[KEY], body).await.expect(400).member("code"),
+            "BadRequest"
+        );
     }
     let missing = client.send(Method::POST, DOCS, &[KEY], r#"{"pk":"p"}"#).await;
     assert!(missing.member("message").contains("the required properties - 'id; ' - are missing"));
@@ -176,7 +179,8 @@ async fn partition_keys_are_required_and_checked() {
     }
     let answer = client.get(&path).await.expect_code(400, 0);
     assert!(answer.member("message").contains("PartitionKey value must be supplied for this operation"));
-    for (key, stored) in [("[null]", "null"), ("[1.0]", "1"), ("[true]", "true"), (r#"["\u00e9"]"#, "\"é\"")] {
+    for (key, stored) in [("[null]", "null"), ("[1.0]", "1"), ("[true]", "true"), (r#"["\u00e9"]"#, "\"é\"")]
+    {
         let header = [("x-ms-documentdb-partitionkey", key)];
         let body = format!(r#"{{"id":"1","pk":{stored}}}"#);
         client.send(Method::POST, DOCS, &header, body).await.expect(201);
@@ -194,7 +198,11 @@ async fn items_answer_to_their_resource_id() {
     // An id needs no partition key: it names one item of the container.
     assert_eq!(client.get(&link).await.expect(200).text, created.text);
     let read = client.send(Method::GET, &link, &[KEY], "").await.expect(200);
-    assert_eq!(read.header("x-ms-alt-content-path"), Some("dbs/d/colls/c"), "names, however it was addressed");
+    assert_eq!(
+        read.header("x-ms-alt-content-path"),
+        Some("dbs/d/colls/c"),
+        "names, however it was addressed"
+    );
     client.send(Method::PUT, &link, &[KEY], item("1", r#","n":1"#)).await.expect(200);
     let feed = link.trim_end_matches('/').rsplit_once('/').unwrap().0;
     assert_eq!(client.get(feed).await.expect(200).ids("Documents"), ["1"]);
@@ -258,6 +266,8 @@ async fn headers_are_checked() {
         ("x-ms-consistency-level", "Sloppy"),
         ("x-ms-session-token", "nonsense"),
         ("x-ms-session-token", "0:-1#x"),
+        ("x-ms-session-token", "0:-1#1,,"),
+        ("x-ms-session-token", ",0:-1#1"),
         ("x-ms-cosmos-priority-level", "Medium"),
     ] {
         client.send(Method::GET, &path, &[KEY, (name, value)], "").await.expect_code(400, 0);

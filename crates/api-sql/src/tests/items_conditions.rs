@@ -11,8 +11,11 @@ const BODY: &str = r#"{"id":"1","pk":1}"#;
 const PATCH: &str = r#"[{"op":"set","path":"/n","value":1}]"#;
 const UPSERT: (&str, &str) = ("x-ms-documentdb-is-upsert", "True");
 
-/// Every write of an existing item: verb, path, extra header, body.
-const WRITES: [(Method, &str, Option<(&str, &str)>, &str); 4] = [
+/// Verb, path, extra header, body.
+type Write = (Method, &'static str, Option<(&'static str, &'static str)>, &'static str);
+
+/// Every write of an existing item.
+const WRITES: [Write; 4] = [
     (Method::PUT, ITEM, None, BODY),
     (Method::PATCH, ITEM, None, PATCH),
     (Method::POST, DOCS, Some(UPSERT), BODY),
@@ -28,14 +31,14 @@ async fn with_item() -> (Client, String) {
 
 #[tokio::test]
 async fn writes_with_the_current_etag_go_through() {
+    let forms: [fn(&str) -> &str; 3] = [|etag| etag, |etag| etag.trim_matches('"'), |_| "*"];
     for (method, path, extra, body) in WRITES {
-        let (client, etag) = with_item().await;
-        for tag in [etag.as_str(), etag.trim_matches('"'), "*"] {
-            let (client, _) = if tag == etag { (&client, ()) } else { (&with_item().await.0, ()) };
-            let mut headers = vec![KEY, ("if-match", tag)];
+        for form in forms {
+            let (client, etag) = with_item().await;
+            let mut headers = vec![KEY, ("if-match", form(&etag))];
             headers.extend(extra);
             let answer = client.send(method.clone(), path, &headers, body).await;
-            assert!(matches!(answer.status, 200 | 204), "{method} {tag}: {answer:?}");
+            assert!(matches!(answer.status, 200 | 204), "{method}: {answer:?}");
         }
     }
 }

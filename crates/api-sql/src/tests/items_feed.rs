@@ -75,7 +75,8 @@ async fn feeds_are_kept_to_a_key_or_a_range() {
 
     let kind = ("x-ms-read-key-type", "EffectivePartitionKeyRange");
     let half = "1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
-    let (upper, _) = read_all(&client, &[kind, (range, "1"), ("x-ms-start-epk", half), ("x-ms-end-epk", "FF")]).await;
+    let (upper, _) =
+        read_all(&client, &[kind, (range, "1"), ("x-ms-start-epk", half), ("x-ms-end-epk", "FF")]).await;
     assert_eq!(upper, second);
     assert_eq!(read_all(&client, &[kind, (range, "1")]).await.0, second);
 

@@ -12,7 +12,10 @@ async fn users_live_through_every_verb() {
     let database = client.get("/dbs/d").await;
     let created = client.post("/dbs/d/users", r#"{"id":"u"}"#).await.expect(201);
     assert_eq!(created.member("_permissions"), "permissions/");
-    assert_eq!(created.member("_self"), format!("{}users/{}/", database.member("_self"), created.member("_rid")));
+    assert_eq!(
+        created.member("_self"),
+        format!("{}users/{}/", database.member("_self"), created.member("_rid"))
+    );
     assert_eq!(created.header("x-ms-alt-content-path"), Some("dbs/d"));
     assert_eq!(created.header("x-ms-content-path"), Some(database.member("_rid").as_str()));
     client.post("/dbs/d/users", r#"{"id":"u"}"#).await.expect(409);

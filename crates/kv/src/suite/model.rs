@@ -178,6 +178,6 @@ fn random_key(random: &mut Random) -> Bytes {
     // Few distinct keys, so that operations meet; some share prefixes, some end in the highest byte.
     let number = random.below(120);
     let mut key = vec![b'a' + (number % 5) as u8; (number % 4) as usize];
-    key.push(if number % 11 == 0 { 0xFF } else { number as u8 });
+    key.push(if number.is_multiple_of(11) { 0xFF } else { number as u8 });
     key.into()
 }

@@ -1,0 +1,194 @@
+//! An HTTP server that does nothing: the same stack, set up in the same way, returning the same bytes.
+//!
+//! It runs as a process of its own, as the real one does, so that its processor time can be told apart.
+
+use std::convert::Infallible;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use armilla_crash::requests::{Target, partition_key};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::TcpListener;
+
+use crate::Options;
+use crate::items::{CONTAINER, DATABASE, Items};
+use crate::load::{drive, from_pool};
+use crate::measure::measure as measured;
+use crate::over_http::pool;
+use crate::report::Report;
+use crate::server::{Ask, Servers, folder};
+
+/// Bytes of a request line with its headers, as the real server takes them.
+const HEADER_BYTES_MAX: usize = 64 * 1024;
+
+/// Headers that the HTTP stack adds by itself.
+const OWN_HEADERS: [&str; 3] = ["date", "content-length", "connection"];
+
+/// Measures how many requests a second this machine can carry.
+pub(crate) fn measure(
+    options: &Options,
+    servers: &Servers,
+    items: &Items,
+    report: &mut Report,
+) -> Result<()> {
+    eprintln!("bare HTTP server");
+    let (headers, body) = sample(servers, *items)?;
+    let env = &servers.env;
+    let reads = pool(env, *items, Ask::Read);
+    let writes = pool(env, *items, Ask::Upsert);
+    let few: Vec<_> =
+        headers.iter().filter(|(name, _)| name == "content-type" || name == "etag").cloned().collect();
+    for (name, headers, pool) in [
+        ("bare HTTP: reads", &headers, &reads),
+        ("bare HTTP: writes", &headers, &writes),
+        ("bare HTTP: reads, two headers in the answer", &few, &reads),
+    ] {
+        let folder = folder(options)?;
+        let file = folder.path().join("answer");
+        write_answer(&file, headers, &body)?;
+        let server = BareServer::start(&file)?;
+        let measurement = measured(env, name, server.child.id(), || {
+            drive(env, server.address, from_pool(env, pool, options.connections, options.seconds))
+        })?;
+        report.add(measurement);
+    }
+    Ok(())
+}
+
+/// Lets the real server answer one read, and returns the headers and the body of the answer.
+fn sample(servers: &Servers, items: Items) -> Result<(Vec<(String, String)>, Vec<u8>)> {
+    let server = servers.start("sample")?;
+    servers.create_container(&server)?;
+    let (id, key) = (items.id(0), partition_key(&items.key(0)));
+    let headers = [("x-ms-documentdb-partitionkey", key.as_str())];
+    servers.ask(&server, "POST", Target::Items(DATABASE, CONTAINER), &headers, &items.body(0, 0))?;
+    let answer = servers.ask(&server, "GET", Target::Item(DATABASE, CONTAINER, &id), &headers, "")?;
+    servers.stop(server)?;
+    Ok(answer)
+}
+
+fn write_answer(path: &Path, headers: &[(String, String)], body: &[u8]) -> Result<()> {
+    let mut file = std::fs::File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    for (name, value) in headers.iter().filter(|(name, _)| !OWN_HEADERS.contains(&name.as_str())) {
+        writeln!(file, "{name}: {value}")?;
+    }
+    writeln!(file)?;
+    file.write_all(body)?;
+    Ok(())
+}
+
+/// A bare server as a child process. It is killed when it is dropped.
+struct BareServer {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl BareServer {
+    fn start(answer: &Path) -> Result<BareServer> {
+        let own = std::env::current_exe().context("cannot find this program")?;
+        let mut child = Command::new(own)
+            .arg("--bare-server")
+            .arg(answer)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start the bare server")?;
+        let stdout = child.stdout.take().context("the bare server's output is not connected")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let Ok(port) = line.trim().parse() else { bail!("the bare server said '{line}'") };
+        Ok(BareServer { child, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)) })
+    }
+}
+
+impl Drop for BareServer {
+    fn drop(&mut self) {
+        // It may have ended already; there is nothing else to do about it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the bare server answers.
+struct Answer {
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+/// Is the bare server, until it is killed.
+pub(crate) fn serve(answer: &Path) -> Result<()> {
+    let answer = Arc::new(read_answer(answer)?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async move {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        println!("{}", listener.local_addr()?.port());
+        let mut http = auto::Builder::new(TokioExecutor::new());
+        http.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(None)
+            .max_buf_size(HEADER_BYTES_MAX)
+            .pipeline_flush(true);
+        let http = Arc::new(http);
+        loop {
+            let (socket, _) = listener.accept().await?;
+            socket.set_nodelay(true)?;
+            let (http, answer) = (http.clone(), answer.clone());
+            tokio::spawn(async move {
+                let service = service_fn(|request| respond(request, answer.clone()));
+                // A client that hangs up is no concern of a server that does nothing.
+                let _ = http.serve_connection(TokioIo::new(socket), service).await;
+            });
+        }
+    })
+}
+
+async fn respond(
+    request: Request<Incoming>,
+    answer: Arc<Answer>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    // A body is read as the real server has to read it.
+    let _ = request.into_body().collect().await;
+    let mut response = Response::new(Full::new(answer.body.clone()));
+    *response.headers_mut() = answer.headers.clone();
+    Ok(response)
+}
+
+fn read_answer(path: &Path) -> Result<Answer> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (head, body) = text.split_once("\n\n").context("the answer has no empty line")?;
+    let mut headers = HeaderMap::new();
+    for line in head.lines() {
+        let (name, value) = line.split_once(": ").context("a header has no colon")?;
+        headers.append(HeaderName::try_from(name)?, HeaderValue::try_from(value)?);
+    }
+    Ok(Answer { headers, body: Bytes::copy_from_slice(body.as_bytes()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_come_back_from_their_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answer");
+        let headers = [("etag", "\"x\""), ("date", "now"), ("lsn", "7")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        write_answer(&path, &headers, b"{\"a\":\n\n1}").unwrap();
+        let answer = read_answer(&path).unwrap();
+        assert_eq!(answer.body, "{\"a\":\n\n1}");
+        assert_eq!(answer.headers.len(), 2);
+        assert_eq!(answer.headers["etag"], "\"x\"");
+    }
+}

@@ -1,0 +1,174 @@
+//! The engine in process, on the embedded store with the item cache, as the server sets it up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use armilla_crash::random::Random;
+use armilla_engine::{
+    Caller, ContainerHandle, Engine, EngineOptions, ItemName, Precondition, Throughput, WriteMode,
+};
+use armilla_env::Env;
+use armilla_kv::Store;
+use armilla_kv::cache::CachedStore;
+use armilla_kv_embedded::{EmbeddedStore, Options as StoreOptions};
+use armilla_value::{PartitionKey, json};
+
+use crate::Options;
+use crate::items::{CONTAINER, DATABASE, Items};
+use crate::measure::{Latencies, measure as measured};
+use crate::raw_store::join;
+use crate::report::Report;
+use crate::server::{PARTITION_RU, folder};
+
+/// Bytes in a megabyte, as the server's flag counts them.
+const MEGABYTE: usize = 1024 * 1024;
+
+/// Measures the engine.
+pub(crate) fn measure(options: &Options, env: &Env, items: &Items, report: &mut Report) -> Result<()> {
+    eprintln!("engine in process");
+    let folder = folder(options)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let embedded = EmbeddedStore::open(folder.path().join("store"), StoreOptions::default())?;
+    let store: Arc<dyn Store> =
+        Arc::new(CachedStore::new(Arc::new(embedded), options.cache_mb as usize * MEGABYTE));
+    let own = std::process::id();
+    let engine = runtime.block_on(Engine::open(store, env.clone(), EngineOptions::default()))?;
+    let container = runtime.block_on(create(&engine, options.partitions))?;
+    let workers = Workers {
+        env: env.clone(),
+        engine: engine.clone(),
+        container,
+        items: *items,
+        count: options.connections,
+    };
+
+    report.add(measured(env, "engine: load", own, || runtime.block_on(workers.load()))?);
+    let names: Vec<(PartitionKey, String)> =
+        (0..items.count).map(|index| (items.partition_key(index), items.id(index))).collect();
+    for (name, threads) in [("engine: reads, 1 thread", 1), ("engine: reads, 2 threads", 2)] {
+        report.add(measured(env, name, own, || workers.read(&names, threads, options.seconds))?);
+    }
+    for (name, mode) in [("engine: upserts", WriteMode::Upsert), ("engine: replaces", WriteMode::Replace)] {
+        report.add(measured(env, name, own, || runtime.block_on(workers.write(mode, options.seconds)))?);
+    }
+    runtime.block_on(engine.close()).context("cannot close the engine")
+}
+
+async fn create(engine: &Engine, partitions: u32) -> Result<Arc<ContainerHandle>> {
+    let caller = Caller::full();
+    engine.create_database(&caller, DATABASE, None).await?;
+    let definition = format!(
+        r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/customer"],"kind":"Hash","version":2}}}}"#
+    );
+    let definition = json::parse(definition.as_bytes()).context("the definition is not JSON")?;
+    let throughput = Throughput::Manual(partitions * PARTITION_RU);
+    engine.create_container(&caller, DATABASE, &definition, Some(throughput)).await?;
+    Ok(engine.container(DATABASE, CONTAINER)?.container)
+}
+
+#[derive(Clone)]
+struct Workers {
+    env: Env,
+    engine: Engine,
+    container: Arc<ContainerHandle>,
+    items: Items,
+    count: usize,
+}
+
+impl Workers {
+    fn read(&self, names: &[(PartitionKey, String)], threads: u64, seconds: f64) -> Result<Latencies> {
+        let end = self.env.clock.elapsed() + Duration::from_secs_f64(seconds);
+        std::thread::scope(|scope| {
+            let reading: Vec<_> = (0..threads)
+                .map(|thread| {
+                    scope.spawn(move || {
+                        let mut random = Random::of_part(5, thread);
+                        let mut latencies = Latencies::new();
+                        let caller = Caller::full();
+                        let mut begin = self.env.clock.elapsed();
+                        while begin < end {
+                            let (key, id) = &names[random.index(names.len())];
+                            let name = ItemName::Id(id);
+                            self.engine.read_item(&caller, &self.container, name, Some(key), None)?;
+                            let now = self.env.clock.elapsed();
+                            latencies.record(now - begin);
+                            begin = now;
+                        }
+                        Ok(latencies)
+                    })
+                })
+                .collect();
+            join(reading)
+        })
+    }
+
+    async fn load(&self) -> Result<Latencies> {
+        let next = Arc::new(AtomicUsize::new(0));
+        let count = self.items.count;
+        self.run(WriteMode::Create, move |_| {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            (index < count).then_some((index, 0))
+        })
+        .await
+    }
+
+    async fn write(&self, mode: WriteMode, seconds: f64) -> Result<Latencies> {
+        let clock = self.env.clock.clone();
+        let end = clock.elapsed() + Duration::from_secs_f64(seconds);
+        let count = self.items.count;
+        self.run(mode, move |random| {
+            (clock.elapsed() < end).then(|| (random.index(count), random.next_u64()))
+        })
+        .await
+    }
+
+    /// Writes with all tasks until there is nothing more to write.
+    async fn run(
+        &self,
+        mode: WriteMode,
+        next: impl Fn(&mut Random) -> Option<(usize, u64)> + Clone + Send + 'static,
+    ) -> Result<Latencies> {
+        let mut tasks = Vec::new();
+        for number in 0..self.count {
+            let (workers, next) = (self.clone(), next.clone());
+            tasks.push(tokio::spawn(async move {
+                let mut random = Random::of_part(6, number as u64);
+                let mut latencies = Latencies::new();
+                while let Some((index, version)) = next(&mut random) {
+                    let body = workers.items.body(index, version);
+                    let begin = workers.env.clock.elapsed();
+                    workers.put(mode, index, body.as_bytes()).await?;
+                    latencies.record(workers.env.clock.elapsed() - begin);
+                }
+                Ok::<_, anyhow::Error>(latencies)
+            }));
+        }
+        let mut all = Latencies::new();
+        for task in tasks {
+            all.add(&task.await??);
+        }
+        Ok(all)
+    }
+
+    async fn put(&self, mode: WriteMode, index: usize, body: &[u8]) -> Result<()> {
+        let key = self.items.partition_key(index);
+        let (caller, container) = (Caller::full(), &self.container);
+        match mode {
+            WriteMode::Replace => {
+                let id = self.items.id(index);
+                let name = ItemName::Id(&id);
+                self.engine
+                    .replace_item(&caller, container, name, Some(&key), body, Precondition::None)
+                    .await?;
+            }
+            WriteMode::Create | WriteMode::Upsert => {
+                self.engine
+                    .write_item(&caller, container, mode, Some(&key), body, Precondition::None)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! One round: write, kill, check, restart, read everything back.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use armilla_crash::http_client::Connection;
+use armilla_crash::random::Random;
+use armilla_crash::requests::{Composer, Target, partition_key};
+use armilla_crash::server_process::{CheckOutcome, Launch, ServerProcess};
+use armilla_env::Env;
+use tokio::time::timeout;
+
+use crate::content::Area;
+use crate::ledger::{Commit, Ledger};
+use crate::outcome::Report;
+use crate::setup::{self, DATABASE};
+use crate::tree::Gardener;
+use crate::verify::{self, Counter};
+use crate::writer::{HOT_KEY, Round, Writer};
+
+/// Longest time that writers may take to notice that the server is gone.
+const WRITERS_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What happens in a round.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) round: u64,
+    /// How long the writers write.
+    pub(crate) write_ms: u64,
+    /// Whether the server is asked to end rather than killed.
+    pub(crate) graceful: bool,
+    /// How long after its start it is killed once more, if it is.
+    pub(crate) kill_while_starting_ms: Option<u64>,
+    /// Whether the check runs on the folder itself before the restart, rather than on a copy of it.
+    pub(crate) check_in_place: bool,
+}
+
+/// Everything that lives through all rounds.
+pub(crate) struct World {
+    launch: Launch,
+    env: Env,
+    seed: u64,
+    server: Option<ServerProcess>,
+    composer: Composer,
+    writers: Vec<Writer>,
+    gardener: Option<Gardener>,
+    counters: Vec<Counter>,
+    ledger: Ledger,
+}
+
+impl World {
+    /// Starts a server on an empty folder and makes what the writers need.
+    pub(crate) async fn new(launch: Launch, env: Env, seed: u64, writers: usize) -> Result<World> {
+        let mut composer = Composer::new(&env);
+        let server = launch.start(&env).await?;
+        let mut connection = Connection::open(server.address).await?;
+        setup::create(&mut connection, &mut composer).await.context("cannot make the containers")?;
+        Ok(World {
+            writers: (0..writers).map(|number| Writer::new(number, &env)).collect(),
+            gardener: Some(Gardener::new(&env)),
+            counters: Vec::new(),
+            ledger: Ledger::default(),
+            server: Some(server),
+            composer,
+            launch,
+            env,
+            seed,
+        })
+    }
+
+    /// Plays one round.
+    pub(crate) async fn play(&mut self, plan: &Plan) -> Result<Report> {
+        let mut server = self.server.take().context("no server is running")?;
+        let log_start = self.launch.log_bytes();
+        let mut differences = Vec::new();
+        let round = Arc::new(Round {
+            address: server.address,
+            ending: AtomicBool::new(false),
+            counter_id: format!("counter-{}", plan.round),
+            env: self.env.clone(),
+        });
+        let mut commits = vec![self.create_counter(&round).await?];
+
+        let part = |index: usize| Random::of_part(self.seed, (plan.round << 16) | (index as u64 + 1));
+        let writing: Vec<_> = std::mem::take(&mut self.writers)
+            .into_iter()
+            .enumerate()
+            .map(|(index, writer)| tokio::spawn(writer.run(round.clone(), part(index))))
+            .collect();
+        let gardener = self.gardener.take().context("no gardener is there")?;
+        let gardening = tokio::spawn(gardener.run(round.clone(), part(writing.len())));
+
+        self.env.clock.sleep(Duration::from_millis(plan.write_ms)).await;
+        if let Some(status) = server.has_ended()? {
+            differences.push(format!("the server ended by itself with {status}"));
+        }
+        round.ending.store(true, Ordering::Release);
+        if plan.graceful {
+            let status = server.terminate().await?;
+            if !status.success() {
+                differences.push(format!("the server ended with {status} after SIGTERM"));
+            }
+        } else {
+            server.kill().await?;
+        }
+        for writer in writing {
+            let writer = timeout(WRITERS_TIMEOUT, writer).await.context("a writer hangs")??;
+            differences.extend(writer.done.wrong.clone());
+            commits.extend_from_slice(&writer.done.commits);
+            self.writers.push(writer);
+        }
+        let mut gardener = timeout(WRITERS_TIMEOUT, gardening).await.context("the gardener hangs")??;
+        differences.extend(gardener.wrong.clone());
+        self.note_counter(&round);
+        let in_flight = self.in_flight();
+        differences.extend(self.ledger.acknowledge(&commits));
+
+        if let Some(after_ms) = plan.kill_while_starting_ms {
+            let mut child = self.launch.spawn()?;
+            self.env.clock.sleep(Duration::from_millis(after_ms)).await;
+            child.kill().await.context("cannot kill the starting server")?;
+        }
+        let check = if plan.check_in_place {
+            self.launch.check(&self.env, &self.launch.data_dir).await?
+        } else {
+            self.check_copy().await?
+        };
+        differences.extend(check_failure(&check));
+        let server = self.launch.start(&self.env).await?;
+
+        let begin = self.env.clock.elapsed();
+        let mut connection = Connection::open(server.address).await?;
+        let findings = self.verify(&mut connection, plan).await?;
+        differences.extend(findings.differences);
+        let tree_changes = gardener.changes;
+        let (tree_in_flight, tree_kept) = match gardener.verify(&mut connection).await {
+            Ok(seen) => seen,
+            Err(wrong) => {
+                differences.extend(wrong);
+                (false, false)
+            }
+        };
+        self.gardener = Some(gardener);
+        differences.extend(bad_log_lines(&self.launch.log_since(log_start)?));
+        let report = Report {
+            round: plan.round,
+            ended: if plan.graceful { "ended " } else { "killed" },
+            write_ms: plan.write_ms,
+            acknowledged: commits.len() as u64,
+            in_flight: in_flight + u64::from(tree_in_flight),
+            kept: findings.kept.values().sum::<u64>() + u64::from(tree_kept),
+            tree_changes,
+            killed_while_starting: plan.kill_while_starting_ms.is_some(),
+            check: check.took,
+            ready: server.ready_after,
+            items: findings.items,
+            verify: self.env.clock.elapsed() - begin,
+            differences,
+        };
+        self.server = Some(server);
+        Ok(report)
+    }
+
+    /// Ends the last server as one ends a server.
+    pub(crate) async fn finish(&mut self) -> Result<()> {
+        let Some(server) = self.server.take() else { return Ok(()) };
+        let status = server.terminate().await?;
+        if !status.success() {
+            bail!("the server ended with {status} after SIGTERM");
+        }
+        Ok(())
+    }
+
+    async fn create_counter(&mut self, round: &Round) -> Result<Commit> {
+        let mut connection = Connection::open(round.address).await?;
+        let body = format!(r#"{{"id":"{}","pk":"{HOT_KEY}","a":0,"b":0}}"#, round.counter_id);
+        let key = partition_key(HOT_KEY);
+        let headers = [("x-ms-documentdb-partitionkey", key.as_str())];
+        let target = Target::Items(DATABASE, Area::Items.container());
+        let request = self.composer.compose("POST", target, &headers, body.as_bytes());
+        let reply = setup::ask(&mut connection, &request, 201).await?;
+        let token = reply.header("x-ms-session-token").context("no session token")?;
+        Commit::parse(Area::Items, token).with_context(|| format!("the session token {token} is unknown"))
+    }
+
+    /// Notes what the shared item of the round may show.
+    fn note_counter(&mut self, round: &Round) {
+        let least = self.writers.iter().map(|writer| writer.done.counter_acknowledged).sum();
+        let in_flight = self.writers.iter().filter(|writer| writer.done.counter_in_flight).count();
+        let most = least + in_flight as i64;
+        self.counters.push(Counter { id: round.counter_id.clone(), least, most });
+    }
+
+    fn in_flight(&self) -> u64 {
+        let items = self.writers.iter().flat_map(|writer| &writer.slots);
+        let counters = self.writers.iter().filter(|writer| writer.done.counter_in_flight).count();
+        (items.filter(|slot| slot.in_flight.is_some()).count() + counters) as u64
+    }
+
+    async fn verify(&mut self, connection: &mut Connection, plan: &Plan) -> Result<verify::Findings> {
+        let mut random = Random::of_part(self.seed, plan.round << 16);
+        let slots = self.writers.iter_mut().flat_map(|writer| &mut writer.slots);
+        let (composer, counters) = (&mut self.composer, &mut self.counters);
+        let mut findings =
+            verify::read_items(connection, composer, slots, counters, &self.ledger, &mut random).await?;
+        let slots: Vec<_> = self.writers.iter().flat_map(|writer| &writer.slots).collect();
+        verify::read_feeds(connection, composer, &slots, counters, &mut findings).await?;
+        for area in Area::ALL {
+            let ranges = setup::ranges(connection, composer, area).await?;
+            let kept = findings.kept.get(&area).copied().unwrap_or_default();
+            findings.differences.extend(self.ledger.restarted(area, &ranges, kept));
+        }
+        Ok(findings)
+    }
+
+    /// Checks a copy of the folder, so that the server itself finds it as the crash left it.
+    async fn check_copy(&self) -> Result<CheckOutcome> {
+        let copy = self.launch.data_dir.with_extension("copy");
+        copy_folder(&self.launch.data_dir, &copy).context("cannot copy the data folder")?;
+        let outcome = self.launch.check(&self.env, &copy).await?;
+        if outcome.status.success() {
+            std::fs::remove_dir_all(&copy).context("cannot remove the copy of the data folder")?;
+        }
+        Ok(outcome)
+    }
+}
+
+fn check_failure(check: &CheckOutcome) -> Option<String> {
+    const CHARACTERS_MAX: usize = 1_000;
+    if check.status.success() {
+        return None;
+    }
+    let output: String = check.output.chars().take(CHARACTERS_MAX).collect();
+    Some(format!("armilla check ended with {}: {output}", check.status))
+}
+
+/// Finds what must not be in the log of a server that was only killed.
+fn bad_log_lines(log: &str) -> Vec<String> {
+    const LINES_MAX: usize = 5;
+    log.lines()
+        .filter(|line| line.contains("ERROR") || line.contains("panicked"))
+        .take(LINES_MAX)
+        .map(|line| format!("the server's log says: {line}"))
+        .collect()
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    if to.exists() {
+        std::fs::remove_dir_all(to)?;
+    }
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else {
+            std::fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_lines_of_a_log() {
+        let log = "2025 INFO a\n2025 ERROR b\nthread 'x' panicked at y\n2025 WARN c\n";
+        assert_eq!(bad_log_lines(log).len(), 2);
+        assert!(bad_log_lines("2025 INFO fine\n").is_empty());
+    }
+
+    #[test]
+    fn folders_are_copied_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        std::fs::create_dir_all(from.join("inner")).unwrap();
+        std::fs::write(from.join("inner/file"), "x").unwrap();
+        for _ in 0..2 {
+            copy_folder(&from, &to).unwrap();
+            assert_eq!(std::fs::read_to_string(to.join("inner/file")).unwrap(), "x");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The database and containers that live through all rounds, and asking for things that must succeed.
+
+use anyhow::{Context, Result, anyhow, bail};
+use armilla_crash::http_client::{Connection, Reply};
+use armilla_crash::requests::{Composer, Target};
+use armilla_value::{Value, json};
+
+use crate::content::Area;
+
+/// The database that lives through all rounds.
+pub(crate) const DATABASE: &str = "crash";
+
+/// Most items that a page of a feed is asked for.
+const PAGE_ITEMS: &str = "200";
+
+/// Makes the database and its containers.
+pub(crate) async fn create(connection: &mut Connection, composer: &mut Composer) -> Result<()> {
+    let body = format!("{{\"id\":\"{DATABASE}\"}}");
+    ask(connection, &composer.compose("POST", Target::Databases, &[], body.as_bytes()), 201).await?;
+    for (area, throughput, constraint) in [
+        // Two physical partitions.
+        (Area::Items, "20000", ""),
+        (Area::Unique, "400", ",\"uniqueKeyPolicy\":{\"uniqueKeys\":[{\"paths\":[\"/email\"]}]}"),
+    ] {
+        let body = format!(
+            "{{\"id\":\"{}\",\"partitionKey\":{{\"paths\":[\"/pk\"],\"kind\":\"Hash\",\"version\":2}}{constraint}}}",
+            area.container()
+        );
+        let headers = [("x-ms-offer-throughput", throughput)];
+        let request = composer.compose("POST", Target::Containers(DATABASE), &headers, body.as_bytes());
+        ask(connection, &request, 201).await?;
+    }
+    let ranges = ranges(connection, composer, Area::Items).await?;
+    if ranges.len() != 2 {
+        bail!("a container with 20000 request units a second has {} partitions, expected 2", ranges.len());
+    }
+    Ok(())
+}
+
+/// Sends a request that must get one answer alone.
+pub(crate) async fn ask<'c>(
+    connection: &'c mut Connection,
+    request: &[u8],
+    status: u16,
+) -> Result<Reply<'c>> {
+    let reply = connection.exchange(request).await.context("the server does not answer")?;
+    if reply.status != status {
+        return Err(unexpected(request, &reply, &status.to_string()));
+    }
+    Ok(reply)
+}
+
+/// Says what was asked and what came.
+pub(crate) fn unexpected(request: &[u8], reply: &Reply<'_>, expected: &str) -> anyhow::Error {
+    let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    anyhow!(
+        "'{}' got {} (sub-status {}), expected {expected}: {}",
+        String::from_utf8_lossy(line),
+        reply.status,
+        reply.header("x-ms-substatus").unwrap_or("none"),
+        reply.excerpt()
+    )
+}
+
+/// Returns all elements of a feed; `member` names the array that holds them.
+pub(crate) async fn list(
+    connection: &mut Connection,
+    composer: &mut Composer,
+    target: Target<'_>,
+    member: &str,
+    headers: &[(&str, &str)],
+) -> Result<Vec<Value>> {
+    let mut elements = Vec::new();
+    let mut continuation: Option<String> = None;
+    loop {
+        let mut headers = headers.to_vec();
+        headers.push(("x-ms-max-item-count", PAGE_ITEMS));
+        if let Some(continuation) = &continuation {
+            headers.push(("x-ms-continuation", continuation));
+        }
+        let request = composer.compose("GET", target, &headers, b"");
+        let reply = ask(connection, &request, 200).await?;
+        let page = json::parse(reply.body).map_err(|error| anyhow!("a page of {target:?}: {error}"))?;
+        let Some(Value::Array(page)) = page.get(member) else {
+            bail!("a page of {target:?} has no {member}")
+        };
+        elements.extend_from_slice(page);
+        match reply.header("x-ms-continuation") {
+            Some(next) if !next.is_empty() => continuation = Some(next.to_owned()),
+            _ => return Ok(elements),
+        }
+    }
+}
+
+/// Returns the partitions of a container with their newest commits.
+pub(crate) async fn ranges(
+    connection: &mut Connection,
+    composer: &mut Composer,
+    area: Area,
+) -> Result<Vec<(u32, u64)>> {
+    let request = composer.compose("GET", Target::Ranges(DATABASE, area.container()), &[], b"");
+    let reply = ask(connection, &request, 200).await?;
+    let map = json::parse(reply.body).map_err(|error| anyhow!("the partition map: {error}"))?;
+    let ranges = map.get("PartitionKeyRanges").and_then(Value::as_array).context("no PartitionKeyRanges")?;
+    ranges
+        .iter()
+        .map(|range| {
+            let id = range.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+            let lsn = range.get("_lsn").and_then(Value::as_i64).and_then(|lsn| u64::try_from(lsn).ok());
+            id.zip(lsn).context("a range has no id or no _lsn")
+        })
+        .collect()
+}

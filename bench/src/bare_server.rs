@@ -27,7 +27,7 @@ use crate::load::{drive, from_pool};
 use crate::measure::measure as measured;
 use crate::over_http::pool;
 use crate::report::Report;
-use crate::server::{Ask, Servers, folder};
+use crate::server::{Answered, Ask, Servers, folder};
 
 /// Bytes of a request line with its headers, as the real server takes them.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
@@ -43,7 +43,7 @@ pub(crate) fn measure(
     report: &mut Report,
 ) -> Result<()> {
     eprintln!("bare HTTP server");
-    let (headers, body) = sample(servers, *items)?;
+    let Answered { headers, body } = sample(servers, *items)?;
     let env = &servers.env;
     let reads = pool(env, *items, Ask::Read);
     let writes = pool(env, *items, Ask::Upsert);
@@ -66,8 +66,8 @@ pub(crate) fn measure(
     Ok(())
 }
 
-/// Lets the real server answer one read, and returns the headers and the body of the answer.
-fn sample(servers: &Servers, items: Items) -> Result<(Vec<(String, String)>, Vec<u8>)> {
+/// Lets the real server answer one read, and returns the answer.
+fn sample(servers: &Servers, items: Items) -> Result<Answered> {
     let server = servers.start("sample")?;
     servers.create_container(&server)?;
     let (id, key) = (items.id(0), partition_key(&items.key(0)));

@@ -19,6 +19,12 @@ pub(crate) const PARTITION_RU: u32 = 10_000;
 /// The container: everything is indexed, as it is by default.
 const DEFINITION: &str = r#"{"id":"items","partitionKey":{"paths":["/customer"],"kind":"Hash","version":2}}"#;
 
+/// The answer to a request: its headers, in order, and its body.
+pub(crate) struct Answered {
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
 /// Starts servers.
 pub(crate) struct Servers {
     pub(crate) env: Env,
@@ -77,7 +83,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Sends one request that must succeed; returns the headers and the body of the answer.
+    /// Sends one request that must succeed.
     pub(crate) fn ask(
         &self,
         server: &ServerProcess,
@@ -85,7 +91,7 @@ impl Servers {
         target: Target<'_>,
         headers: &[(&str, &str)],
         body: &str,
-    ) -> Result<(Vec<(String, String)>, Vec<u8>)> {
+    ) -> Result<Answered> {
         let request = Composer::new(&self.env).compose(method, target, headers, body.as_bytes());
         self.runtime.block_on(async {
             let mut connection = Connection::open(server.address).await.context("cannot connect")?;
@@ -94,7 +100,7 @@ impl Servers {
                 bail!("{method} {target:?} got {}: {}", reply.status, reply.excerpt());
             }
             let headers = reply.headers().map(|(name, value)| (name.to_owned(), value.to_owned()));
-            Ok((headers.collect(), reply.body.to_vec()))
+            Ok(Answered { headers: headers.collect(), body: reply.body.to_vec() })
         })
     }
 }

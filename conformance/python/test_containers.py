@@ -39,7 +39,12 @@ def test_read_reports_that_indexing_is_complete(container):
     headers = container.read(populate_quota_info=True).get_response_headers()
     assert headers["x-ms-documentdb-collection-index-transformation-progress"] == "100"
     assert "documentsSize=" in headers["x-ms-resource-quota"]
-    assert "documentsSize=" in headers["x-ms-resource-usage"]
+
+
+@pytest.mark.xfail(strict=True, raises=KeyError, reason="COMPAT: the storage a container uses is not reported yet")
+def test_read_reports_the_storage_used(container):
+    container.create_item({"id": "1", "city": "Oslo"})
+    assert "documentsCount=1;" in container.read(populate_quota_info=True).get_response_headers()["x-ms-resource-usage"]
 
 
 def test_what_was_left_out_stays_out(container):
@@ -92,7 +97,7 @@ def test_names_may_be_odd(database, make_container, name):
     assert found.read_item("1", "Oslo")["city"] == "Oslo"
 
 
-def test_delete_then_recreate_gives_a_new_identity(database, make_container):
+def test_delete_then_recreate_gives_a_new_identity(database, make_container, second_client):
     container = make_container()
     old_rid = container.read()["_rid"]
     container.create_item({"id": "1", "city": "Oslo"})
@@ -102,6 +107,23 @@ def test_delete_then_recreate_gives_a_new_identity(database, make_container):
 
     recreated = make_container(name=container.id)
     assert recreated.read()["_rid"] != old_rid
+    other = second_client.get_database_client(database.id).get_container_client(container.id)
+    assert list(other.read_all_items()) == []
+    recreated.create_item({"id": "2", "city": "Oslo"})
+    assert [item["id"] for item in recreated.read_all_items()] == ["2"]
+
+
+# The SDK keeps session tokens by the container's name and sends the old one until a write brings a new one.
+@pytest.mark.xfail(
+    strict=True,
+    raises=CosmosResourceNotFoundError,
+    reason="COMPAT: session tokens of a deleted container are held against the next of its name",
+)
+def test_session_of_a_deleted_container_does_not_outlive_it(database, make_container):
+    container = make_container()
+    container.create_item({"id": "1", "city": "Oslo"})
+    database.delete_container(container.id)
+    recreated = make_container(name=container.id)
     assert list(recreated.read_all_items()) == []
 
 
@@ -168,10 +190,13 @@ def test_replace_keeps_the_unique_keys_the_sdk_does_not_send(database, make_cont
     assert container.read()["uniqueKeyPolicy"] == policy
 
 
+def test_version_of_the_partition_key_stays(database, container):
+    database.replace_container(container, PartitionKey("/city", version=1))
+    assert container.read()["partitionKey"] == {"paths": ["/city"], "kind": "Hash", "version": 2}
+
+
 @pytest.mark.parametrize(
-    "key",
-    [PartitionKey("/country"), PartitionKey("/city", version=1), PartitionKey(["/city"], kind="MultiHash")],
-    ids=["path", "version", "kind"],
+    "key", [PartitionKey("/country"), PartitionKey(["/city"], kind="MultiHash")], ids=["path", "kind"]
 )
 def test_partition_key_cannot_change(database, container, key):
     with refused(400):

@@ -2,10 +2,12 @@
 
 import pytest
 from azure.core import MatchConditions
+from azure.cosmos import CosmosClient
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 import charges
 from sdk import last_headers
+from server import KEY
 
 # Charges travel with two decimals.
 ROUNDING = 0.0051
@@ -25,7 +27,6 @@ ITEMS = {
     "three kilobytes": {"text": "x" * 2_800},
     "ten kilobytes": {"text": "x" * 10_000},
     "a hundred kilobytes": {"text": "x" * 100_000},
-    "three kilobytes of two-byte letters": {"text": "é" * 1_400},
 }
 EVERY_ITEM = pytest.mark.parametrize("members", ITEMS.values(), ids=ITEMS.keys())
 
@@ -137,6 +138,21 @@ def test_failures_are_charged(container):
 def test_feed_page_costs_the_reads_of_its_items(container):
     for n in range(5):
         container.create_item({"id": str(n), "city": "Oslo"})
-    seen = []
-    list(container.read_all_items(response_hook=lambda headers, _body: seen.append(headers["x-ms-request-charge"])))
-    assert float(seen[0]) == 5.0
+    items = list(next(container.read_all_items().by_page()))
+    assert len(items) == 5
+    assert _charge(container) == 5.0
+
+
+def test_text_is_measured_in_utf8(server, database, container):
+    with CosmosClient(server.https, KEY, enable_compact_utf8_item_writes=True) as compact:
+        other = compact.get_database_client(database.id).get_container_client(container.id)
+        created = other.create_item({"id": "1", "city": "Oslo", "text": "é" * 1_400})
+        assert _close(_charge(other), charges.create(created)), (_charge(other), charges.create(created))
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="COMPAT: text sent with escapes is stored and charged with them"
+)
+def test_escapes_of_the_client_cost_nothing(container):
+    created = container.create_item({"id": "1", "city": "Oslo", "text": "é" * 1_400})
+    assert _close(_charge(container), charges.create(created))

@@ -5,7 +5,17 @@ import time
 import pytest
 from azure.cosmos.exceptions import CosmosResourceNotFoundError
 
-SECONDS_MAX = 10
+
+class StillThereError(AssertionError):
+    """An item outlived its time."""
+
+
+SECONDS_MAX = 4
+
+# Accepted and stored, and then nothing expires.
+pytestmark = pytest.mark.xfail(
+    strict=True, raises=StillThereError, reason="COMPAT: time to live is not implemented yet"
+)
 
 
 def _wait_until_gone(container, item_id):
@@ -16,7 +26,7 @@ def _wait_until_gone(container, item_id):
         except CosmosResourceNotFoundError:
             return
         time.sleep(0.1)
-    raise AssertionError(f"{item_id} is still there after {SECONDS_MAX} s")
+    raise StillThereError(f"{item_id} is still there after {SECONDS_MAX} s")
 
 
 def test_item_expires_by_its_own_or_the_containers_time(make_container):

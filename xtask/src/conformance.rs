@@ -11,43 +11,55 @@ use anyhow::{Context, Result, bail};
 
 use crate::repository::Repository;
 use crate::steps::execute;
+use crate::tools::{self, NODE, NPM, PYTHON};
 
 /// Runs the Python suite in its own virtual environment.
 pub(crate) fn python(repository: &Repository) -> Result<()> {
     let folder = suite(repository, "conformance/python", "requirements.txt")?;
     let environment = folder.join(".venv");
     let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    prepare(&folder.join("requirements.txt"), &environment.join("installed-requirements.txt"), || {
-        if !python.exists() {
-            execute(command("python3", &folder).args(["-m", "venv", ".venv"]))?;
+    let list = folder.join("requirements.txt");
+    let stamp = environment.join("installed-requirements.txt");
+    // The interpreter is a link into the system, which may have moved on.
+    if !python.exists() || state(&list, &stamp)? != State::Installed {
+        // Without a stamp the environment is whole or the installation was cut short: both are mended by
+        // installing. After a change it is made anew, or packages that left the list would stay.
+        if !python.exists() || state(&list, &stamp)? == State::Changed {
+            tools::require(&[PYTHON])?;
+            execute(command("python3", &folder).args(["-m", "venv", "--clear", ".venv"]))?;
         }
-        let arguments = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
-        execute(Command::new(&python).current_dir(&folder).args(arguments).arg("requirements.txt"))
-    })?;
-    let server = server(repository)?;
-    execute(Command::new(&python).current_dir(&folder).args(["-m", "pytest"]).env("ARMILLA_BIN", server))
+        let arguments = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"];
+        execute(Command::new(&python).current_dir(&folder).args(arguments))?;
+        write_stamp(&list, &stamp)?;
+    }
+    let mut pytest = Command::new(&python);
+    pytest.current_dir(&folder).args(["-m", "pytest", "-q"]);
+    pytest.env("ARMILLA_BIN", repository.server_binary()?).env("ARMILLA_EPK", repository.epk_binary()?);
+    execute(&mut pytest)
 }
 
-/// Runs the JavaScript suite with Node's own test runner.
+/// Runs the JavaScript suite by the script `test` of its package.
 pub(crate) fn javascript(repository: &Repository) -> Result<()> {
-    let folder = suite(repository, "conformance/js", "package.json")?;
-    let modules = folder.join("node_modules");
-    let locked = folder.join("package-lock.json");
-    let (list, install) =
-        if locked.exists() { (locked, "ci") } else { (folder.join("package.json"), "install") };
-    prepare(&list, &modules.join(".installed-packages"), || {
-        execute(command("npm", &folder).args([install, "--no-audit", "--no-fund"]))
-    })?;
-    let server = server(repository)?;
-    // The script `test` of the package calls `node --test`.
+    let folder = suite(repository, "conformance/js", "package-lock.json")?;
+    tools::require(&[NODE, NPM])?;
+    let list = folder.join("package-lock.json");
+    // `npm ci` begins by removing the folder, and the stamp with it.
+    let stamp = folder.join("node_modules/.installed-package-lock.json");
+    if state(&list, &stamp)? != State::Installed {
+        execute(command("npm", &folder).args(["ci", "--no-audit", "--no-fund"]))?;
+        write_stamp(&list, &stamp)?;
+    }
+    let server = repository.server_binary()?;
     execute(command("npm", &folder).args(["test", "--silent"]).env("ARMILLA_BIN", server))
 }
 
-/// Runs the Rust suite, which is a workspace of its own.
+/// Runs the Rust suite, which is a workspace of its own with a target folder of its own.
 pub(crate) fn rust(repository: &Repository) -> Result<()> {
     let folder = suite(repository, "conformance/rust", "Cargo.toml")?;
-    let server = server(repository)?;
-    execute(repository.cargo().current_dir(folder).arg("test").env("ARMILLA_BIN", server))
+    let server = repository.server_binary()?;
+    let mut test = repository.cargo();
+    test.current_dir(&folder).arg("test").env("ARMILLA_BIN", server);
+    execute(test.env("CARGO_TARGET_DIR", folder.join("target")))
 }
 
 fn suite(repository: &Repository, folder: &str, list: &str) -> Result<PathBuf> {
@@ -58,26 +70,53 @@ fn suite(repository: &Repository, folder: &str, list: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn server(repository: &Repository) -> Result<PathBuf> {
-    let binary = repository.server_binary();
-    if !binary.is_file() {
-        bail!("{} is missing: run `cargo build --package armilla-server` first", binary.display());
-    }
-    Ok(binary)
-}
-
 fn command(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder);
     command
 }
 
-/// Installs packages unless those of this very list are installed already.
-fn prepare(list: &Path, installed: &Path, install: impl FnOnce() -> Result<()>) -> Result<()> {
+/// What a stamp, a copy of the list of packages made after their installation, says.
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// Exactly the packages of the list are there.
+    Installed,
+    /// The list was another when they were installed.
+    Changed,
+    /// No installation was finished.
+    Absent,
+}
+
+fn state(list: &Path, stamp: &Path) -> Result<State> {
     let wanted = fs::read(list).with_context(|| format!("cannot read {}", list.display()))?;
-    if fs::read(installed).is_ok_and(|present| present == wanted) {
-        return Ok(());
+    Ok(match fs::read(stamp) {
+        Ok(present) if present == wanted => State::Installed,
+        Ok(_) => State::Changed,
+        Err(_) => State::Absent,
+    })
+}
+
+fn write_stamp(list: &Path, stamp: &Path) -> Result<()> {
+    fs::copy(list, stamp).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_follow_the_list() {
+        let folder = std::env::temp_dir().join(format!("xtask-stamps-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (list, stamp) = (folder.join("list"), folder.join("stamp"));
+        state(&list, &stamp).unwrap_err();
+        fs::write(&list, "a==1\n").unwrap();
+        assert_eq!(state(&list, &stamp).unwrap(), State::Absent);
+        write_stamp(&list, &stamp).unwrap();
+        assert_eq!(state(&list, &stamp).unwrap(), State::Installed);
+        fs::write(&list, "a==2\n").unwrap();
+        assert_eq!(state(&list, &stamp).unwrap(), State::Changed);
+        fs::remove_dir_all(&folder).unwrap();
     }
-    install()?;
-    fs::write(installed, wanted).with_context(|| format!("cannot write {}", installed.display()))
 }

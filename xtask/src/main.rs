@@ -1,12 +1,14 @@
 //! `cargo xtask`: everything that is run on the repository, by people and by CI alike.
 //!
 //! `cargo xtask test` is the whole of it, cheapest first, stopping at the first failure; the other
-//! commands are parts of that.
+//! commands are parts of that, or its long versions.
 
 mod conformance;
 mod repository;
+mod selection;
 mod steps;
 mod tidy;
+mod tools;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -14,22 +16,34 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::repository::Repository;
-use crate::steps::{STEPS, Step};
+use crate::selection::Selection;
+use crate::steps::STEPS;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
 commands:
-  test [--skip STEP]... [--only STEP]...   everything CI runs, cheapest first
-  tidy                                     rules about the source text that no compiler checks
-  conformance [--skip STEP]...             build the server and run the official SDKs against it
-  help                                     this text
+  test [OPTION]...         everything CI runs, cheapest first, until a step fails
+  conformance [OPTION]...  build the server and run the official SDKs against it
+  tidy                     rules about the source text that no compiler checks
+  crash [ARGUMENT]...      kill the server while it writes; `crash --help` lists the arguments
+  bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments
+  help                     this text
 
-steps of `test`, in order:";
+options of `test` and `conformance`:
+  --only STEP              this step alone; may be repeated
+  --from STEP              this step and those after it
+  --skip STEP              all but this step; may be repeated
+  --list                   name the steps instead of running them
+Steps that need the server have it built first, unless `--skip build` is given.
+
+steps of `test`, in order:
+";
 
 fn main() -> ExitCode {
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "xtask: {error:#}");
             ExitCode::FAILURE
@@ -37,7 +51,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<()> {
+/// Runs the command that the arguments name; false when it found a fault and has said so.
+fn run() -> Result<bool> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (command, rest) = match arguments.split_first() {
         None => ("help", &[][..]),
@@ -45,72 +60,42 @@ fn run() -> Result<()> {
     };
     let repository = Repository::find()?;
     match command {
-        "test" => steps::run(&repository, &chosen(STEPS.iter().collect(), rest)?),
+        "test" => run_steps(&repository, &Selection::parse(rest)?, |_| true),
+        "conformance" => run_steps(&repository, &Selection::parse(rest)?, |step| step.is_conformance),
         "tidy" => {
             no_arguments(rest)?;
-            tidy::run(&repository)
+            tidy::run(&repository)?;
+            Ok(true)
         }
-        "conformance" => {
-            let steps = STEPS.iter().filter(|step| step.is_conformance).collect();
-            steps::run(&repository, &chosen(steps, rest)?)
-        }
+        "crash" => steps::run_beside_server(&repository, "armilla-crash", rest).map(|()| true),
+        "bench" => steps::run_beside_server(&repository, "armilla-bench", rest).map(|()| true),
         "help" | "--help" | "-h" => {
-            let mut text = USAGE.to_string();
-            for step in &STEPS {
-                text.push_str(&format!("\n  {:12} {}", step.name, step.about));
-            }
-            writeln!(std::io::stdout(), "{text}")?;
-            Ok(())
+            no_arguments(rest)?;
+            let steps: Vec<_> = STEPS.iter().collect();
+            print(&format!("{USAGE}{}", steps::list(&steps)))
         }
         other => bail!("there is no command {other}, see `cargo xtask help`"),
     }
 }
 
-/// Applies `--skip` and `--only` to a list of steps.
-fn chosen<'a>(steps: Vec<&'a Step>, arguments: &[String]) -> Result<Vec<&'a Step>> {
-    let (mut skipped, mut only) = (Vec::new(), Vec::new());
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        let (list, name) = match (argument.as_str(), arguments.next()) {
-            ("--skip", Some(name)) => (&mut skipped, name.as_str()),
-            ("--only", Some(name)) => (&mut only, name.as_str()),
-            _ => bail!("argument {argument} is not understood, see `cargo xtask help`"),
-        };
-        if !STEPS.iter().any(|step| step.name == name) {
-            bail!("there is no step {name}, see `cargo xtask help`");
-        }
-        list.push(name);
-    }
-    let is_chosen =
-        |step: &&Step| !skipped.contains(&step.name) && (only.is_empty() || only.contains(&step.name));
-    Ok(steps.into_iter().filter(is_chosen).collect())
+fn run_steps(
+    repository: &Repository,
+    selection: &Selection,
+    is_offered: fn(&steps::Step) -> bool,
+) -> Result<bool> {
+    let offered: Vec<_> = STEPS.iter().filter(|step| is_offered(step)).collect();
+    let chosen = selection.choose(&offered)?;
+    if selection.is_list { print(&steps::list(&chosen)) } else { steps::run(repository, &chosen) }
+}
+
+fn print(text: &str) -> Result<bool> {
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(true)
 }
 
 fn no_arguments(arguments: &[String]) -> Result<()> {
     match arguments.first() {
         None => Ok(()),
         Some(argument) => bail!("argument {argument} is not understood, see `cargo xtask help`"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_are_chosen_by_name() {
-        let names = |arguments: &[&str]| {
-            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-            chosen(STEPS.iter().collect(), &arguments)
-                .map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>().join(" "))
-                .map_err(|error| error.to_string())
-        };
-        let all = names(&[]).unwrap();
-        assert!(all.starts_with("fmt tidy clippy"), "{all}");
-        assert_eq!(names(&["--only", "fmt", "--only", "tidy"]).unwrap(), "fmt tidy");
-        assert!(!names(&["--skip", "crash"]).unwrap().contains("crash"));
-        for wrong in [&["--skip"][..], &["--skip", "nothing"], &["fmt", "tidy"], &["--frobnicate", "fmt"]] {
-            names(wrong).unwrap_err();
-        }
     }
 }

@@ -18,89 +18,95 @@ pub(crate) struct Step {
     pub(crate) about: &'static str,
     /// Whether it is part of `cargo xtask conformance`.
     pub(crate) is_conformance: bool,
+    /// Whether it runs the server that the step `build` makes.
+    pub(crate) needs_server: bool,
     run: fn(&Repository) -> Result<()>,
 }
+
+/// The name of the step that builds the server.
+pub(crate) const BUILD: &str = "build";
 
 /// Rounds of killing and checking that the crash test makes here.
 const CRASH_ROUNDS: &str = "10";
 
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 9] = [
+pub(crate) const STEPS: [Step; 10] = [
+    plain("fmt", "the source is formatted", |repository| {
+        execute(repository.cargo().args(["fmt", "--all", "--check"]))
+    }),
+    plain("tidy", "rules about the source text", tidy::run),
+    plain("clippy", "no warning anywhere", |repository| {
+        execute(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    }),
+    plain("unit", "cargo test of the whole workspace", |repository| {
+        execute(repository.cargo().args(["test", "--workspace"]))
+    }),
     Step {
-        name: "fmt",
-        about: "the source is formatted",
-        is_conformance: false,
-        run: |repository| execute(repository.cargo().args(["fmt", "--all", "--check"])),
-    },
-    Step { name: "tidy", about: "rules about the source text", is_conformance: false, run: tidy::run },
-    Step {
-        name: "clippy",
-        about: "no warning anywhere",
-        is_conformance: false,
-        run: |repository| {
-            let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-            execute(repository.cargo().args(arguments))
-        },
-    },
-    Step {
-        name: "unit",
-        about: "cargo test of the whole workspace",
-        is_conformance: false,
-        run: |repository| execute(repository.cargo().args(["test", "--workspace"])),
-    },
-    Step {
-        name: "build",
-        about: "the server that the next steps run against",
         is_conformance: true,
-        run: |repository| execute(repository.cargo().args(["build", "--package", "armilla-server"])),
+        ..plain(BUILD, "the server that the next steps run against", |repository| {
+            execute(repository.cargo().args(["build", "--package", "armilla-server"]))?;
+            execute(repository.cargo().args(["build", "--package", "armilla-value", "--example", "epk"]))
+        })
     },
+    sdk("python", "the Python SDK against the server", conformance::python),
+    sdk("js", "the JavaScript SDK against the server", conformance::javascript),
+    sdk("rust-sdk", "the Rust SDK against the server", conformance::rust),
     Step {
-        name: "python",
-        about: "the Python SDK against the server",
-        is_conformance: true,
-        run: conformance::python,
+        needs_server: true,
+        ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {
+            let server = repository.server_binary()?;
+            let arguments = ["run", "--package", "armilla-crash", "--", "--rounds", CRASH_ROUNDS, "--bin"];
+            execute(repository.cargo().args(arguments).arg(server))
+        })
     },
-    Step {
-        name: "js",
-        about: "the JavaScript SDK against the server",
-        is_conformance: true,
-        run: conformance::javascript,
-    },
-    Step {
-        name: "rust-sdk",
-        about: "the Rust SDK against the server",
-        is_conformance: true,
-        run: conformance::rust,
-    },
-    Step {
-        name: "crash",
-        about: "the server is killed while it writes, and must have lost nothing",
-        is_conformance: false,
-        run: |repository| {
-            let arguments = ["run", "--package", "armilla-crash", "--", "--rounds", CRASH_ROUNDS];
-            execute(repository.cargo().args(arguments).env("ARMILLA_BIN", repository.server_binary()))
-        },
-    },
+    plain("docs", "the documentation builds, and its links lead somewhere", |repository| {
+        let arguments = ["doc", "--workspace", "--no-deps"];
+        execute(repository.cargo().args(arguments).env("RUSTDOCFLAGS", "-D warnings"))
+    }),
 ];
 
-/// Runs steps until one fails, and says how long each took.
+const fn plain(name: &'static str, about: &'static str, run: fn(&Repository) -> Result<()>) -> Step {
+    Step { name, about, is_conformance: false, needs_server: false, run }
+}
+
+const fn sdk(name: &'static str, about: &'static str, run: fn(&Repository) -> Result<()>) -> Step {
+    Step { name, about, is_conformance: true, needs_server: true, run }
+}
+
+/// Names steps, one per line.
+pub(crate) fn list(steps: &[&Step]) -> String {
+    steps.iter().map(|step| format!("  {:12} {}\n", step.name, step.about)).collect()
+}
+
+/// Runs steps until one fails, and says how long each took; returns whether all passed.
 #[expect(clippy::disallowed_methods, reason = "the time that steps really take is what is wanted")]
-pub(crate) fn run(repository: &Repository, steps: &[&Step]) -> Result<()> {
-    let mut times: Vec<(&str, Duration)> = Vec::new();
+pub(crate) fn run(repository: &Repository, steps: &[&Step]) -> Result<bool> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
     for step in steps {
-        say(&format!("{}: {}", step.name, step.about))?;
+        say(&format!("==> {}: {}", step.name, step.about))?;
         let start = Instant::now();
         let result = (step.run)(repository);
-        let took = start.elapsed();
-        times.push((step.name, took));
-        if let Err(error) = result {
-            summarize(&times)?;
-            return Err(error.context(format!("step {} FAILED after {}", step.name, seconds(took))));
+        let outcome = Outcome { passed: result.is_ok(), took: start.elapsed() };
+        let took = seconds(outcome.took);
+        match &result {
+            Ok(()) => say(&format!("==> {} passed in {took}", step.name))?,
+            Err(error) => say(&format!("==> {} FAILED after {took}: {error:#}", step.name))?,
         }
-        say(&format!("{}: ok, {}", step.name, seconds(took)))?;
+        outcomes.push(outcome);
+        if result.is_err() {
+            break;
+        }
     }
-    summarize(&times)?;
-    say(&format!("all {} steps ok", steps.len()))
+    say(&summary(steps, &outcomes))?;
+    Ok(outcomes.iter().all(|outcome| outcome.passed))
+}
+
+/// Builds the server and a program that drives it, both optimized, and runs the program.
+///
+/// The program finds the server beside itself, so its arguments are the caller's alone.
+pub(crate) fn run_beside_server(repository: &Repository, package: &str, arguments: &[String]) -> Result<()> {
+    execute(repository.cargo().args(["build", "--release", "--package", "armilla-server"]))?;
+    execute(repository.cargo().args(["run", "--release", "--package", package, "--"]).args(arguments))
 }
 
 /// Runs a command and fails unless it succeeds.
@@ -113,8 +119,16 @@ pub(crate) fn execute(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// How a step ended.
+struct Outcome {
+    passed: bool,
+    took: Duration,
+}
+
 fn describe(command: &Command) -> String {
-    let mut text = command.get_program().to_string_lossy().into_owned();
+    let program = std::path::Path::new(command.get_program());
+    // Where cargo or Python lie is of no interest to the reader.
+    let mut text = program.file_name().unwrap_or(command.get_program()).to_string_lossy().into_owned();
     for argument in command.get_args() {
         text.push(' ');
         text.push_str(&argument.to_string_lossy());
@@ -122,20 +136,83 @@ fn describe(command: &Command) -> String {
     text
 }
 
-fn summarize(times: &[(&str, Duration)]) -> Result<()> {
-    for (name, took) in times {
-        say(&format!("{name:12} {:>9}", seconds(*took)))?;
+/// The table of all steps, and the line that counts them.
+fn summary(steps: &[&Step], outcomes: &[Outcome]) -> String {
+    let mut text = format!("\n{:12} {:8} {:>10}\n", "step", "result", "time");
+    for (index, step) in steps.iter().enumerate() {
+        let line = match outcomes.get(index) {
+            None => format!("{:12} not run", step.name),
+            Some(Outcome { passed, took }) => {
+                let result = if *passed { "passed" } else { "FAILED" };
+                format!("{:12} {result:8} {:>10}", step.name, seconds(*took))
+            }
+        };
+        text.push_str(&line);
+        text.push('\n');
     }
-    Ok(())
+    let total: Duration = outcomes.iter().map(|outcome| outcome.took).sum();
+    let passed = outcomes.iter().filter(|outcome| outcome.passed).count();
+    text.push_str(&format!("{:21} {:>10}\n", "together", seconds(total)));
+    text.push_str(&format!("{passed} passed, {} failed", outcomes.len() - passed));
+    text
 }
 
 fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
 }
 
-/// Writes a line that stands out among the output of the tools.
+/// Writes a line at once, so that it stands in order among the output of the tools.
 fn say(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "==> {text}")?;
+    writeln!(out, "{text}")?;
     Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_build_comes_before_the_steps_that_need_it() {
+        let build = STEPS.iter().position(|step| step.name == BUILD).unwrap();
+        for (index, step) in STEPS.iter().enumerate() {
+            assert!(!step.needs_server || index > build, "{}", step.name);
+        }
+    }
+
+    #[test]
+    fn summaries_count_and_end_with_the_count() {
+        let steps: Vec<&Step> = STEPS.iter().take(3).collect();
+        let outcome = |passed, milliseconds| Outcome { passed, took: Duration::from_millis(milliseconds) };
+        let lines = [
+            "",
+            "step         result         time",
+            "fmt          passed        1.3 s",
+            "tidy         FAILED      100.0 s",
+            "clippy       not run",
+            "together                 101.3 s",
+            "1 passed, 1 failed",
+        ];
+        assert_eq!(summary(&steps, &[outcome(true, 1_260), outcome(false, 100_000)]), lines.join("\n"));
+    }
+
+    #[test]
+    fn failures_name_the_command() {
+        let error = execute(Command::new("/nowhere/to/be-found").arg("x")).unwrap_err();
+        assert_eq!(error.to_string(), "cannot run `be-found x`");
+    }
+
+    #[test]
+    fn steps_stop_at_the_first_failure() {
+        fn fail(_: &Repository) -> Result<()> {
+            bail!("on purpose")
+        }
+        fn unreachable(_: &Repository) -> Result<()> {
+            panic!("a step ran after a failure")
+        }
+        let steps = [plain("a", "passes", |_| Ok(())), plain("b", "fails", fail), plain("c", "", unreachable)];
+        let repository = Repository::find().unwrap();
+        assert!(run(&repository, &[&steps[0]]).unwrap());
+        assert!(!run(&repository, &steps.iter().collect::<Vec<_>>()).unwrap());
+    }
 }

@@ -57,7 +57,7 @@ pub fn check_partition(
     let plan = container.plan();
     let counters = match snapshot.get(Family::Meta, keys::COUNTERS)? {
         Some(bytes) => Counters::decode(&bytes)?,
-        None => Counters::default(),
+        None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
     };
     let mut check = Check {
         snapshot: snapshot.as_ref(),

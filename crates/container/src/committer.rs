@@ -26,6 +26,7 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::{ContainerIdentity, Item};
 use crate::keys;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_WRITES_MAX, Limits, QUEUE_KIB_MAX};
+use crate::ranges::Range;
 use crate::settle::{Group, Written};
 use crate::write::Intent;
 
@@ -37,6 +38,7 @@ pub(crate) struct Partition {
     pub(crate) env: Env,
     store: Arc<dyn Store>,
     space_id: SpaceId,
+    lsn_base: u64,
     space: RwLock<Arc<dyn Space>>,
     /// The newest durable commit.
     lsn: AtomicU64,
@@ -68,21 +70,21 @@ impl Partition {
     /// Opens the partition's space, which fences whoever had it before.
     pub(crate) fn open(
         store: Arc<dyn Store>,
-        space_id: SpaceId,
-        range_id: u32,
+        range: &Range,
         identity: Arc<ContainerIdentity>,
         limits: Arc<Limits>,
         env: Env,
     ) -> Result<Partition> {
-        let space = store.open_space(space_id)?;
-        let counters = Counters::load(space.as_ref())?;
+        let space = store.open_space(range.space)?;
+        let counters = Counters::load(space.as_ref(), range.lsn_base)?;
         Ok(Partition {
-            range_id,
+            range_id: range.id,
             identity,
             limits,
             env,
             store,
-            space_id,
+            space_id: range.space,
+            lsn_base: range.lsn_base,
             lsn: AtomicU64::new(counters.lsn),
             space: RwLock::new(space),
             counters: Mutex::new(counters),
@@ -151,7 +153,7 @@ impl Partition {
     /// Reads the stored counters again after a commit whose fate is unknown, and fences that commit off.
     fn reload(&self) -> Result<()> {
         let space = self.store.open_space(self.space_id)?;
-        let counters = Counters::load(space.as_ref())?;
+        let counters = Counters::load(space.as_ref(), self.lsn_base)?;
         self.lsn.store(counters.lsn, Ordering::Release);
         *self.space.write().expect("no panic while the space is held") = space;
         *self.counters.lock().expect("no panic while the counters are held") = counters;

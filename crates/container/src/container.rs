@@ -259,7 +259,8 @@ impl Container {
     pub fn counters(&self) -> Result<crate::Counters> {
         let mut sum = crate::Counters::default();
         for slot in &self.slots {
-            let counters = crate::Counters::load(self.partition(slot)?.space().as_ref())?;
+            let counters =
+                crate::Counters::load(self.partition(slot)?.space().as_ref(), slot.range.lsn_base)?;
             sum.lsn += counters.lsn;
             sum.sequence += counters.sequence;
             sum.items += counters.items;
@@ -300,8 +301,7 @@ impl Container {
         }
         let partition = Arc::new(Partition::open(
             self.store.clone(),
-            slot.range.space,
-            slot.range.id,
+            &slot.range,
             self.identity.clone(),
             self.limits.clone(),
             self.env.clone(),

@@ -22,11 +22,11 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Reads the stored counters; a partition that was never written has none.
-    pub(crate) fn load(space: &dyn Space) -> Result<Counters> {
+    /// Reads the stored counters; a partition that was never written has none and begins at its base.
+    pub(crate) fn load(space: &dyn Space, lsn_base: u64) -> Result<Counters> {
         match space.get(Family::Meta, keys::COUNTERS)? {
             Some(bytes) => Counters::decode(&bytes),
-            None => Ok(Counters::default()),
+            None => Ok(Counters { lsn: lsn_base, ..Counters::default() }),
         }
     }
 

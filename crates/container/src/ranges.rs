@@ -18,6 +18,9 @@ pub struct Range {
     pub parents: Vec<u32>,
     /// Where it is stored.
     pub space: SpaceId,
+    /// The commit number after which its own begin: above all that clients may have seen of whatever had its id
+    /// before, so that their session tokens stay good.
+    pub lsn_base: u64,
 }
 
 /// Returns how many physical partitions a throughput asks for.
@@ -30,6 +33,7 @@ pub fn initial_ranges(
     throughput: u32,
     version: HashVersion,
     limits: &Limits,
+    lsn_base: u64,
     mut next_space: impl FnMut() -> SpaceId,
 ) -> Vec<Range> {
     let count = partition_count(throughput, limits);
@@ -45,6 +49,7 @@ pub fn initial_ranges(
             max: pair[1].clone(),
             parents: Vec::new(),
             space: next_space(),
+            lsn_base,
         })
         .collect()
 }

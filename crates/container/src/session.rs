@@ -21,7 +21,7 @@ impl SessionToken {
     pub fn parse(text: &str) -> Result<SessionToken> {
         let invalid = |part: &str| Error::invalid(format!("the session token '{part}' is not valid"));
         let mut positions = Vec::new();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        for part in text.split(',').map(str::trim) {
             if positions.len() == RANGES_MAX {
                 return Err(Error::invalid(format!("the session token names more than {RANGES_MAX} ranges")));
             }
@@ -93,11 +93,24 @@ mod tests {
             ("0:-1#5,1:-1#9", 1, 9),
             (" 0:-1#5 , 1:-1#9", 0, 5),
             ("0:-1#5", 7, 0),
-            ("", 0, 0),
         ] {
             assert_eq!(SessionToken::parse(text).unwrap().lsn(range_id, &[]), lsn, "{text}");
         }
-        for text in ["x", "0", "0:", "0:x", "0:-1#", "0:-1#x", "0:-1", "-1:0#1", "0:1#2#x", "0:1#2#3=x"] {
+        for text in [
+            "",
+            ",",
+            "0:-1#1,,",
+            "x",
+            "0",
+            "0:",
+            "0:x",
+            "0:-1#",
+            "0:-1#x",
+            "0:-1",
+            "-1:0#1",
+            "0:1#2#x",
+            "0:1#2#3=x",
+        ] {
             assert!(SessionToken::parse(text).is_err(), "{text}");
         }
     }

@@ -37,6 +37,15 @@ pub struct Located {
     pub by_rid: bool,
 }
 
+/// How much a container holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Live items.
+    pub items: u64,
+    /// Their bytes, keys and values.
+    pub bytes: u64,
+}
+
 /// The partition map of a container.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RangeMap {
@@ -134,6 +143,19 @@ impl ContainerHandle {
         *self.version.read().expect("no panic while the version is held")
     }
 
+    /// Returns the newest commit of any of its partitions.
+    pub(crate) fn newest_lsn(&self) -> Result<u64> {
+        let positions = self.container.positions().map_err(|error| self.translate(error))?;
+        Ok(positions.iter().map(|position| position.lsn).max().unwrap_or(0))
+    }
+
+    /// Returns how many items the container has and how many bytes they take.
+    pub fn usage(&self, caller: &Caller) -> Result<Usage> {
+        caller.access.check_container(Action::Read, self.rid)?;
+        let counters = self.container.counters().map_err(|error| self.translate(error))?;
+        Ok(Usage { items: counters.items, bytes: counters.bytes })
+    }
+
     fn self_link(&self) -> String {
         format!("dbs/{}/colls/{}/", self.rid.database(), self.rid)
     }
@@ -229,11 +251,12 @@ impl Engine {
         // A container without throughput of its own shares its database's, or gets the least there is.
         let own = throughput.or(if shared.is_none() { Some(Throughput::DEFAULT) } else { None });
         let provisioned = own.or(shared).unwrap_or(Throughput::DEFAULT);
-        let ranges =
-            initial_ranges(provisioned.max(), definition.partition_key.version, self.limits(), || {
-                change.counters.space += 1;
-                SpaceId(change.counters.space)
-            });
+        let version = definition.partition_key.version;
+        let lsn_floor = change.counters.lsn_floor;
+        let ranges = initial_ranges(provisioned.max(), version, self.limits(), lsn_floor, || {
+            change.counters.space += 1;
+            SpaceId(change.counters.space)
+        });
         let mut object = record::begin(change.version);
         object.insert("definition", definition.to_value());
         record::put_ranges(&mut object, ranges.iter());
@@ -343,6 +366,7 @@ impl Engine {
         let spaces: Vec<SpaceId> = found.container.ranges().map(|range| range.space).collect();
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
+        change.raise_lsn_floor(&found)?;
         if let Some(number) = offer {
             change.delete(Offer::key(number));
         }

@@ -32,7 +32,7 @@ mod users;
 pub use access::{Access, Caller, Grant, GrantMode};
 pub use check::{CheckReport, check};
 pub use consistency::Consistency;
-pub use containers::{ContainerHandle, Located, RangeInfo, RangeMap};
+pub use containers::{ContainerHandle, Located, RangeInfo, RangeMap, Usage};
 pub use error::{Error, ErrorKind, Result};
 pub use items::{ItemName, PageRequest};
 pub use limits::{ID_CHARACTERS_MAX, LIST_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};

@@ -314,9 +314,9 @@ fn check_single<'p>(
     grant: &Grant,
 ) -> Result<()> {
     let taken = others.any(|other| {
-        let same = (&other.grant.container, &other.grant.item, &other.grant.partition_key)
-            == (&grant.container, &grant.item, &grant.partition_key);
-        same
+        other.grant.container == grant.container
+            && other.grant.item == grant.item
+            && other.grant.partition_key == grant.partition_key
     });
     if taken {
         return Err(Error::new(

@@ -49,6 +49,9 @@ pub(crate) struct TreeCounters {
     pub(crate) permission: u64,
     pub(crate) offer: u32,
     pub(crate) space: u64,
+    /// The newest commit of any partition that was deleted. Those of new partitions begin above it, because a
+    /// client may come to a container with a session token of one that had its name before.
+    pub(crate) lsn_floor: u64,
 }
 
 impl TreeCounters {
@@ -61,6 +64,7 @@ impl TreeCounters {
         record.insert("permission", self.permission as i64);
         record.insert("offer", i64::from(self.offer));
         record.insert("space", self.space as i64);
+        record.insert("lsnFloor", self.lsn_floor as i64);
         encode(record)
     }
 
@@ -74,6 +78,7 @@ impl TreeCounters {
             permission: record.number("permission")?,
             offer: record.number("offer")?,
             space: record.number("space")?,
+            lsn_floor: record.number("lsnFloor")?,
         })
     }
 }
@@ -183,6 +188,7 @@ pub(crate) fn put_ranges<'r>(record: &mut Object, ranges: impl Iterator<Item = &
         object
             .insert("parents", Value::Array(range.parents.iter().map(|id| i64::from(*id).into()).collect()));
         object.insert("space", range.space.0 as i64);
+        object.insert("lsnBase", range.lsn_base as i64);
         Value::Object(object)
     });
     record.insert("ranges", Value::Array(ranges.collect()));
@@ -196,5 +202,6 @@ fn decode_range(range: &Value) -> Option<Range> {
         max: HashedKey::from_hex(range.get("max")?.as_str()?)?,
         parents: parents.iter().map(|id| u32::try_from(id.as_i64()?).ok()).collect::<Option<_>>()?,
         space: SpaceId(u64::try_from(range.get("space")?.as_i64()?).ok()?),
+        lsn_base: u64::try_from(range.get("lsnBase")?.as_i64()?).ok()?,
     })
 }

@@ -203,6 +203,12 @@ impl<'w> Change<'w> {
         self.batch.delete(Family::Meta, key);
     }
 
+    /// Notes how far a container got that goes.
+    pub(crate) fn raise_lsn_floor(&mut self, container: &ContainerHandle) -> Result<()> {
+        self.counters.lsn_floor = self.counters.lsn_floor.max(container.newest_lsn()?);
+        Ok(())
+    }
+
     /// Notes that a space is to be dropped, so that a crash before it is dropped changes nothing.
     pub(crate) fn drop_space(&mut self, space: SpaceId) {
         self.put(record::key(tag::SPACE_TO_DROP, &space.0.to_be_bytes()), Bytes::new());

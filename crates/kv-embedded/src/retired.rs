@@ -24,7 +24,7 @@ struct Inner {
 }
 
 impl Retired {
-    /// Takes on a memtable that is about to be sealed.
+    /// Takes on a memtable that was sealed, once.
     pub(crate) fn add(&self, memtable: Memtable) {
         self.lock().memtables.push(memtable);
         self.changed.notify_one();

@@ -47,6 +47,8 @@ impl Writer {
         loop {
             match self.shared.queue.take(self.patience()) {
                 Next::Group(group) => self.write(group),
+                // Only the time for a sync has come, which is looked after below.
+                Next::Idle if self.unsynced_since.is_some() => {}
                 Next::Idle => self.tidy_up(),
                 Next::Closed => break,
             }
@@ -238,10 +240,12 @@ impl Writer {
 
     fn seal(&self, index: usize) {
         let keyspace = &self.shared.keyspaces[index];
-        self.shared.retired.add(keyspace.tree.active_memtable());
-        if let Err(error) = keyspace.rotate_memtable() {
+        let memtable = keyspace.tree.active_memtable();
+        match keyspace.rotate_memtable() {
+            Ok(true) => self.shared.retired.add(memtable),
+            Ok(false) => {}
             // The data is safe in the journal; the next commit will meet the same error and report it.
-            tracing::warn!(error = failure::message(&error), "cannot seal a memtable");
+            Err(error) => tracing::warn!(error = failure::message(&error), "cannot seal a memtable"),
         }
     }
 

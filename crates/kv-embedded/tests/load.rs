@@ -307,3 +307,23 @@ fn a_failing_disk_stops_writes_but_not_reads() {
     assert!(space.get(Family::Item, &key(number - 1)).unwrap().is_some());
     assert!(store.close().is_err());
 }
+
+#[test]
+fn memory_of_flushed_data_is_given_back_in_a_pause() {
+    let folder = tempfile::tempdir().unwrap();
+    let store =
+        EmbeddedStore::open(folder.path(), Options { write_buffer_bytes: 0, ..Options::default() }).unwrap();
+    let space = store.open_space(SpaceId(1)).unwrap();
+    for number in 0..300 {
+        block_on(space.commit(document(number, 20_000))).unwrap();
+    }
+    let before = store.stats().write_buffer_bytes;
+    // The view is renewed after a second without commits; nothing may be lost by it.
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert!(store.stats().write_buffer_bytes <= before);
+    for number in 0..300 {
+        assert!(space.get(Family::Item, &key(number)).unwrap().is_some());
+    }
+    block_on(space.commit(document(300, 20_000))).unwrap();
+    assert!(space.get(Family::Item, &key(300)).unwrap().is_some());
+}

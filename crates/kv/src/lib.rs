@@ -17,8 +17,9 @@
 //!    [`ErrorKind::Fenced`] and change nothing.
 //! 5. **Honest about doubt.** A commit whose fate is unknown fails with [`ErrorKind::OutcomeUnknown`].
 //! 6. **Snapshots** see one moment of the whole space and never change.
-//! 7. **Dropping** a space is idempotent, makes it unreachable at once, and gives the bytes back in
-//!    the background, resumed after a restart. Space ids are never used twice.
+//! 7. **Dropping** a space is idempotent, makes it unreachable at once (also through handles and
+//!    snapshots made before), and gives the bytes back in the background, resumed after a restart.
+//!    Space ids are never used twice.
 //!
 //! What no store has, because another would lack it: merge operators, comparators, time to live,
 //! conflict detection. Order, conflicts and numbering belong to the committer in `container`.
@@ -83,12 +84,16 @@ pub enum Durability {
     Relaxed,
 }
 
-/// The future of a commit. Dropping it does not withdraw the commit.
+/// The future of a commit. Dropping it does not withdraw the commit. It needs no particular runtime, and
+/// the commit goes on whether or not it is polled.
 pub type CommitFuture = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
 /// A collection of spaces. See the crate's documentation for what it promises.
 pub trait Store: Send + Sync + 'static {
     /// Opens a space, making it if it does not exist, and fences every older handle to it.
+    ///
+    /// When this returns, what older handles committed is visible, and nothing of theirs will follow. They
+    /// can still read.
     ///
     /// Fails with [`ErrorKind::SpaceDropped`] for an id that was dropped.
     fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>>;
@@ -99,7 +104,9 @@ pub trait Store: Send + Sync + 'static {
     /// Figures about the store, cheap enough to be asked for every second.
     fn stats(&self) -> StoreStats;
 
-    /// Flushes what is buffered and stops background work. Later commits fail with [`ErrorKind::Closed`].
+    /// Flushes what is buffered and stops background work. Later commits, openings and drops fail with
+    /// [`ErrorKind::Closed`]; reads may go on. Closing again does nothing. A store on a disk can be opened
+    /// again once all its handles and snapshots are gone.
     fn close(&self) -> Result<()>;
 }
 
@@ -109,13 +116,16 @@ pub trait Space: Send + Sync + 'static {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>>;
 
     /// Returns the newest durable values of many keys, in the order of the keys.
+    ///
+    /// Each value is the newest at some moment during the call; for one moment of all, take a snapshot.
     fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>>;
 
-    /// Returns a view of the space as it is now.
+    /// Returns a view of the space as it is now. It is cheap to take and dear to keep: as long as it lives,
+    /// the store keeps what was replaced since.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
 
-    /// Applies a batch. The order of calls is the order of commits; the future resolves when the batch
-    /// is durable (or, with relaxed durability, visible).
+    /// Applies a batch. The order of calls is the order of commits, fixed before this returns; the future
+    /// resolves when the batch is durable (or, with relaxed durability, visible).
     fn commit(&self, batch: Batch) -> CommitFuture;
 }
 

@@ -1,4 +1,6 @@
 //! `armilla check`: verifies a data folder that no server uses.
+//!
+//! Progress goes to standard error; problems, one per line, and the summary go to standard output.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -6,11 +8,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use armilla_engine::{CheckReport, Engine, EngineOptions};
+use armilla_engine::{CheckReport, Engine, EngineOptions, ErrorKind};
 use armilla_env::Env;
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
 use crate::data_dir::DataDir;
+use crate::limits::PROGRESS_PERIOD;
+use crate::storage::store_failure;
 
 /// The exit code when something stored does not agree.
 const EXIT_PROBLEMS: u8 = 2;
@@ -20,23 +24,43 @@ pub(crate) fn run(folder: &Path, env: Env) -> Result<ExitCode> {
     let data_dir = DataDir::open(folder)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start threads")?;
-    let report = runtime.block_on(async {
-        let store = Arc::new(EmbeddedStore::open(data_dir.store(), Options::default())?);
-        let engine = Engine::open(store, env, EngineOptions::default()).await?;
-        let report = armilla_engine::check(&engine, &mut |place, items| {
+    let report = runtime.block_on(check(folder, &data_dir, env))?;
+    write_report(&report).context("cannot write the result")
+}
+
+async fn check(folder: &Path, data_dir: &DataDir, env: Env) -> Result<CheckReport> {
+    let store = match EmbeddedStore::open(data_dir.store(), Options::default()) {
+        Ok(store) => Arc::new(store),
+        Err(error) if error.kind() == armilla_kv::ErrorKind::Corrupt => return Ok(damaged(&error)),
+        Err(error) => return Err(store_failure(folder, &error)),
+    };
+    let engine = match Engine::open(store, env.clone(), EngineOptions::default()).await {
+        Ok(engine) => engine,
+        Err(error) if error.kind == ErrorKind::Corrupt => return Ok(damaged(&error)),
+        Err(error) => return Err(error).context("cannot open the account"),
+    };
+    let mut shown = None;
+    let report = armilla_engine::check(&engine, &mut |place, items| {
+        let now = env.clock.elapsed();
+        if shown.is_none_or(|shown| now - shown >= PROGRESS_PERIOD) {
+            shown = Some(now);
             // Progress is for people; that nobody reads it is no reason to stop.
             let _ = writeln!(std::io::stderr(), "checking {place}: {items} items");
-        })?;
-        engine.close().await?;
-        anyhow::Ok(report)
-    })?;
-    write_report(&report).context("cannot write the result")
+        }
+    });
+    engine.close().await?;
+    report.context("the check broke off")
+}
+
+/// Data that cannot even be opened is a finding: it is what a check is for.
+fn damaged(error: &dyn std::error::Error) -> CheckReport {
+    CheckReport { problems: vec![error.to_string()], ..CheckReport::default() }
 }
 
 fn write_report(report: &CheckReport) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     for problem in &report.problems {
-        writeln!(out, "{problem}")?;
+        writeln!(out, "{}", problem.replace('\n', " "))?;
     }
     let CheckReport { databases, containers, partitions, items, bytes, problems } = report;
     let verdict = match problems.len() {

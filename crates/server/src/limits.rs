@@ -56,6 +56,12 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Connections that the operating system may queue before they are accepted.
 pub(crate) const ACCEPT_BACKLOG: u32 = 1_024;
 
+/// How far the date of a signature may lie from the machine's clock. Service limit.
+pub(crate) const DATE_SKEW: Duration = Duration::from_secs(15 * 60);
+
+/// The least time between two lines about the progress of a check.
+pub(crate) const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
+
 /// Bytes of a configuration file.
 pub(crate) const CONFIG_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -71,5 +77,5 @@ pub(crate) const CERTIFICATE_VALID: Duration = Duration::from_secs(820 * 24 * 60
 /// How long before its end a self-signed certificate is replaced at the next start.
 pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Bytes of the item cache in front of the store.
+/// Megabytes of memory for caches: half for items, half for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 64;

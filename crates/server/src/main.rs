@@ -4,7 +4,7 @@
 //! to the SQL API as it came, and the API goes to the engine. What the server says to people goes to
 //! standard error; standard output has one line when it is ready, or the result of a command.
 //!
-//! Exit codes: 0 done, 1 could not, 2 a check found problems (or the command line is wrong).
+//! Exit codes: 0 done, 1 could not, 2 a check found problems.
 
 mod activity;
 mod answer;
@@ -38,13 +38,20 @@ use anyhow::Result;
 use armilla_env::Env;
 use clap::Parser as _;
 
-use crate::options::{CheckOptions, Command, CommandLine, Options};
-use crate::settings::Settings;
+use crate::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
+use crate::settings::{LogSettings, Settings};
 
 fn main() -> ExitCode {
     // The clock starts here, so that `start_ms` counts everything.
     let env = Env::system();
-    let command_line = CommandLine::parse();
+    let command_line = match CommandLine::try_parse() {
+        Ok(command_line) => command_line,
+        Err(error) => {
+            // Asking for help is no failure. A wrong command line is, but not the one that 2 stands for.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
     let result = match command_line.command {
         None => serve(command_line.options, env),
         Some(Command::Serve(options)) => serve(*options, env),
@@ -60,6 +67,8 @@ fn main() -> ExitCode {
 
 fn check_folder(options: CheckOptions, env: Env) -> Result<ExitCode> {
     let folder = settings::check_folder(options.data_dir, options.config)?;
+    logging::start(&LogSettings { format: LogFormat::Text, filter: None })?;
+    catch_panic::install_hook();
     check::run(&folder, env)
 }
 

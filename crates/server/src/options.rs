@@ -78,6 +78,10 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_PORT", value_name = "PORT", help_heading = "Listening")]
     pub(crate) port: Option<u16>,
 
+    /// Address that clients are told to use, such as https://db.example:8081/ [default: the one they came by]
+    #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
+    pub(crate) advertised_url: Option<String>,
+
     /// Certificate chain in PEM, instead of the self-signed one; needs --tls-key
     #[arg(long, env = "ARMILLA_TLS_CERT", value_name = "FILE", help_heading = "Listening")]
     pub(crate) tls_cert: Option<PathBuf>,
@@ -111,6 +115,20 @@ pub(crate) struct Options {
         help_heading = "Access"
     )]
     pub(crate) secondary_key: Option<String>,
+
+    /// Key in base64 that permits reading alone [default: none]
+    #[arg(
+        long,
+        env = "ARMILLA_READ_ONLY_KEY",
+        value_name = "BASE64",
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
+    pub(crate) read_only_key: Option<String>,
+
+    /// Seconds that the date of a signature may lie from this machine's clock [default: 900]
+    #[arg(long, env = "ARMILLA_DATE_SKEW_SECONDS", value_name = "SECONDS", help_heading = "Access")]
+    pub(crate) date_skew_seconds: Option<u32>,
 
     /// Folder that holds everything; made when missing [default: ./armilla-data]
     #[arg(long, env = "ARMILLA_DATA_DIR", value_name = "FOLDER", help_heading = "Storage")]
@@ -238,11 +256,14 @@ impl Options {
         Options {
             bind: self.bind.or(lower.bind),
             port: self.port.or(lower.port),
+            advertised_url: self.advertised_url.or(lower.advertised_url),
             tls_cert: self.tls_cert.or(lower.tls_cert),
             tls_key: self.tls_key.or(lower.tls_key),
             tls_name: if self.tls_name.is_empty() { lower.tls_name } else { self.tls_name },
             key: self.key.or(lower.key),
             secondary_key: self.secondary_key.or(lower.secondary_key),
+            read_only_key: self.read_only_key.or(lower.read_only_key),
+            date_skew_seconds: self.date_skew_seconds.or(lower.date_skew_seconds),
             data_dir: self.data_dir.or(lower.data_dir),
             memory: self.memory.or(lower.memory),
             durability: self.durability.or(lower.durability),
@@ -296,7 +317,8 @@ mod tests {
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
                 "log-format" => "\"json\"",
-                "tls-cert" | "tls-key" | "key" | "secondary-key" | "data-dir" | "log-level" => "\"x\"",
+                "tls-cert" | "tls-key" | "key" | "secondary-key" | "read-only-key" | "data-dir"
+                | "log-level" | "advertised-url" | "consistency" => "\"x\"",
                 _ => "1",
             };
             toml::from_str::<Options>(&format!("{long} = {value}")).unwrap();

@@ -83,6 +83,12 @@ pub(crate) struct Settings {
     pub(crate) key: String,
     /// The second account key.
     pub(crate) secondary_key: Option<String>,
+    /// A key that permits reading alone.
+    pub(crate) read_only_key: Option<String>,
+    /// How far the date of a signature may lie from the machine's clock.
+    pub(crate) date_skew: Duration,
+    /// The address that clients are told to use, if not the one they came by.
+    pub(crate) advertised_url: Option<String>,
     /// Where data is kept.
     pub(crate) data: Data,
     /// When a write is acknowledged.
@@ -118,11 +124,15 @@ impl Settings {
         let key = options.key.unwrap_or_else(|| WELL_KNOWN_KEY.to_string());
         let secondary_key = options.secondary_key;
         check_key("--key", &key)?;
+        let read_only_key = options.read_only_key;
         if let Some(secondary_key) = &secondary_key {
             check_key("--secondary-key", secondary_key)?;
         }
-        let well_known = key == WELL_KNOWN_KEY || secondary_key.as_deref() == Some(WELL_KNOWN_KEY);
-        if well_known && !bind.is_loopback() {
+        if let Some(read_only_key) = &read_only_key {
+            check_key("--read-only-key", read_only_key)?;
+        }
+        let mut keys = std::iter::once(&key).chain(&secondary_key).chain(&read_only_key);
+        if keys.any(|key| key == WELL_KNOWN_KEY) && !bind.is_loopback() {
             bail!(
                 "refusing to listen on {bind} with the well-known key, which everybody has: \
                  give a key of your own with --key or ARMILLA_KEY (base64 of 64 random bytes), \
@@ -153,6 +163,11 @@ impl Settings {
             certificate,
             key,
             secondary_key,
+            read_only_key,
+            date_skew: options
+                .date_skew_seconds
+                .map_or(limits::DATE_SKEW, |seconds| Duration::from_secs(seconds.into())),
+            advertised_url: options.advertised_url,
             data,
             durability: options.durability.unwrap_or(DurabilityChoice::Strict),
             cache_bytes: u64::from(cache_mb) * 1024 * 1024,
@@ -302,6 +317,12 @@ mod tests {
             ("key = \"not base64\"".to_string(), "--key is not base64"),
             ("key = \"\"".to_string(), "--key is not base64"),
             ("secondary-key = \"%\"".to_string(), "--secondary-key is not base64"),
+            ("read-only-key = \"%\"".to_string(), "--read-only-key is not base64"),
+            (format!("bind = \"0.0.0.0\"\n{own}\nread-only-key = \"{WELL_KNOWN_KEY}\""), "--key"),
+            ("physical-partition-ru = 0".to_string(), "at least 1"),
+            ("item-bytes-max = 0".to_string(), "at least 1"),
+            ("item-bytes-max = 2097153".to_string(), "at most 2097152"),
+            ("consistency = \"Perfect\"".to_string(), "one of Eventual, ConsistentPrefix"),
             ("tls-cert = \"x\"".to_string(), "--tls-key"),
             ("tls-key = \"x\"".to_string(), "--tls-cert"),
             ("connections-max = 0".to_string(), "at least 1"),
@@ -316,6 +337,8 @@ mod tests {
             "bind = \"127.0.0.2\"".to_string(),
             "bind = \"::1\"".to_string(),
             "header-bytes-max = 8192".to_string(),
+            "item-bytes-max = 2097152".to_string(),
+            "consistency = \"boundedstaleness\"".to_string(),
             format!("tls-name = {:?}", vec!["n"; limits::TLS_NAMES_MAX]),
         ] {
             Settings::new(options(&text)).unwrap();

@@ -1,15 +1,15 @@
 //! The store and the engine over it, opened and closed in the right order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow};
 use armilla_api_sql::SqlApiOptions;
 use armilla_engine::{Engine, EngineOptions};
 use armilla_env::Env;
 use armilla_kv::cache::CachedStore;
 use armilla_kv::memory::MemoryStore;
-use armilla_kv::{Durability, Store};
+use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
 use crate::api::Api;
@@ -17,6 +17,7 @@ use crate::data_dir::DataDir;
 use crate::options::DurabilityChoice;
 use crate::settings::{Data, Settings};
 
+/// Everything that is open.
 pub(crate) struct Storage {
     folder: Option<DataDir>,
     store: Arc<dyn Store>,
@@ -30,7 +31,7 @@ impl Storage {
             Data::Memory => (None, Arc::new(MemoryStore::new())),
             Data::Folder(path) => {
                 let folder = DataDir::open_or_create(path)?;
-                let store = open_store(&folder, settings)?;
+                let store = open_store(path, &folder, settings)?;
                 (Some(folder), store)
             }
         };
@@ -50,6 +51,9 @@ impl Storage {
     pub(crate) fn api(&self, settings: &Settings, env: &Env) -> Result<Api> {
         let options = SqlApiOptions {
             secondary_key: settings.secondary_key.clone(),
+            read_only_keys: settings.read_only_key.iter().cloned().collect(),
+            date_skew: settings.date_skew,
+            advertised_url: settings.advertised_url.clone(),
             ..SqlApiOptions::new(settings.key.as_str())
         };
         Api::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")
@@ -67,14 +71,25 @@ impl Storage {
 }
 
 /// Half of the cache holds items, half the store's blocks.
-fn open_store(folder: &DataDir, settings: &Settings) -> Result<Arc<dyn Store>> {
+fn open_store(path: &Path, folder: &DataDir, settings: &Settings) -> Result<Arc<dyn Store>> {
     let durability = match settings.durability {
         DurabilityChoice::Strict => Durability::Strict,
         DurabilityChoice::Relaxed => Durability::Relaxed,
     };
     let block_cache_bytes = settings.cache_bytes / 2;
     let options = Options { durability, block_cache_bytes, ..Options::default() };
-    let store = EmbeddedStore::open(folder.store(), options)?;
+    let store = EmbeddedStore::open(folder.store(), options).map_err(|error| store_failure(path, &error))?;
     let item_cache_bytes = usize::try_from(settings.cache_bytes - block_cache_bytes).unwrap_or(usize::MAX);
     Ok(Arc::new(CachedStore::new(Arc::new(store), item_cache_bytes)))
+}
+
+/// Says what is wrong with a data folder, in words for whoever starts the program.
+pub(crate) fn store_failure(path: &Path, error: &armilla_kv::Error) -> Error {
+    let folder = path.display();
+    match error.kind() {
+        ErrorKind::Locked => anyhow!("data folder {folder} is in use by another armilla"),
+        ErrorKind::NewerFormat => anyhow!("data folder {folder} was written by a newer armilla: {error}"),
+        ErrorKind::Corrupt => anyhow!("data folder {folder} is damaged: {error}"),
+        _ => anyhow!("cannot open data folder {folder}: {error}"),
+    }
 }

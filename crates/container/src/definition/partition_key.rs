@@ -6,7 +6,7 @@ use armilla_value::{HashVersion, PropertyPath, Value};
 use super::{DefinitionError, integer, limits, object, property_paths};
 
 /// Where an item's partition key stands and how it is hashed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct PartitionKeyDefinition {
     /// The paths as they were written: clients read names out of them, and not all undo escapes.
     texts: Vec<String>,
@@ -14,9 +14,22 @@ pub struct PartitionKeyDefinition {
     pub paths: Vec<PropertyPath>,
     /// Which hash: version 1 or 2 of one path, or that of one to three paths.
     pub version: HashVersion,
+    /// Whether the version was given; one that was not means 2 for a new container, and whichever it has for one
+    /// that exists.
+    pub(super) version_given: bool,
     /// Whether the key was given by the system to a container made without one.
     pub system_key: bool,
 }
+
+/// Two keys are the same however they were written.
+impl PartialEq for PartitionKeyDefinition {
+    fn eq(&self, other: &PartitionKeyDefinition) -> bool {
+        (&self.texts, &self.paths, self.version, self.system_key)
+            == (&other.texts, &other.paths, other.version, other.system_key)
+    }
+}
+
+impl Eq for PartitionKeyDefinition {}
 
 const HASH: &str = "Hash";
 const MULTI_HASH: &str = "MultiHash";
@@ -42,7 +55,7 @@ pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, Definitio
         }
     };
     let system_key = field.member("systemKey").map(|flag| flag.boolean()).transpose()?.unwrap_or(false);
-    Ok(PartitionKeyDefinition { texts, paths, version, system_key })
+    Ok(PartitionKeyDefinition { texts, paths, version, version_given: number.is_some(), system_key })
 }
 
 /// Returns whether the kind is `MultiHash`; without a kind it is `Hash`.
@@ -119,14 +132,14 @@ pub(super) fn write(key: &PartitionKeyDefinition) -> Value {
     object(members)
 }
 
-/// Paths and kind must stay. The version stays too, but is not compared: clients that leave it out mean
-/// whichever the container has.
+/// Paths, kind and version must stay. Clients that leave the version out mean whichever the container has.
 pub(super) fn replace(
     old: &PartitionKeyDefinition,
     new: &PartitionKeyDefinition,
 ) -> Result<PartitionKeyDefinition, DefinitionError> {
     let is_multiple = |key: &PartitionKeyDefinition| key.version == HashVersion::MultiHash;
-    if old.paths == new.paths && is_multiple(old) == is_multiple(new) {
+    let same_version = old.version == new.version || !new.version_given;
+    if old.paths == new.paths && is_multiple(old) == is_multiple(new) && same_version {
         Ok(old.clone())
     } else {
         Err(DefinitionError::new("partitionKey", "Document collection partition key cannot be changed."))

@@ -28,7 +28,7 @@ pub(crate) fn identity() -> ContainerIdentity {
 
 pub(crate) fn ranges(definition: &ContainerDefinition, throughput: u32, limits: &Limits) -> Vec<Range> {
     let mut space = 0;
-    initial_ranges(throughput, definition.partition_key.version, limits, || {
+    initial_ranges(throughput, definition.partition_key.version, limits, 0, || {
         space += 1;
         SpaceId(space)
     })

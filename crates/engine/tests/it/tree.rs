@@ -132,6 +132,30 @@ async fn deleting_an_owner_deletes_all_below_it() {
     assert!(engine.list_offers(caller, None, None).unwrap().value.resources.is_empty());
 }
 
+/// A client deleted a container and made it again under the same name. It still held the session token of the
+/// first, `0:-1#3`, and its next read was refused, because the second had only reached commit 0. Commit numbers of
+/// a new container therefore begin above those of all deleted ones.
+#[tokio::test]
+async fn session_tokens_outlive_a_container_that_is_made_again() {
+    let fixture = Fixture::with_container().await;
+    let (engine, caller) = (&fixture.engine, &fixture.caller);
+    for id in ["1", "2", "3"] {
+        fixture.create_item(caller, "c", id, "a").await.unwrap();
+    }
+    let seen = fixture.read_item(caller, "c", "3", "a").unwrap().position;
+    engine.delete_container(caller, "d", "c", ResourcePrecondition::None).await.unwrap();
+    fixture.create_container("c").await.unwrap();
+    let session = armilla_engine::SessionToken::from(seen);
+    let caller = armilla_engine::Caller { session, ..armilla_engine::Caller::full() };
+    refused(fixture.read_item(&caller, "c", "3", "a"), ErrorKind::NotFound(ResourceKind::Item));
+    let written = fixture.create_item(&caller, "c", "3", "a").await.unwrap();
+    assert_eq!(written.position.lsn, seen.lsn + 1);
+    let usage = engine.container("d", "c").unwrap().container.usage(&caller).unwrap();
+    assert_eq!(usage.items, 1);
+    let fixture = fixture.reopen().await;
+    assert_eq!(fixture.read_item(&caller, "c", "3", "a").unwrap().position.lsn, seen.lsn + 1);
+}
+
 #[tokio::test]
 async fn throughput_and_ranges() {
     let fixture = Fixture::new().await;

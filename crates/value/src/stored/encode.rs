@@ -1,8 +1,8 @@
 //! JSON text to the stored form, in one pass and without a tree in between.
 //!
-//! The pass validates, leaves white space and dropped members out, and gathers the skeleton. What stays is
-//! copied in runs as long as possible: a text without white space is copied once. Two rare findings start it
-//! again: a duplicate name (the text is first rewritten without duplicates), and a skeleton that outgrows
+//! The pass validates, leaves white space and dropped members out, spells strings with as few escapes as JSON
+//! allows, and gathers the skeleton. What stays is copied in runs as long as possible: a text without white
+//! space and escapes is copied once. Two rare findings start it again: a duplicate name (the text is first rewritten without duplicates), and a skeleton that outgrows
 //! 16-bit positions.
 
 use std::borrow::Cow;
@@ -15,6 +15,7 @@ use super::skeleton::{
 };
 use crate::json::{
     Fault, JsonError, JsonErrorKind, Scanner, StringToken, is_whitespace, unescape, validate_utf8,
+    write_string,
 };
 use crate::limits::{DEPTH_MAX, LINEAR_SEARCH_MEMBERS_MAX, NARROW_BYTES_MAX, STORED_TEXT_BYTES_MAX};
 use crate::value::Kind;
@@ -131,8 +132,10 @@ impl<'a, 'd> Encoder<'a, 'd> {
     fn value(&mut self, depth: usize) -> Result<Scanned, Stop> {
         match self.scanner.peek() {
             Some(b'"') => {
+                let source = self.scanner.position;
                 let token = self.scanner.string()?;
-                Ok((Kind::String as u8 | if token.escaped { TAG_ESCAPED } else { 0 }, 0))
+                let (_, escaped) = self.respell(source, token);
+                Ok((Kind::String as u8 | if escaped { TAG_ESCAPED } else { 0 }, 0))
             }
             Some(b'-' | b'0'..=b'9') => Ok((self.scanner.number()?.kind as u8, 0)),
             Some(b'{') => self.object(depth),
@@ -189,6 +192,7 @@ impl<'a, 'd> Encoder<'a, 'd> {
                 if self.is_duplicate(base, name, hash, &mut seen) {
                     return Err(Stop::Duplicate);
                 }
+                let (name_length, name_escaped) = self.respell(source, name);
                 self.skip_whitespace();
                 self.scanner.expect(b':', "':'")?;
                 self.skip_whitespace();
@@ -197,9 +201,9 @@ impl<'a, 'd> Encoder<'a, 'd> {
                     position,
                     link,
                     source: source as u32,
-                    name_length: name.raw.len().min(usize::from(NAME_LENGTH_LONG)) as u8,
+                    name_length: name_length.min(usize::from(NAME_LENGTH_LONG)) as u8,
                     hash,
-                    tag: tag | if name.escaped { TAG_NAME_ESCAPED } else { 0 },
+                    tag: tag | if name_escaped { TAG_NAME_ESCAPED } else { 0 },
                 });
             }
             self.skip_whitespace();
@@ -216,6 +220,21 @@ impl<'a, 'd> Encoder<'a, 'd> {
             }
             self.skip_whitespace();
         }
+    }
+
+    /// Keeps a string token that began at `source`, with no more escapes than it needs: one client escapes
+    /// everything beyond ASCII, and an item's size must not depend on that. Returns the length of its content
+    /// and whether escapes remain.
+    fn respell(&mut self, source: usize, token: StringToken<'_>) -> (usize, bool) {
+        if !token.escaped {
+            return (token.raw.len(), false);
+        }
+        self.out.extend_from_slice(&self.scanner.bytes()[self.run_start..source]);
+        let start = self.out.len();
+        write_string(&name_text(token), &mut self.out);
+        self.run_start = self.scanner.position;
+        let content = &self.out[start + 1..self.out.len() - 1];
+        (content.len(), content.contains(&b'\\'))
     }
 
     /// Returns a name's hash, and whether its member is one to drop.

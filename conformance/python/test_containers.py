@@ -262,3 +262,7 @@ def test_container_shares_the_throughput_of_its_database(make_database):
     database = make_database(offer_throughput=1_000)
     container = database.create_container("shares", PartitionKey("/city"))
     assert container.create_item({"id": "1", "city": "Oslo"})["id"] == "1"
+
+
+def test_feed_of_conflicts_is_empty(container):
+    assert list(container.list_conflicts()) == []

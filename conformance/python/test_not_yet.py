@@ -119,3 +119,10 @@ def test_user_defined_function(filled):
     with implemented():
         filled.scripts.create_user_defined_function({"id": "f", "body": "function (x) { return x; }"})
     assert [function["id"] for function in filled.scripts.list_user_defined_functions()] == ["f"]
+
+
+@not_yet("deletes by partition key")
+def test_delete_of_all_items_of_a_key(filled):
+    with implemented():
+        filled.delete_all_items_by_partition_key("Oslo")
+    assert list(filled.read_all_items()) == []

@@ -1,12 +1,21 @@
 """Stopping and starting again on the same folder: everything acknowledged is still there."""
 
+import http.client
+import itertools
 import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from azure.cosmos import CosmosClient, PartitionKey
 
+import wire
 from sdk import session_lsn, without_system_properties
 from server import KEY
+
+STOP_SECONDS_MAX = 5
+WRITERS = 8
+LOAD_ITEMS = 400
 
 POLICY = {
     "indexingMode": "consistent",
@@ -111,6 +120,51 @@ def test_work_goes_on_where_it_stopped(start_server):
         with CosmosClient(server.https, credential={people.container_link: permission.properties["_token"]}) as holder:
             reader = holder.get_database_client("kept").get_container_client("people")
             assert reader.read_item("new", "Oslo") == new
+
+
+def test_open_connections_do_not_hold_up_the_end(start_server):
+    server = start_server()
+    with CosmosClient(server.https, KEY) as secure, CosmosClient(server.http, KEY) as plain:
+        assert list(secure.list_databases()) == list(plain.list_databases()) == []
+        started = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - started < STOP_SECONDS_MAX
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL], ids=["terminated", "killed"])
+def test_acknowledged_writes_survive_an_end_under_load(start_server, ending):
+    server = start_server()
+    with CosmosClient(server.https, KEY) as client:
+        client.create_database("d").create_container("c", PartitionKey("/city"), offer_throughput=20_000)
+    acknowledged = []
+
+    def write(writer: int) -> None:
+        headers = {"x-ms-documentdb-partitionkey": f'["city {writer}"]'}
+        for number in itertools.count():
+            item = {"id": f"{writer}-{number}", "city": f"city {writer}"}
+            try:
+                answer = wire.send(server, "POST", "/dbs/d/colls/c/docs", item, headers, scheme="http")
+            except (OSError, http.client.HTTPException):
+                return
+            if answer.status != 201:
+                return
+            acknowledged.append(item["id"])
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        writers = [pool.submit(write, writer) for writer in range(WRITERS)]
+        while len(acknowledged) < LOAD_ITEMS and not any(writer.done() for writer in writers):
+            time.sleep(0.01)
+        exit_code = server.stop(ending)
+        for writer in writers:
+            writer.result()
+    assert exit_code == (0 if ending is signal.SIGTERM else -signal.SIGKILL)
+    assert len(acknowledged) >= LOAD_ITEMS
+
+    server = start_server()
+    with CosmosClient(server.https, KEY) as client:
+        kept = {item["id"] for item in client.get_database_client("d").get_container_client("c").read_all_items()}
+    assert set(acknowledged) <= kept
+    assert len(kept) <= len(acknowledged) + WRITERS, "at most one write of each writer was on its way"
 
 
 def test_second_server_on_the_same_folder_is_refused(start_server, tmp_path):

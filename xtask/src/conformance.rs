@@ -28,7 +28,8 @@ pub(crate) fn python(repository: &Repository) -> Result<()> {
             tools::require(&[PYTHON])?;
             execute(command("python3", &folder).args(["-m", "venv", "--clear", ".venv"]))?;
         }
-        let arguments = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"];
+        let arguments =
+            ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", "requirements.txt"];
         execute(Command::new(&python).current_dir(&folder).args(arguments))?;
         write_stamp(&list, &stamp)?;
     }

@@ -24,8 +24,12 @@ impl Selection {
                 Some((option, value)) => (option, Some(value.to_string())),
                 None => (argument.as_str(), None),
             };
-            let mut value =
-                || attached.clone().or_else(|| arguments.next().cloned()).context(format!("{option} needs a step"));
+            let mut value = || {
+                attached
+                    .clone()
+                    .or_else(|| arguments.next().cloned())
+                    .context(format!("{option} needs a step"))
+            };
             match option {
                 "--only" => selection.only.push(value()?),
                 "--from" => {
@@ -37,7 +41,10 @@ impl Selection {
                 _ => bail!("argument {argument} is not understood, see `cargo xtask help`"),
             }
         }
-        ensure!(selection.only.is_empty() || selection.from.is_none(), "--only and --from exclude each other");
+        ensure!(
+            selection.only.is_empty() || selection.from.is_none(),
+            "--only and --from exclude each other"
+        );
         Ok(selection)
     }
 
@@ -66,8 +73,12 @@ impl Selection {
         let is_chosen = |index: usize, step: &Step| {
             is_wanted(index, step) || (step.name == BUILD && needs_server && !is_named(&self.skip, step))
         };
-        let chosen: Vec<&Step> =
-            offered.iter().enumerate().filter(|(index, step)| is_chosen(*index, step)).map(|(_, step)| *step).collect();
+        let chosen: Vec<&Step> = offered
+            .iter()
+            .enumerate()
+            .filter(|(index, step)| is_chosen(*index, step))
+            .map(|(_, step)| *step)
+            .collect();
         ensure!(!chosen.is_empty(), "no step is left to run");
         Ok(chosen)
     }

@@ -210,7 +210,8 @@ mod tests {
         fn unreachable(_: &Repository) -> Result<()> {
             panic!("a step ran after a failure")
         }
-        let steps = [plain("a", "passes", |_| Ok(())), plain("b", "fails", fail), plain("c", "", unreachable)];
+        let steps =
+            [plain("a", "passes", |_| Ok(())), plain("b", "fails", fail), plain("c", "", unreachable)];
         let repository = Repository::find().unwrap();
         assert!(run(&repository, &[&steps[0]]).unwrap());
         assert!(!run(&repository, &steps.iter().collect::<Vec<_>>()).unwrap());

@@ -4,7 +4,9 @@
 
 mod arrows;
 mod compat;
+mod decisions;
 mod links;
+mod long_files;
 mod module_docs;
 mod test_modules;
 mod unfinished;
@@ -43,10 +45,11 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     for problem in &problems {
         writeln!(out, "{problem}")?;
     }
-    if !problems.is_empty() {
-        bail!("{} places are not tidy", problems.len());
+    match problems.len() {
+        0 => Ok(()),
+        1 => bail!("1 place is not tidy"),
+        count => bail!("{count} places are not tidy"),
     }
-    Ok(())
 }
 
 fn problems(repository: &Repository) -> Result<Vec<Problem>> {
@@ -59,6 +62,8 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
         compat::check,
         unfinished::check,
         links::check,
+        long_files::check,
+        decisions::check,
     ] {
         problems.extend(rule(&sources));
     }

@@ -74,7 +74,9 @@ fn may_install() -> bool {
 fn install(tools: &[Tool]) {
     let attempt = || {
         let mut command = Command::new("apt-get");
-        command.args(["install", "-y", "--no-install-recommends"]).args(tools.iter().map(|tool| tool.package));
+        command
+            .args(["install", "-y", "--no-install-recommends"])
+            .args(tools.iter().map(|tool| tool.package));
         command.env("DEBIAN_FRONTEND", "noninteractive").status().is_ok_and(|status| status.success())
     };
     // Fresh images come without lists of packages, and old lists name packages that are gone.

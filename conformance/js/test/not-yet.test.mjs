@@ -55,3 +55,8 @@ test("triggers and user-defined functions", async (t) => {
   await notYet(container.scripts.triggers.create(trigger));
   await notYet(container.scripts.userDefinedFunctions.create({ id: "f", body: "function () {}" }));
 });
+
+test("deleting all items of a key", async (t) => {
+  const container = await context.makeContainer(t);
+  await notYet(container.deleteAllItemsForPartitionKey("Oslo"));
+});

@@ -1,6 +1,6 @@
 //! `/dbs/{database}/colls` and one container.
 
-use armilla_engine::ResourceKind;
+use armilla_engine::{ResourceKind, Usage};
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::failure::Failure;
@@ -72,6 +72,15 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
     reply.set(&names::LAZY_INDEXING_PROGRESS, INDEXING_DONE);
     if request.headers.flag(&names::POPULATE_QUOTA_INFO)? {
         reply.set(&names::RESOURCE_QUOTA, QUOTA);
+        let found = request.engine.container(database, container)?.container;
+        reply.set_text(&names::RESOURCE_USAGE, usage(found.usage(&request.caller)?));
     }
     Ok(reply)
+}
+
+/// Writes how much a container holds, in the service's words. Sizes are in KiB.
+fn usage(usage: Usage) -> String {
+    let Usage { items, bytes } = usage;
+    let kib = bytes.div_ceil(1024);
+    format!("documentSize=0;documentsSize={kib};documentsCount={items};collectionSize={kib};")
 }

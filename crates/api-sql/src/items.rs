@@ -27,9 +27,6 @@ use crate::resource_text::{begin_feed, end_feed, page_headers};
 use crate::response::Reply;
 use crate::status::{Status, sub_status};
 
-/// Bytes that system properties add to an item, about.
-const SYSTEM_PROPERTY_BYTES: usize = 256;
-
 /// Serves the items of a container.
 pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Failure> {
     match *request.method {
@@ -121,7 +118,7 @@ fn read(
             let mut reply = if condition == Some(Tag::Any) {
                 Reply::empty(StatusCode::NOT_MODIFIED, charge)
             } else {
-                let mut text = Vec::with_capacity(item.stored().text().len() + SYSTEM_PROPERTY_BYTES);
+                let mut text = Vec::with_capacity(item.json_bytes(identity));
                 item.write_json(identity, &mut text);
                 Reply::json(StatusCode::OK, text, charge)
             };
@@ -181,7 +178,7 @@ fn written_reply(
     let mut reply = if request.headers.prefers_minimal()? {
         Reply::empty(status, written.charge)
     } else {
-        let mut text = Vec::with_capacity(written.item.stored().text().len() + SYSTEM_PROPERTY_BYTES);
+        let mut text = Vec::with_capacity(written.item.json_bytes(container.identity()));
         written.item.write_json(identity, &mut text);
         Reply::json(status, text, written.charge)
     };
@@ -199,7 +196,7 @@ fn list(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Fai
     let page: ItemPage = request.engine.list_items(&caller, container, page)?;
 
     let identity = container.identity();
-    let bytes: usize = page.items.iter().map(|item| item.stored().text().len() + SYSTEM_PROPERTY_BYTES).sum();
+    let bytes: usize = page.items.iter().map(|item| item.json_bytes(identity) + 1).sum();
     let mut text = Vec::with_capacity(bytes + 64);
     begin_feed(&mut text, &container.rid().to_string(), "Documents");
     for (index, item) in page.items.iter().enumerate() {

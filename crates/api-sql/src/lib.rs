@@ -84,13 +84,14 @@ struct Shared {
     env: Env,
     options: SqlApiOptions,
     keys: Keys,
+    bodies: body::Bodies,
 }
 
 impl SqlApi {
     /// Puts the API in front of an engine.
     pub fn new(engine: Engine, env: Env, options: SqlApiOptions) -> Result<SqlApi, OptionsError> {
         let keys = options.check()?;
-        Ok(SqlApi { shared: Arc::new(Shared { engine, env, options, keys }) })
+        Ok(SqlApi { shared: Arc::new(Shared { engine, env, options, keys, bodies: body::Bodies::new() }) })
     }
 
     /// Answers one request.
@@ -105,10 +106,13 @@ impl SqlApi {
         let outcome = match self.admit(&parts) {
             Ok((address, access)) => {
                 // Only these have bodies that mean anything.
-                let body = match parts.method {
-                    Method::POST | Method::PUT | Method::PATCH => body::read(body).await,
-                    _ => Ok(Bytes::new()),
+                let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
+                // Held until the request is answered, since the body is.
+                let _room = match has_body {
+                    true => Some(self.shared.bodies.room(body.size_hint().upper()).await),
+                    false => None,
                 };
+                let body = if has_body { body::read(body).await } else { Ok(Bytes::new()) };
                 match body {
                     Ok(body) => {
                         let request = request::Request {

@@ -1,8 +1,8 @@
 //! The stored form of an item: its JSON text, followed by a skeleton that says where everything is.
 //!
 //! A point read copies the text out; a filter finds three members through the skeleton without parsing the
-//! rest. The text is what was received without white space and without the members the caller drops; member
-//! order and the spelling of numbers and escapes survive. The scalars that BSON adds stand in the text as
+//! rest. The text is what was received without white space, without escapes that JSON does not ask for, and
+//! without the members the caller drops; member order and the spelling of numbers survive. The scalars that BSON adds stand in the text as
 //! canonical Extended JSON and carry their type in the skeleton, which has no entry for the inside of such
 //! a wrapper.
 //!

@@ -1,51 +1,35 @@
-//! Rule: crates depend on each other only along the arrows of `ARCHITECTURE.md`, and the pure ones on no
-//! runtime.
+//! Rule: crates depend on each other only along the arrows of `ARCHITECTURE.md`, and what lies inside on
+//! nothing that belongs to the edge.
 //!
-//! What tests depend on is not restricted: a test may look at more than its crate.
+//! Tests may look at more than their crate, but nothing below the APIs is tested through one.
 
 use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 17] = [
-    (
-        "server",
-        &[
-            "api-sql",
-            "api-table",
-            "api-mongo",
-            "api-gremlin",
-            "explorer",
-            "engine",
-            "env",
-            "kv",
-            "kv-embedded",
-            "kv-slate",
-        ],
-    ),
-    ("api-sql", &["engine", "index", "value"]),
-    ("api-table", &["engine", "index", "value"]),
-    ("api-mongo", &["engine", "index", "query", "value"]),
-    ("api-gremlin", &["engine", "index", "query", "value"]),
-    ("explorer", &[]),
-    ("engine", &["container", "query", "script", "index", "kv", "env", "value"]),
+const ALLOWED: [(&str, &[&str]); 9] = [
+    ("server", &["api-sql", "engine", "env", "kv", "kv-embedded"]),
+    ("api-sql", &["engine", "env", "index", "value"]),
+    ("engine", &["container", "index", "kv", "env", "value"]),
     ("container", &["index", "kv", "env", "value"]),
-    ("query", &["sql", "index", "value"]),
-    ("script", &["env", "value"]),
     ("index", &["value"]),
-    ("sql", &["value"]),
-    ("kv", &["env"]),
     ("kv-embedded", &["kv"]),
-    ("kv-slate", &["kv"]),
+    ("kv", &["env"]),
     ("env", &[]),
     ("value", &[]),
 ];
 
+/// Crates that know nothing of protocols.
+const INSIDE: [&str; 5] = ["value", "index", "kv", "container", "engine"];
+
+/// Families of crates that belong to protocols: these, and those named after them.
+const EDGE: [&str; 4] = ["hyper", "http", "serde", "rustls"];
+
 /// Crates that compute and do nothing else: no runtime, no sockets.
-const PURE: [&str; 4] = ["value", "sql", "index", "query"];
+const PURE: [&str; 2] = ["value", "index"];
 
 /// What a pure crate may not use.
-const IMPURE: [&str; 4] = ["tokio", "hyper", "tracing", "ring"];
+const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];
 
 /// The prefix of our packages' names.
 const PREFIX: &str = "armilla-";
@@ -57,52 +41,90 @@ pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
         let name = manifest.path.strip_prefix("crates/").and_then(|path| path.strip_suffix("/Cargo.toml"));
         let Some(name) = name.filter(|name| !name.contains('/')) else { continue };
         let Some((_, allowed)) = ALLOWED.iter().find(|(from, _)| *from == name) else {
-            problems.push(Problem::new(
-                manifest,
-                1,
-                format!("crate {name} has no arrows, see tidy/arrows.rs"),
-            ));
+            let message = format!("crate {name} has no arrows, see tidy/arrows.rs");
+            problems.push(Problem::new(manifest, 1, message));
             continue;
         };
-        for (line, dependency) in dependencies(&manifest.text) {
-            match dependency.strip_prefix(PREFIX) {
-                Some(to) if !allowed.contains(&to) => {
-                    problems.push(Problem::new(manifest, line, format!("{name} may not depend on {to}")));
-                }
-                None if PURE.contains(&name) && IMPURE.contains(&dependency) => {
-                    let message = format!("{name} is pure and may not depend on {dependency}");
-                    problems.push(Problem::new(manifest, line, message));
-                }
-                _ => {}
+        for dependency in dependencies(&manifest.text) {
+            if let Some(message) = objection(name, allowed, &dependency) {
+                problems.push(Problem::new(manifest, dependency.line, message));
             }
         }
     }
     problems
 }
 
-/// Returns the names of what a manifest depends on, other than for tests, with their lines.
-fn dependencies(manifest: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let mut is_inside = false;
+/// Says what is wrong about a dependency, if anything is.
+fn objection(from: &str, allowed: &[&str], dependency: &Dependency<'_>) -> Option<String> {
+    let package = dependency.package;
+    match package.strip_prefix(PREFIX) {
+        Some(to) if dependency.is_for_tests => {
+            let is_above = to == "server" || to.starts_with("api-");
+            let is_below = from != "server" && !from.starts_with("api-");
+            (is_above && is_below)
+                .then(|| format!("{from} -> {to}: not even tests may depend on what is above"))
+        }
+        Some(to) => (!allowed.contains(&to)).then(|| format!("{from} -> {to} is no arrow of ours")),
+        None if dependency.is_for_tests => None,
+        None if INSIDE.contains(&from) && EDGE.iter().any(|edge| is_of_family(package, edge)) => {
+            Some(format!("{from} -> {package}: it belongs to the edge, and {from} lies inside"))
+        }
+        None if PURE.contains(&from) && IMPURE.contains(&package) => {
+            Some(format!("{from} -> {package}: {from} only computes"))
+        }
+        None => None,
+    }
+}
+
+/// Tells whether a package is `family`, `family-x`, `family_x` or `x-family`.
+fn is_of_family(package: &str, family: &str) -> bool {
+    package.split(['-', '_']).any(|part| part == family)
+}
+
+/// A line of a manifest that names a dependency.
+struct Dependency<'a> {
+    line: usize,
+    package: &'a str,
+    is_for_tests: bool,
+}
+
+/// Returns what a manifest depends on.
+fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
+    let mut found: Vec<Dependency<'_>> = Vec::new();
+    // In a section of dependencies each line is one; in the table of one dependency, lines describe it.
+    let (mut is_list, mut is_table, mut is_for_tests) = (false, false, false);
     for (index, line) in manifest.lines().enumerate() {
         let line = line.trim();
         if let Some(section) = line.strip_prefix('[') {
-            let section = section.trim_end_matches(']');
-            is_inside = section.ends_with("dependencies") && !section.ends_with("dev-dependencies");
-            // A dependency may have a table of its own.
-            if let Some((kind, name)) = section.rsplit_once("dependencies.")
-                && !kind.ends_with("dev-")
-            {
-                found.push((index + 1, name));
+            let section = section.split(']').next().unwrap_or_default().trim();
+            is_list = section.ends_with("dependencies");
+            let table = section.rsplit_once("dependencies.").filter(|_| !is_list);
+            is_table = table.is_some();
+            is_for_tests = section.contains("dev-dependencies");
+            if let Some((_, name)) = table {
+                found.push(Dependency { line: index + 1, package: name.trim_matches('"'), is_for_tests });
             }
-        } else if is_inside && !line.starts_with('#') {
+        } else if is_list {
             let name = line.split(['=', '.', ' ']).next().unwrap_or_default().trim_matches('"');
-            if !name.is_empty() {
-                found.push((index + 1, name));
+            let is_name = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+            if is_name {
+                // A dependency may go by another name than the package.
+                let package = line.find("package").and_then(|start| quoted(&line[start..])).unwrap_or(name);
+                found.push(Dependency { line: index + 1, package, is_for_tests });
             }
+        } else if is_table
+            && line.starts_with("package")
+            && let (Some(package), Some(last)) = (quoted(line), found.last_mut())
+        {
+            last.package = package;
         }
     }
     found
+}
+
+/// Returns the first text between quotation marks.
+fn quoted(line: &str) -> Option<&str> {
+    line.split('"').nth(1)
 }
 
 #[cfg(test)]
@@ -121,26 +143,68 @@ mod tests {
     }
 
     #[test]
-    fn manifests() {
-        let manifest = "[package]\nname = \"armilla-kv\"\n\n[dependencies]\narmilla-env.workspace = true\n\
-                        # armilla-query = 1\narmilla-container = { path = \"x\" }\ntokio = \"1\"\n\n\
-                        [dev-dependencies]\narmilla-server.workspace = true\n\n\
-                        [target.'cfg(unix)'.dependencies]\narmilla-sql.workspace = true\n\n\
-                        [dependencies.armilla-engine]\npath = \"y\"\n\n[dev-dependencies.armilla-query]\n";
+    fn every_form_of_a_dependency_is_read() {
+        let manifest = "[package]\nname = \"armilla-kv\"\n\n[dependencies] # all of them\n\
+                        armilla-env.workspace = true\n# armilla-value = \"1\"\n\
+                        armilla-container = { path = \"x\" }\ntokio = \"1\"\n\
+                        store = { package = \"armilla-index\", path = \"x\" }\n\n\
+                        [target.'cfg(unix)'.dependencies]\narmilla-api-sql.workspace = true\n\n\
+                        [build-dependencies]\n\"armilla-value\" = \"1\"\n\n\
+                        [dependencies.armilla-engine]\npath = \"y\"\n\n\
+                        [dependencies.other]\npackage = \"armilla-server\"\n";
         assert_eq!(
             findings(check, &[("crates/kv/Cargo.toml", manifest)]),
             [
-                "crates/kv/Cargo.toml:7: kv may not depend on container",
-                "crates/kv/Cargo.toml:14: kv may not depend on sql",
-                "crates/kv/Cargo.toml:16: kv may not depend on engine",
+                "crates/kv/Cargo.toml:7: kv -> container is no arrow of ours",
+                "crates/kv/Cargo.toml:9: kv -> index is no arrow of ours",
+                "crates/kv/Cargo.toml:12: kv -> api-sql is no arrow of ours",
+                "crates/kv/Cargo.toml:15: kv -> value is no arrow of ours",
+                "crates/kv/Cargo.toml:17: kv -> engine is no arrow of ours",
+                "crates/kv/Cargo.toml:20: kv -> server is no arrow of ours",
             ]
         );
-        let pure = "[dependencies]\ntokio.workspace = true\narmilla-value.workspace = true\n";
+        assert!(findings(check, &[("bench/Cargo.toml", manifest)]).is_empty(), "only crates are layered");
+        assert!(findings(check, &[("crates/kv/fuzz/Cargo.toml", manifest)]).is_empty());
+    }
+
+    #[test]
+    fn unknown_crates_have_no_arrows() {
+        let found = findings(check, &[("crates/utils/Cargo.toml", "")]);
+        assert_eq!(found, ["crates/utils/Cargo.toml:1: crate utils has no arrows, see tidy/arrows.rs"]);
+    }
+
+    #[test]
+    fn tests_see_everything_but_what_is_above() {
+        let manifest = "[dev-dependencies]\narmilla-kv-embedded.workspace = true\nserde = \"1\"\ntokio = \"1\"\n\
+                        armilla-api-sql.workspace = true\n\n[dev-dependencies.armilla-server]\npath = \"x\"\n";
         assert_eq!(
-            findings(check, &[("crates/index/Cargo.toml", pure)]),
-            ["crates/index/Cargo.toml:2: index is pure and may not depend on tokio"]
+            findings(check, &[("crates/engine/Cargo.toml", manifest)]),
+            [
+                "crates/engine/Cargo.toml:5: engine -> api-sql: not even tests may depend on what is above",
+                "crates/engine/Cargo.toml:7: engine -> server: not even tests may depend on what is above",
+            ]
         );
-        assert_eq!(findings(check, &[("crates/utils/Cargo.toml", "")]).len(), 1);
-        assert!(findings(check, &[("bench/Cargo.toml", manifest)]).is_empty());
+        assert!(findings(check, &[("crates/api-sql/Cargo.toml", manifest)]).is_empty());
+    }
+
+    #[test]
+    fn the_edge_stays_outside() {
+        for package in
+            ["hyper", "hyper-util", "http", "http-body", "serde", "serde_json", "rustls", "tokio-rustls"]
+        {
+            let manifest = format!("[dependencies]\n{package}.workspace = true\n");
+            for from in INSIDE {
+                let path = format!("crates/{from}/Cargo.toml");
+                let expected =
+                    format!("{path}:2: {from} -> {package}: it belongs to the edge, and {from} lies inside");
+                assert_eq!(findings(check, &[(&path, &manifest)]), [expected]);
+            }
+            assert!(findings(check, &[("crates/server/Cargo.toml", &manifest)]).is_empty());
+        }
+        let pure = "[dependencies]\ntokio.workspace = true\nbytes.workspace = true\n";
+        assert_eq!(
+            findings(check, &[("crates/index/Cargo.toml", pure), ("crates/kv/Cargo.toml", pure)]),
+            ["crates/index/Cargo.toml:2: index -> tokio: index only computes"]
+        );
     }
 }

@@ -69,6 +69,7 @@ header_names! {
     CONTENT_PATH = "x-ms-content-path";
     ITEM_COUNT = "x-ms-item-count";
     RESOURCE_QUOTA = "x-ms-resource-quota";
+    RESOURCE_USAGE = "x-ms-resource-usage";
     SUB_STATUS = "x-ms-substatus";
     OFFER_REPLACE_PENDING = "x-ms-offer-replace-pending";
     MIN_THROUGHPUT = "x-ms-cosmos-min-throughput";

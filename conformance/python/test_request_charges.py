@@ -150,9 +150,6 @@ def test_text_is_measured_in_utf8(server, database, container):
         assert _close(_charge(other), charges.create(created)), (_charge(other), charges.create(created))
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="COMPAT: text sent with escapes is stored and charged with them"
-)
 def test_escapes_of_the_client_cost_nothing(container):
     created = container.create_item({"id": "1", "city": "Oslo", "text": "é" * 1_400})
     assert _close(_charge(container), charges.create(created))

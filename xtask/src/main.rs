@@ -85,7 +85,11 @@ fn run_steps(
 ) -> Result<bool> {
     let offered: Vec<_> = STEPS.iter().filter(|step| is_offered(step)).collect();
     let chosen = selection.choose(&offered)?;
-    if selection.is_list { print(&steps::list(&chosen)) } else { steps::run(repository, &chosen) }
+    if selection.is_list {
+        print(&steps::list(&chosen))
+    } else {
+        steps::run(repository, &chosen, &mut std::io::stdout())
+    }
 }
 
 fn print(text: &str) -> Result<bool> {

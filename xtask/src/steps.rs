@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask test`: run one after another, timed, until one fails.
 
-use std::io::Write as _;
+use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -80,24 +80,24 @@ pub(crate) fn list(steps: &[&Step]) -> String {
 
 /// Runs steps until one fails, and says how long each took; returns whether all passed.
 #[expect(clippy::disallowed_methods, reason = "the time that steps really take is what is wanted")]
-pub(crate) fn run(repository: &Repository, steps: &[&Step]) -> Result<bool> {
+pub(crate) fn run(repository: &Repository, steps: &[&Step], out: &mut impl Write) -> Result<bool> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for step in steps {
-        say(&format!("==> {}: {}", step.name, step.about))?;
+        say(out, &format!("==> {}: {}", step.name, step.about))?;
         let start = Instant::now();
         let result = (step.run)(repository);
         let outcome = Outcome { passed: result.is_ok(), took: start.elapsed() };
         let took = seconds(outcome.took);
         match &result {
-            Ok(()) => say(&format!("==> {} passed in {took}", step.name))?,
-            Err(error) => say(&format!("==> {} FAILED after {took}: {error:#}", step.name))?,
+            Ok(()) => say(out, &format!("==> {} passed in {took}", step.name))?,
+            Err(error) => say(out, &format!("==> {} FAILED after {took}: {error:#}", step.name))?,
         }
         outcomes.push(outcome);
         if result.is_err() {
             break;
         }
     }
-    say(&summary(steps, &outcomes))?;
+    say(out, &summary(steps, &outcomes))?;
     Ok(outcomes.iter().all(|outcome| outcome.passed))
 }
 
@@ -162,8 +162,7 @@ fn seconds(duration: Duration) -> String {
 }
 
 /// Writes a line at once, so that it stands in order among the output of the tools.
-fn say(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+fn say(out: &mut impl Write, text: &str) -> Result<()> {
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
 }
@@ -213,7 +212,11 @@ mod tests {
         let steps =
             [plain("a", "passes", |_| Ok(())), plain("b", "fails", fail), plain("c", "", unreachable)];
         let repository = Repository::find().unwrap();
-        assert!(run(&repository, &[&steps[0]]).unwrap());
-        assert!(!run(&repository, &steps.iter().collect::<Vec<_>>()).unwrap());
+        let mut out = Vec::new();
+        assert!(run(&repository, &[&steps[0]], &mut out).unwrap());
+        assert!(!run(&repository, &steps.iter().collect::<Vec<_>>(), &mut out).unwrap());
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.contains("==> b FAILED after 0.0 s: on purpose\n"), "{out}");
+        assert!(out.ends_with("\n1 passed, 1 failed\n"), "{out}");
     }
 }

@@ -43,8 +43,8 @@ impl Connections {
         http.http1()
             .timer(TokioTimer::new())
             .header_read_timeout(None)
-            .max_buf_size(settings.header_bytes_max as usize)
-            .pipeline_flush(true);
+            .max_buf_size(settings.header_bytes_max as usize);
+        // No `pipeline_flush`: with it, the refusal of a head that cannot be parsed is never sent.
         http.http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(settings.http2_streams_max)

@@ -144,6 +144,12 @@ impl World {
             }
         };
         self.gardener = Some(gardener);
+        let kept = findings.kept.values().sum::<u64>() + u64::from(tree_kept);
+        if plan.graceful && kept > 0 {
+            differences.push(format!(
+                "the server ended in peace and left {kept} writes that it had made unanswered"
+            ));
+        }
         differences.extend(bad_log_lines(&self.launch.log_since(log_start)?));
         let report = Report {
             round: plan.round,
@@ -151,7 +157,7 @@ impl World {
             write_ms: plan.write_ms,
             acknowledged: commits.len() as u64,
             in_flight: in_flight + u64::from(tree_in_flight),
-            kept: findings.kept.values().sum::<u64>() + u64::from(tree_kept),
+            kept,
             tree_changes,
             killed_while_starting: plan.kill_while_starting_ms.is_some(),
             check: check.took,

@@ -11,8 +11,8 @@ const LATER: &str = concat!("TO", "DO");
 /// Words that may not stand at all.
 const WORDS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// What may not stand in Rust.
-const RUST: [&str; 3] = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore")];
+/// What may not stand in Rust. A test that is left out for a reason says it: `#[ignore = "..."]`.
+const RUST: [&str; 3] = [concat!("to", "do!("), concat!("unimple", "mented!("), concat!("#[ig", "nore]")];
 
 /// Files in which the words are searched for.
 const EXTENSIONS: [&str; 8] = ["rs", "md", "toml", "py", "js", "mjs", "ts", "sh"];
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn unfinished_rust_is_found() {
         for call in RUST {
-            let text = format!("x\n    {call}\"x\")]\n");
+            let text = format!("x\n    {call}\n#[ignore = \"a reason\"]\n");
             let found = findings(check, &[("a.rs", &text), ("a.md", &text)]);
             assert_eq!(found, [format!("a.rs:2: {call}: finish it, or leave it out")]);
         }

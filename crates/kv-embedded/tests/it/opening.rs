@@ -1,11 +1,5 @@
 //! Opening folders that are new, taken, foreign, damaged, or left behind.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that measures the machine and may panic"
-)]
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 

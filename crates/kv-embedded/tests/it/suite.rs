@@ -1,7 +1,5 @@
 //! The behaviour suite on the embedded store.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::sync::Arc;
 
 use armilla_kv::cache::CachedStore;

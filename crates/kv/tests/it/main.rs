@@ -1,0 +1,3 @@
+//! The stores of this crate against the behaviour suite.
+
+mod suite;

@@ -45,7 +45,7 @@ pub(crate) fn measure(
     })?);
     report.memory("highest memory during the load", watch.stop());
     note(report, pid, ["memory after the load", "of which anonymous, after the load"])?;
-    servers.runtime.block_on(env.clock.sleep(REST));
+    servers.runtime.block_on(async { env.clock.sleep(REST).await });
     note(report, pid, ["memory after a rest", "of which anonymous, after a rest"])?;
     report.add(measured(env, "reads of all items", pid, || {
         drive(env, server.address, reading(env, *items, options))

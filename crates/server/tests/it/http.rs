@@ -1,6 +1,6 @@
 //! Just enough of HTTP/1.1 to look at what really comes over the wire.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 /// A response.
 #[derive(Debug)]
@@ -60,11 +60,31 @@ pub(crate) fn read(stream: &mut impl Read) -> Option<Response> {
 /// Reads one byte: nothing of the response after this one may be taken.
 fn read_some(stream: &mut impl Read, bytes: &mut Vec<u8>) -> Option<()> {
     let mut byte = [0u8];
-    match stream.read(&mut byte) {
+    match read_once(stream, &mut byte) {
         Ok(1) => {
             bytes.push(byte[0]);
             Some(())
         }
         _ => None,
+    }
+}
+
+/// Reads what there is. A signal (the end of another test's server) is no reason to stop.
+pub(crate) fn read_once(stream: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        match stream.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
+/// Waits for the end of a connection, and asserts that nothing comes before it.
+#[track_caller]
+pub(crate) fn assert_closed(stream: &mut impl Read) {
+    match read_once(stream, &mut [0]) {
+        Ok(0) => {}
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+        other => panic!("the connection is not closed: {other:?}"),
     }
 }

@@ -1,5 +1,7 @@
 //! Tests of the built program: started as a process, spoken to over sockets.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
 mod checking;
 mod configuration;
 mod http;

@@ -1,6 +1,6 @@
 //! SIGTERM and SIGINT end the server in good order.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn both_signals_end_with_zero() {
         http::exchange(&mut idle, b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n");
         server.signal(signal);
         assert_eq!(server.wait().code(), Some(0), "{}", server.log());
-        assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+        http::assert_closed(&mut idle);
         assert!(TcpStream::connect(("127.0.0.1", server.port())).is_err());
         let log = server.log();
         assert!(log.contains("is closed") && !log.contains("WARN"), "{log}");

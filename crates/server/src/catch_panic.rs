@@ -18,7 +18,10 @@ thread_local! {
 /// Sends panics to the log instead of to the bare standard error.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|info| {
-        let text = info.payload_as_str().unwrap_or("no message");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text =
+            text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
         let place = info.location().map_or_else(|| "nowhere".to_string(), ToString::to_string);
         if CATCHING.get() {
             LAST_PANIC.set(Some(format!("{text} (at {place})")));

@@ -57,7 +57,9 @@ Connecting (KEY is the account key; without --key the well-known one of the emul
     const { CosmosClient } = require("@azure/cosmos");
     const client = new CosmosClient({ endpoint: "http://localhost:8081/", key: "KEY" });
   Rust (cargo add azure_data_cosmos)
-    endpoint "http://localhost:8081/", account key "KEY"
+    let account = AccountReference::with_authentication_key("http://localhost:8081/".parse()?, "KEY");
+    let nearby = RoutingStrategy::ProximityTo(Region::from("South Central US"));
+    let client = CosmosClient::builder().build(account, nearby).await?;
   .NET, Java: the same endpoint, in Gateway connection mode.
 
 Looking inside:

@@ -78,7 +78,7 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_PORT", value_name = "PORT", help_heading = "Listening")]
     pub(crate) port: Option<u16>,
 
-    /// Address that clients are told to use, such as https://db.example:8081/ [default: the one they came by]
+    /// Address that clients are told to use, such as `https://db.example:8081/` [default: the one they came by]
     #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
     pub(crate) advertised_url: Option<String>,
 

@@ -39,7 +39,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn body(partition: u8, id: u8, payload: u8) -> String {
     // Every eighth item lacks the unique property; those of one partition then share its null.
-    let unique = if payload % 8 == 0 { String::new() } else { format!(r#","u":{}"#, payload % 8) };
+    let unique = if payload.is_multiple_of(8) { String::new() } else { format!(r#","u":{}"#, payload % 8) };
     format!(r#"{{"id":"{id}","pk":{partition}{unique},"x":"{}"}}"#, "x".repeat(usize::from(payload)))
 }
 

@@ -1,5 +1,7 @@
 //! The container against the real in-memory store: what each operation does, refuses, costs and survives.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod charges;
 mod faults;
 mod history;

@@ -1,5 +1,7 @@
 //! The engine on the in-memory store: the resource tree, permissions, and what survives a restart.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 mod access;
 mod concurrency;
 mod restart;

@@ -51,23 +51,23 @@ fn every_scalar_is_a_leaf_under_the_default_policy() {
         DEFAULT,
         item,
         expect![[r#"
-        /id "1"
-        /n 1.50
-        /ok true
-        /none null
-        /o/x "y"
-        /o/deep/z -0
-        /tags/[] "a"
-        /tags/[] "b"
-        /tags/[] "a"
-        /tags/[]/[] 1
-        /tags/[]/[]/[] 2
-        /rows/[]/k 1
-        /rows/[]/k 2
-        /rows/[]/l null
-        /rows/[]/k 1
-        /ab "esc\u0061ped"
-        14 distinct"#]],
+            /id "1"
+            /n 1.50
+            /ok true
+            /none null
+            /o/x "y"
+            /o/deep/z -0
+            /tags/[] "a"
+            /tags/[] "b"
+            /tags/[] "a"
+            /tags/[]/[] 1
+            /tags/[]/[]/[] 2
+            /rows/[]/k 1
+            /rows/[]/k 2
+            /rows/[]/l null
+            /rows/[]/k 1
+            /ab "escaped"
+            14 distinct"#]],
     );
 }
 

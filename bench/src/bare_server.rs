@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use armilla_crash::requests::{Target, partition_key};
+use armilla_env::Env;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -23,10 +24,9 @@ use tokio::net::TcpListener;
 
 use crate::Options;
 use crate::items::{CONTAINER, DATABASE, Items};
-use crate::load::{drive, from_pool};
-use crate::measure::measure as measured;
+use crate::load::{Pool, drive, from_pool};
+use crate::measure::Phase;
 use crate::over_http::pool;
-use crate::report::Report;
 use crate::server::{Answered, Ask, Servers, folder};
 
 /// Bytes of a request line with its headers, as the real server takes them.
@@ -35,35 +35,49 @@ const HEADER_BYTES_MAX: usize = 64 * 1024;
 /// Headers that the HTTP stack adds by itself.
 const OWN_HEADERS: [&str; 3] = ["date", "content-length", "connection"];
 
-/// Measures how many requests a second this machine can carry.
-pub(crate) fn measure(
-    options: &Options,
-    servers: &Servers,
-    items: &Items,
-    report: &mut Report,
-) -> Result<()> {
-    eprintln!("bare HTTP server");
-    let Answered { headers, body } = sample(servers, *items)?;
-    let env = &servers.env;
-    let reads = pool(env, *items, Ask::Read);
-    let writes = pool(env, *items, Ask::Upsert);
-    let few: Vec<_> =
-        headers.iter().filter(|(name, _)| name == "content-type" || name == "etag").cloned().collect();
-    for (name, headers, pool) in [
-        ("bare HTTP: reads", &headers, &reads),
-        ("bare HTTP: writes", &headers, &writes),
-        ("bare HTTP: reads, two headers in the answer", &few, &reads),
-    ] {
-        let folder = folder(options)?;
-        let file = folder.path().join("answer");
-        write_answer(&file, headers, &body)?;
-        let server = BareServer::start(&file)?;
-        let measurement = measured(env, name, server.child.id(), || {
-            drive(env, server.address, from_pool(env, pool, options.connections, options.seconds))
-        })?;
-        report.add(measurement);
+/// Bare servers, one for each kind of answer.
+pub(crate) struct BareServers {
+    env: Env,
+    connections: usize,
+    seconds: f64,
+    /// Answers with the headers of the real server.
+    full: BareServer,
+    /// Answers with two headers.
+    few: BareServer,
+    reads: Pool,
+    writes: Pool,
+}
+
+impl BareServers {
+    /// Lets the real server answer once, and starts bare servers that answer the same.
+    pub(crate) fn start(options: &Options, env: &Env, items: Items) -> Result<BareServers> {
+        let Answered { headers, body } = sample(&Servers::new(options, env)?, items)?;
+        let is_needed = |name: &str| name == "content-type" || name == "etag";
+        let few: Vec<_> = headers.iter().filter(|(name, _)| is_needed(name)).cloned().collect();
+        Ok(BareServers {
+            env: env.clone(),
+            connections: options.connections,
+            seconds: options.seconds,
+            full: BareServer::start(options, &headers, &body)?,
+            few: BareServer::start(options, &few, &body)?,
+            reads: pool(env, items, Ask::Read),
+            writes: pool(env, items, Ask::Upsert),
+        })
     }
-    Ok(())
+
+    /// Returns what can be measured.
+    pub(crate) fn phases(&self) -> Vec<Phase<'_>> {
+        let phase = |name, server: &'_ BareServer, pool| {
+            let (pid, address) = (server.child.id(), server.address);
+            let sources = move || from_pool(&self.env, pool, self.connections, self.seconds);
+            Phase { name, pid, run: Box::new(move || drive(&self.env, address, sources())) }
+        };
+        vec![
+            phase("bare HTTP: reads", &self.full, &self.reads),
+            phase("bare HTTP: writes", &self.full, &self.writes),
+            phase("bare HTTP: reads, two headers in the answer", &self.few, &self.reads),
+        ]
+    }
 }
 
 /// Lets the real server answer one read, and returns the answer.
@@ -95,7 +109,10 @@ struct BareServer {
 }
 
 impl BareServer {
-    fn start(answer: &Path) -> Result<BareServer> {
+    fn start(options: &Options, headers: &[(String, String)], body: &[u8]) -> Result<BareServer> {
+        let folder = folder(options)?;
+        let answer = folder.path().join("answer");
+        write_answer(&answer, headers, body)?;
         let own = std::env::current_exe().context("cannot find this program")?;
         let mut child = Command::new(own)
             .arg("--bare-server")

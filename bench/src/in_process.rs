@@ -12,48 +12,60 @@ use armilla_engine::{
 use armilla_env::Env;
 use armilla_kv::Store;
 use armilla_kv::cache::CachedStore;
-use armilla_kv_embedded::{EmbeddedStore, Options as StoreOptions};
+use armilla_kv_embedded::EmbeddedStore;
 use armilla_value::{PartitionKey, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
 
 use crate::Options;
 use crate::items::{CONTAINER, DATABASE, Items};
-use crate::measure::{Latencies, measure as measured};
+use crate::measure::{Latencies, Phase, measure};
 use crate::raw_store::join;
 use crate::report::Report;
-use crate::server::{PARTITION_RU, folder};
+use crate::server::{PARTITION_RU, folder, item_cache_bytes, store_options};
 
-/// Bytes in a megabyte, as the server's flag counts them.
-const MEGABYTE: usize = 1024 * 1024;
+/// An engine that holds the items.
+pub(crate) struct InProcess {
+    seconds: f64,
+    names: Vec<(PartitionKey, String)>,
+    workers: Workers,
+    runtime: Runtime,
+    _folder: TempDir,
+}
 
-/// Measures the engine.
-pub(crate) fn measure(options: &Options, env: &Env, items: &Items, report: &mut Report) -> Result<()> {
-    eprintln!("engine in process");
-    let folder = folder(options)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let embedded = EmbeddedStore::open(folder.path().join("store"), StoreOptions::default())?;
-    let store: Arc<dyn Store> =
-        Arc::new(CachedStore::new(Arc::new(embedded), options.cache_mb as usize * MEGABYTE));
-    let own = std::process::id();
-    let engine = runtime.block_on(Engine::open(store, env.clone(), EngineOptions::default()))?;
-    let container = runtime.block_on(create(&engine, options.partitions))?;
-    let workers = Workers {
-        env: env.clone(),
-        engine: engine.clone(),
-        container,
-        items: *items,
-        count: options.connections,
-    };
-
-    report.add(measured(env, "engine: load", own, || runtime.block_on(workers.load()))?);
-    let names: Vec<(PartitionKey, String)> =
-        (0..items.count).map(|index| (items.partition_key(index), items.id(index))).collect();
-    for (name, threads) in [("engine: reads, 1 thread", 1), ("engine: reads, 2 threads", 2)] {
-        report.add(measured(env, name, own, || workers.read(&names, threads, options.seconds))?);
+impl InProcess {
+    /// Opens an engine in a new folder and loads the items.
+    pub(crate) fn load(options: &Options, env: &Env, items: Items, report: &mut Report) -> Result<InProcess> {
+        let folder = folder(options)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let embedded = EmbeddedStore::open(folder.path().join("store"), store_options(options))?;
+        let store: Arc<dyn Store> =
+            Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(options))?));
+        let engine = runtime.block_on(Engine::open(store, env.clone(), EngineOptions::default()))?;
+        let container = runtime.block_on(create(&engine, options.partitions))?;
+        let workers = Workers { env: env.clone(), engine, container, items, count: options.connections };
+        report.add(measure(env, "engine: load", std::process::id(), || runtime.block_on(workers.load()))?);
+        let names = (0..items.count).map(|index| (items.partition_key(index), items.id(index))).collect();
+        Ok(InProcess { seconds: options.seconds, names, workers, runtime, _folder: folder })
     }
-    for (name, mode) in [("engine: upserts", WriteMode::Upsert), ("engine: replaces", WriteMode::Replace)] {
-        report.add(measured(env, name, own, || runtime.block_on(workers.write(mode, options.seconds)))?);
+
+    /// Returns what can be measured.
+    pub(crate) fn phases(&self) -> Vec<Phase<'_>> {
+        let pid = std::process::id();
+        let reads = |threads| Box::new(move || self.workers.read(&self.names, threads, self.seconds));
+        let writes = |mode| Box::new(move || self.runtime.block_on(self.workers.write(mode, self.seconds)));
+        vec![
+            Phase { name: "engine: reads, 1 thread", pid, run: reads(1) },
+            Phase { name: "engine: reads, 2 threads", pid, run: reads(2) },
+            Phase { name: "engine: upserts", pid, run: writes(WriteMode::Upsert) },
+            Phase { name: "engine: replaces", pid, run: writes(WriteMode::Replace) },
+        ]
     }
-    runtime.block_on(engine.close()).context("cannot close the engine")
+
+    /// Closes the engine.
+    pub(crate) fn close(self) -> Result<()> {
+        self.runtime.block_on(self.workers.engine.close()).context("cannot close the engine")
+    }
 }
 
 async fn create(engine: &Engine, partitions: u32) -> Result<Arc<ContainerHandle>> {

@@ -11,7 +11,8 @@
 //! http     the server, over loopback: load, reads, upserts, replaces
 //! ```
 //!
-//! Client and server share the machine, as the ceilings do.
+//! Client and server share the machine, as the ceilings do. Measurements are made in turn, several times, and
+//! the best of each counts.
 
 #![expect(clippy::print_stdout, reason = "the report is what the program is for")]
 #![expect(clippy::print_stderr, reason = "progress goes to standard error, so that the report can be piped")]
@@ -35,7 +36,12 @@ use anyhow::{Context, Result};
 use armilla_env::Env;
 use clap::{Parser, ValueEnum};
 
+use crate::bare_server::BareServers;
+use crate::in_process::InProcess;
 use crate::items::Items;
+use crate::measure::measure_in_turn;
+use crate::over_http::OverHttp;
+use crate::raw_store::RawStore;
 use crate::report::Report;
 use crate::server::Servers;
 
@@ -68,12 +74,15 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 64)]
     connections: usize,
     /// Seconds of each measurement
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 3.0)]
     seconds: f64,
+    /// How often each measurement is made, in turn with the others; the best one counts
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
     /// Physical partitions of the container
     #[arg(long, default_value_t = 1)]
     partitions: u32,
-    /// Megabytes of the item cache
+    /// Megabytes of the server's cache, half for items and half for the store's blocks
     #[arg(long, default_value_t = 64)]
     cache_mb: u32,
     /// File for the figures as JSON
@@ -143,18 +152,39 @@ fn measure_parts(options: &Options, env: &Env, items: &Items, report: &mut Repor
     if wants(Part::Start) {
         over_http::measure_start(&Servers::new(options, env)?, report)?;
     }
-    if wants(Part::Raw) {
-        raw_store::measure(options, env, items, report)?;
-    }
-    if wants(Part::Bare) {
-        bare_server::measure(options, &Servers::new(options, env)?, items, report)?;
-    }
-    if wants(Part::Engine) {
-        in_process::measure(options, env, items, report)?;
-    }
-    if wants(Part::Http) {
-        over_http::measure(options, &Servers::new(options, env)?, items, report)?;
+    let raw = if wants(Part::Raw) { Some(RawStore::load(options, env, *items, report)?) } else { None };
+    let engine =
+        if wants(Part::Engine) { Some(InProcess::load(options, env, *items, report)?) } else { None };
+    let http = if wants(Part::Http) { Some(OverHttp::load(options, env, *items, report)?) } else { None };
+    let bare = if wants(Part::Bare) { Some(BareServers::start(options, env, *items)?) } else { None };
+
+    let mut phases = Vec::new();
+    phases.extend(raw.iter().flat_map(RawStore::phases));
+    phases.extend(bare.iter().flat_map(BareServers::phases));
+    phases.extend(engine.iter().flat_map(InProcess::phases));
+    phases.extend(http.iter().flat_map(OverHttp::phases));
+    // What is compared is measured one after the other.
+    phases.sort_by_key(|phase| report::place(phase.name));
+    let (reads, writes): (Vec<_>, Vec<_>) =
+        phases.into_iter().partition(|phase| phase.name.contains("reads") || phase.name.contains("gets"));
+    for (phases, memory) in [(reads, "memory after the reads"), (writes, "memory after the writes")] {
+        for measurement in measure_in_turn(env, &phases, options.rounds.max(1))? {
+            report.add(measurement);
+        }
+        if let Some(http) = &http {
+            report.memory(memory, http.resident()?);
+        }
     }
     report.add_ratios();
-    Ok(())
+    drop(bare);
+    if let Some(http) = http {
+        http.stop()?;
+    }
+    if let Some(engine) = engine {
+        engine.close()?;
+    }
+    match raw {
+        Some(raw) => raw.close(report),
+        None => Ok(()),
+    }
 }

@@ -7,7 +7,6 @@ use armilla_crash::process_figures;
 use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
 use armilla_env::Env;
-use armilla_kv_embedded::Options as StoreOptions;
 
 use crate::Options;
 use crate::items::Items;
@@ -15,7 +14,7 @@ use crate::load::{Source, drive};
 use crate::measure::measure as measured;
 use crate::over_http::loading;
 use crate::report::Report;
-use crate::server::{Ask, Servers, write_request};
+use crate::server::{Ask, Servers, item_cache_bytes, store_options, write_request};
 
 /// How long the server rests before its memory is looked at again.
 const REST: Duration = Duration::from_secs(5);
@@ -29,9 +28,8 @@ pub(crate) fn measure(
 ) -> Result<()> {
     eprintln!("memory with {} items", items.count);
     let env = &servers.env;
-    let store = StoreOptions::default();
-    let cache = u64::from(options.cache_mb) * 1024 * 1024;
-    report.memory("item cache, as configured", cache);
+    let store = store_options(options);
+    report.memory("item cache, as configured", item_cache_bytes(options));
     report.memory("block cache of the store, as configured", store.block_cache_bytes);
     report.memory("write buffer of the store, as configured", store.write_buffer_bytes);
 

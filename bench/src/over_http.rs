@@ -7,12 +7,13 @@ use anyhow::Result;
 use armilla_crash::process_figures;
 use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
+use armilla_crash::server_process::ServerProcess;
 use armilla_env::Env;
 
 use crate::Options;
 use crate::items::Items;
 use crate::load::{Pool, Source, drive, from_pool};
-use crate::measure::measure as measured;
+use crate::measure::{Phase, measure};
 use crate::report::Report;
 use crate::server::{Ask, Servers, write_request};
 
@@ -45,34 +46,51 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Measures the server.
-pub(crate) fn measure(
-    options: &Options,
-    servers: &Servers,
-    items: &Items,
-    report: &mut Report,
-) -> Result<()> {
-    eprintln!("server over HTTP");
-    let env = &servers.env;
-    let server = servers.start("http")?;
-    servers.create_container(&server)?;
-    let pid = server.pid();
-    report.add(measured(env, "HTTP: load", pid, || {
-        drive(env, server.address, loading(env, *items, options.connections))
-    })?);
-    report.memory("memory after the load", process_figures::memory(pid)?.resident);
-    for (name, ask) in
-        [("HTTP: reads", Ask::Read), ("HTTP: upserts", Ask::Upsert), ("HTTP: replaces", Ask::Replace)]
-    {
-        let pool = pool(env, *items, ask);
-        let sources = from_pool(env, &pool, options.connections, options.seconds);
-        report.add(measured(env, name, pid, || drive(env, server.address, sources))?);
-        if ask == Ask::Read {
-            report.memory("memory after the reads", process_figures::memory(pid)?.resident);
-        }
+/// A server that holds the items.
+pub(crate) struct OverHttp {
+    connections: usize,
+    seconds: f64,
+    servers: Servers,
+    server: ServerProcess,
+    pools: [(&'static str, Pool); 3],
+}
+
+impl OverHttp {
+    /// Starts a server on a new folder and loads the items.
+    pub(crate) fn load(options: &Options, env: &Env, items: Items, report: &mut Report) -> Result<OverHttp> {
+        let servers = Servers::new(options, env)?;
+        let server = servers.start("http")?;
+        servers.create_container(&server)?;
+        report.add(measure(env, "HTTP: load", server.pid(), || {
+            drive(env, server.address, loading(env, items, options.connections))
+        })?);
+        report.memory("memory after the load", process_figures::memory(server.pid())?.resident);
+        let pools =
+            [("HTTP: reads", Ask::Read), ("HTTP: upserts", Ask::Upsert), ("HTTP: replaces", Ask::Replace)]
+                .map(|(name, ask)| (name, pool(env, items, ask)));
+        Ok(OverHttp { connections: options.connections, seconds: options.seconds, servers, server, pools })
     }
-    report.memory("memory after the writes", process_figures::memory(pid)?.resident);
-    servers.stop(server)
+
+    /// Returns what can be measured.
+    pub(crate) fn phases(&self) -> Vec<Phase<'_>> {
+        let pid = self.server.pid();
+        let run = |pool| {
+            let env = &self.servers.env;
+            let sources = move || from_pool(env, pool, self.connections, self.seconds);
+            Box::new(move || drive(env, self.server.address, sources()))
+        };
+        self.pools.iter().map(|(name, pool)| Phase { name, pid, run: run(pool) }).collect()
+    }
+
+    /// Returns the memory that the server holds now.
+    pub(crate) fn resident(&self) -> Result<u64> {
+        Ok(process_figures::memory(self.server.pid())?.resident)
+    }
+
+    /// Ends the server.
+    pub(crate) fn stop(self) -> Result<()> {
+        self.servers.stop(self.server)
+    }
 }
 
 /// Creates all items once, each connection taking the next one.

@@ -13,16 +13,18 @@ use anyhow::{Context, Result, anyhow};
 use armilla_crash::random::Random;
 use armilla_env::Env;
 use armilla_kv::{Batch, Family, Space, SpaceId, Store as _};
-use armilla_kv_embedded::{EmbeddedStore, Options as StoreOptions};
+use armilla_kv_embedded::EmbeddedStore;
 use armilla_value::{HashVersion, hashed_key, stored};
 use bytes::Bytes;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Options;
 use crate::items::Items;
-use crate::measure::{Latencies, measure as measured};
+use crate::measure::{Latencies, Phase, measure};
 use crate::report::Report;
-use crate::server::folder;
+use crate::server::{folder, store_options};
 
 /// Lengths of the engine's records.
 const ITEM_HEADER_BYTES: usize = 28;
@@ -36,32 +38,88 @@ const GROUP_WRITES_MAX: usize = 1_024;
 /// The space of the one partition.
 const SPACE: SpaceId = SpaceId(1);
 
-/// Measures the store.
-pub(crate) fn measure(options: &Options, env: &Env, items: &Items, report: &mut Report) -> Result<()> {
-    eprintln!("raw store");
-    let folder = folder(options)?;
-    let store = EmbeddedStore::open(folder.path().join("store"), StoreOptions::default())?;
-    let space = store.open_space(SPACE)?;
-    let keys: Arc<Vec<Keys>> = Arc::new((0..items.count).map(|index| Keys::of(*items, index)).collect());
-    let own = std::process::id();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+/// A store that holds the items.
+pub(crate) struct RawStore {
+    env: Env,
+    seconds: f64,
+    writers: Writers,
+    runtime: Runtime,
+    store: EmbeddedStore,
+    _folder: TempDir,
+}
 
-    let writers = Writers { env, space: &space, items: *items, keys: &keys, count: options.connections };
-    let creates = measured(env, "raw store: creates", own, || runtime.block_on(writers.create()))?;
-    let mut writes = creates.latencies.operations();
-    report.add(creates);
-    for (name, threads) in [("raw store: gets, 1 thread", 1), ("raw store: gets, 2 threads", 2)] {
-        report.add(measured(env, name, own, || get(env, &space, &keys, threads, options.seconds))?);
+impl RawStore {
+    /// Opens a store in a new folder and loads the items.
+    pub(crate) fn load(options: &Options, env: &Env, items: Items, report: &mut Report) -> Result<RawStore> {
+        let folder = folder(options)?;
+        let store = EmbeddedStore::open(folder.path().join("store"), store_options(options))?;
+        let keys = Arc::new((0..items.count).map(|index| Keys::of(items, index)).collect());
+        let writers = Writers {
+            env: env.clone(),
+            space: store.open_space(SPACE)?,
+            items,
+            keys,
+            count: options.connections,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let own = std::process::id();
+        report.add(measure(env, "raw store: creates", own, || runtime.block_on(writers.create()))?);
+        Ok(RawStore { env: env.clone(), seconds: options.seconds, writers, runtime, store, _folder: folder })
     }
-    let replaces =
-        measured(env, "raw store: replaces", own, || runtime.block_on(writers.replace(options.seconds)))?;
-    writes += replaces.latencies.operations();
-    report.add(replaces);
-    let stats = store.stats();
-    report.figure("raw store: writes in one group", writes as f64 / stats.commits.max(1) as f64, "");
-    let wait_us = stats.flush_us as f64 / stats.flushes.max(1) as f64;
-    report.figure("raw store: mean durability wait", wait_us / 1e3, "ms");
-    store.close().context("cannot close the store")
+
+    /// Returns what can be measured.
+    pub(crate) fn phases(&self) -> Vec<Phase<'_>> {
+        let pid = std::process::id();
+        let gets = |threads| Box::new(move || self.get(threads));
+        vec![
+            Phase { name: "raw store: gets, 1 thread", pid, run: gets(1) },
+            Phase { name: "raw store: gets, 2 threads", pid, run: gets(2) },
+            Phase {
+                name: "raw store: replaces",
+                pid,
+                run: Box::new(|| self.runtime.block_on(self.writers.replace(self.seconds))),
+            },
+        ]
+    }
+
+    /// Closes the store and says how it flushed.
+    pub(crate) fn close(self, report: &mut Report) -> Result<()> {
+        let stats = self.store.stats();
+        let wait_us = stats.flush_us as f64 / stats.flushes.max(1) as f64;
+        report.figure("raw store: mean durability wait", wait_us / 1e3, "ms");
+        let writes = self.writers.keys.iter().map(|keys| keys.lsn.load(Ordering::Relaxed)).max();
+        report.figure(
+            "raw store: writes in one group",
+            writes.unwrap_or(0) as f64 / stats.commits.max(1) as f64,
+            "",
+        );
+        self.store.close().context("cannot close the store")
+    }
+
+    fn get(&self, threads: u64) -> Result<Latencies> {
+        let (env, space, keys) = (&self.env, &self.writers.space, &self.writers.keys);
+        let end = env.clock.elapsed() + Duration::from_secs_f64(self.seconds);
+        std::thread::scope(|scope| {
+            let reading: Vec<_> = (0..threads)
+                .map(|thread| {
+                    scope.spawn(move || {
+                        let mut random = Random::of_part(3, thread);
+                        let mut latencies = Latencies::new();
+                        let mut begin = env.clock.elapsed();
+                        while begin < end {
+                            let found = space.get(Family::Item, &keys[random.index(keys.len())].item)?;
+                            let now = env.clock.elapsed();
+                            latencies.record(now - begin);
+                            begin = now;
+                            found.context("an item is missing")?;
+                        }
+                        Ok(latencies)
+                    })
+                })
+                .collect();
+            join(reading)
+        })
+    }
 }
 
 /// The store keys of one item.
@@ -83,30 +141,6 @@ impl Keys {
     }
 }
 
-fn get(env: &Env, space: &Arc<dyn Space>, keys: &[Keys], threads: u64, seconds: f64) -> Result<Latencies> {
-    let end = env.clock.elapsed() + Duration::from_secs_f64(seconds);
-    std::thread::scope(|scope| {
-        let reading: Vec<_> = (0..threads)
-            .map(|thread| {
-                scope.spawn(move || {
-                    let mut random = Random::of_part(3, thread);
-                    let mut latencies = Latencies::new();
-                    let mut begin = env.clock.elapsed();
-                    while begin < end {
-                        let found = space.get(Family::Item, &keys[random.index(keys.len())].item)?;
-                        let now = env.clock.elapsed();
-                        latencies.record(now - begin);
-                        begin = now;
-                        found.context("an item is missing")?;
-                    }
-                    Ok(latencies)
-                })
-            })
-            .collect();
-        join(reading)
-    })
-}
-
 /// Adds up what threads measured.
 pub(crate) fn join(threads: Vec<std::thread::ScopedJoinHandle<'_, Result<Latencies>>>) -> Result<Latencies> {
     let mut all = Latencies::new();
@@ -125,15 +159,15 @@ struct Write {
 }
 
 /// Writers and the committer that groups them.
-struct Writers<'a> {
-    env: &'a Env,
-    space: &'a Arc<dyn Space>,
+struct Writers {
+    env: Env,
+    space: Arc<dyn Space>,
     items: Items,
-    keys: &'a Arc<Vec<Keys>>,
+    keys: Arc<Vec<Keys>>,
     count: usize,
 }
 
-impl Writers<'_> {
+impl Writers {
     async fn create(&self) -> Result<Latencies> {
         let next = Arc::new(AtomicUsize::new(0));
         let count = self.items.count;
@@ -253,8 +287,7 @@ mod tests {
         let space = store.open_space(SPACE).unwrap();
         let items = Items::new(25, 400).unwrap();
         let keys: Arc<Vec<Keys>> = Arc::new((0..items.count).map(|index| Keys::of(items, index)).collect());
-        let env = Env::system();
-        let writers = Writers { env: &env, space: &space, items, keys: &keys, count: 4 };
+        let writers = Writers { env: Env::system(), space: space.clone(), items, keys, count: 4 };
         assert_eq!(writers.create().await.unwrap().operations(), 25);
         writers.replace(0.05).await.unwrap();
         let count = |family| {

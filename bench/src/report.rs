@@ -32,6 +32,28 @@ const RATIOS: [(&str, &str, &str); 9] = [
     ("http_write/engine_write", "HTTP: upserts", "engine: upserts"),
 ];
 
+/// The order in which things are measured: what is compared stands together.
+const ORDER: [&str; 13] = [
+    "raw store: gets, 1 thread",
+    "engine: reads, 1 thread",
+    "raw store: gets, 2 threads",
+    "engine: reads, 2 threads",
+    "bare HTTP: reads, two headers in the answer",
+    "bare HTTP: reads",
+    "HTTP: reads",
+    "bare HTTP: writes",
+    "raw store: replaces",
+    "engine: upserts",
+    "HTTP: upserts",
+    "engine: replaces",
+    "HTTP: replaces",
+];
+
+/// Returns a measurement's place in the order.
+pub(crate) fn place(name: &str) -> usize {
+    ORDER.iter().position(|own| *own == name).unwrap_or(ORDER.len())
+}
+
 impl Report {
     pub(crate) fn new(options: &Options, items: usize) -> Report {
         let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -41,6 +63,7 @@ impl Report {
         settings.insert("itemBytes", options.item_bytes as i64);
         settings.insert("connections", options.connections as i64);
         settings.insert("seconds", options.seconds);
+        settings.insert("rounds", options.rounds as i64);
         settings.insert("partitions", i64::from(options.partitions));
         settings.insert("cacheMb", i64::from(options.cache_mb));
         Report { settings, measurements: Vec::new(), figures: Vec::new(), ratios: Vec::new() }

@@ -7,6 +7,7 @@ use armilla_crash::http_client::Connection;
 use armilla_crash::requests::{Composer, Target, partition_key};
 use armilla_crash::server_process::{Launch, ServerProcess, sibling_binary};
 use armilla_env::Env;
+use armilla_kv_embedded::Options as StoreOptions;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -103,6 +104,19 @@ impl Servers {
             Ok(Answered { headers: headers.collect(), body: reply.body.to_vec() })
         })
     }
+}
+
+/// Bytes in a megabyte, as the server's flag counts them.
+const MEGABYTE: u64 = 1024 * 1024;
+
+/// Returns the bytes of the item cache: half of what the flag says, as in the server.
+pub(crate) fn item_cache_bytes(options: &Options) -> u64 {
+    u64::from(options.cache_mb) * MEGABYTE - store_options(options).block_cache_bytes
+}
+
+/// Returns how the server opens its store: the other half of the cache holds blocks.
+pub(crate) fn store_options(options: &Options) -> StoreOptions {
+    StoreOptions { block_cache_bytes: u64::from(options.cache_mb) * MEGABYTE / 2, ..StoreOptions::default() }
 }
 
 /// Makes a folder for data, where the options say.

@@ -12,16 +12,17 @@
 //!
 //! Not here: what a single write does to the stored state (`settle`).
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use armilla_env::Env;
 use armilla_kv::{self as kv, Family, Space, SpaceId, Store};
+use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::container::Plan;
-use crate::counters::Counters;
+use crate::counters::{Counters, LogicalSize};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::{ContainerIdentity, Item};
 use crate::keys;
@@ -44,6 +45,9 @@ pub(crate) struct Partition {
     lsn: AtomicU64,
     /// Only the running committer takes this.
     counters: Mutex<Counters>,
+    /// Sizes of logical partitions as stored, for those that were written lately. Only the running committer
+    /// takes this.
+    sizes: Mutex<HashMap<Bytes, LogicalSize>>,
     queue: Mutex<Queue>,
     room: Arc<Semaphore>,
 }
@@ -88,6 +92,7 @@ impl Partition {
             lsn: AtomicU64::new(counters.lsn),
             space: RwLock::new(space),
             counters: Mutex::new(counters),
+            sizes: Mutex::default(),
             queue: Mutex::default(),
             room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
         })
@@ -108,7 +113,7 @@ impl Partition {
     }
 
     /// Reads the key of the item with a number.
-    pub(crate) fn read_number(&self, number: u64) -> Result<Option<bytes::Bytes>> {
+    pub(crate) fn read_number(&self, number: u64) -> Result<Option<Bytes>> {
         Ok(self.space().get(Family::Number, &keys::number(number))?)
     }
 
@@ -157,6 +162,7 @@ impl Partition {
         self.lsn.store(counters.lsn, Ordering::Release);
         *self.space.write().expect("no panic while the space is held") = space;
         *self.counters.lock().expect("no panic while the counters are held") = counters;
+        self.sizes.lock().expect("no panic while the sizes are held").clear();
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
     }
@@ -169,12 +175,13 @@ impl Partition {
         }
         let space = self.space();
         let counters = self.counters.lock().expect("no panic while the counters are held").clone();
-        let mut group = Group::new(self, space.as_ref(), counters);
+        let known_sizes = std::mem::take(&mut *self.sizes.lock().expect("no panic while the sizes are held"));
+        let mut group = Group::new(self, space.as_ref(), counters, known_sizes);
         let mut outcomes = Vec::with_capacity(writes.len());
         for Write { intent, plan, reply, _room } in writes {
             outcomes.push((reply, group.settle(&plan, intent), _room));
         }
-        let (counters, batch) = group.finish();
+        let (counters, batch, sizes) = group.finish();
         let committed = match batch {
             Some(batch) => space.commit(batch).await,
             None => Ok(()),
@@ -183,6 +190,7 @@ impl Partition {
             Ok(()) => {
                 self.lsn.store(counters.lsn, Ordering::Release);
                 *self.counters.lock().expect("no panic while the counters are held") = counters;
+                *self.sizes.lock().expect("no panic while the sizes are held") = sizes;
                 for (reply, outcome, _room) in outcomes {
                     // A writer that went away does not need its answer.
                     let _ = reply.send(outcome);

@@ -23,6 +23,9 @@ use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, TermCount, Work, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
+/// Most sizes of logical partitions that a partition keeps in memory.
+const KNOWN_SIZES_MAX: usize = 1_024;
+
 /// Bits of an item number that count inside the partition of its birth.
 const SEQUENCE_BITS: u32 = 40;
 
@@ -47,14 +50,22 @@ pub(crate) struct Group<'a> {
     ts: u32,
     /// Items that the group changed, as they will be after it.
     items: HashMap<Bytes, Option<Item>>,
-    sizes: HashMap<Bytes, LogicalSize>,
+    /// Sizes as stored, known from groups before.
+    known_sizes: HashMap<Bytes, LogicalSize>,
+    /// Sizes that the group looked at, as they will be after it, and whether they will differ.
+    sizes: HashMap<Bytes, (LogicalSize, bool)>,
     /// The last word of the group on every other key. A store may apply a batch in any order.
     records: HashMap<(Family, Bytes), Option<Bytes>>,
     written: bool,
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, counters: Counters) -> Group<'a> {
+    pub(crate) fn new(
+        partition: &'a Partition,
+        space: &'a dyn Space,
+        counters: Counters,
+        known_sizes: HashMap<Bytes, LogicalSize>,
+    ) -> Group<'a> {
         let ts = u32::try_from(partition.env.clock.now_seconds()).unwrap_or(0);
         Group {
             partition,
@@ -62,6 +73,7 @@ impl<'a> Group<'a> {
             counters,
             ts,
             items: HashMap::new(),
+            known_sizes,
             sizes: HashMap::new(),
             records: HashMap::new(),
             written: false,
@@ -83,10 +95,15 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// Returns the counters after the group, and the batch, if there is anything to write.
-    pub(crate) fn finish(self) -> (Counters, Option<Batch>) {
+    /// Returns the counters after the group, the batch, if there is anything to write, and the sizes known then.
+    pub(crate) fn finish(self) -> (Counters, Option<Batch>, HashMap<Bytes, LogicalSize>) {
+        let mut known_sizes = self.known_sizes;
+        if known_sizes.len() + self.sizes.len() > KNOWN_SIZES_MAX {
+            known_sizes.clear();
+        }
+        known_sizes.extend(self.sizes.iter().map(|(key, (size, _))| (key.clone(), *size)));
         if !self.written {
-            return (self.counters, None);
+            return (self.counters, None, known_sizes);
         }
         let mut batch = Batch::new();
         for (key, item) in self.items {
@@ -95,11 +112,11 @@ impl<'a> Group<'a> {
                 None => batch.delete(Family::Item, key),
             }
         }
-        for (key, size) in self.sizes {
-            if size.items == 0 {
-                batch.delete(Family::Meta, key);
-            } else {
-                batch.put(Family::Meta, key, size.encode());
+        for (key, (size, changed)) in self.sizes {
+            match changed {
+                true if size.items == 0 => batch.delete(Family::Meta, key),
+                true => batch.put(Family::Meta, key, size.encode()),
+                false => {}
             }
         }
         for ((family, key), value) in self.records {
@@ -109,7 +126,7 @@ impl<'a> Group<'a> {
             }
         }
         batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), self.counters.encode());
-        (self.counters, Some(batch))
+        (self.counters, Some(batch), known_sizes)
     }
 
     fn put(
@@ -171,7 +188,7 @@ impl<'a> Group<'a> {
         let bytes = (address.key.len() + old.bytes().len()) as u64;
         size.items -= 1;
         size.bytes -= bytes;
-        self.sizes.insert(size_key, size);
+        self.set_size(size_key, size);
         self.counters.items -= 1;
         self.counters.bytes -= bytes;
         for (constraint, values) in unique.iter().enumerate() {
@@ -250,7 +267,7 @@ impl<'a> Group<'a> {
             }
         };
         size.bytes = size_after;
-        self.sizes.insert(size_key, size);
+        self.set_size(size_key, size);
         self.counters.bytes = self.counters.bytes - old_bytes + new_bytes;
         let mut changed_entries = 0;
         for constraint in 0..unique.len().max(old_unique.len()) {
@@ -356,10 +373,24 @@ impl<'a> Group<'a> {
         self.space.get(Family::Item, key)?.map(Item::open).transpose()
     }
 
-    fn size(&self, key: &Bytes) -> Result<LogicalSize> {
-        if let Some(known) = self.sizes.get(key) {
+    fn set_size(&mut self, key: Bytes, size: LogicalSize) {
+        let (before, changed) = self.sizes.get(&key).copied().unwrap_or_default();
+        self.sizes.insert(key, (size, changed || size != before));
+    }
+
+    fn size(&mut self, key: &Bytes) -> Result<LogicalSize> {
+        if let Some((known, _)) = self.sizes.get(key) {
             return Ok(*known);
         }
+        let size = match self.known_sizes.get(key) {
+            Some(known) => *known,
+            None => self.stored_size(key)?,
+        };
+        self.sizes.insert(key.clone(), (size, false));
+        Ok(size)
+    }
+
+    fn stored_size(&self, key: &Bytes) -> Result<LogicalSize> {
         match self.space.get(Family::Meta, key)? {
             Some(bytes) => LogicalSize::decode(&bytes),
             None => Ok(LogicalSize::default()),

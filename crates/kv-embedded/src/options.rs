@@ -24,13 +24,13 @@ pub struct Options {
     pub cached_files_max: usize,
     /// Bytes of waiting batches at which further commits are refused.
     pub queue_bytes_max: usize,
-    /// Threads that flush and compact; one of them is kept free for flushing.
+    /// Threads that flush and compact; one of them is kept free for flushing. It turns in a busy loop while all
+    /// others compact and more compactions wait, so they should be more than work at once.
     pub worker_threads: usize,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Options {
             durability: Durability::Strict,
             block_cache_bytes: 64 * 1024 * 1024,
@@ -38,7 +38,7 @@ impl Default for Options {
             journal_bytes_max: 128 * 1024 * 1024,
             cached_files_max: 256,
             queue_bytes_max: 256 * 1024 * 1024,
-            worker_threads: cores.clamp(2, 4),
+            worker_threads: 4,
         }
     }
 }
@@ -77,8 +77,8 @@ pub(crate) const KEYSPACE_NAMES: [&str; KEYSPACES] = ["meta", "item", "number", 
 /// be changed for folders that exist; what may change (memtable sizes) is therefore not part of it.
 pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
     let block_bytes: u32 = match keyspace {
-        1 => 16 * 1024, // Items: long values, read singly and in short runs.
-        3 | 4 => 8 * 1024,
+        // Items, index and feed are read in runs, items singly as well: a miss decompresses a whole block.
+        1 | 3 | 4 => 8 * 1024,
         _ => 4 * 1024,
     };
     let point_reads = matches!(keyspace, 0..=2 | RECORDS);
@@ -96,7 +96,12 @@ pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .data_block_size_policy(BlockSizePolicy::all(block_bytes))
         .data_block_hash_ratio_policy(HashRatioPolicy::all(hash_ratio))
-        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        // The two upper levels hold little and are rewritten soon: compressing them costs more than it saves.
+        .data_block_compression_policy(CompressionPolicy::new([
+            CompressionType::None,
+            CompressionType::None,
+            CompressionType::Lz4,
+        ]))
         .filter_policy(filter)
         // Sealing is decided by the writer, so that it follows the options of this run.
         .max_memtable_size(u64::MAX)

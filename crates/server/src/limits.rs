@@ -78,4 +78,4 @@ pub(crate) const CERTIFICATE_VALID: Duration = Duration::from_secs(820 * 24 * 60
 pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Megabytes of memory for caches: half for items, half for the store's blocks.
-pub(crate) const CACHE_MB: u32 = 64;
+pub(crate) const CACHE_MB: u32 = 128;

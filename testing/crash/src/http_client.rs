@@ -89,6 +89,11 @@ impl Reply<'_> {
         self.headers().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
+    /// Says whether the server will take no further request on this connection.
+    pub fn is_last(&self) -> bool {
+        self.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"))
+    }
+
     /// Walks the headers in the order in which they came.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         lines(self.head).skip(1).filter_map(|line| {
@@ -155,6 +160,7 @@ mod tests {
         });
         let mut connection = Connection::open(address).await?;
         let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await?;
+        assert_eq!(reply.is_last(), reply.status == 404);
         Ok((reply.status, reply.header("ETag").map(str::to_owned), reply.body.to_vec()))
     }
 
@@ -168,7 +174,10 @@ mod tests {
             ),
             (&[b"HTTP/1.1 200 OK\r\ncontent-length:2\r", b"\n\r", b"\n{", b"}"], (200, None, b"{}")),
             (&[b"HTTP/1.1 204 No Content\r\n\r\n"], (204, None, b"")),
-            (&[b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"], (404, None, b"")),
+            (
+                &[b"HTTP/1.1 404 Not Found\r\nConnection: close\r\ncontent-length: 0\r\n\r\n"],
+                (404, None, b""),
+            ),
             (&[b"HTTP/1.1 200 OK\r\ncontent-length: 40000\r\n\r\n", long], (200, None, long)),
         ] {
             let pieces: &'static [&'static [u8]] = Vec::leak(pieces.to_vec());

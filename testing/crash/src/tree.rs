@@ -70,6 +70,7 @@ impl Gardener {
                 }
             };
             self.in_flight = None;
+            let is_last = reply.is_last();
             let expected = match change {
                 Change::DeleteDatabase(_) | Change::DeleteContainer(..) => 204,
                 _ => 201,
@@ -84,6 +85,9 @@ impl Gardener {
                     self.wrong = Some(format!("{error:#}"));
                     return self;
                 }
+            }
+            if is_last {
+                return self;
             }
             round.env.clock.sleep(Duration::from_millis(random.below(40))).await;
         }

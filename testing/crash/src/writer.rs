@@ -61,6 +61,8 @@ pub(crate) struct Done {
 
 /// Why a writer stops.
 enum Stop {
+    /// The server said that it takes no further request.
+    Dismissed,
     Broken(io::Error),
     Wrong(String),
 }
@@ -69,6 +71,11 @@ impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Stop {
         Stop::Broken(error)
     }
+}
+
+/// Stops after the last answer that a server gives on a connection.
+fn go_on(is_last: bool) -> Result<(), Stop> {
+    if is_last { Err(Stop::Dismissed) } else { Ok(()) }
 }
 
 /// What to do to an item.
@@ -142,6 +149,8 @@ impl Writer {
         };
         self.done.wrong = match stop {
             Stop::Wrong(wrong) => Some(wrong),
+            Stop::Dismissed if round.ending.load(Ordering::Acquire) => None,
+            Stop::Dismissed => Some("the server closed a connection while it should live".to_owned()),
             Stop::Broken(_) if round.ending.load(Ordering::Acquire) => None,
             Stop::Broken(error) => Some(format!("a connection broke while the server should live: {error}")),
         };
@@ -183,6 +192,7 @@ impl Writer {
             };
         }
         let reply = connection.exchange(&request).await?;
+        let is_last = reply.is_last();
         // From here on the write is answered: what happened is known, or the answer is wrong.
         slot.in_flight = None;
         if reply.status == 429 {
@@ -198,7 +208,7 @@ impl Writer {
             )));
         }
         if expected >= 300 {
-            return Ok(());
+            return go_on(is_last);
         }
         let applied = match action {
             Action::Read => slot.judge(Some(reply.body)).map(|_| None),
@@ -210,7 +220,7 @@ impl Writer {
         };
         let applied = applied.map_err(|wrong| Stop::Wrong(format!("answer to {action:?}: {wrong}")))?;
         self.done.commits.extend(applied);
-        Ok(())
+        go_on(is_last)
     }
 
     /// Increments the item that all writers share.
@@ -239,7 +249,7 @@ impl Writer {
             )));
         }
         self.done.commits.push(commit(Area::Items, &reply).map_err(Stop::Wrong)?);
-        Ok(())
+        go_on(reply.is_last())
     }
 
     /// Returns content that no write of this item had before.

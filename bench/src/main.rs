@@ -45,6 +45,10 @@ use crate::raw_store::RawStore;
 use crate::report::Report;
 use crate::server::Servers;
 
+// The server's allocator, so that the ceilings have what the server has.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A part of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {

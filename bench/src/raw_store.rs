@@ -256,8 +256,9 @@ fn put(batch: &mut Batch, keys: &Keys, write: &Write, lsn: u64) {
     let feed_key = |lsn: u64| [&lsn.to_be_bytes() as &[u8], &[0, 0]].concat();
     let old_lsn = keys.lsn.swap(lsn, Ordering::Relaxed);
     batch.put(Family::Item, keys.item.clone(), write.value.clone());
-    batch.put(Family::Meta, keys.size.clone(), vec![1; SIZE_BYTES]);
     if write.is_new {
+        // A replacement of the same length leaves the size of its logical partition as it was.
+        batch.put(Family::Meta, keys.size.clone(), vec![1; SIZE_BYTES]);
         let number = (write.index as u64 + 1).to_be_bytes();
         batch.put(Family::Number, number.to_vec(), keys.item.clone());
     } else {

@@ -1,34 +1,36 @@
 //! The committer of a physical partition: the one place where its writes get their order.
 //!
-//! Writers queue what they prepared. The committer takes all that waits, settles each write against the store
-//! and the writes before it in the same group, gives it its LSN, and writes one store batch with one
-//! durability wait for the whole group. So commit order is LSN order is feed order, hot keys are batched rather
-//! than locked, and a write that is refused costs its neighbours nothing.
+//! Writers queue what they prepared. The committer takes all that waits, settles each write against the store and
+//! the writes before it, gives it its LSN, and hands the group to the store as one batch. It need not wait for that
+//! batch before it settles the next group: what is on its way is kept in an overlay. It does so once as many writes
+//! wait as are on their way, so that groups stay large while the disk is kept busy. So commit order is LSN order is
+//! feed order, hot keys are batched rather than locked, and a write that is refused costs its neighbours nothing.
 //!
 //! Invariants:
-//! * at most one group of a partition is being committed at any time;
-//! * a write is answered `Ok` only after its batch is durable;
-//! * counters in memory move only after the batch that stores them is durable.
+//! * groups reach the store in the order in which they were settled, and are answered in that order;
+//! * a write is answered `Ok` only after its batch is durable, and so are those of all writes before it;
+//! * if a batch fails, everything settled behind it fails too (the store sees to that, see `kv`), and the partition
+//!   reads its counters again before it goes on.
 //!
 //! Not here: what a single write does to the stored state (`settle`).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use armilla_env::Env;
 use armilla_kv::{self as kv, Family, Space, SpaceId, Store};
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::container::Plan;
-use crate::counters::{Counters, LogicalSize};
+use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::{ContainerIdentity, Item};
 use crate::keys;
-use crate::limits::{GROUP_BYTES_MAX, GROUP_WRITES_MAX, Limits, QUEUE_KIB_MAX};
+use crate::limits::{GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX};
 use crate::ranges::Range;
-use crate::settle::{Group, Written};
+use crate::settle::{Group, Settled, Touched, Written};
 use crate::write::Intent;
 
 /// One physical partition: its space in the store and its committer.
@@ -43,12 +45,11 @@ pub(crate) struct Partition {
     space: RwLock<Arc<dyn Space>>,
     /// The newest durable commit.
     lsn: AtomicU64,
-    /// Only the running committer takes this.
-    counters: Mutex<Counters>,
-    /// Sizes of logical partitions as stored, for those that were written lately. Only the running committer
-    /// takes this.
-    sizes: Mutex<HashMap<Bytes, LogicalSize>>,
+    /// What the running committer goes on from; nobody else takes this.
+    settled: Mutex<Settled>,
     queue: Mutex<Queue>,
+    /// Tells the committer that writes have come while it waits for the store.
+    arrived: Notify,
     room: Arc<Semaphore>,
 }
 
@@ -57,7 +58,9 @@ struct Queue {
     waiting: VecDeque<Write>,
     /// Whether a committer task is at work and will see what is queued.
     running: bool,
-    /// Set when a committer died: the counters may not be what is stored.
+    /// How many writes must wait for the committer to be told while groups are on their way.
+    wanted: usize,
+    /// Set when a commit failed or a committer died: the counters may not be what is stored.
     broken: bool,
 }
 
@@ -91,9 +94,9 @@ impl Partition {
             lsn_base: range.lsn_base,
             lsn: AtomicU64::new(counters.lsn),
             space: RwLock::new(space),
-            counters: Mutex::new(counters),
-            sizes: Mutex::default(),
+            settled: Mutex::new(Settled::new(counters)),
             queue: Mutex::default(),
+            arrived: Notify::new(),
             room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
         })
     }
@@ -122,23 +125,31 @@ impl Partition {
         let kib = intent.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
         let room = self.room.clone().acquire_many_owned(kib).await.expect("the queue is never closed");
         let (reply, answer) = oneshot::channel();
-        let start = {
+        let (start, tell) = {
             let mut queue = self.queue.lock().expect("no panic while the queue is held");
             queue.waiting.push_back(Write { intent, plan, reply, _room: room });
-            !std::mem::replace(&mut queue.running, true)
+            (!std::mem::replace(&mut queue.running, true), queue.waiting.len() == queue.wanted)
         };
         if start {
             // A task of its own, because the caller may go away in the middle and the others' writes must go on.
             tokio::spawn(run(self.clone()));
+        } else if tell {
+            self.arrived.notify_one();
         }
         answer.await.unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::OutcomeUnknown, "the write's fate is unknown: its committer stopped"))
         })
     }
 
-    /// Takes the next group, or says that there is none and the committer may end.
-    fn next_group(&self) -> Option<Vec<Write>> {
+    /// Takes the next group if enough writes wait for one. If none wait and nothing is on its way, the committer
+    /// ends.
+    fn next_group(&self, writes_on_their_way: usize) -> Option<Vec<Write>> {
         let mut queue = self.queue.lock().expect("no panic while the queue is held");
+        queue.wanted = writes_on_their_way.clamp(1, GROUP_WRITES_MAX);
+        if queue.waiting.len() < queue.wanted {
+            queue.running = writes_on_their_way > 0;
+            return None;
+        }
         let mut bytes = 0;
         let mut count = 0;
         for write in &queue.waiting {
@@ -148,68 +159,64 @@ impl Partition {
             bytes += write.intent.bytes();
             count += 1;
         }
-        if count == 0 {
-            queue.running = false;
-            return None;
-        }
         Some(queue.waiting.drain(..count).collect())
     }
 
-    /// Reads the stored counters again after a commit whose fate is unknown, and fences that commit off.
+    fn is_broken(&self) -> bool {
+        self.queue.lock().expect("no panic while the queue is held").broken
+    }
+
+    /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.
     fn reload(&self) -> Result<()> {
         let space = self.store.open_space(self.space_id)?;
         let counters = Counters::load(space.as_ref(), self.lsn_base)?;
         self.lsn.store(counters.lsn, Ordering::Release);
         *self.space.write().expect("no panic while the space is held") = space;
-        *self.counters.lock().expect("no panic while the counters are held") = counters;
-        self.sizes.lock().expect("no panic while the sizes are held").clear();
+        *self.settled.lock().expect("no panic while the counters are held") = Settled::new(counters);
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
     }
 
-    async fn commit(&self, writes: Vec<Write>) {
-        let broken = self.queue.lock().expect("no panic while the queue is held").broken;
-        if broken && let Err(error) = self.reload() {
-            answer_all(writes, &error);
-            return;
-        }
+    /// Settles a group and hands it to the store.
+    fn start(&self, writes: Vec<Write>, number: u64) -> OnItsWay {
         let space = self.space();
-        let counters = self.counters.lock().expect("no panic while the counters are held").clone();
-        let known_sizes = std::mem::take(&mut *self.sizes.lock().expect("no panic while the sizes are held"));
-        let mut group = Group::new(self, space.as_ref(), counters, known_sizes);
+        let mut settled = self.settled.lock().expect("no panic while the counters are held");
+        let mut group = Group::new(self, space.as_ref(), &settled);
         let mut outcomes = Vec::with_capacity(writes.len());
         for Write { intent, plan, reply, _room } in writes {
-            outcomes.push((reply, group.settle(&plan, intent), _room));
+            outcomes.push(Outcome { reply, result: group.settle(&plan, intent), _room });
         }
-        let (counters, batch, sizes) = group.finish();
-        let committed = match batch {
-            Some(batch) => space.commit(batch).await,
-            None => Ok(()),
-        };
+        let effects = group.finish();
+        let lsn = effects.counters.lsn;
+        let committed = effects.batch().map(|batch| space.commit(batch));
+        let touched = settled.absorb(effects, number);
+        OnItsWay { number, lsn, committed, touched, outcomes }
+    }
+
+    /// Answers a group that has landed, or did not.
+    fn finish(&self, group: OnItsWay, committed: kv::Result<()>) {
+        let OnItsWay { number, lsn, touched, outcomes, .. } = group;
         match committed {
             Ok(()) => {
-                self.lsn.store(counters.lsn, Ordering::Release);
-                *self.counters.lock().expect("no panic while the counters are held") = counters;
-                *self.sizes.lock().expect("no panic while the sizes are held") = sizes;
-                for (reply, outcome, _room) in outcomes {
+                self.lsn.store(lsn, Ordering::Release);
+                self.settled.lock().expect("no panic while the counters are held").landed(number, touched);
+                for Outcome { reply, result, _room } in outcomes {
                     // A writer that went away does not need its answer.
-                    let _ = reply.send(outcome);
+                    let _ = reply.send(result);
                 }
             }
             Err(error) => {
-                if error.kind() == kv::ErrorKind::OutcomeUnknown {
-                    self.queue.lock().expect("no panic while the queue is held").broken = true;
+                let first = !std::mem::replace(
+                    &mut self.queue.lock().expect("no panic while the queue is held").broken,
+                    true,
+                );
+                if first {
+                    tracing::error!(range_id = self.range_id, %error, "a group commit failed");
                 }
-                tracing::error!(range_id = self.range_id, %error, "a group commit failed");
-                let position = self.position();
-                for (reply, outcome, _room) in outcomes {
+                let failure = Error { position: Some(self.position()), ..commit_failure(&error) };
+                for Outcome { reply, result, _room } in outcomes {
                     // What was refused stays refused; what was to be written shares the batch's fate.
-                    let outcome = outcome.and_then(|_| {
-                        let mut error = Error::from(error.clone());
-                        error.position = Some(position);
-                        Err(error)
-                    });
-                    let _ = reply.send(outcome);
+                    let _ = reply.send(result.and_then(|_| Err(failure.clone())));
                 }
             }
         }
@@ -222,16 +229,75 @@ impl Partition {
     }
 }
 
-fn answer_all(writes: Vec<Write>, error: &Error) {
-    for write in writes {
-        let _ = write.reply.send(Err(error.clone()));
+/// What a failed commit means for its writers. A batch that was fenced off changed nothing; who tries again finds
+/// the partition opened again.
+fn commit_failure(error: &kv::Error) -> Error {
+    match error.kind() {
+        kv::ErrorKind::Fenced => Error::new(ErrorKind::Unavailable, error.to_string()),
+        _ => Error::from(error.clone()),
     }
+}
+
+/// A group that the store has and has not answered for yet.
+struct OnItsWay {
+    number: u64,
+    lsn: u64,
+    /// `None` where every write of the group was refused.
+    committed: Option<kv::CommitFuture>,
+    touched: Touched,
+    outcomes: Vec<Outcome>,
+}
+
+/// What became of a write, to be told once its group has landed.
+struct Outcome {
+    reply: oneshot::Sender<Result<Written>>,
+    result: Result<Written>,
+    _room: OwnedSemaphorePermit,
 }
 
 async fn run(partition: Arc<Partition>) {
     let mut guard = RunGuard { partition: &partition, ended: false };
-    while let Some(group) = partition.next_group() {
-        partition.commit(group).await;
+    let mut on_their_way: VecDeque<OnItsWay> = VecDeque::new();
+    let mut writes_on_their_way = 0;
+    let mut number = 0;
+    loop {
+        // After a failure nothing is settled before all that was on its way has been answered.
+        let may_settle = !partition.is_broken() || on_their_way.is_empty();
+        if may_settle && on_their_way.len() < GROUPS_ON_THEIR_WAY_MAX {
+            match partition.next_group(writes_on_their_way) {
+                Some(writes) => {
+                    if partition.is_broken()
+                        && let Err(error) = partition.reload()
+                    {
+                        for write in writes {
+                            let _ = write.reply.send(Err(error.clone()));
+                        }
+                        continue;
+                    }
+                    number += 1;
+                    writes_on_their_way += writes.len();
+                    on_their_way.push_back(partition.start(writes, number));
+                    continue;
+                }
+                None if on_their_way.is_empty() => break,
+                None => {}
+            }
+        }
+        let takes_more = on_their_way.len() < GROUPS_ON_THEIR_WAY_MAX && !partition.is_broken();
+        let oldest = on_their_way.front_mut().expect("the loop ends when nothing is on its way");
+        let committed = match &mut oldest.committed {
+            None => Ok(()),
+            Some(future) => {
+                tokio::select! {
+                    biased;
+                    committed = future.as_mut() => committed,
+                    () = partition.arrived.notified(), if takes_more => continue,
+                }
+            }
+        };
+        let landed = on_their_way.pop_front().expect("it was there a moment ago");
+        writes_on_their_way -= landed.outcomes.len();
+        partition.finish(landed, committed);
     }
     guard.ended = true;
 }

@@ -42,6 +42,9 @@ pub const GROUP_WRITES_MAX: usize = 1_024;
 /// Bytes of item values after which a group commit takes no further write.
 pub const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Most groups of one partition that the store has and has not answered for.
+pub(crate) const GROUPS_ON_THEIR_WAY_MAX: usize = 4;
+
 /// Kibibytes of writes that may wait for one committer; further writers wait before they queue.
 pub const QUEUE_KIB_MAX: usize = 64 * 1024;
 

@@ -1,4 +1,5 @@
-//! Settling writes: what each does to the stored state, checked against the store plus the group so far.
+//! Settling writes: what each does to the stored state, checked against the store, the groups on their way to it,
+//! and the group so far.
 //!
 //! A refused write leaves no trace in the group. Everything a write changes goes into the one batch of its
 //! group: the item, its number, its entry in the change log, its unique keys, the size of its logical partition.
@@ -6,6 +7,7 @@
 //! Not here: queueing and durability (`committer`), reading the body (`write`).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use armilla_index::{self as index, Leaves};
 use armilla_kv::{Batch, Family, Space};
@@ -23,7 +25,7 @@ use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, TermCount, Work, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
-/// Most sizes of logical partitions that a partition keeps in memory.
+/// Most sizes of logical partitions that a partition keeps in memory while nothing is on its way.
 const KNOWN_SIZES_MAX: usize = 1_024;
 
 /// Bits of an item number that count inside the partition of its birth.
@@ -42,16 +44,87 @@ pub struct Written {
     pub position: Position,
 }
 
+/// What the committer has settled so far: the counters, and what is not durable yet.
+pub(crate) struct Settled {
+    counters: Counters,
+    /// Items on their way to the store, each with the group that wrote it last.
+    items: HashMap<Bytes, (u64, Option<Item>)>,
+    /// Other records on their way, each with the group that wrote it last.
+    records: HashMap<(Family, Bytes), (u64, Option<Bytes>)>,
+    /// Sizes of logical partitions that were written lately, as they are or will be.
+    sizes: HashMap<Bytes, LogicalSize>,
+    groups: usize,
+}
+
+/// The keys that a group wrote, to be forgotten once it has landed.
+pub(crate) struct Touched {
+    items: Vec<Bytes>,
+    records: Vec<(Family, Bytes)>,
+}
+
+impl Settled {
+    pub(crate) fn new(counters: Counters) -> Settled {
+        Settled { counters, items: HashMap::new(), records: HashMap::new(), sizes: HashMap::new(), groups: 0 }
+    }
+
+    /// Takes over what a group did, which is now on its way to the store.
+    pub(crate) fn absorb(&mut self, effects: Effects, group: u64) -> Touched {
+        self.counters = effects.counters;
+        self.groups += 1;
+        self.sizes.extend(effects.sizes.into_iter().map(|(key, (size, _))| (key, size)));
+        let mut touched = Touched { items: Vec::with_capacity(effects.items.len()), records: Vec::new() };
+        for (key, item) in effects.items {
+            touched.items.push(key.clone());
+            self.items.insert(key, (group, item));
+        }
+        for (key, value) in effects.records {
+            // Only reservations of unique keys are ever looked up again.
+            if key.0 == Family::Meta {
+                touched.records.push(key.clone());
+                self.records.insert(key, (group, value));
+            }
+        }
+        touched
+    }
+
+    /// Forgets what the store has now.
+    pub(crate) fn landed(&mut self, group: u64, touched: Touched) {
+        self.groups -= 1;
+        for key in touched.items {
+            if let Entry::Occupied(entry) = self.items.entry(key)
+                && entry.get().0 == group
+            {
+                entry.remove();
+            }
+        }
+        for key in touched.records {
+            if let Entry::Occupied(entry) = self.records.entry(key)
+                && entry.get().0 == group
+            {
+                entry.remove();
+            }
+        }
+        // Sizes that are not stored yet must not be forgotten; once all are, any may be.
+        if self.groups == 0 && self.sizes.len() > KNOWN_SIZES_MAX {
+            self.sizes.clear();
+        }
+    }
+}
+
 /// A group of writes that will be committed together.
 pub(crate) struct Group<'a> {
     partition: &'a Partition,
     space: &'a dyn Space,
-    counters: Counters,
+    settled: &'a Settled,
     ts: u32,
+    effects: Effects,
+}
+
+/// What a group does to the partition.
+pub(crate) struct Effects {
+    pub(crate) counters: Counters,
     /// Items that the group changed, as they will be after it.
     items: HashMap<Bytes, Option<Item>>,
-    /// Sizes as stored, known from groups before.
-    known_sizes: HashMap<Bytes, LogicalSize>,
     /// Sizes that the group looked at, as they will be after it, and whether they will differ.
     sizes: HashMap<Bytes, (LogicalSize, bool)>,
     /// The last word of the group on every other key. A store may apply a batch in any order.
@@ -59,25 +132,53 @@ pub(crate) struct Group<'a> {
     written: bool,
 }
 
+impl Effects {
+    /// Returns the batch, if there is anything to write.
+    pub(crate) fn batch(&self) -> Option<Batch> {
+        if !self.written {
+            return None;
+        }
+        let mut batch = Batch::new();
+        for (key, item) in &self.items {
+            match item {
+                Some(item) => batch.put(Family::Item, key.clone(), item.bytes().clone()),
+                None => batch.delete(Family::Item, key.clone()),
+            }
+        }
+        for (key, (size, changed)) in &self.sizes {
+            match changed {
+                true if size.items == 0 => batch.delete(Family::Meta, key.clone()),
+                true => batch.put(Family::Meta, key.clone(), size.encode()),
+                false => {}
+            }
+        }
+        for ((family, key), value) in &self.records {
+            match value {
+                Some(value) => batch.put(*family, key.clone(), value.clone()),
+                None => batch.delete(*family, key.clone()),
+            }
+        }
+        batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), self.counters.encode());
+        Some(batch)
+    }
+}
+
 impl<'a> Group<'a> {
-    pub(crate) fn new(
-        partition: &'a Partition,
-        space: &'a dyn Space,
-        counters: Counters,
-        known_sizes: HashMap<Bytes, LogicalSize>,
-    ) -> Group<'a> {
+    pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, settled: &'a Settled) -> Group<'a> {
         let ts = u32::try_from(partition.env.clock.now_seconds()).unwrap_or(0);
-        Group {
-            partition,
-            space,
-            counters,
-            ts,
+        let effects = Effects {
+            counters: settled.counters.clone(),
             items: HashMap::new(),
-            known_sizes,
             sizes: HashMap::new(),
             records: HashMap::new(),
             written: false,
-        }
+        };
+        Group { partition, space, settled, ts, effects }
+    }
+
+    /// Returns what the group does.
+    pub(crate) fn finish(self) -> Effects {
+        self.effects
     }
 
     /// Settles one write. On `Err` the group is as it was.
@@ -90,43 +191,9 @@ impl<'a> Group<'a> {
             }
         };
         settled.map_err(|error| {
-            let position = Position { range_id: self.partition.range_id, lsn: self.counters.lsn };
+            let position = Position { range_id: self.partition.range_id, lsn: self.effects.counters.lsn };
             error.at(position, price(&Work::Refused, ReadCost::Single))
         })
-    }
-
-    /// Returns the counters after the group, the batch, if there is anything to write, and the sizes known then.
-    pub(crate) fn finish(self) -> (Counters, Option<Batch>, HashMap<Bytes, LogicalSize>) {
-        let mut known_sizes = self.known_sizes;
-        if known_sizes.len() + self.sizes.len() > KNOWN_SIZES_MAX {
-            known_sizes.clear();
-        }
-        known_sizes.extend(self.sizes.iter().map(|(key, (size, _))| (key.clone(), *size)));
-        if !self.written {
-            return (self.counters, None, known_sizes);
-        }
-        let mut batch = Batch::new();
-        for (key, item) in self.items {
-            match item {
-                Some(item) => batch.put(Family::Item, key, item.bytes().clone()),
-                None => batch.delete(Family::Item, key),
-            }
-        }
-        for (key, (size, changed)) in self.sizes {
-            match changed {
-                true if size.items == 0 => batch.delete(Family::Meta, key),
-                true => batch.put(Family::Meta, key, size.encode()),
-                false => {}
-            }
-        }
-        for ((family, key), value) in self.records {
-            match value {
-                Some(value) => batch.put(family, key, value),
-                None => batch.delete(family, key),
-            }
-        }
-        batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), self.counters.encode());
-        (self.counters, Some(batch), known_sizes)
     }
 
     fn put(
@@ -189,15 +256,15 @@ impl<'a> Group<'a> {
         size.items -= 1;
         size.bytes -= bytes;
         self.set_size(size_key, size);
-        self.counters.items -= 1;
-        self.counters.bytes -= bytes;
+        self.effects.counters.items -= 1;
+        self.effects.counters.bytes -= bytes;
         for (constraint, values) in unique.iter().enumerate() {
             self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
         }
         let header = *old.header();
         self.record(Family::Number, keys::number(header.number), None);
         let position = self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone());
-        self.items.insert(address.key.clone(), None);
+        self.effects.items.insert(address.key.clone(), None);
         let work = Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms };
         Ok(Written { kind: ChangeKind::Delete, item: old, charge: price(&work, ReadCost::Single), position })
     }
@@ -250,7 +317,7 @@ impl<'a> Group<'a> {
                 ),
             ));
         }
-        if old.is_none() && self.counters.sequence >> SEQUENCE_BITS != 0 {
+        if old.is_none() && self.effects.counters.sequence >> SEQUENCE_BITS != 0 {
             return Err(Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"));
         }
 
@@ -258,17 +325,18 @@ impl<'a> Group<'a> {
         let number = match &old {
             Some(old) => old.header().number,
             None => {
-                self.counters.sequence += 1;
-                self.counters.items += 1;
+                self.effects.counters.sequence += 1;
+                self.effects.counters.items += 1;
                 size.items += 1;
-                let number = u64::from(self.partition.range_id) << SEQUENCE_BITS | self.counters.sequence;
+                let number =
+                    u64::from(self.partition.range_id) << SEQUENCE_BITS | self.effects.counters.sequence;
                 self.record(Family::Number, keys::number(number), Some(address.key.clone()));
                 number
             }
         };
         size.bytes = size_after;
         self.set_size(size_key, size);
-        self.counters.bytes = self.counters.bytes - old_bytes + new_bytes;
+        self.effects.counters.bytes = self.effects.counters.bytes - old_bytes + new_bytes;
         let mut changed_entries = 0;
         for constraint in 0..unique.len().max(old_unique.len()) {
             let (before, after) = (old_unique.get(constraint), unique.get(constraint));
@@ -318,7 +386,7 @@ impl<'a> Group<'a> {
                 }
             }
         };
-        self.items.insert(address.key, Some(item.clone()));
+        self.effects.items.insert(address.key, Some(item.clone()));
         Ok(Written { kind, item, charge: price(&work, ReadCost::Single), position })
     }
 
@@ -331,9 +399,9 @@ impl<'a> Group<'a> {
         number: u64,
         item_key: Bytes,
     ) -> Position {
-        self.written = true;
-        self.counters.lsn += 1;
-        let lsn = self.counters.lsn;
+        self.effects.written = true;
+        self.effects.counters.lsn += 1;
+        let lsn = self.effects.counters.lsn;
         if let Some(old) = old
             && !plan.keeps_all_versions
         {
@@ -367,26 +435,29 @@ impl<'a> Group<'a> {
     }
 
     fn item(&self, key: &Bytes) -> Result<Option<Item>> {
-        if let Some(known) = self.items.get(key) {
+        if let Some(known) = self.effects.items.get(key) {
+            return Ok(known.clone());
+        }
+        if let Some((_, known)) = self.settled.items.get(key) {
             return Ok(known.clone());
         }
         self.space.get(Family::Item, key)?.map(Item::open).transpose()
     }
 
     fn set_size(&mut self, key: Bytes, size: LogicalSize) {
-        let (before, changed) = self.sizes.get(&key).copied().unwrap_or_default();
-        self.sizes.insert(key, (size, changed || size != before));
+        let (before, changed) = self.effects.sizes.get(&key).copied().unwrap_or_default();
+        self.effects.sizes.insert(key, (size, changed || size != before));
     }
 
     fn size(&mut self, key: &Bytes) -> Result<LogicalSize> {
-        if let Some((known, _)) = self.sizes.get(key) {
+        if let Some((known, _)) = self.effects.sizes.get(key) {
             return Ok(*known);
         }
-        let size = match self.known_sizes.get(key) {
+        let size = match self.settled.sizes.get(key) {
             Some(known) => *known,
             None => self.stored_size(key)?,
         };
-        self.sizes.insert(key.clone(), (size, false));
+        self.effects.sizes.insert(key.clone(), (size, false));
         Ok(size)
     }
 
@@ -398,14 +469,18 @@ impl<'a> Group<'a> {
     }
 
     fn look_up(&self, family: Family, key: &Bytes) -> Result<Option<Bytes>> {
-        match self.records.get(&(family, key.clone())) {
-            Some(known) => Ok(known.clone()),
+        let named = (family, key.clone());
+        if let Some(known) = self.effects.records.get(&named) {
+            return Ok(known.clone());
+        }
+        match self.settled.records.get(&named) {
+            Some((_, known)) => Ok(known.clone()),
             None => Ok(self.space.get(family, key)?),
         }
     }
 
     fn record(&mut self, family: Family, key: Bytes, value: Option<Bytes>) {
-        self.records.insert((family, key), value);
+        self.effects.records.insert((family, key), value);
     }
 }
 

@@ -84,6 +84,7 @@ impl Engine {
         }
         let to_drop = std::mem::take(&mut loader.to_drop);
         let (tree, counters) = loader.finish()?;
+        let writer = Writer { store: store.clone(), space, counters };
         let engine = Engine {
             shared: Arc::new(Shared {
                 store,
@@ -92,7 +93,7 @@ impl Engine {
                 consistency: options.consistency,
                 tokens: TokenMint::new(&secret),
                 tree: RwLock::new(tree),
-                writer: tokio::sync::Mutex::new(Writer { space, counters }),
+                writer: tokio::sync::Mutex::new(writer),
             }),
         };
         if !to_drop.is_empty() {
@@ -129,8 +130,12 @@ impl Engine {
             self.shared.store.drop_space(*space)?;
             batch.delete(Family::Meta, record::key(tag::SPACE_TO_DROP, &space.0.to_be_bytes()));
         }
-        let space = self.shared.writer.lock().await.space.clone();
-        Ok(space.commit(batch).await?)
+        let mut writer = self.shared.writer.lock().await;
+        let committed = writer.space.commit(batch).await;
+        if committed.is_err() {
+            writer.space = self.shared.store.open_space(ROOT_SPACE)?;
+        }
+        Ok(committed?)
     }
 
     pub(crate) fn env(&self) -> &Env {

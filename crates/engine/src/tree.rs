@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use armilla_container::ETag;
-use armilla_kv::{Batch, Family, Space, SpaceId};
+use armilla_kv::{Batch, Family, Space, SpaceId, Store};
 use armilla_value::rid::{ContainerRid, DatabaseRid, UserRid};
 use bytes::Bytes;
 
@@ -15,6 +15,7 @@ use crate::containers::ContainerHandle;
 use crate::error::{Error, Result};
 use crate::limits::LIST_MAX;
 use crate::offers::Offer;
+use crate::open::ROOT_SPACE;
 use crate::permissions::Permission;
 use crate::record::{self, TreeCounters, Version, tag};
 use crate::resource::ResourceKind;
@@ -175,6 +176,7 @@ impl Database {
 
 /// The one who changes the tree. There is one, behind a lock.
 pub(crate) struct Writer {
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) space: Arc<dyn Space>,
     pub(crate) counters: TreeCounters,
 }
@@ -219,6 +221,10 @@ impl<'w> Change<'w> {
         let committed = self.writer.space.commit(self.batch).await;
         // Whatever became of it, its numbers are not given again.
         self.writer.counters = self.counters;
+        if committed.is_err() {
+            // A failed commit closes its handle.
+            self.writer.space = self.writer.store.open_space(ROOT_SPACE)?;
+        }
         Ok(committed?)
     }
 }

@@ -10,22 +10,46 @@ pub trait Entropy: Send + Sync + 'static {
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// The operating system's generator.
+/// The operating system's generator, asked for many bytes at a time: every request needs a few.
 pub struct SystemEntropy {
     random: SystemRandom,
+    pool: Mutex<Pool>,
 }
+
+/// Random bytes that were not given out yet.
+struct Pool {
+    bytes: [u8; POOL_BYTES],
+    used: usize,
+}
+
+const POOL_BYTES: usize = 1_024;
 
 impl SystemEntropy {
     /// Returns the operating system's generator.
     #[expect(clippy::new_without_default, reason = "randomness is not a default")]
     pub fn new() -> SystemEntropy {
-        SystemEntropy { random: SystemRandom::new() }
+        let pool = Pool { bytes: [0; POOL_BYTES], used: POOL_BYTES };
+        SystemEntropy { random: SystemRandom::new(), pool: Mutex::new(pool) }
     }
 }
 
 impl Entropy for SystemEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        self.random.fill(bytes).expect("the operating system has random bytes");
+        let ask = |bytes: &mut [u8]| self.random.fill(bytes).expect("the operating system has random bytes");
+        if bytes.len() > POOL_BYTES {
+            return ask(bytes);
+        }
+        let mut pool = self.pool.lock().expect("no panic while the pool is held");
+        if pool.used + bytes.len() > POOL_BYTES {
+            ask(&mut pool.bytes);
+            pool.used = 0;
+        }
+        let Pool { bytes: pooled, used } = &mut *pool;
+        let given = &mut pooled[*used..*used + bytes.len()];
+        bytes.copy_from_slice(given);
+        // What was given out may be a secret.
+        given.fill(0);
+        *used += bytes.len();
     }
 }
 

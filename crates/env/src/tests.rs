@@ -38,3 +38,15 @@ fn same_seed_gives_the_same_guids() {
 fn guid_text() {
     assert_eq!(format_guid([0xAB; 16]), "abababab-abab-abab-abab-abababababab");
 }
+
+#[test]
+fn system_entropy_never_repeats_itself() {
+    let env = Env::system();
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..1_000 {
+        assert!(seen.insert(env.guid()));
+    }
+    let mut long = vec![0; 5_000];
+    env.entropy.fill(&mut long);
+    assert!(long.iter().filter(|byte| **byte == 0).count() < 100);
+}

@@ -96,12 +96,8 @@ pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .data_block_size_policy(BlockSizePolicy::all(block_bytes))
         .data_block_hash_ratio_policy(HashRatioPolicy::all(hash_ratio))
-        // The two upper levels hold little and are rewritten soon: compressing them costs more than it saves.
-        .data_block_compression_policy(CompressionPolicy::new([
-            CompressionType::None,
-            CompressionType::None,
-            CompressionType::Lz4,
-        ]))
+        // The uppermost level holds little and is rewritten soon: compressing it costs more than it saves.
+        .data_block_compression_policy(CompressionPolicy::new([CompressionType::None, CompressionType::Lz4]))
         .filter_policy(filter)
         // Sealing is decided by the writer, so that it follows the options of this run.
         .max_memtable_size(u64::MAX)

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use armilla_kv::{
-    Batch, CommitFuture, Direction, Family, Page, Result, Scan, Snapshot, Space, SpaceId, check_batch,
+    Batch, CommitFuture, CommitLatch, Direction, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
+    check_batch,
 };
 use bytes::Bytes;
 use fjall::Readable;
 
+use crate::completion::Waiting;
 use crate::failure;
 use crate::keys;
 use crate::limits::OP_OVERHEAD_BYTES;
@@ -19,12 +21,24 @@ pub(crate) struct EmbeddedSpace {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: Arc<SpaceState>,
     pub(crate) epoch: u64,
+    pub(crate) latch: CommitLatch,
 }
 
 struct EmbeddedSnapshot {
     shared: Arc<Shared>,
     state: Arc<SpaceState>,
     moment: Arc<fjall::Snapshot>,
+}
+
+impl EmbeddedSpace {
+    fn enqueue(&self, batch: Batch) -> Result<Waiting> {
+        self.latch.check()?;
+        check_batch(&batch)?;
+        self.state.check_reachable()?;
+        let bytes = batch.bytes() + batch.ops().len() * OP_OVERHEAD_BYTES;
+        let ops = keys::engine_ops(self.state.id, batch);
+        self.shared.queue.push(Priority::Client, Some((self.state.clone(), self.epoch)), ops, bytes)
+    }
 }
 
 impl Space for EmbeddedSpace {
@@ -49,12 +63,9 @@ impl Space for EmbeddedSpace {
     }
 
     fn commit(&self, batch: Batch) -> CommitFuture {
-        let queued = check_batch(&batch).and_then(|()| self.state.check_reachable()).and_then(|()| {
-            let bytes = batch.bytes() + batch.ops().len() * OP_OVERHEAD_BYTES;
-            let ops = keys::engine_ops(self.state.id, batch);
-            self.shared.queue.push(Priority::Client, Some((self.state.clone(), self.epoch)), ops, bytes)
-        });
-        match queued {
+        // What fails later, on the writer's side, fails for all that come after it there: a fence, a drop, and
+        // an engine that could not write.
+        match self.latch.pass(self.enqueue(batch)) {
             Ok(waiting) => Box::pin(waiting),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use armilla_kv::{Error, ErrorKind, Result, Space, SpaceId, Store, StoreStats};
+use armilla_kv::{CommitLatch, Error, ErrorKind, Result, Space, SpaceId, Store, StoreStats};
 use fjall::{AbstractTree, PersistMode};
 
 use crate::failure;
@@ -76,7 +76,12 @@ impl Store for EmbeddedStore {
     fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>> {
         self.shared.queue.check_open()?;
         let (state, epoch) = self.shared.spaces.open(space)?;
-        Ok(Arc::new(EmbeddedSpace { shared: self.shared.clone(), state, epoch }))
+        Ok(Arc::new(EmbeddedSpace {
+            shared: self.shared.clone(),
+            state,
+            epoch,
+            latch: CommitLatch::default(),
+        }))
     }
 
     fn drop_space(&self, space: SpaceId) -> Result<()> {

@@ -13,8 +13,8 @@ use bytes::Bytes;
 
 use crate::random::Random;
 use crate::{
-    Batch, CommitFuture, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, Space, SpaceId, Store,
-    StoreStats,
+    Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
+    Store, StoreStats,
 };
 
 /// What goes wrong with one commit.
@@ -71,6 +71,7 @@ struct PlanState {
 struct FaultSpace {
     inner: Arc<dyn Space>,
     plan: Arc<Plan>,
+    latch: CommitLatch,
 }
 
 struct FaultSnapshot {
@@ -207,7 +208,7 @@ impl Store for FaultStore {
     fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>> {
         self.plan.check_alive()?;
         let inner = self.inner.open_space(space)?;
-        Ok(Arc::new(FaultSpace { inner, plan: self.plan.clone() }))
+        Ok(Arc::new(FaultSpace { inner, plan: self.plan.clone(), latch: CommitLatch::default() }))
     }
 
     fn drop_space(&self, space: SpaceId) -> Result<()> {
@@ -243,15 +244,19 @@ impl Space for FaultSpace {
 
     fn commit(&self, batch: Batch) -> CommitFuture {
         let unknown = || injected(ErrorKind::OutcomeUnknown, "the outcome is unknown");
+        let fail =
+            |error: Error| -> CommitFuture { Box::pin(std::future::ready(self.latch.pass(Err(error)))) };
+        if let Err(error) = self.latch.check() {
+            return fail(error);
+        }
         match self.plan.next_commit() {
-            Err(error) => Box::pin(std::future::ready(Err(error))),
+            Err(error) => fail(error),
             Ok(None) => self.inner.commit(batch),
-            Ok(Some(Fault::FailBefore)) => {
-                Box::pin(std::future::ready(Err(injected(ErrorKind::Io, "nothing was written"))))
-            }
-            Ok(Some(Fault::UnknownNotApplied)) => Box::pin(std::future::ready(Err(unknown()))),
+            Ok(Some(Fault::FailBefore)) => fail(injected(ErrorKind::Io, "nothing was written")),
+            Ok(Some(Fault::UnknownNotApplied)) => fail(unknown()),
             Ok(Some(Fault::UnknownApplied)) => {
                 let inner = self.inner.commit(batch);
+                let _ = self.latch.pass::<()>(Err(unknown()));
                 Box::pin(async move { inner.await.and(Err(unknown())) })
             }
             Ok(Some(Fault::ReportLate { polls })) => {
@@ -312,8 +317,9 @@ mod tests {
             (Fault::ReportLate { polls: 5 }, None, true),
         ];
         let store = FaultStore::new(Arc::new(MemoryStore::new()));
-        let space = store.open_space(SpaceId(1)).unwrap();
         for (number, (fault, kind, applied)) in cases.into_iter().enumerate() {
+            // A failed commit closes its handle.
+            let space = store.open_space(SpaceId(1)).unwrap();
             let number = number as u32;
             store.fail_next_commit(fault);
             assert_eq!(
@@ -328,6 +334,7 @@ mod tests {
             );
         }
         assert_eq!(store.faults(), 4);
+        let space = store.open_space(SpaceId(1)).unwrap();
         block_on(space.commit(batch(9))).unwrap();
     }
 
@@ -362,9 +369,9 @@ mod tests {
         };
         let run = |seed| {
             let store = FaultStore::seeded(Arc::new(MemoryStore::new()), seed, rates);
-            let space = store.open_space(SpaceId(1)).unwrap();
             (0..200)
                 .map(|number| {
+                    let space = store.open_space(SpaceId(1)).unwrap();
                     let committed = block_on(space.commit(batch(number))).err().map(|error| error.kind());
                     (committed, space.get(Family::Item, b"").is_ok())
                 })

@@ -16,6 +16,9 @@
 //! 4. **Fenced.** Opening a space takes it over: commits through older handles fail with
 //!    [`ErrorKind::Fenced`] and change nothing.
 //! 5. **Honest about doubt.** A commit whose fate is unknown fails with [`ErrorKind::OutcomeUnknown`].
+//!    A failed commit, whatever its kind, closes its handle: commits after it through the same handle, those
+//!    on their way included, fail with [`ErrorKind::Fenced`] and change nothing, until the space is opened
+//!    again. So several commits can be on their way, each built on those before.
 //! 6. **Snapshots** see one moment of the whole space and never change.
 //! 7. **Dropping** a space is idempotent, makes it unreachable at once (also through handles and
 //!    snapshots made before), and gives the bytes back in the background, resumed after a restart.
@@ -29,6 +32,7 @@
 
 mod batch;
 mod error;
+mod latch;
 mod limits;
 mod random;
 mod scan;
@@ -47,6 +51,7 @@ use bytes::Bytes;
 
 pub use batch::{Batch, Op};
 pub use error::{Error, ErrorKind, Result};
+pub use latch::CommitLatch;
 pub use limits::{BATCH_BYTES_MAX, BATCH_OPS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX, check_batch};
 pub use scan::{Direction, Page, Scan, prefix_end};
 

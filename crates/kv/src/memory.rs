@@ -21,8 +21,8 @@ use bytes::Bytes;
 
 use crate::id_set::IdSet;
 use crate::{
-    Batch, CommitFuture, Error, ErrorKind, Family, Op, Page, Result, Scan, Snapshot, Space, SpaceId, Store,
-    StoreStats, check_batch,
+    Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Op, Page, Result, Scan, Snapshot, Space,
+    SpaceId, Store, StoreStats, check_batch,
 };
 use tree::Tree;
 
@@ -64,6 +64,7 @@ struct MemorySpace {
     shared: Arc<Shared>,
     state: Arc<SpaceState>,
     epoch: u64,
+    latch: CommitLatch,
 }
 
 struct MemorySnapshot {
@@ -97,7 +98,7 @@ impl Store for MemoryStore {
             data.epoch += 1;
             data.epoch
         };
-        Ok(Arc::new(MemorySpace { shared: self.shared.clone(), state, epoch }))
+        Ok(Arc::new(MemorySpace { shared: self.shared.clone(), state, epoch, latch: CommitLatch::default() }))
     }
 
     fn drop_space(&self, space: SpaceId) -> Result<()> {
@@ -160,6 +161,7 @@ impl SpaceState {
 
 impl MemorySpace {
     fn apply(&self, batch: Batch) -> Result<()> {
+        self.latch.check()?;
         check_batch(&batch)?;
         let ops: Vec<Op> = batch.into_ops().into_iter().map(own).collect();
         let mut data = self.state.write();
@@ -205,7 +207,7 @@ impl Space for MemorySpace {
     }
 
     fn commit(&self, batch: Batch) -> CommitFuture {
-        Box::pin(std::future::ready(self.apply(batch)))
+        Box::pin(std::future::ready(self.latch.pass(self.apply(batch))))
     }
 }
 

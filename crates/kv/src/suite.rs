@@ -97,6 +97,7 @@ const TESTS: &[Test] = &[
     ("snapshots see whole batches", snapshots::snapshots_see_whole_batches),
     ("a snapshot outlives its handle", snapshots::snapshot_outlives_its_handle),
     ("opening a space fences older handles", lifecycle::opening_fences),
+    ("a failed commit closes its handle", lifecycle::a_failed_commit_closes_its_handle),
     ("a fenced batch changes nothing", lifecycle::fenced_batch_changes_nothing),
     ("a dropped space is unreachable for ever", lifecycle::dropped_is_unreachable),
     ("dropping is idempotent and leaves others alone", lifecycle::dropping_is_idempotent),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::{Fixture, block_on, commit, put, scan_all};
-use crate::{Batch, ErrorKind, Family, Result, Scan, Space, SpaceId};
+use crate::{Batch, ErrorKind, Family, KEY_BYTES_MAX, Result, Scan, Space, SpaceId};
 
 pub(super) fn opening_fences(fixture: &mut Fixture) {
     let first = fixture.space(1);
@@ -26,6 +26,32 @@ pub(super) fn opening_fences(fixture: &mut Fixture) {
     let _third = fixture.space(1);
     put(&*other, Family::Item, "a", "other");
     assert_eq!(kind(try_put(&*second, "a")), Some(ErrorKind::Fenced));
+}
+
+pub(super) fn a_failed_commit_closes_its_handle(fixture: &mut Fixture) {
+    let space = fixture.space(1);
+    put(&*space, Family::Item, "a", "before");
+    let mut too_large = Batch::new();
+    too_large.put(Family::Item, vec![0; KEY_BYTES_MAX + 1], "x");
+    // On their way together: what comes behind a failure must not be written, even if nobody has seen it yet.
+    let futures = [space.commit(too_large), space.commit(single("a")), space.commit(single("b"))];
+    let outcomes = futures.map(|future| kind(block_on(future)));
+    assert_eq!(outcomes, [Some(ErrorKind::TooLarge), Some(ErrorKind::Fenced), Some(ErrorKind::Fenced)]);
+    assert_eq!(kind(try_put(&*space, "c")), Some(ErrorKind::Fenced));
+    let again = fixture.space(1);
+    put(&*again, Family::Item, "d", "after");
+    let found: Vec<Bytes> =
+        scan_all(&*again.snapshot().expect("a healthy store reads"), Scan::prefix(Family::Item, b""))
+            .into_iter()
+            .map(|(key, _)| key)
+            .collect();
+    assert_eq!(found, ["a", "d"]);
+}
+
+fn single(key: &'static str) -> Batch {
+    let mut batch = Batch::new();
+    batch.put(Family::Item, key, "late");
+    batch
 }
 
 pub(super) fn fenced_batch_changes_nothing(fixture: &mut Fixture) {

@@ -1,0 +1,31 @@
+//! What closes a handle after a failed commit.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{Error, ErrorKind, Result};
+
+/// Closes a handle for writing once a commit through it has failed.
+///
+/// Whoever has several commits on their way has built the later ones on the earlier ones: if one fails, none
+/// behind it may be written.
+#[derive(Debug, Default)]
+pub struct CommitLatch(AtomicBool);
+
+impl CommitLatch {
+    /// Fails if a commit has failed before.
+    pub fn check(&self) -> Result<()> {
+        if self.0.load(Ordering::Acquire) {
+            let message = "an earlier commit through this handle failed: open the space again";
+            return Err(Error::new(ErrorKind::Fenced, message));
+        }
+        Ok(())
+    }
+
+    /// Passes an outcome on, and closes the handle if it is a failure.
+    pub fn pass<T>(&self, outcome: Result<T>) -> Result<T> {
+        if outcome.is_err() {
+            self.0.store(true, Ordering::Release);
+        }
+        outcome
+    }
+}

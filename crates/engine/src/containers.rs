@@ -366,7 +366,7 @@ impl Engine {
         let spaces: Vec<SpaceId> = found.container.ranges().map(|range| range.space).collect();
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
-        change.raise_lsn_floor(&found)?;
+        change.raise_lsn_floor(&found);
         if let Some(number) = offer {
             change.delete(Offer::key(number));
         }

@@ -130,7 +130,7 @@ impl Engine {
                 let rid = container.rid().to_string();
                 change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
                 rids.push(rid);
-                change.raise_lsn_floor(container)?;
+                change.raise_lsn_floor(container);
                 spaces.extend(container.container().ranges().map(|range| range.space));
             }
             for user in found.users.iter() {

@@ -146,7 +146,13 @@ impl<'a> Record<'a> {
     pub(crate) fn ranges(&self) -> Result<Vec<Range>> {
         let damaged = || self.damaged("ranges");
         let ranges = self.get("ranges")?.as_array().ok_or_else(damaged)?;
-        ranges.iter().map(|range| decode_range(range).ok_or_else(damaged)).collect()
+        let ranges: Vec<Range> =
+            ranges.iter().map(|range| decode_range(range).ok_or_else(damaged)).collect::<Result<_>>()?;
+        let whole = ranges.first().is_some_and(|first| first.min == HashedKey::MIN)
+            && ranges.last().is_some_and(|last| last.max == HashedKey::MAX)
+            && ranges.windows(2).all(|pair| pair[0].max == pair[1].min);
+        // A map with a gap would lose items without a word.
+        if whole { Ok(ranges) } else { Err(damaged()) }
     }
 
     pub(crate) fn throughput(&self) -> Result<Throughput> {
@@ -204,4 +210,45 @@ fn decode_range(range: &Value) -> Option<Range> {
         space: SpaceId(u64::try_from(range.get("space")?.as_i64()?).ok()?),
         lsn_base: u64::try_from(range.get("lsnBase")?.as_i64()?).ok()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(ranges: &str) -> Bytes {
+        let mut bytes = vec![FORMAT_VERSION];
+        bytes.extend_from_slice(format!(r#"{{"ranges":{ranges}}}"#).as_bytes());
+        bytes.into()
+    }
+
+    fn range(id: u32, min: &str, max: &str) -> String {
+        format!(r#"{{"id":{id},"min":"{min}","max":"{max}","parents":[],"space":{id},"lsnBase":0}}"#)
+    }
+
+    #[test]
+    fn a_partition_map_covers_the_ring_or_is_damaged() {
+        let read = |ranges: &str| Record::decode(&record(ranges), "a container").unwrap().ranges();
+        let whole = read(&format!("[{},{}]", range(0, "", "20"), range(1, "20", "FF"))).unwrap();
+        assert_eq!(whole.len(), 2);
+        for damaged in [
+            "[]".to_owned(),
+            "7".to_owned(),
+            "[{}]".to_owned(),
+            format!("[{}]", range(0, "10", "FF")),
+            format!("[{}]", range(0, "", "20")),
+            format!("[{},{}]", range(0, "", "20"), range(1, "30", "FF")),
+            format!("[{},{}]", range(0, "", "30"), range(1, "20", "FF")),
+        ] {
+            assert_eq!(read(&damaged).unwrap_err().kind, ErrorKind::Corrupt, "{damaged}");
+        }
+    }
+
+    #[test]
+    fn records_of_other_versions_are_refused() {
+        for bytes in [&b""[..], &[9, b'{', b'}'], &[FORMAT_VERSION, b'['], &[FORMAT_VERSION, b'1']] {
+            let error = Record::decode(bytes, "a record").err().unwrap();
+            assert_eq!(error.kind, ErrorKind::Corrupt, "{bytes:?}");
+        }
+    }
 }

@@ -205,10 +205,9 @@ impl<'w> Change<'w> {
         self.batch.delete(Family::Meta, key);
     }
 
-    /// Notes how far a container got that goes.
-    pub(crate) fn raise_lsn_floor(&mut self, container: &ContainerHandle) -> Result<()> {
-        self.counters.lsn_floor = self.counters.lsn_floor.max(container.newest_lsn()?);
-        Ok(())
+    /// Notes how far a container got that goes. One whose partitions cannot be read can still be deleted.
+    pub(crate) fn raise_lsn_floor(&mut self, container: &ContainerHandle) {
+        self.counters.lsn_floor = self.counters.lsn_floor.max(container.newest_lsn().unwrap_or(0));
     }
 
     /// Notes that a space is to be dropped, so that a crash before it is dropped changes nothing.

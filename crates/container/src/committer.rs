@@ -16,7 +16,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use armilla_env::Env;
 use armilla_kv::{self as kv, Family, Space, SpaceId, Store};
@@ -62,6 +62,8 @@ struct Queue {
     wanted: usize,
     /// Set when a commit failed or a committer died: the counters may not be what is stored.
     broken: bool,
+    /// Set when somebody else has opened the space: it is theirs now, and nothing is written here any more.
+    lost: Option<Error>,
 }
 
 /// A queued write, with whom to tell.
@@ -162,17 +164,26 @@ impl Partition {
         Some(queue.waiting.drain(..count).collect())
     }
 
+    /// Returns what the running committer goes on from. A panic may have left it half changed, but then the
+    /// partition is broken and puts another in its place.
+    fn settled(&self) -> MutexGuard<'_, Settled> {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_broken(&self) -> bool {
         self.queue.lock().expect("no panic while the queue is held").broken
     }
 
     /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.
     fn reload(&self) -> Result<()> {
+        if let Some(lost) = &self.queue.lock().expect("no panic while the queue is held").lost {
+            return Err(lost.clone());
+        }
         let space = self.store.open_space(self.space_id)?;
         let counters = Counters::load(space.as_ref(), self.lsn_base)?;
         self.lsn.store(counters.lsn, Ordering::Release);
         *self.space.write().expect("no panic while the space is held") = space;
-        *self.settled.lock().expect("no panic while the counters are held") = Settled::new(counters);
+        *self.settled() = Settled::new(counters);
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
     }
@@ -180,7 +191,7 @@ impl Partition {
     /// Settles a group and hands it to the store.
     fn start(&self, writes: Vec<Write>, number: u64) -> OnItsWay {
         let space = self.space();
-        let mut settled = self.settled.lock().expect("no panic while the counters are held");
+        let mut settled = self.settled();
         let mut group = Group::new(self, space.as_ref(), &settled);
         let mut outcomes = Vec::with_capacity(writes.len());
         for Write { intent, plan, reply, _room } in writes {
@@ -199,21 +210,24 @@ impl Partition {
         match committed {
             Ok(()) => {
                 self.lsn.store(lsn, Ordering::Release);
-                self.settled.lock().expect("no panic while the counters are held").landed(number, touched);
+                self.settled().landed(number, touched);
                 for Outcome { reply, result, _room } in outcomes {
                     // A writer that went away does not need its answer.
                     let _ = reply.send(result);
                 }
             }
             Err(error) => {
-                let first = !std::mem::replace(
-                    &mut self.queue.lock().expect("no panic while the queue is held").broken,
-                    true,
-                );
+                let failure = Error { position: Some(self.position()), ..Error::from(error.clone()) };
+                let first = {
+                    let mut queue = self.queue.lock().expect("no panic while the queue is held");
+                    if error.kind() == kv::ErrorKind::Fenced {
+                        queue.lost = Some(failure.clone());
+                    }
+                    !std::mem::replace(&mut queue.broken, true)
+                };
                 if first {
                     tracing::error!(range_id = self.range_id, %error, "a group commit failed");
                 }
-                let failure = Error { position: Some(self.position()), ..commit_failure(&error) };
                 for Outcome { reply, result, _room } in outcomes {
                     // What was refused stays refused; what was to be written shares the batch's fate.
                     let _ = reply.send(result.and_then(|_| Err(failure.clone())));
@@ -226,15 +240,6 @@ impl Partition {
     pub(crate) async fn drain(&self) {
         let all = self.room.acquire_many(QUEUE_KIB_MAX as u32).await;
         drop(all);
-    }
-}
-
-/// What a failed commit means for its writers. A batch that was fenced off changed nothing; who tries again finds
-/// the partition opened again.
-fn commit_failure(error: &kv::Error) -> Error {
-    match error.kind() {
-        kv::ErrorKind::Fenced => Error::new(ErrorKind::Unavailable, error.to_string()),
-        _ => Error::from(error.clone()),
     }
 }
 

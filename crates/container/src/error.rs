@@ -103,7 +103,10 @@ impl From<kv::Error> for Error {
             kv::ErrorKind::Corrupt | kv::ErrorKind::NewerFormat => ErrorKind::Corrupt,
             kv::ErrorKind::TooLarge => ErrorKind::ItemTooLarge,
             kv::ErrorKind::Fenced | kv::ErrorKind::SpaceDropped => ErrorKind::RangeGone,
-            kv::ErrorKind::Io | kv::ErrorKind::Closed | kv::ErrorKind::Locked => ErrorKind::Unavailable,
+            kv::ErrorKind::Io
+            | kv::ErrorKind::Closed
+            | kv::ErrorKind::Locked
+            | kv::ErrorKind::HandleClosed => ErrorKind::Unavailable,
         };
         Error::new(kind, error.to_string())
     }

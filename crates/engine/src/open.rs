@@ -132,9 +132,7 @@ impl Engine {
         }
         let mut writer = self.shared.writer.lock().await;
         let committed = writer.space.commit(batch).await;
-        if committed.is_err() {
-            writer.space = self.shared.store.open_space(ROOT_SPACE)?;
-        }
+        writer.reopen_after(&committed)?;
         Ok(committed?)
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use armilla_container::ETag;
-use armilla_kv::{Batch, Family, Space, SpaceId, Store};
+use armilla_kv::{self as kv, Batch, Family, Space, SpaceId, Store};
 use armilla_value::rid::{ContainerRid, DatabaseRid, UserRid};
 use bytes::Bytes;
 
@@ -181,6 +181,16 @@ pub(crate) struct Writer {
     pub(crate) counters: TreeCounters,
 }
 
+impl Writer {
+    /// A failed commit closes its handle: opens the space again, unless somebody else has taken it over.
+    pub(crate) fn reopen_after(&mut self, committed: &kv::Result<()>) -> Result<()> {
+        if committed.as_ref().is_err_and(|error| error.kind() != kv::ErrorKind::Fenced) {
+            self.space = self.store.open_space(ROOT_SPACE)?;
+        }
+        Ok(())
+    }
+}
+
 /// A change of the tree that is being put together. Dropped without [`Change::commit`] it leaves no trace.
 pub(crate) struct Change<'w> {
     writer: &'w mut Writer,
@@ -220,10 +230,7 @@ impl<'w> Change<'w> {
         let committed = self.writer.space.commit(self.batch).await;
         // Whatever became of it, its numbers are not given again.
         self.writer.counters = self.counters;
-        if committed.is_err() {
-            // A failed commit closes its handle.
-            self.writer.space = self.writer.store.open_space(ROOT_SPACE)?;
-        }
+        self.writer.reopen_after(&committed)?;
         Ok(committed?)
     }
 }

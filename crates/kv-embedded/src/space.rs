@@ -32,9 +32,13 @@ struct EmbeddedSnapshot {
 
 impl EmbeddedSpace {
     fn enqueue(&self, batch: Batch) -> Result<Waiting> {
-        self.latch.check()?;
         check_batch(&batch)?;
         self.state.check_reachable()?;
+        if let Err(closed) = self.latch.check() {
+            // Whoever was fenced as well must hear of that.
+            self.shared.spaces.check_current(&self.state, self.epoch)?;
+            return Err(closed);
+        }
         let bytes = batch.bytes() + batch.ops().len() * OP_OVERHEAD_BYTES;
         let ops = keys::engine_ops(self.state.id, batch);
         self.shared.queue.push(Priority::Client, Some((self.state.clone(), self.epoch)), ops, bytes)

@@ -39,6 +39,17 @@ impl SpaceState {
     }
 }
 
+impl Inner {
+    fn check_current(&self, state: &SpaceState, epoch: u64) -> Result<()> {
+        let newest = self.open.get(&state.id).map(|open| open.epoch);
+        if newest == Some(epoch) {
+            return Ok(());
+        }
+        let message = format!("space {} was opened again after this handle was made", state.id.0);
+        Err(Error::new(ErrorKind::Fenced, message))
+    }
+}
+
 impl Spaces {
     /// Returns the registry of a store in which these spaces are gone.
     pub(crate) fn new(dropped: IdSet) -> Spaces {
@@ -82,15 +93,14 @@ impl Spaces {
     pub(crate) fn admit(&self, state: &SpaceState, epoch: u64) -> Result<()> {
         let mut inner = self.lock();
         state.check_reachable()?;
-        let newest = inner.open.get(&state.id).map(|open| open.epoch);
-        if newest != Some(epoch) {
-            return Err(Error::new(
-                ErrorKind::Fenced,
-                format!("space {} was opened again after this handle was made", state.id.0),
-            ));
-        }
+        inner.check_current(state, epoch)?;
         inner.in_flight.insert(state.id);
         Ok(())
+    }
+
+    /// Fails if a space was opened after the handle with this epoch.
+    pub(crate) fn check_current(&self, state: &SpaceState, epoch: u64) -> Result<()> {
+        self.lock().check_current(state, epoch)
     }
 
     /// Says that the group is over and its outcome visible.

@@ -10,6 +10,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum ErrorKind {
     /// Somebody opened the space after this handle was made. Nothing was written. Stop using the handle.
     Fenced,
+    /// An earlier commit through this handle failed. Nothing was written. Open the space again and look.
+    HandleClosed,
     /// The space was dropped. Nothing was written.
     SpaceDropped,
     /// The batch may or may not have been written. Open the space again and look.

@@ -16,14 +16,15 @@ impl CommitLatch {
     pub fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Acquire) {
             let message = "an earlier commit through this handle failed: open the space again";
-            return Err(Error::new(ErrorKind::Fenced, message));
+            return Err(Error::new(ErrorKind::HandleClosed, message));
         }
         Ok(())
     }
 
-    /// Passes an outcome on, and closes the handle if it is a failure.
+    /// Passes an outcome on, and closes the handle if it is a failure. One that was fenced needs no closing, and
+    /// must go on to say so: its owner may open a closed handle's space again, but not a fenced one's.
     pub fn pass<T>(&self, outcome: Result<T>) -> Result<T> {
-        if outcome.is_err() {
+        if outcome.as_ref().is_err_and(|error| error.kind() != ErrorKind::Fenced) {
             self.0.store(true, Ordering::Release);
         }
         outcome

@@ -17,7 +17,7 @@
 //!    [`ErrorKind::Fenced`] and change nothing.
 //! 5. **Honest about doubt.** A commit whose fate is unknown fails with [`ErrorKind::OutcomeUnknown`].
 //!    A failed commit, whatever its kind, closes its handle: commits after it through the same handle, those
-//!    on their way included, fail with [`ErrorKind::Fenced`] and change nothing, until the space is opened
+//!    on their way included, fail with [`ErrorKind::HandleClosed`] and change nothing, until the space is opened
 //!    again. So several commits can be on their way, each built on those before.
 //! 6. **Snapshots** see one moment of the whole space and never change.
 //! 7. **Dropping** a space is idempotent, makes it unreachable at once (also through handles and

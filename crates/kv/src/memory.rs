@@ -161,7 +161,6 @@ impl SpaceState {
 
 impl MemorySpace {
     fn apply(&self, batch: Batch) -> Result<()> {
-        self.latch.check()?;
         check_batch(&batch)?;
         let ops: Vec<Op> = batch.into_ops().into_iter().map(own).collect();
         let mut data = self.state.write();
@@ -175,6 +174,7 @@ impl MemorySpace {
                 format!("space {} was opened again after this handle was made", self.state.id.0),
             ));
         }
+        self.latch.check()?;
         for op in ops {
             match op {
                 Op::Put { family, key, value } => data.families[family as usize].insert(key, value),

@@ -127,7 +127,7 @@ pub(crate) struct Effects {
     items: HashMap<Bytes, Option<Item>>,
     /// Sizes that the group looked at, as they will be after it, and whether they will differ.
     sizes: HashMap<Bytes, (LogicalSize, bool)>,
-    /// The last word of the group on every other key. A store may apply a batch in any order.
+    /// The last word of the group on every other key, so that each is written once.
     records: HashMap<(Family, Bytes), Option<Bytes>>,
     written: bool,
 }

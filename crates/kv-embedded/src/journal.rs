@@ -12,7 +12,9 @@
 //!   others, in one journal or between two, is damage.
 //!
 //! What stays undetected: damage in the very last batch, which looks like a torn write, and the loss of a
-//! whole tail, unless data behind it has already reached sorted files (`open` checks that).
+//! whole tail, unless data behind it has already reached sorted files: `open` compares the group at which the
+//! journals end with the newest that the sorted files know. Where no batch at all is left there is nothing to
+//! compare: journals without batches are also what a clean close leaves.
 //!
 //! The layout of a journal is the engine's: see `reader`.
 //!
@@ -28,8 +30,9 @@ use armilla_kv::{Durability, Error, ErrorKind, Result};
 use crate::failure;
 use reader::{BatchFound, JournalReader};
 
-/// Checks all journals and cuts off what a crash left at the end of the newest.
-pub(crate) fn repair(engine_path: &Path, written_with: Durability) -> Result<()> {
+/// Checks all journals and cuts off what a crash left at the end of the newest. Returns the number of the last
+/// group in them, or nothing if they hold none.
+pub(crate) fn repair(engine_path: &Path, written_with: Durability) -> Result<Option<u64>> {
     let journals = list(engine_path)?;
     let mut newest: Option<BatchFound> = None;
     for (position, path) in journals.iter().enumerate() {
@@ -41,7 +44,7 @@ pub(crate) fn repair(engine_path: &Path, written_with: Durability) -> Result<()>
             }
         })?;
     }
-    Ok(())
+    Ok(newest.map(|batch| batch.group))
 }
 
 /// Empties the journals of an engine whose data is all in sorted files, so that the next start reads nothing.

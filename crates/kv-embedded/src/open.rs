@@ -38,23 +38,33 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<(Shared, u64)> {
         .join(ENGINE_MARKER)
         .try_exists()
         .map_err(|error| failure::of_file("look into", &engine_path, &error))?;
-    match (written_with, exists) {
+    let journaled = match (written_with, exists) {
         (Some(durability), true) => journal::repair(&engine_path, durability)?,
         (None, true) => {
             let message = format!("{} holds data but no format file", path.display());
             return Err(Error::new(ErrorKind::Corrupt, message));
         }
-        (_, false) => remove_unfinished(&engine_path)?,
-    }
+        (_, false) => {
+            remove_unfinished(&engine_path)?;
+            None
+        }
+    };
     if written_with != Some(options.durability) {
         format::write(path, options.durability)?;
     }
     let (db, keyspaces) = open_engine(&engine_path, &options)?;
     check_groups(&keyspaces, path)?;
     let loaded = records::load(&db.snapshot(), &keyspaces[RECORDS])?;
-    let group = match loaded.group {
-        Some(group) => group,
-        None => write_first_group(&db, &keyspaces)?,
+    let group = match (loaded.group, journaled) {
+        // A sorted file may hold the newest group's record while the rest of that group is in the journal alone.
+        (Some(group), Some(journaled)) if journaled < group => {
+            return Err(Error::new(
+                ErrorKind::Corrupt,
+                format!("the journal in {} ends at group {journaled}, before group {group}", path.display()),
+            ));
+        }
+        (Some(group), _) => group,
+        (None, _) => write_first_group(&db, &keyspaces)?,
     };
     let shared = Shared {
         spaces: Spaces::new(loaded.dropped),

@@ -218,13 +218,21 @@ fn damage_a_copy(folder: &Path, round: u64, random: &mut Random) {
         if content.is_empty() {
             return;
         }
-        let length = content.len() as u64;
+        // A journal without any whole batch is what a clean close leaves too, so that its loss cannot be told:
+        // the first batch stays.
+        let Some(first) = content.windows(4).position(|bytes| bytes == b"FJL\x03") else { return };
+        let kept = first as u64 + 4;
+        let length = content.len() as u64 - kept;
+        if length == 0 {
+            return;
+        }
         // Mostly near the end, where a crash would do it.
-        let at = if random.one_in(3) {
-            random.below(length)
-        } else {
-            length - 1 - random.below(length.min(20_000))
-        };
+        let at = kept
+            + if random.one_in(3) {
+                random.below(length)
+            } else {
+                length - 1 - random.below(length.min(20_000))
+            };
         if random.one_in(2) {
             content.truncate(at as usize);
         } else {
@@ -238,7 +246,7 @@ fn damage_a_copy(folder: &Path, round: u64, random: &mut Random) {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

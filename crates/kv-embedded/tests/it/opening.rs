@@ -167,3 +167,39 @@ fn a_clean_close_leaves_an_empty_journal_and_the_next_start_is_quick() {
     drop(store);
     assert!(has(&open(folder.path()).unwrap(), "later"));
 }
+
+/// The store's own records reach sorted files long before the items of the same groups do. When the journal
+/// then lost its end, the store opened, knew of the newest group, and missed the items of it.
+#[test]
+fn a_journal_that_ends_before_the_sorted_files_is_reported() {
+    const COMMITS: usize = 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    let live = folder.path().join("live");
+    let options = Options { write_buffer_bytes: 0, ..Options::default() };
+    let store = EmbeddedStore::open(&live, options.clone()).unwrap();
+    for number in 0..COMMITS {
+        put(&store, &format!("key {number}"), vec![1]);
+    }
+    // The records of a thousand groups fill their small buffer several times, a thousand short items do not
+    // fill theirs. The flushing itself goes on in the background.
+    std::thread::sleep(Duration::from_millis(300));
+    let copy = folder.path().join("copy");
+    crate::crash::copy_folder(&live, &copy);
+    let journals: Vec<_> = std::fs::read_dir(copy.join("fjall"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jnl"))
+        .collect();
+    let [journal] = &journals[..] else { panic!("one journal, found {journals:?}") };
+    let mut content = std::fs::read(journal).unwrap();
+    content.truncate(content.iter().rposition(|byte| *byte != 0).unwrap() + 1);
+    content.truncate(content.len() / 10);
+    std::fs::write(journal, content).unwrap();
+    match EmbeddedStore::open(&copy, options) {
+        Ok(store) => {
+            let found = (0..COMMITS).filter(|number| has(&store, &format!("key {number}"))).count();
+            panic!("opened with {found} of {COMMITS} items");
+        }
+        Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
+    }
+}

@@ -1,7 +1,8 @@
 //! Verifying a physical partition: that everything stored about its items agrees.
 //!
 //! Reads one snapshot from front to back, so it finds what a crash, a bug or a bad disk left behind: items
-//! without numbers, numbers without items, gaps in the change log, counters and sizes that are off.
+//! without numbers, numbers without items, gaps in the change log, counters and sizes that are off, index entries that
+//! are missing or left over.
 
 use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{PartitionKey, extract};
@@ -11,10 +12,15 @@ use crate::container::{Container, Plan};
 use crate::counters::{Counters, LogicalSize};
 use crate::error::{Error, Result};
 use crate::feed::{Change, ChangeKind};
+use crate::index_state::IndexState;
 use crate::item::Item;
 use crate::keys;
 use crate::ranges::Range;
 use crate::write;
+
+mod index;
+
+use index::IndexCheck;
 
 /// Problems after which a check gives up listing more of the same partition.
 const PROBLEMS_MAX: usize = 100;
@@ -37,6 +43,8 @@ pub struct CheckSummary {
     pub bytes: u64,
     /// Entries of the change log.
     pub changes: u64,
+    /// Entries of the index.
+    pub entries: u64,
     /// What does not agree.
     pub problems: Vec<Problem>,
 }
@@ -59,7 +67,10 @@ pub fn check_partition(
         Some(bytes) => Counters::decode(&bytes)?,
         None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
     };
+    let get = |family, key: &[u8]| snapshot.get(family, key);
+    let state = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &plan.layout)?;
     let mut check = Check {
+        index: IndexCheck::new(state),
         snapshot: snapshot.as_ref(),
         plan: &plan,
         range: &slot.range,
@@ -71,11 +82,13 @@ pub fn check_partition(
     check.items(progress)?;
     check.numbers()?;
     check.changes()?;
+    check.entries()?;
     check.records()?;
     Ok(check.summary)
 }
 
 struct Check<'a> {
+    index: IndexCheck,
     snapshot: &'a dyn Snapshot,
     plan: &'a Plan,
     range: &'a Range,
@@ -199,7 +212,7 @@ impl Check<'_> {
                 self.problem(format!("{name}: unique key {} is not reserved for it", constraint + 1));
             }
         }
-        Ok(())
+        self.item_entries(item, &name)
     }
 
     fn add_to_logical_partition(&mut self, logical: Bytes, bytes: usize) -> Result<()> {
@@ -283,16 +296,31 @@ impl Check<'_> {
     }
 
     fn records(&mut self) -> Result<()> {
-        let (mut sizes, mut reservations) = (0, 0);
+        let (mut sizes, mut reservations, mut counts, mut names, mut computed) = (0, 0, 0, 0, 0);
+        let single = [keys::COUNTERS, keys::INDEX_LAYOUTS, keys::INDEX_PROGRESS, keys::INDEX_CROWDED];
         self.scan(Family::Meta, |check, key, _| {
             match key.first() {
-                Some(0) if key == keys::COUNTERS => {}
+                _ if single.contains(&&key[..]) => {}
                 Some(&keys::SIZE_TAG) => sizes += 1,
                 Some(&keys::UNIQUE_TAG) => reservations += 1,
+                Some(&keys::INDEX_COUNT_TAG) => counts += 1,
+                Some(&keys::INDEX_NAME_TAG) => names += 1,
+                Some(&keys::COMPUTED_TAG) => computed += 1,
                 _ => check.problem(format!("the record {} is of no known kind", shown(key))),
             }
             Ok(())
         })?;
+        let IndexCheck { indexes, computed: expected_computed, .. } = self.index;
+        if (counts, names) != (indexes, indexes) {
+            self.problem(format!(
+                "there are {counts} counts and {names} names of indexes for {indexes} indexes"
+            ));
+        }
+        if computed != expected_computed {
+            self.problem(format!(
+                "there are {computed} records of computed entries, {expected_computed} of them are those of items"
+            ));
+        }
         if sizes != self.logical_partitions {
             let found = self.logical_partitions;
             self.problem(format!("there are {sizes} sizes of logical partitions for {found} of them"));

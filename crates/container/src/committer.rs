@@ -26,9 +26,14 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::container::Plan;
 use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, Item};
 use crate::keys;
-use crate::limits::{GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX};
+use crate::known_numbers::KnownNumbers;
+use crate::layout::{Layout, Layouts};
+use crate::limits::{
+    GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS,
+};
 use crate::ranges::Range;
 use crate::settle::{Group, Settled, Touched, Written};
 use crate::write::Intent;
@@ -47,6 +52,13 @@ pub(crate) struct Partition {
     lsn: AtomicU64,
     /// What the running committer goes on from; nobody else takes this.
     settled: Mutex<Settled>,
+    /// What is known of the index, for everybody else.
+    index: RwLock<IndexState>,
+    /// The layout that a partition without any takes.
+    first_layout: Arc<Layout>,
+    /// The layouts that were read last, so that they are parsed once.
+    known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
+    pub(crate) known_numbers: KnownNumbers,
     queue: Mutex<Queue>,
     /// Tells the committer that writes have come while it waits for the store.
     arrived: Notify,
@@ -66,11 +78,35 @@ struct Queue {
     lost: Option<Error>,
 }
 
+/// What a committer does.
+#[expect(clippy::large_enum_variant, reason = "nearly every task is a write")]
+pub(crate) enum Task {
+    /// One write.
+    Write(Intent),
+    /// One step of a re-indexing.
+    Reindex,
+}
+
+/// What a committer did.
+pub(crate) enum Done {
+    Written(Box<Written>),
+    Reindexed,
+}
+
+impl Task {
+    fn bytes(&self) -> usize {
+        match self {
+            Task::Write(intent) => intent.bytes(),
+            Task::Reindex => REINDEX_STEP_ITEMS * 1024,
+        }
+    }
+}
+
 /// A queued write, with whom to tell.
 struct Write {
-    intent: Intent,
+    task: Task,
     plan: Arc<Plan>,
-    reply: oneshot::Sender<Result<Written>>,
+    reply: oneshot::Sender<Result<Done>>,
     /// Room in the queue, given back when the write is answered.
     _room: OwnedSemaphorePermit,
 }
@@ -83,9 +119,13 @@ impl Partition {
         identity: Arc<ContainerIdentity>,
         limits: Arc<Limits>,
         env: Env,
+        first_layout: Arc<Layout>,
     ) -> Result<Partition> {
         let space = store.open_space(range.space)?;
         let counters = Counters::load(space.as_ref(), range.lsn_base)?;
+        let decode = |bytes: &Bytes| Layouts::decode(bytes).map(Arc::new);
+        let get = |family, key: &[u8]| space.get(family, key);
+        let index = IndexState::load(get, decode, &counters, &first_layout)?;
         Ok(Partition {
             range_id: range.id,
             identity,
@@ -96,7 +136,11 @@ impl Partition {
             lsn_base: range.lsn_base,
             lsn: AtomicU64::new(counters.lsn),
             space: RwLock::new(space),
-            settled: Mutex::new(Settled::new(counters)),
+            settled: Mutex::new(Settled::new(counters, index.clone())),
+            index: RwLock::new(index),
+            first_layout,
+            known_layouts: Mutex::default(),
+            known_numbers: KnownNumbers::default(),
             queue: Mutex::default(),
             arrived: Notify::new(),
             room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
@@ -122,14 +166,44 @@ impl Partition {
         Ok(self.space().get(Family::Number, &keys::number(number))?)
     }
 
+    /// Returns what is known of the index; what is on its way to the store counts.
+    pub(crate) fn index(&self) -> IndexState {
+        self.index.read().expect("no panic while the index state is held").clone()
+    }
+
+    /// Returns the layouts that a record holds.
+    pub(crate) fn layouts(&self, bytes: &Bytes) -> Result<Arc<Layouts>> {
+        let mut known = self.known_layouts.lock().expect("no panic while layouts are read");
+        if let Some((known_bytes, layouts)) = &*known
+            && known_bytes == bytes
+        {
+            return Ok(layouts.clone());
+        }
+        let layouts = Arc::new(Layouts::decode(bytes)?);
+        *known = Some((Bytes::copy_from_slice(bytes), layouts.clone()));
+        Ok(layouts)
+    }
+
     /// Queues a write and waits until it is durable or refused.
     pub(crate) async fn submit(self: &Arc<Self>, plan: Arc<Plan>, intent: Intent) -> Result<Written> {
-        let kib = intent.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
+        match self.queue(plan, Task::Write(intent)).await? {
+            Done::Written(written) => Ok(*written),
+            Done::Reindexed => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
+        }
+    }
+
+    /// Queues one step of a re-indexing and waits until it is durable.
+    pub(crate) async fn reindex(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
+        self.queue(plan, Task::Reindex).await.map(|_| ())
+    }
+
+    async fn queue(self: &Arc<Self>, plan: Arc<Plan>, task: Task) -> Result<Done> {
+        let kib = task.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
         let room = self.room.clone().acquire_many_owned(kib).await.expect("the queue is never closed");
         let (reply, answer) = oneshot::channel();
         let (start, tell) = {
             let mut queue = self.queue.lock().expect("no panic while the queue is held");
-            queue.waiting.push_back(Write { intent, plan, reply, _room: room });
+            queue.waiting.push_back(Write { task, plan, reply, _room: room });
             (!std::mem::replace(&mut queue.running, true), queue.waiting.len() == queue.wanted)
         };
         if start {
@@ -155,10 +229,10 @@ impl Partition {
         let mut bytes = 0;
         let mut count = 0;
         for write in &queue.waiting {
-            if count == GROUP_WRITES_MAX || (count > 0 && bytes + write.intent.bytes() > GROUP_BYTES_MAX) {
+            if count == GROUP_WRITES_MAX || (count > 0 && bytes + write.task.bytes() > GROUP_BYTES_MAX) {
                 break;
             }
-            bytes += write.intent.bytes();
+            bytes += write.task.bytes();
             count += 1;
         }
         Some(queue.waiting.drain(..count).collect())
@@ -181,26 +255,42 @@ impl Partition {
         }
         let space = self.store.open_space(self.space_id)?;
         let counters = Counters::load(space.as_ref(), self.lsn_base)?;
+        let get = |family, key: &[u8]| space.get(family, key);
+        let index = IndexState::load(get, |bytes| self.layouts(bytes), &counters, &self.first_layout)?;
         self.lsn.store(counters.lsn, Ordering::Release);
+        *self.index.write().expect("no panic while the index state is held") = index.clone();
         *self.space.write().expect("no panic while the space is held") = space;
-        *self.settled() = Settled::new(counters);
+        *self.settled() = Settled::new(counters, index);
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
     }
 
-    /// Settles a group and hands it to the store.
+    /// Settles a group and hands it to the store. What would make the group too large goes back to the queue.
     fn start(&self, writes: Vec<Write>, number: u64) -> OnItsWay {
         let space = self.space();
         let mut settled = self.settled();
         let mut group = Group::new(self, space.as_ref(), &settled);
         let mut outcomes = Vec::with_capacity(writes.len());
-        for Write { intent, plan, reply, _room } in writes {
-            outcomes.push(Outcome { reply, result: group.settle(&plan, intent), _room });
+        let mut rest = writes.into_iter();
+        for Write { task, plan, reply, _room } in rest.by_ref() {
+            outcomes.push(Outcome { reply, result: group.settle(&plan, task), _room });
+            if group.is_full() {
+                break;
+            }
         }
-        let effects = group.finish();
+        let mut effects = group.finish();
         let lsn = effects.counters.lsn;
         let committed = effects.batch().map(|batch| space.commit(batch));
+        let index_changed = effects.index_changed();
         let touched = settled.absorb(effects, number);
+        if index_changed {
+            *self.index.write().expect("no panic while the index state is held") = settled.index().clone();
+        }
+        drop(settled);
+        if rest.len() > 0 {
+            let mut queue = self.queue.lock().expect("no panic while the queue is held");
+            rest.rev().for_each(|write| queue.waiting.push_front(write));
+        }
         OnItsWay { number, lsn, committed, touched, outcomes }
     }
 
@@ -255,8 +345,8 @@ struct OnItsWay {
 
 /// What became of a write, to be told once its group has landed.
 struct Outcome {
-    reply: oneshot::Sender<Result<Written>>,
-    result: Result<Written>,
+    reply: oneshot::Sender<Result<Done>>,
+    result: Result<Done>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -280,8 +370,9 @@ async fn run(partition: Arc<Partition>) {
                         continue;
                     }
                     number += 1;
-                    writes_on_their_way += writes.len();
-                    on_their_way.push_back(partition.start(writes, number));
+                    let group = partition.start(writes, number);
+                    writes_on_their_way += group.outcomes.len();
+                    on_their_way.push_back(group);
                     continue;
                 }
                 None if on_their_way.is_empty() => break,

@@ -5,12 +5,16 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use armilla_env::Env;
 use armilla_index::Matcher;
 use armilla_kv::Store;
-use armilla_value::{HashedKey, PartitionKey};
+use armilla_value::{HashedKey, Node, PartitionKey, Value};
+use tokio::sync::Notify;
 
 use crate::committer::Partition;
+use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, ETag, Item};
+use crate::layout::Layout;
 use crate::limits::Limits;
 use crate::patch::Patch;
 use crate::ranges::Range;
@@ -27,12 +31,16 @@ pub struct Container {
     identity: Arc<ContainerIdentity>,
     plan: RwLock<Arc<Plan>>,
     slots: Vec<Slot>,
+    /// Told when there may be something to re-index.
+    pub(crate) reindex_wanted: Notify,
 }
 
 /// A definition with what is derived from it once and used by every write.
 pub(crate) struct Plan {
     pub(crate) definition: ContainerDefinition,
-    pub(crate) matcher: Matcher,
+    /// Which entries items are to have in the index.
+    pub(crate) layout: Arc<Layout>,
+    computed: Option<Arc<dyn ComputedProperties>>,
     /// A key that is the id itself costs no index term of its own.
     pub(crate) partition_key_is_id: bool,
     /// Whether the change log keeps replaced versions.
@@ -40,12 +48,35 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    fn new(definition: ContainerDefinition) -> Plan {
-        let matcher = Matcher::new(&definition.indexing);
+    fn new(definition: ContainerDefinition, computed: Option<Arc<dyn ComputedProperties>>) -> Plan {
+        let layout = Arc::new(Layout::of(&definition));
         let paths = &definition.partition_key.paths;
         let partition_key_is_id = paths.len() == 1 && paths[0].names() == ["id"];
         let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
-        Plan { definition, matcher, partition_key_is_id, keeps_all_versions }
+        Plan { definition, layout, computed, partition_key_is_id, keeps_all_versions }
+    }
+
+    /// Returns the compiled indexing policy.
+    pub(crate) fn matcher(&self) -> &Matcher {
+        &self.layout.matcher
+    }
+
+    /// Returns the computed properties of an item, if any have entries in the index.
+    pub(crate) fn computed(&self, root: Node<'_>) -> Vec<(String, Option<Value>)> {
+        match &self.computed {
+            Some(computed) if self.layout.has_computed => computed.evaluate(root),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether a partition has something to do to get to the layout that is wanted, and can.
+    pub(crate) fn needs_reindex(&self, state: &IndexState) -> bool {
+        state.needs(&self.layout) && (self.evaluates() || !self.layout.has_computed)
+    }
+
+    /// Returns whether computed properties can be evaluated.
+    pub(crate) fn evaluates(&self) -> bool {
+        self.computed.is_some()
     }
 }
 
@@ -67,13 +98,15 @@ pub struct ReadItem {
 }
 
 impl Container {
-    /// Opens a container. Ranges are sorted and cover the ring without gap or overlap.
+    /// Opens a container. Ranges are sorted and cover the ring without gap or overlap. `computed` evaluates the
+    /// computed properties of the definition; without it they have no entries in the index.
     pub fn open(
         store: Arc<dyn Store>,
         env: Env,
         limits: Arc<Limits>,
         identity: ContainerIdentity,
         definition: ContainerDefinition,
+        computed: Option<Arc<dyn ComputedProperties>>,
         ranges: Vec<Range>,
     ) -> Container {
         assert!(
@@ -93,8 +126,9 @@ impl Container {
             env,
             limits,
             identity: Arc::new(identity),
-            plan: RwLock::new(Arc::new(Plan::new(definition))),
+            plan: RwLock::new(Arc::new(Plan::new(definition, computed))),
             slots,
+            reindex_wanted: Notify::new(),
         }
     }
 
@@ -108,9 +142,16 @@ impl Container {
         self.plan().definition.clone()
     }
 
-    /// Puts another definition in place, which the caller has checked and stored.
-    pub fn set_definition(&self, definition: ContainerDefinition) {
-        *self.plan.write().expect("no panic while the definition is held") = Arc::new(Plan::new(definition));
+    /// Puts another definition in place, which the caller has checked and stored, with what evaluates its computed
+    /// properties. If it asks for another index, [`Container::reindex_step`] makes it.
+    pub fn set_definition(
+        &self,
+        definition: ContainerDefinition,
+        computed: Option<Arc<dyn ComputedProperties>>,
+    ) {
+        *self.plan.write().expect("no panic while the definition is held") =
+            Arc::new(Plan::new(definition, computed));
+        self.reindex_wanted.notify_waiters();
     }
 
     /// Returns the partition map.
@@ -271,13 +312,22 @@ impl Container {
 
     /// Waits until no write is on its way.
     pub async fn drain(&self) {
-        for partition in self.slots.iter().filter_map(|slot| slot.partition.get()) {
+        for partition in self.open_partitions() {
             partition.drain().await;
         }
     }
 
     pub(crate) fn plan(&self) -> Arc<Plan> {
         self.plan.read().expect("no panic while the definition is held").clone()
+    }
+
+    /// Returns the partitions that were opened.
+    pub(crate) fn open_partitions(&self) -> impl Iterator<Item = &Arc<Partition>> {
+        self.slots.iter().filter_map(|slot| slot.partition.get())
+    }
+
+    pub(crate) fn shared_identity(&self) -> &Arc<ContainerIdentity> {
+        &self.identity
     }
 
     pub(crate) fn slots(&self) -> &[Slot] {
@@ -305,8 +355,11 @@ impl Container {
             self.identity.clone(),
             self.limits.clone(),
             self.env.clone(),
+            self.plan().layout.clone(),
         )?);
-        Ok(slot.partition.get_or_init(|| partition).clone())
+        let partition = slot.partition.get_or_init(|| partition).clone();
+        self.reindex_wanted.notify_waiters();
+        Ok(partition)
     }
 
     /// A request that was refused before it reached a partition's committer, but after it was routed.

@@ -8,6 +8,10 @@ use crate::keys;
 
 const FORMAT_VERSION: u8 = 1;
 
+/// The version of the counters of a partition whose batches maintain its index. A program that knows nothing of the
+/// index refuses it, rather than to write items without their entries; a partition of such a program has version 1.
+const INDEXED_VERSION: u8 = 2;
+
 /// What a partition counts. Stored with every batch, so it always agrees with what the batch wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -32,7 +36,7 @@ impl Counters {
 
     pub(crate) fn encode(&self) -> Bytes {
         let mut bytes = Vec::with_capacity(33);
-        bytes.push(FORMAT_VERSION);
+        bytes.push(INDEXED_VERSION);
         for number in [self.lsn, self.sequence, self.items, self.bytes] {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
@@ -40,8 +44,9 @@ impl Counters {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Counters> {
-        let [lsn, sequence, items, bytes] =
-            decode(bytes).ok_or_else(|| Error::corrupt("a partition's counters are damaged"))?;
+        let [lsn, sequence, items, bytes] = decode_version(bytes, INDEXED_VERSION)
+            .or_else(|| decode(bytes))
+            .ok_or_else(|| Error::corrupt("a partition's counters are damaged"))?;
         Ok(Counters { lsn, sequence, items, bytes })
     }
 }
@@ -72,9 +77,13 @@ impl LogicalSize {
 }
 
 /// Reads a version byte and some numbers, and nothing else.
-fn decode<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
+pub(crate) fn decode<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
+    decode_version(bytes, FORMAT_VERSION)
+}
+
+fn decode_version<const N: usize>(bytes: &[u8], expected: u8) -> Option<[u64; N]> {
     let (version, rest) = bytes.split_first()?;
-    if *version != FORMAT_VERSION || rest.len() != 8 * N {
+    if *version != expected || rest.len() != 8 * N {
         return None;
     }
     let mut numbers = [0; N];

@@ -96,6 +96,16 @@ impl Item {
         &self.bytes
     }
 
+    /// Returns the stored bytes, and where the content begins in them.
+    pub fn raw(&self) -> (&Bytes, usize) {
+        (&self.bytes, HEADER_BYTES)
+    }
+
+    /// Makes an item of bytes that came from [`Item::raw`].
+    pub fn from_raw(bytes: Bytes) -> Option<Item> {
+        ItemHeader::read(&bytes).map(|header| Item { bytes, header })
+    }
+
     /// Returns the item's etag in a container.
     pub fn etag(&self, identity: &ContainerIdentity) -> ETag {
         let header = &self.header;
@@ -105,6 +115,11 @@ impl Item {
     /// Returns the item's resource id in a container.
     pub fn rid(&self, identity: &ContainerIdentity) -> ItemRid {
         ItemRid::new(identity.rid, self.header.number).expect("item numbers have 60 bits")
+    }
+
+    /// Returns the item's link in a container.
+    pub fn self_link(&self, identity: &ContainerIdentity) -> String {
+        format!("{}{}/", identity.items_link, self.rid(identity))
     }
 
     /// Returns the size of the item's JSON with its system properties, which is what it is charged by.

@@ -4,8 +4,11 @@
 //! a hash), then of their ids, so a logical partition is one contiguous run that begins with its
 //! [`LogicalKey`].
 
+use armilla_index::IndexId;
 use armilla_value::{HashVersion, HashedKey, PartitionKey, key};
 use bytes::Bytes;
+
+use crate::error::{Error, Result};
 
 /// The key prefix that all items of one logical partition share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,6 +50,45 @@ pub(crate) const SIZE_TAG: u8 = 0x01;
 /// What the unique-key reservations begin with, in the meta family.
 pub(crate) const UNIQUE_TAG: u8 = 0x02;
 
+/// What the numbers of entries of indexes begin with, in the meta family.
+pub(crate) const INDEX_COUNT_TAG: u8 = 0x03;
+
+/// What the names of indexes begin with, in the meta family.
+pub(crate) const INDEX_NAME_TAG: u8 = 0x04;
+
+/// What the computed entries of items begin with, in the meta family.
+pub(crate) const COMPUTED_TAG: u8 = 0x05;
+
+/// The record of the layouts of a partition's index, in the meta family.
+pub(crate) const INDEX_LAYOUTS: &[u8] = &[0x06];
+
+/// The record of how far a re-indexing is, in the meta family.
+pub(crate) const INDEX_PROGRESS: &[u8] = &[0x07];
+
+/// The record of the indexes that lack entries of some items, in the meta family.
+pub(crate) const INDEX_CROWDED: &[u8] = &[0x08];
+
+/// The number of entries of an index, in the meta family.
+pub(crate) fn index_count(index: IndexId) -> [u8; 9] {
+    tagged(INDEX_COUNT_TAG, index.0)
+}
+
+/// The name of an index, in the meta family.
+pub(crate) fn index_name(index: IndexId) -> [u8; 9] {
+    tagged(INDEX_NAME_TAG, index.0)
+}
+
+/// The computed entries of the item with a number, in the meta family.
+pub(crate) fn computed(number: u64) -> Bytes {
+    Bytes::copy_from_slice(&tagged(COMPUTED_TAG, number))
+}
+
+fn tagged(tag: u8, number: u64) -> [u8; 9] {
+    let mut bytes = [tag; 9];
+    bytes[1..].copy_from_slice(&number.to_be_bytes());
+    bytes
+}
+
 /// The record of a logical partition's size, in the meta family.
 pub(crate) fn size(logical: &LogicalKey) -> Bytes {
     let mut bytes = Vec::with_capacity(1 + logical.0.len());
@@ -70,12 +112,45 @@ pub(crate) fn number(number: u64) -> Bytes {
     Bytes::copy_from_slice(&number.to_be_bytes())
 }
 
+/// Reads the item number that is a key of the number family.
+pub(crate) fn decode_number(key: &[u8]) -> Result<u64> {
+    let bytes = key.try_into().map_err(|_| Error::corrupt("an item number is not 8 bytes long"))?;
+    Ok(u64::from_be_bytes(bytes))
+}
+
 /// The entry of a change, in the feed family.
 pub(crate) fn feed(lsn: u64, operation: u16) -> Bytes {
     let mut bytes = [0; 10];
     bytes[..8].copy_from_slice(&lsn.to_be_bytes());
     bytes[8..].copy_from_slice(&operation.to_be_bytes());
     Bytes::copy_from_slice(&bytes)
+}
+
+/// Returns where the keys of items at and behind a hashed key begin, which need not be the hash of anything; `None`
+/// where there can be none.
+pub(crate) fn from_hashed(hashed: &HashedKey, version: HashVersion, levels: usize) -> Option<Bytes> {
+    match version {
+        HashVersion::V1 => {
+            let mut bytes = Vec::new();
+            key::escape(hashed.as_bytes(), &mut bytes);
+            // Without the mark of the end, longer hashes that begin so are not below either.
+            bytes.truncate(bytes.len() - 2);
+            Some(bytes.into())
+        }
+        HashVersion::V2 | HashVersion::MultiHash => {
+            let bytes = hashed.as_bytes();
+            match bytes.get(..hashed_bytes(version, levels)) {
+                // What is longer than a hash lies behind the one that it begins with.
+                Some(whole) if whole.len() < bytes.len() => armilla_kv::prefix_end(whole),
+                _ => Some(Bytes::copy_from_slice(bytes)),
+            }
+        }
+    }
+}
+
+/// Returns how long hashed keys are at the start of item keys, where they are all of one length.
+fn hashed_bytes(version: HashVersion, levels: usize) -> usize {
+    16 * if version == HashVersion::V2 { 1 } else { levels }
 }
 
 /// Returns the hashed key that an item's key begins with.
@@ -95,8 +170,7 @@ pub(crate) fn split_item_key(
             Some((HashedKey::from_bytes(&hashed), rest))
         }
         HashVersion::V2 | HashVersion::MultiHash => {
-            let length = 16 * if version == HashVersion::V2 { 1 } else { levels };
-            let (hashed, rest) = item_key.split_at_checked(length)?;
+            let (hashed, rest) = item_key.split_at_checked(hashed_bytes(version, levels))?;
             Some((HashedKey::from_bytes(hashed), rest))
         }
     }

@@ -9,37 +9,48 @@
 
 mod check;
 mod committer;
+mod computed;
 mod container;
 mod counters;
 pub mod definition;
+mod entries;
 mod error;
 mod feed;
+mod index_state;
 mod item;
 mod keys;
+mod known_numbers;
+mod layout;
 mod limits;
 mod list;
 mod patch;
 mod ranges;
+mod reader;
+mod reindex;
 mod session;
 mod settle;
 mod throughput;
 mod write;
 
 pub use check::{CheckSummary, Problem, check_partition};
+pub use computed::ComputedProperties;
 pub use container::{Container, ReadItem};
 pub use counters::{Counters, LogicalSize};
 pub use definition::{ContainerDefinition, DefinitionError, validate_resource_id};
 pub use error::{Error, ErrorKind, Position, Result};
 pub use feed::ChangeKind;
 pub use item::{ContainerIdentity, ETag, Item, ItemHeader, SYSTEM_PROPERTIES};
+pub use layout::Usable;
 pub use limits::{
     GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, Limits, PAGE_BYTES_MAX, PAGE_ITEMS_MAX,
     PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX, PATCH_OPERATIONS_MAX, QUEUE_KIB_MAX,
+    REINDEX_STEP_ITEMS,
 };
 pub use list::{ItemPage, ListRequest, ListScope};
-pub use patch::{Operation, Patch, Pointer};
+pub use patch::{Condition, Operation, Patch, Pointer};
 pub use ranges::{Range, initial_ranges};
+pub use reader::{PartitionReader, ReadScope};
 pub use session::SessionToken;
 pub use settle::Written;
-pub use throughput::{ReadCost, RequestUnits, TermCount, Work, price};
+pub use throughput::{QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge};
 pub use write::{Precondition, WriteMode, validate_item_id};

@@ -60,3 +60,42 @@ pub(crate) const ORDERED_PARTITION_ITEMS_MAX: u64 = 1_000;
 
 /// The same, in bytes.
 pub(crate) const ORDERED_PARTITION_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Longest text that is kept of an index's path.
+pub(crate) const INDEX_PATH_TEXT_BYTES_MAX: usize = 512;
+
+/// Most entries that are kept of what one item's content gives; the service has no such bound, but a batch of the
+/// store has. Beyond it, whole indexes are left out for the item, those with the most entries first, and reads do
+/// without them.
+pub(crate) const CONTENT_ENTRIES_MAX: usize = 32_768;
+
+/// The same, in bytes.
+pub(crate) const CONTENT_ENTRY_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Most entries that are kept of what depends on an item's time stamp, or on its computed properties.
+pub(crate) const EXTRA_ENTRIES_MAX: usize = 4_096;
+
+/// The same, in bytes.
+pub(crate) const EXTRA_ENTRY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Most indexes that are left out for one item by name; beyond, all are.
+pub(crate) const ITEM_CROWDED_INDEXES_MAX: usize = 8;
+
+/// Most indexes of a partition that are known by name to lack entries of some items.
+pub(crate) const CROWDED_INDEXES_MAX: usize = 4_096;
+
+/// Changes of index entries after which a group commit takes no further write: with the most that one write can
+/// add, it still fits a batch of the store.
+pub(crate) const GROUP_ENTRIES_MAX: usize = 24_000;
+
+/// The same, in bytes of their keys.
+pub(crate) const GROUP_ENTRY_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Numbers of entries of single indexes that a partition keeps in memory.
+pub(crate) const KNOWN_ENTRY_COUNTS_MAX: usize = 4_096;
+
+/// Items that one step of a re-indexing looks at.
+pub const REINDEX_STEP_ITEMS: usize = 100;
+
+/// Item numbers whose keys a partition keeps in memory.
+pub(crate) const KNOWN_NUMBERS_MAX: usize = 16_384;

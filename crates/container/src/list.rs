@@ -91,8 +91,8 @@ impl Container {
         Ok(page.finish())
     }
 
-    /// Returns the arcs that are still to be read.
-    fn arcs(&self, plan: &Plan, scope: &ListScope, continuation: Option<&str>) -> Result<Vec<Arc>> {
+    /// Returns the part of the ring that a scope covers: its first hashed key, and the first one beyond.
+    pub(crate) fn scope_bounds(&self, plan: &Plan, scope: &ListScope) -> Result<(HashedKey, HashedKey)> {
         let (min, max) = match scope {
             ListScope::All => (HashedKey::MIN, HashedKey::MAX),
             ListScope::PartitionKey(prefix) => {
@@ -130,6 +130,12 @@ impl Container {
         if min >= max {
             return Err(Error::invalid(format!("the range from '{min}' to '{max}' is empty")));
         }
+        Ok((min, max))
+    }
+
+    /// Returns the arcs that are still to be read.
+    fn arcs(&self, plan: &Plan, scope: &ListScope, continuation: Option<&str>) -> Result<Vec<Arc>> {
+        let (min, max) = self.scope_bounds(plan, scope)?;
         let mut arcs = match continuation {
             Some(token) => read_token(token)?,
             None => vec![Arc { min: min.clone(), max: min.clone(), after: 0 }],
@@ -222,7 +228,7 @@ fn walk(
         let entries = snapshot.scan(&scan)?;
         let mut matching = Vec::with_capacity(entries.entries.len());
         for (number, item_key) in &entries.entries {
-            let number = decode_number(number)?;
+            let number = keys::decode_number(number)?;
             let inside = whole || {
                 let hashed = keys::hashed(item_key, version, levels)
                     .ok_or_else(|| Error::corrupt(format!("the entry of item number {number} is damaged")))?;
@@ -246,15 +252,10 @@ fn walk(
             after = *number;
         }
         match entries.entries.last() {
-            Some((number, _)) if entries.more => after = decode_number(number)?,
+            Some((number, _)) if entries.more => after = keys::decode_number(number)?,
             _ => return Ok(None),
         }
     }
-}
-
-fn decode_number(key: &Bytes) -> Result<u64> {
-    let bytes = key[..].try_into().map_err(|_| Error::corrupt("an item number is not 8 bytes long"))?;
-    Ok(u64::from_be_bytes(bytes))
 }
 
 /// How the items of one logical partition are ordered, and where the page before ended.

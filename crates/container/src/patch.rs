@@ -1,17 +1,34 @@
 //! Patches: a few changes at named paths of one item, applied in order, all or none.
 
+use std::fmt;
+use std::sync::Arc;
+
 use armilla_value::{Object, PropertyPath, Value};
 
 use crate::error::{Error, Result};
-use crate::item::SYSTEM_PROPERTIES;
+use crate::item::{Item, SYSTEM_PROPERTIES};
 use crate::limits::PATCH_OPERATIONS_MAX;
 
 /// A list of changes to one item.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Patch {
     operations: Vec<Operation>,
     bytes: usize,
+    condition: Option<Condition>,
 }
+
+impl fmt::Debug for Patch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let conditional = self.condition.is_some();
+        f.debug_struct("Patch")
+            .field("operations", &self.operations)
+            .field("conditional", &conditional)
+            .finish()
+    }
+}
+
+/// Says whether an item may be patched. It is asked by the committer, in between writes, so it must be quick.
+pub type Condition = Arc<dyn Fn(&Item) -> bool + Send + Sync>;
 
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,8 +125,19 @@ impl Patch {
             count if count > PATCH_OPERATIONS_MAX => Err(Error::invalid(format!(
                 "a patch has at most {PATCH_OPERATIONS_MAX} operations, this one has {count}"
             ))),
-            _ => Ok(Patch { operations, bytes }),
+            _ => Ok(Patch { operations, bytes, condition: None }),
         }
+    }
+
+    /// Makes the patch depend on the item as it is then.
+    #[must_use]
+    pub fn only_if(self, condition: Condition) -> Patch {
+        Patch { condition: Some(condition), ..self }
+    }
+
+    /// Returns whether the item may be patched.
+    pub(crate) fn applies_to(&self, item: &Item) -> bool {
+        self.condition.as_ref().is_none_or(|condition| condition(item))
     }
 
     pub(crate) fn len(&self) -> usize {

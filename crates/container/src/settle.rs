@@ -2,28 +2,38 @@
 //! and the group so far.
 //!
 //! A refused write leaves no trace in the group. Everything a write changes goes into the one batch of its
-//! group: the item, its number, its entry in the change log, its unique keys, the size of its logical partition.
+//! group: the item, its number, its entry in the change log, its unique keys, the size of its logical partition,
+//! its index entries.
 //!
-//! Not here: queueing and durability (`committer`), reading the body (`write`).
+//! Not here: queueing and durability (`committer`), reading the body (`write`), the entries themselves (`index` in
+//! this folder), bringing items from one layout of the index to another (`reindex` in this folder).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use armilla_index::{self as index, Leaves};
+use armilla_index::{self as terms, Leaves};
 use armilla_kv::{Batch, Family, Space};
-use armilla_value::{PartitionKey, stored};
+use armilla_value::{PartitionKey, Stored, stored};
 use bytes::Bytes;
 
-use crate::committer::Partition;
+use crate::committer::{Done, Partition, Task};
 use crate::container::Plan;
 use crate::counters::{Counters, LogicalSize};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::feed::{Change, ChangeKind};
-use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
+use crate::index_state::IndexState;
+use crate::item::{HEADER_BYTES, Item, ItemHeader, SYSTEM_PROPERTIES};
 use crate::keys;
+use crate::limits::KNOWN_ENTRY_COUNTS_MAX;
 use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, TermCount, Work, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
+
+mod index;
+mod reindex;
+
+pub(crate) use index::decode_count;
+use index::{ById, IndexEffects, NewVersion};
 
 /// Most sizes of logical partitions that a partition keeps in memory while nothing is on its way.
 const KNOWN_SIZES_MAX: usize = 1_024;
@@ -47,6 +57,9 @@ pub struct Written {
 /// What the committer has settled so far: the counters, and what is not durable yet.
 pub(crate) struct Settled {
     counters: Counters,
+    index: IndexState,
+    /// Numbers of entries that were written lately, as they are or will be, each with the group that did.
+    counts: ById<(u64, u64)>,
     /// Items on their way to the store, each with the group that wrote it last.
     items: HashMap<Bytes, (u64, Option<Item>)>,
     /// Other records on their way, each with the group that wrote it last.
@@ -63,13 +76,28 @@ pub(crate) struct Touched {
 }
 
 impl Settled {
-    pub(crate) fn new(counters: Counters) -> Settled {
-        Settled { counters, items: HashMap::new(), records: HashMap::new(), sizes: HashMap::new(), groups: 0 }
+    pub(crate) fn new(counters: Counters, index: IndexState) -> Settled {
+        Settled {
+            counters,
+            index,
+            counts: ById::default(),
+            items: HashMap::new(),
+            records: HashMap::new(),
+            sizes: HashMap::new(),
+            groups: 0,
+        }
+    }
+
+    /// Returns what is known of the index, as it is or will be.
+    pub(crate) fn index(&self) -> &IndexState {
+        &self.index
     }
 
     /// Takes over what a group did, which is now on its way to the store.
     pub(crate) fn absorb(&mut self, effects: Effects, group: u64) -> Touched {
         self.counters = effects.counters;
+        self.index = effects.index.state;
+        self.counts.extend(effects.index.counts.into_iter().map(|(id, count)| (id, (count.now, group))));
         self.groups += 1;
         self.sizes.extend(effects.sizes.into_iter().map(|(key, (size, _))| (key, size)));
         let mut touched = Touched { items: Vec::with_capacity(effects.items.len()), records: Vec::new() };
@@ -78,7 +106,7 @@ impl Settled {
             self.items.insert(key, (group, item));
         }
         for (key, value) in effects.records {
-            // Only reservations of unique keys are ever looked up again.
+            // Only reservations of unique keys and computed entries are ever looked up again.
             if key.0 == Family::Meta {
                 touched.records.push(key.clone());
                 self.records.insert(key, (group, value));
@@ -104,6 +132,10 @@ impl Settled {
                 entry.remove();
             }
         }
+        // What is not stored yet must not be forgotten; what is may be.
+        if self.counts.len() > KNOWN_ENTRY_COUNTS_MAX {
+            self.counts.retain(|_, (_, last)| *last > group);
+        }
         // Sizes that are not stored yet must not be forgotten; once all are, any may be.
         if self.groups == 0 && self.sizes.len() > KNOWN_SIZES_MAX {
             self.sizes.clear();
@@ -123,6 +155,7 @@ pub(crate) struct Group<'a> {
 /// What a group does to the partition.
 pub(crate) struct Effects {
     pub(crate) counters: Counters,
+    index: IndexEffects,
     /// Items that the group changed, as they will be after it.
     items: HashMap<Bytes, Option<Item>>,
     /// Sizes that the group looked at, as they will be after it, and whether they will differ.
@@ -134,11 +167,18 @@ pub(crate) struct Effects {
 
 impl Effects {
     /// Returns the batch, if there is anything to write.
-    pub(crate) fn batch(&self) -> Option<Batch> {
+    /// Returns whether what is known of the index changes.
+    pub(crate) fn index_changed(&self) -> bool {
+        self.index.is_state_changed()
+    }
+
+    /// Makes the batch, the first time it is asked for.
+    pub(crate) fn batch(&mut self) -> Option<Batch> {
         if !self.written {
             return None;
         }
         let mut batch = Batch::new();
+        self.index.write(&mut batch);
         for (key, item) in &self.items {
             match item {
                 Some(item) => batch.put(Family::Item, key.clone(), item.bytes().clone()),
@@ -168,6 +208,7 @@ impl<'a> Group<'a> {
         let ts = u32::try_from(partition.env.clock.now_seconds()).unwrap_or(0);
         let effects = Effects {
             counters: settled.counters.clone(),
+            index: IndexEffects::new(settled.index.clone()),
             items: HashMap::new(),
             sizes: HashMap::new(),
             records: HashMap::new(),
@@ -181,14 +222,25 @@ impl<'a> Group<'a> {
         self.effects
     }
 
-    /// Settles one write. On `Err` the group is as it was.
-    pub(crate) fn settle(&mut self, plan: &Plan, intent: Intent) -> Result<Written> {
-        let settled = match intent {
-            Intent::Put { mode, item, precondition } => self.put(plan, mode, item, precondition),
-            Intent::Delete { address, precondition } => self.delete(plan, &address, precondition),
-            Intent::Patch { address, partition_key, patch, precondition } => {
-                self.patch(plan, &address, &partition_key, &patch, precondition)
+    /// Returns whether the group should take no further write.
+    pub(crate) fn is_full(&self) -> bool {
+        self.effects.index.is_full()
+    }
+
+    /// Does one task. On `Err` the group is as it was.
+    pub(crate) fn settle(&mut self, plan: &Plan, task: Task) -> Result<Done> {
+        let written = |written| Done::Written(Box::new(written));
+        let settled = match task {
+            Task::Write(Intent::Put { mode, item, precondition }) => {
+                self.put(plan, mode, item, precondition).map(written)
             }
+            Task::Write(Intent::Delete { address, precondition }) => {
+                self.delete(plan, &address, precondition).map(written)
+            }
+            Task::Write(Intent::Patch { address, partition_key, patch, precondition }) => {
+                self.patch(plan, &address, &partition_key, &patch, precondition).map(written)
+            }
+            Task::Reindex => return self.reindex(plan).map(|()| Done::Reindexed),
         };
         settled.map_err(|error| {
             let position = Position { range_id: self.partition.range_id, lsn: self.effects.counters.lsn };
@@ -230,6 +282,12 @@ impl<'a> Group<'a> {
     ) -> Result<Written> {
         let old = self.item(&address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
+        if !patch.applies_to(&old) {
+            return Err(Error::new(
+                ErrorKind::PreconditionFailed,
+                "operation cannot be performed because the condition of the patch does not hold for the item",
+            ));
+        }
         patch.check_targets(&plan.definition.partition_key.paths)?;
         let patched = patch.apply(old.stored().root().to_value())?;
         let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
@@ -241,17 +299,22 @@ impl<'a> Group<'a> {
     fn delete(&mut self, plan: &Plan, address: &ItemAddress, precondition: Precondition) -> Result<Written> {
         let old = self.item(&address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
-        let leaves = index::leaves(&plan.matcher, old.stored().root());
+        let leaves = terms::leaves(plan.matcher(), old.stored().root());
         let unique = write::unique_keys(plan, old.stored().root());
         let terms = TermCount {
             leaves: leaves.len(),
-            entries: unique.len() + index::composite_entries(&plan.matcher, old.stored().root()),
+            entries: unique.len() + terms::composite_entries(plan.matcher(), old.stored().root()),
             partition_key: !plan.partition_key_is_id,
         };
         let size_key = keys::size(&address.logical);
         let mut size = self.size(&size_key)?;
+        let number = old.header().number;
+        let index_change = self.index_change(number, Some(&old), None)?;
 
         // From here on nothing fails.
+        self.note_repeat(&address.key);
+        let layout = self.effects.index.state.layout_of(number).clone();
+        self.change_index(index_change, &layout, None);
         let bytes = (address.key.len() + old.bytes().len()) as u64;
         size.items -= 1;
         size.bytes -= bytes;
@@ -277,7 +340,8 @@ impl<'a> Group<'a> {
         prepared: PreparedItem,
         patch_operations: usize,
     ) -> Result<Written> {
-        let PreparedItem { address, mut value, leaves, composites, unique, ttl } = prepared;
+        let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl } =
+            prepared;
         let old_unique = match &old {
             Some(old) => write::unique_keys(plan, old.stored().root()),
             None => Vec::new(),
@@ -321,19 +385,34 @@ impl<'a> Group<'a> {
             return Err(Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"));
         }
 
-        // From here on nothing fails.
         let number = match &old {
             Some(old) => old.header().number,
-            None => {
-                self.effects.counters.sequence += 1;
-                self.effects.counters.items += 1;
-                size.items += 1;
-                let number =
-                    u64::from(self.partition.range_id) << SEQUENCE_BITS | self.effects.counters.sequence;
-                self.record(Family::Number, keys::number(number), Some(address.key.clone()));
-                number
-            }
+            None => item_number(self.partition.range_id, self.effects.counters.sequence + 1),
         };
+        let encoded = Stored::open(&value[HEADER_BYTES..])
+            .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
+        let new = NewVersion {
+            root: encoded.root(),
+            ts: self.ts,
+            computed: &computed,
+            content: Some((entries, &plan.layout)),
+        };
+        let index_change = self.index_change(number, old.as_ref(), Some(new))?;
+
+        // From here on nothing fails.
+        self.note_repeat(&address.key);
+        let layout = self.effects.index.state.layout_of(number).clone();
+        self.change_index(index_change, &layout, Some((encoded.root(), &computed)));
+        if layout.has_computed {
+            let built = self.effects.index.state.is_built(number);
+            self.note_computed(plan, built);
+        }
+        if old.is_none() {
+            self.effects.counters.sequence += 1;
+            self.effects.counters.items += 1;
+            size.items += 1;
+            self.record(Family::Number, keys::number(number), Some(address.key.clone()));
+        }
         size.bytes = size_after;
         self.set_size(size_key, size);
         self.effects.counters.bytes = self.effects.counters.bytes - old_bytes + new_bytes;
@@ -370,9 +449,9 @@ impl<'a> Group<'a> {
             },
             Some(old) => {
                 let root = old.stored().root();
-                let old_leaves = index::leaves(&plan.matcher, root);
+                let old_leaves = terms::leaves(plan.matcher(), root);
                 let (removed, added) = Leaves::diff(&old_leaves, &leaves);
-                let old_composites = index::composite_terms(&plan.matcher, root);
+                let old_composites = terms::composite_terms(plan.matcher(), root);
                 let (composites_removed, composites_added) = Leaves::diff(&old_composites, &composites);
                 Work::Replace {
                     old_bytes: old.json_bytes(&self.partition.identity),
@@ -417,6 +496,13 @@ impl<'a> Group<'a> {
         };
         self.record(Family::Feed, keys::feed(lsn, 0), Some(change.encode()));
         Position { range_id: self.partition.range_id, lsn }
+    }
+
+    /// Takes note if an item is written that this group has written before.
+    fn note_repeat(&mut self, key: &Bytes) {
+        if self.effects.items.contains_key(key) {
+            self.index_repeats();
+        }
     }
 
     fn check(&self, old: &Item, precondition: Precondition) -> Result<()> {
@@ -482,6 +568,11 @@ impl<'a> Group<'a> {
     fn record(&mut self, family: Family, key: Bytes, value: Option<Bytes>) {
         self.effects.records.insert((family, key), value);
     }
+}
+
+/// Returns the number of the item that was the `sequence`th to be born in a partition.
+fn item_number(range_id: u32, sequence: u64) -> u64 {
+    u64::from(range_id) << SEQUENCE_BITS | sequence
 }
 
 fn not_found(address: &ItemAddress) -> Error {

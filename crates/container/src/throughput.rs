@@ -4,6 +4,8 @@
 //! request and the data alone, never on time, caches or plans, so the same request on the same data always
 //! costs the same. The model and its fit to the published figures: `docs/request-units.md`.
 //!
+//! Queries are counted in a record of their own ([`QueryWork`]), because it adds up over pages.
+//!
 //! Not here: the budget of a partition and its enforcement.
 
 use std::fmt;
@@ -204,6 +206,10 @@ fn interpolate(item_bytes: usize, column: fn(&(u64, u64, u64)) -> u64) -> u64 {
     let width = (high.0 - low.0) * 1024;
     column(low) + (bytes - low.0 * 1024) * (column(high) - column(low)) / width
 }
+
+mod query;
+
+pub use query::{QueryWork, query_charge};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 //! Runs on the writer's own task, so that the committer, which all writers of a partition share, has little
 //! left to do: check preconditions, give numbers, add up.
 
-use armilla_index::Leaves;
+use armilla_index::{Leaves, Part};
 use armilla_value::stored::{self, Node, Stored};
 use armilla_value::{
     Component, HashVersion, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key,
@@ -11,6 +11,7 @@ use armilla_value::{
 use bytes::Bytes;
 
 use crate::container::Plan;
+use crate::entries::EntryList;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::{ETag, HEADER_BYTES, SYSTEM_PROPERTIES};
 use crate::keys::LogicalKey;
@@ -101,6 +102,10 @@ pub(crate) struct PreparedItem {
     pub(crate) value: Vec<u8>,
     pub(crate) leaves: Leaves,
     pub(crate) composites: Leaves,
+    /// The index entries of its content, under the layout of the plan.
+    pub(crate) entries: EntryList,
+    /// Its computed properties, where some have entries.
+    pub(crate) computed: Vec<(String, Option<Value>)>,
     /// Encoded values of each unique key.
     pub(crate) unique: Vec<Vec<u8>>,
     pub(crate) ttl: i32,
@@ -151,13 +156,15 @@ pub(crate) fn prepare_stored(
         ));
     }
     let address = ItemAddress::new(plan, &actual, &id)?;
-    let leaves = armilla_index::leaves(&plan.matcher, root);
-    let composites = armilla_index::composite_terms(&plan.matcher, root);
+    let leaves = armilla_index::leaves(plan.matcher(), root);
+    let composites = armilla_index::composite_terms(plan.matcher(), root);
+    let entries = EntryList::of(&plan.layout, Part::Content, root, 0, &[]);
+    let computed = plan.computed(root);
     let unique = unique_keys(plan, root);
     let mut value = Vec::with_capacity(HEADER_BYTES + encoded.len());
     value.resize(HEADER_BYTES, 0);
     value.extend_from_slice(encoded);
-    Ok(PreparedItem { address, leaves, composites, unique, ttl, value })
+    Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value })
 }
 
 /// Whether the key in the request is that of the item.
@@ -266,7 +273,7 @@ impl Intent {
         const FIXED: usize = 512;
         FIXED
             + match self {
-                Intent::Put { item, .. } => item.value.len(),
+                Intent::Put { item, .. } => item.value.len() + item.entries.bytes(),
                 Intent::Delete { .. } => 0,
                 Intent::Patch { patch, .. } => patch.bytes(),
             }

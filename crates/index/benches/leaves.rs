@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use armilla_index::{IndexingPolicy, Leaves, Matcher, leaves};
+use armilla_index::{IndexingPolicy, Leaves, Matcher, leaves, visit_entries};
 use armilla_value::{Stored, json, stored};
 
 const ITEM: &str = r#"{"id":"0a4ed5b4-2a9f-4f4f-9f24-8a4b9e3a0c11","type":"order","customer":"thomas.andersen","date":"2019-10-01T10:20:30.1234567Z","total":985.018,"paid":true,"count":3,"ship":{"name":"Ann","city":"Oslo","zip":"0150"},"tags":["new","gift"],"items":[{"product":760,"price":419.45},{"product":761,"price":99.5}],"note":null}"#;
@@ -22,6 +22,19 @@ fn main() {
         let count = leaves(&matcher, root).len();
         let per_item = measure(|| leaves(&matcher, black_box(root)));
         println!("leaves, {name}: {count} leaves, {per_item:.0} ns");
+        let (mut count, mut bytes) = (0, 0);
+        let _ = visit_entries(&matcher, root, 1_700_000_000, &[], |_, term| {
+            count += 1;
+            bytes += term.len();
+        });
+        let per_item = measure(|| {
+            let mut sum = 0;
+            let _ = visit_entries(&matcher, black_box(root), 1_700_000_000, &[], |index, term| {
+                sum += index.0 as usize + term.len();
+            });
+            sum
+        });
+        println!("entries, {name}: {count} entries with {bytes} bytes of terms, {per_item:.0} ns");
     }
     let all = leaves(&Matcher::new(&IndexingPolicy::default()), root);
     let per_pair = measure(|| Leaves::diff(black_box(&all), black_box(&all)));

@@ -1,7 +1,14 @@
 //! 64-bit fingerprints of paths and values: fast, and the same for ever.
 //!
 //! A multiply-and-fold hash over eight bytes at a time. It is not meant to resist anyone who looks for
-//! collisions: two leaves that collide cost their owner one term less, and nothing else depends on it.
+//! collisions, and what a collision does depends on what collides:
+//!
+//! * two leaves of one item: their owner is charged one term less, and nothing else;
+//! * two paths (or composite indexes) of one container: they share an index id, so their entries lie in one index.
+//!   Nothing is lost or left behind, because entries are written and removed as a whole, and their count stays
+//!   exact. But a read of one path then also meets items that have the value at the other path; whoever trusts the
+//!   index without looking at the item would answer for both. With a million paths in one container the odds of
+//!   any such pair are 1 to 37 million. Whoever forges one harms the queries on that container alone.
 
 use armilla_value::{Kind, Node};
 
@@ -11,6 +18,11 @@ pub(crate) const ROOT: u64 = 0x9E37_79B9_7F4A_7C15;
 pub(crate) const ELEMENTS: u64 = 0xC2B2_AE3D_27D4_EB4F;
 /// Stands for a value that is not there.
 pub(crate) const UNDEFINED: u64 = 0x1656_67B1_9E37_79F9;
+
+/// Where the id of a composite index begins.
+pub(crate) const COMPOSITE: u64 = 0x27D4_EB2F_1656_67C5;
+/// Where the id of a tuple path begins.
+pub(crate) const TUPLE: u64 = 0x85EB_CA77_C2B2_AE63;
 
 const MULTIPLIER: u64 = 0xA076_1D64_78BD_642F;
 const INCREMENT: u64 = 0xE703_7ED1_A0B4_28DB;

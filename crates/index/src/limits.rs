@@ -32,3 +32,5 @@ pub const SEARCH_LIST_MAX: u32 = 500;
 pub const VECTOR_SHARD_PATHS_MAX: usize = 1;
 /// Most entries one item can have in one composite index; ours, since products of array lengths explode.
 pub const COMPOSITE_ENTRIES_MAX: usize = 10_000;
+/// Content of a scalar from which on its index term holds only so much of it, and a fingerprint; ours.
+pub const TERM_CONTENT_BYTES_MAX: usize = 256;

@@ -32,14 +32,15 @@ pub struct LeafPath<'a> {
 }
 
 impl<'a> LeafPath<'a> {
-    const ROOT: LeafPath<'static> = LeafPath { fingerprint: fingerprint::ROOT, parent: None, name: None };
+    pub(crate) const ROOT: LeafPath<'static> =
+        LeafPath { fingerprint: fingerprint::ROOT, parent: None, name: None };
 
-    fn property(parent: &'a LeafPath<'a>, name: &'a str) -> LeafPath<'a> {
+    pub(crate) fn property(parent: &'a LeafPath<'a>, name: &'a str) -> LeafPath<'a> {
         let fingerprint = fingerprint::step(parent.fingerprint, fingerprint::bytes(name.as_bytes()));
         LeafPath { fingerprint, parent: Some(parent), name: Some(name) }
     }
 
-    fn elements(parent: &'a LeafPath<'a>) -> LeafPath<'a> {
+    pub(crate) fn elements(parent: &'a LeafPath<'a>) -> LeafPath<'a> {
         let fingerprint = fingerprint::step(parent.fingerprint, fingerprint::ELEMENTS);
         LeafPath { fingerprint, parent: Some(parent), name: None }
     }
@@ -173,7 +174,7 @@ pub fn composite_entries(matcher: &Matcher, root: Node<'_>) -> usize {
 /// element.
 pub fn composite_terms(matcher: &Matcher, root: Node<'_>) -> Leaves {
     let mut fingerprints = Vec::new();
-    for (number, composite) in (0..).zip(matcher.composites()) {
+    for (number, composite) in (0..).zip(matcher.routes()) {
         let entries = combinations(composite, &composite.root, Some(root));
         fingerprints.extend(entries.into_iter().map(|entry| fingerprint::step(number, entry)));
     }

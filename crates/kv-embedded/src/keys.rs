@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use armilla_kv::{Batch, Family, Op, SpaceId};
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use fjall::Slice;
 
 /// Bytes that the space id takes in front of every key.
@@ -42,7 +42,9 @@ pub(crate) fn with_prefixed<T>(space: SpaceId, key: &[u8], read: impl FnOnce(&[u
 /// Returns the caller's key inside an engine key.
 pub(crate) fn stripped(key: Slice) -> Bytes {
     let mut key: Bytes = key.into();
-    key.split_off(SPACE_PREFIX_BYTES.min(key.len()))
+    // Not by splitting, which would make the bytes shared and cost an allocation.
+    key.advance(SPACE_PREFIX_BYTES.min(key.len()));
+    key
 }
 
 /// Returns the lower bound of a caller's range as an engine key.

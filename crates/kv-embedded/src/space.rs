@@ -1,5 +1,6 @@
 //! Handles and snapshots of one space.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use armilla_kv::{
@@ -100,6 +101,33 @@ impl Snapshot for EmbeddedSnapshot {
             Direction::Reverse => page(entries.rev(), scan),
         }
     }
+
+    fn visit_keys(&self, scan: &Scan, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
+        self.state.check_reachable()?;
+        let space = self.state.id;
+        let range = (keys::lower(space, &scan.lower), keys::upper(space, &scan.upper));
+        if is_empty(&range) {
+            return Ok(());
+        }
+        let entries = self.moment.range(self.shared.family(scan.family), range);
+        match scan.direction {
+            Direction::Forward => each_key(entries, visit),
+            Direction::Reverse => each_key(entries.rev(), visit),
+        }
+    }
+}
+
+fn each_key(
+    entries: impl Iterator<Item = fjall::Guard>,
+    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<()> {
+    for entry in entries {
+        let key = entry.key().map_err(|error| failure::of_read(&error))?;
+        if visit(&key[keys::SPACE_PREFIX_BYTES.min(key.len())..]).is_break() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn get(

@@ -44,6 +44,7 @@ pub mod memory;
 pub mod suite;
 
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -145,7 +146,29 @@ pub trait Snapshot: Send + Sync {
     /// Returns the next page of a range. Pages are bounded by entries and by bytes; the caller goes on
     /// from the last key it got.
     fn scan(&self, scan: &Scan) -> Result<Page>;
+
+    /// Calls `visit` with every key of a range, in the order of the walk, until it breaks off. The bounds of a page
+    /// do not count. Nothing is kept of a key, so that a store can show it where it lies.
+    fn visit_keys(&self, scan: &Scan, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
+        let mut scan = scan.clone();
+        scan.entries_max = VISIT_ENTRIES;
+        loop {
+            let page = self.scan(&scan)?;
+            for (key, _) in &page.entries {
+                if visit(key).is_break() {
+                    return Ok(());
+                }
+            }
+            match page.entries.last() {
+                Some((last, _)) if page.more => scan = scan.after(&last.clone()),
+                _ => return Ok(()),
+            }
+        }
+    }
 }
+
+/// Entries that a visit of keys reads at once, where a store has nothing better.
+const VISIT_ENTRIES: usize = 1_000;
 
 /// Figures about a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,10 @@
 mod charges;
 mod faults;
 mod history;
+mod index;
+mod late_store;
 mod listing;
 mod partitions;
+mod reindex;
 mod support;
 mod writes;

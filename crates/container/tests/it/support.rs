@@ -42,7 +42,7 @@ pub(crate) fn open(
     limits: Limits,
 ) -> Container {
     let ranges = ranges(&definition, throughput, &limits);
-    Container::open(store, env, Arc::new(limits), identity(), definition, ranges)
+    Container::open(store, env, Arc::new(limits), identity(), definition, None, ranges)
 }
 
 impl Fixture {

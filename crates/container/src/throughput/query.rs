@@ -1,0 +1,165 @@
+//! What a query costs.
+//!
+//! The price is a function of everything the query did so far. A page is charged the price so far less the price
+//! when the page before it ended, so that the sum over all pages does not depend on where they end.
+
+use std::ops::AddAssign;
+
+use super::{ReadCost, RequestUnits};
+
+/// What a query did, over all partitions and pages so far. Item bytes include the system properties.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QueryWork {
+    /// Physical partitions that were visited.
+    pub partitions: u64,
+    /// Predicates and orders that an index served, the partition-key filter included.
+    pub seeks: u64,
+    /// Items that were loaded through the index.
+    pub fetched: u64,
+    /// Their bytes.
+    pub fetched_bytes: u64,
+    /// Items that were loaded by a scan.
+    pub scanned: u64,
+    /// Their bytes.
+    pub scanned_bytes: u64,
+    /// Index entries that were walked.
+    pub entries: u64,
+    /// Rows that were fed to aggregates.
+    pub aggregate_rows: u64,
+    /// Tuples that joins made.
+    pub join_tuples: u64,
+}
+
+impl AddAssign for QueryWork {
+    fn add_assign(&mut self, other: QueryWork) {
+        self.partitions += other.partitions;
+        self.seeks += other.seeks;
+        self.fetched += other.fetched;
+        self.fetched_bytes += other.fetched_bytes;
+        self.scanned += other.scanned;
+        self.scanned_bytes += other.scanned_bytes;
+        self.entries += other.entries;
+        self.aggregate_rows += other.aggregate_rows;
+        self.join_tuples += other.join_tuples;
+    }
+}
+
+// In ten-thousandths of a request unit, the finest step that the model has.
+const PARTITION: u128 = 20_800;
+const SEEK: u128 = 3_900;
+const FETCHED: u128 = 870;
+const FETCHED_KIB: u128 = 800;
+const SCANNED: u128 = 200;
+const SCANNED_KIB: u128 = 73;
+const ENTRY: u128 = 42;
+const AGGREGATE_ROW: u128 = 90;
+const JOIN_TUPLE: u128 = 20;
+
+const KIB: u128 = 1_024;
+const TEN_THOUSANDTHS_PER_HUNDREDTH: u128 = 100;
+
+/// The least that the first page of a query costs.
+const FLOOR: RequestUnits = RequestUnits::from_hundredths(100);
+
+/// Returns what a page costs that ended with `total` done, where the page before it ended with `before` done:
+/// nothing for the first page.
+pub fn query_charge(before: &QueryWork, total: &QueryWork, cost: ReadCost) -> RequestUnits {
+    let paid = match *before == QueryWork::default() {
+        true => RequestUnits::ZERO,
+        false => price_so_far(before, cost),
+    };
+    RequestUnits::from_hundredths(price_so_far(total, cost).hundredths().saturating_sub(paid.hundredths()))
+}
+
+fn price_so_far(work: &QueryWork, cost: ReadCost) -> RequestUnits {
+    let whole = PARTITION * u128::from(work.partitions)
+        + SEEK * u128::from(work.seeks)
+        + FETCHED * u128::from(work.fetched)
+        + SCANNED * u128::from(work.scanned)
+        + ENTRY * u128::from(work.entries)
+        + AGGREGATE_ROW * u128::from(work.aggregate_rows)
+        + JOIN_TUPLE * u128::from(work.join_tuples);
+    let by_bytes =
+        FETCHED_KIB * u128::from(work.fetched_bytes) + SCANNED_KIB * u128::from(work.scanned_bytes);
+    let replicas = match cost {
+        ReadCost::Single => 1,
+        ReadCost::Double => 2,
+    };
+    // Exact up to here, then rounded once, half up.
+    let amount = replicas * (whole * KIB + by_bytes);
+    let hundredth = TEN_THOUSANDTHS_PER_HUNDREDTH * KIB;
+    let rounded = (amount + hundredth / 2) / hundredth;
+    FLOOR.max(RequestUnits::from_hundredths(u64::try_from(rounded).unwrap_or(u64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn charge(work: QueryWork, cost: ReadCost) -> String {
+        query_charge(&QueryWork::default(), &work, cost).to_string()
+    }
+
+    #[test]
+    fn prices() {
+        let one = QueryWork { partitions: 1, ..QueryWork::default() };
+        #[rustfmt::skip]
+        let rows = [
+            ("1.00", QueryWork::default()),
+            ("2.08", one),
+            ("2.47", QueryWork { seeks: 1, ..one }),
+            ("6.24", QueryWork { partitions: 3, ..one }),
+            // One item of 1 KB through the index.
+            ("2.64", QueryWork { seeks: 1, fetched: 1, fetched_bytes: 1_024, ..one }),
+            // A hundred of them.
+            ("19.17", QueryWork { seeks: 1, fetched: 100, fetched_bytes: 102_400, ..one }),
+            // A hundred by a scan: 2 + 0.73.
+            ("4.81", QueryWork { scanned: 100, scanned_bytes: 102_400, ..one }),
+            ("6.28", QueryWork { entries: 1_000, ..one }),
+            ("2.98", QueryWork { aggregate_rows: 100, ..one }),
+            ("2.28", QueryWork { join_tuples: 100, ..one }),
+            // 0.5 of a hundredth goes up: 2.08 + 0.01 * 0.5.
+            ("2.09", QueryWork { scanned_bytes: 702, ..one }),
+            ("2.08", QueryWork { scanned_bytes: 701, ..one }),
+        ];
+        for (expected, work) in rows {
+            assert_eq!(charge(work, ReadCost::Single), expected, "{work:?}");
+        }
+        assert_eq!(charge(QueryWork { seeks: 1, ..one }, ReadCost::Double), "4.94");
+        // The floor is that of the first page alone.
+        let entry = QueryWork { entries: 1, ..one };
+        assert_eq!(query_charge(&one, &entry, ReadCost::Single), RequestUnits::ZERO);
+        assert_eq!(query_charge(&one, &one, ReadCost::Single), RequestUnits::ZERO);
+    }
+
+    fn work() -> impl Strategy<Value = QueryWork> {
+        prop::array::uniform9(0u64..5_000).prop_map(|[a, b, c, d, e, f, g, h, i]| QueryWork {
+            partitions: a % 3,
+            seeks: b % 4,
+            fetched: c,
+            fetched_bytes: d * 97,
+            scanned: e,
+            scanned_bytes: f * 97,
+            entries: g,
+            aggregate_rows: h,
+            join_tuples: i,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_sum_does_not_depend_on_the_pages(pages in prop::collection::vec(work(), 1..20), double in any::<bool>()) {
+            let cost = if double { ReadCost::Double } else { ReadCost::Single };
+            let (mut total, mut sum) = (QueryWork::default(), RequestUnits::ZERO);
+            for page in pages.iter().filter(|page| **page != QueryWork::default()) {
+                let before = total;
+                total += *page;
+                sum += query_charge(&before, &total, cost);
+            }
+            prop_assume!(total != QueryWork::default());
+            prop_assert_eq!(sum, query_charge(&QueryWork::default(), &total, cost));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! How much a page may hold and how long it may take, and how much memory a query may have.
+
+use std::cell::Cell;
+
+use crate::error::{Error, Result};
+use crate::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, QUERY_MEMORY_BYTES_MAX};
+
+/// How much a page may hold, and how long it may take.
+#[derive(Clone, Copy)]
+pub struct Budget<'b> {
+    /// Most rows; a page has room for one at least.
+    pub rows_max: usize,
+    /// Bytes of JSON after which the page ends; the first row may be larger.
+    pub bytes_max: usize,
+    /// Tells whether the page has taken long enough.
+    pub expired: &'b dyn Fn() -> bool,
+}
+
+impl Default for Budget<'_> {
+    /// The page of a client that asks for nothing in particular, without a bound on its time.
+    fn default() -> Self {
+        Budget { rows_max: PAGE_ROWS_DEFAULT, bytes_max: PAGE_BYTES_MAX, expired: &|| false }
+    }
+}
+
+/// The memory that a query holds on to, as far as it grows with the data.
+pub(crate) struct Memory {
+    used: Cell<usize>,
+    bytes_max: usize,
+}
+
+impl Memory {
+    /// Returns the account of a query that holds nothing yet.
+    pub(crate) fn new() -> Memory {
+        Memory::with_limit(QUERY_MEMORY_BYTES_MAX)
+    }
+
+    /// Returns an account with a limit of its own.
+    pub(crate) fn with_limit(bytes_max: usize) -> Memory {
+        Memory { used: Cell::new(0), bytes_max }
+    }
+
+    /// Takes bytes for `what`, or says that there are not enough.
+    pub(crate) fn take(&self, bytes: usize, what: &str) -> Result<()> {
+        let used = self.used.get().saturating_add(bytes);
+        if used > self.bytes_max {
+            let message = format!(
+                "{what} would take more than the {} MiB of memory that a query may have; narrow the filter",
+                self.bytes_max >> 20
+            );
+            return Err(Error::too_large(message));
+        }
+        self.used.set(used);
+        Ok(())
+    }
+
+    /// Takes bytes for `what` until the result is dropped.
+    pub(crate) fn hold(&self, bytes: usize, what: &str) -> Result<Held<'_>> {
+        self.take(bytes, what)?;
+        Ok(Held { memory: self, bytes })
+    }
+
+    /// Gives bytes back.
+    pub(crate) fn give_back(&self, bytes: usize) {
+        self.used.set(self.used.get().saturating_sub(bytes));
+    }
+}
+
+/// Bytes that were taken, and are given back when this is dropped.
+pub(crate) struct Held<'m> {
+    memory: &'m Memory,
+    bytes: usize,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.memory.give_back(self.bytes);
+    }
+}

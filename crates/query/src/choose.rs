@@ -1,0 +1,274 @@
+//! Chooses how the items of one partition are found.
+//!
+//! ```text
+//! LogicalPlan --predicates--> conditions on index terms --sets--> the cheapest set of items
+//!                                                       --order--> an index to walk, or a sort
+//!                                                       --only---> an answer without items
+//! ```
+//!
+//! Invariants:
+//! * whatever is chosen, what it finds and the residual conditions let through is what a scan of all items would:
+//!   a condition is left out of the residual only where the access guarantees it;
+//! * planning reads a bounded number of index entries (`estimate`);
+//! * refusals depend on the query and the policy alone, never on data (`order`).
+//!
+//! Not here: walking what was chosen (`exec`).
+
+mod composite;
+mod condition;
+mod conjuncts;
+mod draft;
+mod estimate;
+mod functions;
+mod only;
+mod order;
+mod predicates;
+mod sets;
+mod target;
+mod terms;
+
+use crate::error::Result;
+use crate::expr::{Expr, Step};
+use crate::limits::{COLLECTED_NUMBERS_MAX, ORDERED_NUMBERS_MAX, PAGE_ROWS_DEFAULT};
+use crate::logical::{Input, LogicalPlan};
+use crate::physical::{Access, PhysicalPlan, Served};
+use crate::source::Source;
+use conjuncts::Conjuncts;
+use draft::SetDraft;
+use estimate::COUNTED_ENTRIES_MAX;
+use order::{Order, PlannedWalk, Walkable};
+use sets::{Choice, Indexes, LONE_ENTRIES_MAX, Want};
+use target::Scope;
+
+#[cfg(test)]
+mod tests;
+
+/// So many items are scanned in the time in which one is loaded through an index.
+const SCANNED_PER_LOADED: u64 = 4;
+
+/// A sort is worth it where it looks at so many times fewer items than a walk.
+const WALKED_PER_SORTED: u64 = 4;
+
+/// Chooses how the items of one partition are found.
+///
+/// # Errors
+///
+/// Orders that the indexing policy does not allow are refused, on every partition alike.
+pub fn choose(plan: &LogicalPlan, source: &dyn Source) -> Result<PhysicalPlan> {
+    match &plan.input {
+        Input::Derived { plan, .. } => return choose(plan, source),
+        Input::Nothing => return Ok(of_nothing(plan.filter.clone())),
+        Input::Items => {}
+    }
+    let order = Order::of(plan, source)?;
+    let conjuncts = Conjuncts::new(plan);
+    if conjuncts.is_never {
+        return Ok(of_nothing(Vec::new()));
+    }
+    let mut indexes = Indexes::new(source);
+    let (served, missing) = conjuncts.indexes(&mut indexes);
+    let chooser = Chooser { plan, source, conjuncts: &conjuncts, served, missing };
+    if order.is_none()
+        && let Some((only, used)) = only::answer(plan, &conjuncts, &mut indexes)?
+    {
+        return Ok(chooser.finish(Access::IndexOnly(only), &[], used));
+    }
+    let found = chooser.unordered(&mut indexes)?;
+    let Some(order) = order else {
+        let used = found.used;
+        return Ok(chooser.finish_found(found.access, &found.guaranteed, used));
+    };
+    chooser.ordered(&order, found, &mut indexes)
+}
+
+fn of_nothing(residual: Vec<Expr>) -> PhysicalPlan {
+    PhysicalPlan { access: Access::Nothing, residual, served: Vec::new(), missing: Vec::new() }
+}
+
+/// How items are found, whatever their order.
+struct Found {
+    access: Access,
+    /// For each piece of the conditions, whether the access guarantees it.
+    guaranteed: Vec<bool>,
+    /// Indexes that are asked.
+    used: Vec<Served>,
+    /// What it costs, in items loaded through an index.
+    cost: u64,
+    /// How many items it finds, about.
+    found_count: u64,
+}
+
+struct Chooser<'p> {
+    plan: &'p LogicalPlan,
+    source: &'p dyn Source,
+    conjuncts: &'p Conjuncts,
+    /// Indexes that could serve a condition.
+    served: Vec<Served>,
+    missing: Vec<Served>,
+}
+
+impl Chooser<'_> {
+    /// Chooses how items are found without regard to their order.
+    fn unordered(&self, indexes: &mut Indexes<'_>) -> Result<Found> {
+        if let Some(point) = self.point() {
+            return Ok(point);
+        }
+        let item_count = self.source.item_count();
+        if self.source.is_logical() {
+            if item_count <= LONE_ENTRIES_MAX {
+                return Ok(self.scan(item_count));
+            }
+            // From so many entries on, it is scanned anyway.
+            indexes.estimator.count_to(item_count / SCANNED_PER_LOADED);
+        }
+        let Some(Choice { set, guaranteed }) =
+            indexes.choose(&self.conjuncts.conditions(), Want::Cheapest)?
+        else {
+            return Ok(self.scan(item_count));
+        };
+        let entries = set.entries();
+        let streamed = match &set {
+            SetDraft::Range(draft) => !draft.repeats() && !draft.is_one_value(),
+            SetDraft::And(_) | SetDraft::Or(_) => false,
+        };
+        let is_worse_than_scan = if self.source.is_logical() {
+            // The index is that of all logical partitions; the scan is one short read.
+            entries.saturating_mul(SCANNED_PER_LOADED) >= item_count
+        } else {
+            let is_most = entries.saturating_mul(SCANNED_PER_LOADED) > item_count;
+            entries > COUNTED_ENTRIES_MAX as u64 && is_most && !set.is_scan()
+        };
+        // Estimates may be wrong by a factor.
+        let is_too_long = !streamed && set.collected() > COLLECTED_NUMBERS_MAX as u64 / 2;
+        if is_worse_than_scan || is_too_long {
+            return Ok(self.scan(item_count.min(entries)));
+        }
+        let mut used = Vec::new();
+        set.indexes(&mut used);
+        let access = match set {
+            SetDraft::Range(draft) if streamed && entries > ORDERED_NUMBERS_MAX as u64 => {
+                Access::Stream(draft.into_range())
+            }
+            set => Access::Set(set.into_set()),
+        };
+        Ok(Found { access, guaranteed, used, cost: entries, found_count: entries.min(item_count) })
+    }
+
+    /// Returns the read of one item, where its id is known.
+    fn point(&self) -> Option<Found> {
+        if !self.source.is_logical() {
+            return None;
+        }
+        let id = Expr::Path { slot: 0, steps: vec![Step::Name("id".to_owned())] };
+        let identity = Scope::of_item().target(&id)?.identity?;
+        let (piece, term) = self.conjuncts.piece_of(&identity)?;
+        let id = only::only_text(&term.set)?;
+        let mut guaranteed = vec![false; self.conjuncts.pieces.len()];
+        guaranteed[piece] = term.is_exact && term.filter.is_none();
+        Some(Found { access: Access::Point { id }, guaranteed, used: Vec::new(), cost: 1, found_count: 1 })
+    }
+
+    fn scan(&self, found_count: u64) -> Found {
+        let item_count = self.source.item_count();
+        // Few enough items are put in the order in which they were made.
+        let is_small = item_count <= ORDERED_NUMBERS_MAX as u64;
+        Found {
+            access: if is_small { Access::ScanByNumber } else { Access::ScanByKey },
+            guaranteed: vec![false; self.conjuncts.pieces.len()],
+            used: Vec::new(),
+            cost: item_count.div_ceil(SCANNED_PER_LOADED),
+            found_count,
+        }
+    }
+
+    /// Chooses between walking through the order's index and sorting what is found otherwise.
+    fn ordered(self, order: &Order, found: Found, indexes: &mut Indexes<'_>) -> Result<PhysicalPlan> {
+        indexes.estimator.count_to(u64::MAX);
+        let planned = match order.walk(self.conjuncts, indexes)? {
+            Walkable::Nothing => return Ok(of_nothing(Vec::new())),
+            Walkable::Yes(planned) if !self.is_sort_better(&planned, &found, indexes.item_count) => planned,
+            Walkable::Yes(planned) => {
+                // That sorting is less work does not make the order cost more: its index would serve it.
+                let mut used = found.used;
+                used.push(planned.served);
+                let access = Access::Sort(Box::new(found.access));
+                return Ok(self.finish_found(access, &found.guaranteed, used));
+            }
+            Walkable::No => {
+                let access = Access::Sort(Box::new(found.access));
+                return Ok(self.finish_found(access, &found.guaranteed, found.used));
+            }
+        };
+        let mut guaranteed = vec![false; self.conjuncts.pieces.len()];
+        if let Some(piece) = planned.guaranteed {
+            guaranteed[piece] = true;
+        }
+        Ok(self.finish(Access::Walk(planned.walk), &guaranteed, vec![planned.served]))
+    }
+
+    fn is_sort_better(&self, planned: &PlannedWalk, found: &Found, items_in_index: u64) -> bool {
+        if matches!(found.access, Access::Point { .. }) {
+            return true;
+        }
+        let window = self.plan.window;
+        let rows_wanted = match window.limit {
+            // Rows that are given once may take many that are not.
+            Some(limit) if !self.plan.distinct => Some(window.offset.saturating_add(limit)),
+            _ => None,
+        };
+        let rows = rows_wanted.map_or(found.found_count, |wanted| wanted.min(found.found_count));
+        // Each page sorts anew.
+        let sort = found.cost.saturating_mul(rows / PAGE_ROWS_DEFAULT as u64 + 1);
+        let walk = match rows_wanted {
+            Some(wanted) => {
+                let per_row = u128::from(items_in_index) / u128::from(found.found_count.max(1));
+                let walked = u128::from(wanted) * per_row.max(1);
+                planned.entries.min(u64::try_from(walked).unwrap_or(u64::MAX))
+            }
+            None => planned.entries,
+        };
+        sort.saturating_mul(WALKED_PER_SORTED) < walk
+    }
+
+    /// Makes the plan of an access that may be a scan.
+    fn finish_found(self, access: Access, guaranteed: &[bool], used: Vec<Served>) -> PhysicalPlan {
+        let is_scan = |access: &Access| matches!(access, Access::ScanByNumber | Access::ScanByKey);
+        let scans = match &access {
+            Access::Sort(inner) => is_scan(inner),
+            access => is_scan(access),
+        };
+        if scans && !self.source.is_logical() {
+            let residual = self.conjuncts.residual(&self.plan.filter, guaranteed);
+            return PhysicalPlan { access, residual, served: used, missing: self.missing };
+        }
+        self.finish(access, guaranteed, used)
+    }
+
+    /// Makes the plan of an access that indexes serve.
+    fn finish(self, access: Access, guaranteed: &[bool], used: Vec<Served>) -> PhysicalPlan {
+        let residual = match access {
+            Access::IndexOnly(_) => Vec::new(),
+            _ => self.conjuncts.residual(&self.plan.filter, guaranteed),
+        };
+        let mut served = self.served;
+        let mut missing = self.missing;
+        for index in used {
+            if index.composite {
+                // It takes the place of the indexes of its properties.
+                let singles: Vec<String> = index.paths.iter().map(|path| single_of(path)).collect();
+                served.retain(|other| other.composite || !singles.contains(&other.paths[0]));
+                missing.retain(|other| !other.composite && !singles.contains(&other.paths[0]));
+            }
+            if !served.iter().any(|other| other.paths == index.paths) {
+                served.push(index);
+            }
+        }
+        PhysicalPlan { access, residual, served, missing }
+    }
+}
+
+/// Returns the index of a property of a composite index: `/a/?` for `/a ASC`.
+fn single_of(path: &str) -> String {
+    let path = path.strip_suffix(" ASC").or_else(|| path.strip_suffix(" DESC")).unwrap_or(path);
+    format!("{path}/?")
+}

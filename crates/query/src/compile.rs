@@ -1,0 +1,67 @@
+//! From text to an optimised logical plan.
+
+use armilla_sql::{QueryError, ast};
+use armilla_value::{Value, fingerprint, json};
+
+use crate::bind::{ComputedProperty, Names, bind};
+use crate::bound::BoundQuery;
+use crate::error::Result;
+use crate::logical::LogicalPlan;
+use crate::optimize::optimize;
+
+/// What a query is compiled against.
+#[derive(Clone, Copy)]
+pub struct CompileOptions<'a> {
+    /// Values of parameters, their names with the `@`.
+    pub parameters: &'a [(String, Value)],
+    /// Computed properties of the container.
+    pub computed: &'a [ComputedProperty],
+    /// Whether `_rid` and the like are added by the server rather than stored in the item.
+    pub system_properties: bool,
+}
+
+/// A query ready to be executed, any number of times.
+#[derive(Debug, Clone)]
+pub struct CompiledQuery {
+    /// The syntax tree.
+    pub ast: ast::Query,
+    /// The plan before it was optimised, for `EXPLAIN`.
+    pub bound: BoundQuery,
+    /// The plan.
+    pub plan: LogicalPlan,
+    /// The user-defined functions that it calls.
+    pub functions: Vec<String>,
+    /// Stands for text and parameters: a continuation token is good for one query only.
+    pub fingerprint: u64,
+}
+
+impl CompiledQuery {
+    /// Compiles a query.
+    pub fn new(text: &str, options: CompileOptions<'_>) -> Result<CompiledQuery> {
+        let ast = armilla_sql::parse(text).map_err(QueryError::from)?;
+        CompiledQuery::from_ast(ast, text, options)
+    }
+
+    /// Compiles a query that is parsed already.
+    pub fn from_ast(ast: ast::Query, text: &str, options: CompileOptions<'_>) -> Result<CompiledQuery> {
+        let names = Names {
+            parameters: options.parameters,
+            computed: options.computed,
+            system_properties: options.system_properties,
+        };
+        let (bound, functions) = bind(&ast, names)?;
+        let plan = optimize(LogicalPlan::new(bound.clone()));
+        Ok(CompiledQuery { ast, bound, plan, functions, fingerprint: query_fingerprint(text, options.parameters) })
+    }
+}
+
+fn query_fingerprint(text: &str, parameters: &[(String, Value)]) -> u64 {
+    let mut bytes = text.as_bytes().to_vec();
+    for (name, value) in parameters {
+        bytes.push(0);
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.push(0);
+        json::write(value, &mut bytes);
+    }
+    fingerprint(&bytes) as u64
+}

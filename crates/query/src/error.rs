@@ -1,0 +1,66 @@
+//! Why a query failed while it ran, or before.
+
+use std::fmt;
+
+use armilla_sql::QueryError;
+
+/// What kind of failure it is, which decides what the client is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The text is wrong, or asks for what the language does not have: with the service's list of errors.
+    Invalid(Vec<QueryError>),
+    /// The query is well formed but refused; the service answers a list of plain texts.
+    Refused,
+    /// The query would need more memory than a query may have.
+    TooLarge,
+    /// A continuation token is damaged or belongs to another query.
+    Continuation,
+    /// What the query needs is not built yet.
+    Unsupported,
+    /// The data could not be read.
+    Source,
+}
+
+/// Why a query failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What kind of failure it is.
+    pub kind: ErrorKind,
+    /// What is wrong, and where.
+    pub message: String,
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// Makes an error.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into() }
+    }
+
+    /// Makes a refusal that the service answers as plain text.
+    pub fn refused(message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Refused, message)
+    }
+
+    /// Makes an error about more memory than a query may have.
+    pub fn too_large(message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::TooLarge, message)
+    }
+}
+
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Error {
+        let message = error.to_string();
+        Error { kind: ErrorKind::Invalid(vec![error]), message }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

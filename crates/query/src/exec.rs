@@ -1,0 +1,291 @@
+//! Execution: one page of a query's rows.
+//!
+//! Rows are pushed: an access finds items, conditions are checked, joins multiply, and a sink projects rows onto the
+//! page, drops those seen before, or gathers groups. Nothing is kept between pages but the continuation token:
+//!
+//! | query | the next page |
+//! |---|---|
+//! | plain | goes on at a place of one source (`unordered`) |
+//! | ORDER BY | goes on behind a sort key (`ordered`) |
+//! | aggregates without GROUP BY | goes on at a place, with what was gathered so far |
+//! | DISTINCT, GROUP BY, derived tables, no FROM | runs again and passes over the rows given so far (`pipeline`) |
+//!
+//! Invariant: the work that all pages count together is that of a single page with all rows.
+//!
+//! Not here: choosing how items are found (`choose`), expressions (`eval`), prices.
+
+mod context;
+mod distinct_terms;
+mod feed;
+mod groups;
+mod index_only;
+mod missing;
+mod number_set;
+mod numbers;
+mod ordered;
+mod pipeline;
+mod resume;
+mod sink;
+mod sort_key;
+mod sorted;
+mod start;
+mod term_filter;
+mod unordered;
+mod walk;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use armilla_functions::PatternCache;
+
+use self::context::{Context, Planner, Tally};
+use self::groups::GroupSink;
+use self::ordered::Beginning;
+use self::sink::{DistinctSink, Flow, PageSink, Passage};
+use self::unordered::Outcome;
+use crate::budget::{Budget, Memory};
+use crate::choose::choose;
+use crate::compile::CompiledQuery;
+use crate::continuation::{Position, Token, Unordered, invalid};
+use crate::error::{Error, Result};
+use crate::eval::{Environment, Evaluator};
+use crate::limits::COLLECTED_NUMBERS_MAX;
+use crate::logical::{Input, LogicalPlan};
+use crate::physical::PhysicalPlan;
+use crate::source::Source;
+use crate::work::Work;
+
+pub use self::context::Retrieved;
+pub use self::resume::{ResumeFilter, ResumeValue};
+
+/// One page of rows.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The rows as JSON, separated by commas, ready to be put between brackets.
+    pub rows: Vec<u8>,
+    /// How many.
+    pub row_count: usize,
+    /// Where the next page begins; nothing on the last page.
+    pub continuation: Option<String>,
+    /// What was done since the query began, this page included.
+    pub work: Work,
+    /// What was done before this page.
+    pub work_before: Work,
+    /// Items that this page looked at.
+    pub retrieved: Retrieved,
+    /// How the items of each source were found.
+    pub plans: Vec<PhysicalPlan>,
+    /// Whether rows with equal sort keys come by descending resource ids.
+    pub reverse_scan: bool,
+}
+
+/// How a query goes on after a page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paging {
+    Unordered,
+    Ordered,
+    Aggregates,
+    Rerun,
+}
+
+impl Paging {
+    fn of(plan: &LogicalPlan) -> Paging {
+        match (&plan.input, &plan.grouping) {
+            (Input::Items, Some(grouping)) if grouping.keys.is_empty() => Paging::Aggregates,
+            (Input::Items, None) if plan.distinct => Paging::Rerun,
+            (Input::Items, None) if plan.order.is_empty() => Paging::Unordered,
+            (Input::Items, None) => Paging::Ordered,
+            _ => Paging::Rerun,
+        }
+    }
+}
+
+/// Executes a query for one page.
+///
+/// `sources` are in ring order and do not overlap. A `continuation` that an earlier page gave is good for the same
+/// sources, for what they were split into, and for a part of them.
+pub fn execute(
+    query: &CompiledQuery,
+    sources: &[&dyn Source],
+    budget: &Budget<'_>,
+    continuation: Option<&str>,
+    resume: Option<&ResumeFilter>,
+    environment: &Environment<'_>,
+) -> Result<Page> {
+    let planner: Planner<'_> = &choose;
+    let (memory, collected_max) = (Memory::new(), COLLECTED_NUMBERS_MAX);
+    Request { query, sources, budget, continuation, resume, environment, planner, memory, collected_max }
+        .execute()
+}
+
+/// Everything that makes a page.
+struct Request<'r> {
+    query: &'r CompiledQuery,
+    sources: &'r [&'r dyn Source],
+    budget: &'r Budget<'r>,
+    continuation: Option<&'r str>,
+    resume: Option<&'r ResumeFilter>,
+    environment: &'r Environment<'r>,
+    planner: Planner<'r>,
+    memory: Memory,
+    collected_max: usize,
+}
+
+impl Request<'_> {
+    fn execute(self) -> Result<Page> {
+        let Request {
+            query,
+            sources,
+            budget,
+            continuation,
+            resume,
+            environment,
+            planner,
+            memory,
+            collected_max,
+        } = self;
+        let plan = &query.plan;
+        let token = continuation.map(|text| Token::decode(text, query.fingerprint)).transpose()?;
+        if resume.is_some() && (plan.order.is_empty() || Paging::of(plan) != Paging::Ordered) {
+            return Err(Error::refused("a resume filter is only for queries with ORDER BY"));
+        }
+        let patterns = PatternCache::new();
+        let evaluator = Evaluator::new(environment, &patterns);
+        let context = Context {
+            evaluator: &evaluator,
+            sources,
+            planner,
+            expired: budget.expired,
+            memory,
+            collected_max,
+            tally: Tally::default(),
+        };
+        let rows_before = token.as_ref().map_or(0, |token| token.rows);
+        let work_before = token.as_ref().map_or_else(Work::default, |token| token.work);
+        let paging = Paging::of(plan);
+        let passage = Passage::new(&plan.window, rows_before, paging == Paging::Rerun);
+        let is_over = passage.is_over();
+        let page = PageSink::new(&evaluator, &plan.projection, passage, budget.rows_max, budget.bytes_max);
+        let (page, position) =
+            if is_over { (page, None) } else { run(&context, plan, paging, token.as_ref(), resume, page)? };
+        let (counted, retrieved, plans) = context.tally.finish();
+        let mut work = work_before;
+        if paging == Paging::Rerun {
+            work = higher(counted, work_before);
+        } else {
+            work += counted;
+        }
+        let rows = page.passage.rows.max(rows_before);
+        let continuation = position.map(|position| Token { work, rows, position }.encode(query.fingerprint));
+        Ok(Page {
+            rows: page.json,
+            row_count: page.row_count,
+            continuation,
+            work,
+            work_before,
+            retrieved,
+            plans,
+            reverse_scan: paging == Paging::Ordered && ordered::is_backwards(plan),
+        })
+    }
+}
+
+/// Fills a page. Returns it, and where the next one begins.
+fn run<'q>(
+    context: &'q Context<'q>,
+    plan: &'q LogicalPlan,
+    paging: Paging,
+    token: Option<&Token>,
+    resume: Option<&ResumeFilter>,
+    mut page: PageSink<'q>,
+) -> Result<(PageSink<'q>, Option<Position>)> {
+    let foreign = || invalid("continuation token does not fit the query");
+    match paging {
+        Paging::Unordered => {
+            let start = match token.map(|token| &token.position) {
+                None => None,
+                Some(Position::Unordered(position)) if position.aggregates.is_empty() => Some(position),
+                Some(_) => return Err(foreign()),
+            };
+            let position = match unordered::drive(context, plan, start, &mut page)? {
+                Outcome::Complete => None,
+                Outcome::Stopped(position) => Some(Position::Unordered(position)),
+            };
+            Ok((page, position))
+        }
+        Paging::Ordered => {
+            let token = match token.map(|token| &token.position) {
+                None => None,
+                Some(Position::Ordered(position)) => Some(position),
+                Some(_) => return Err(foreign()),
+            };
+            let position = match ordered::drive(context, plan, Beginning { token, resume }, &mut page)? {
+                Outcome::Complete => None,
+                Outcome::Stopped(position) => Some(Position::Ordered(position)),
+            };
+            Ok((page, position))
+        }
+        Paging::Aggregates => {
+            let start = match token.map(|token| &token.position) {
+                None => None,
+                Some(Position::Unordered(position)) => Some(position),
+                Some(_) => return Err(foreign()),
+            };
+            run_aggregates(context, plan, start, page)
+        }
+        Paging::Rerun => {
+            if token.is_some_and(|token| token.position != Position::Rerun) {
+                return Err(foreign());
+            }
+            let (page, left) = if plan.distinct {
+                let mut sink = DistinctSink::new(page, &context.memory);
+                let left = pipeline::run(context, plan, &mut sink)?;
+                (sink.page, left)
+            } else {
+                let left = pipeline::run(context, plan, &mut page)?;
+                (page, left)
+            };
+            Ok((page, left.then_some(Position::Rerun)))
+        }
+    }
+}
+
+/// Gathers aggregates over all rows; a page may end before all were seen, without a row.
+fn run_aggregates<'q>(
+    context: &'q Context<'q>,
+    plan: &'q LogicalPlan,
+    start: Option<&Unordered>,
+    mut page: PageSink<'q>,
+) -> Result<(PageSink<'q>, Option<Position>)> {
+    let Some(grouping) = &plan.grouping else { return Ok((page, None)) };
+    let mut groups = GroupSink::new(context.evaluator, grouping, &context.memory)?;
+    if let Some(start) = start {
+        groups.restore(&start.aggregates)?;
+    }
+    let outcome = unordered::drive(context, plan, start, &mut groups)?;
+    pipeline::count_aggregate_rows(context, &groups);
+    if let Outcome::Stopped(mut position) = outcome {
+        position.aggregates = groups.state();
+        return Ok((page, Some(Position::Unordered(position))));
+    }
+    let flow = groups.hand_to(&[], &mut page)?;
+    debug_assert!(flow != Flow::Refused, "a page has room for one row");
+    Ok((page, None))
+}
+
+/// Returns the higher of two counts, field by field: data may have changed since the page before.
+fn higher(first: Work, second: Work) -> Work {
+    Work {
+        partitions: first.partitions.max(second.partitions),
+        seeks: first.seeks.max(second.seeks),
+        fetched: first.fetched.max(second.fetched),
+        fetched_bytes: first.fetched_bytes.max(second.fetched_bytes),
+        scanned: first.scanned.max(second.scanned),
+        scanned_bytes: first.scanned_bytes.max(second.scanned_bytes),
+        entries: first.entries.max(second.entries),
+        aggregate_rows: first.aggregate_rows.max(second.aggregate_rows),
+        join_tuples: first.join_tuples.max(second.join_tuples),
+    }
+}

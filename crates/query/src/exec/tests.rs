@@ -1,0 +1,8 @@
+//! Pages against one big page, for every way to find items.
+
+mod changes;
+mod chosen;
+mod memory;
+mod ordered;
+mod splits;
+mod unordered;

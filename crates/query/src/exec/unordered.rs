@@ -1,0 +1,206 @@
+//! Items in no order that was asked for: source after source, each as its access finds them.
+//!
+//! A page can end behind any row; the position says how far the current source was read. Sources are counted when
+//! they are opened for the first time, items when they are dealt with for the first time, so that the sum over all pages
+//! does not depend on where they end.
+
+use std::ops::ControlFlow;
+
+use super::context::{Context, Counter};
+use super::feed::Feed;
+use super::index_only;
+use super::sink::{Flow, Sink};
+use crate::continuation::{Given, Partial, Place, Segments, Side, Spot, Unordered};
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::limits::{BATCH_ENTRIES, EXPIRY_CHECK_ITEMS};
+use crate::logical::LogicalPlan;
+use crate::physical::{Access, IndexOnly};
+use crate::source::Source;
+
+/// How a walk ended.
+#[derive(Debug)]
+pub(super) enum Outcome<P> {
+    /// No row is left, or none is wanted.
+    Complete,
+    /// Something may be left from here on.
+    Stopped(P),
+}
+
+/// Walks over the items of all sources and hands their rows to a sink.
+pub(super) fn drive<'q, S: Sink>(
+    context: &'q Context<'q>,
+    plan: &'q LogicalPlan,
+    start: Option<&Unordered>,
+    sink: &mut S,
+) -> Result<Outcome<Unordered>> {
+    let mut counter = Counter::default();
+    let outcome = walk(context, plan, start, &mut counter, sink)?;
+    context.tally.add(counter.work, counter.retrieved);
+    Ok(outcome)
+}
+
+fn walk<'q, S: Sink>(
+    context: &'q Context<'q>,
+    plan: &'q LogicalPlan,
+    start: Option<&Unordered>,
+    counter: &mut Counter,
+    sink: &mut S,
+) -> Result<Outcome<Unordered>> {
+    let mut dealt_with = 0;
+    // Set when the page is to end: what follows only looks whether something is left.
+    let mut ending = false;
+    for source in context.sources {
+        let source: &'q dyn Source = *source;
+        let side = match start {
+            Some(start) => start.segments.side_of(&source.bounds())?,
+            None => Side::Right,
+        };
+        let (place, partial) = match side {
+            Side::Left => continue,
+            Side::Inside(Spot { place, partial }) => (place, *partial),
+            Side::Right => (&Place::Fresh, None),
+        };
+        let physical = (context.planner)(plan, source)?;
+        let is_fresh = *place == Place::Fresh;
+        if is_fresh {
+            counter.work.partitions += 1;
+            counter.work.seeks += physical.served.len() as u64;
+            if let Access::IndexOnly(only) = &physical.access
+                && !matches!(only, IndexOnly::Distinct(_))
+                && index_only::answer(context, source, only, counter, sink)?
+            {
+                context.tally.keep_plan(physical);
+                continue;
+            }
+        }
+        let mut feed = Feed::open(context, source, &physical.access, place)?;
+        if is_fresh {
+            counter.work.entries += feed.rejected_at_start;
+        }
+        let conditions = if feed.checks_all { &plan.filter } else { &physical.residual };
+        let class = feed.class;
+        loop {
+            let wanted =
+                sink.rows_wanted().map_or(BATCH_ENTRIES, |rows| rows.min(BATCH_ENTRIES as u64) as usize);
+            if ending {
+                if feed.current(1)?.is_some() {
+                    let position = position(start, source, feed.place(), partial);
+                    context.tally.keep_plan(physical);
+                    return Ok(Outcome::Stopped(position));
+                }
+                counter.work.entries += feed.take_trailing();
+                break;
+            }
+            let Some(candidate) = feed.current(wanted)? else {
+                counter.work.entries += feed.take_trailing();
+                break;
+            };
+            let given =
+                partial.filter(|partial| partial.number == candidate.number).map(|partial| partial.given);
+            if given.is_none() {
+                counter.work.entries += candidate.rejected;
+            }
+            if let Some(item) = &candidate.item {
+                let frame = Frame::item(source, item);
+                let passed = context.evaluator.all_true(conditions, &frame)?;
+                counter.look_at(item.json_bytes);
+                if given.is_none() {
+                    counter.item(class, item.json_bytes, passed);
+                }
+                if passed {
+                    match rows_of(context, plan, &frame, given.unwrap_or_default(), counter, sink)? {
+                        Rows::Done => {}
+                        Rows::Filled => ending = true,
+                        Rows::Complete => {
+                            context.tally.keep_plan(physical);
+                            return Ok(Outcome::Complete);
+                        }
+                        Rows::Stopped(given) => {
+                            let partial = Partial { number: candidate.number, given };
+                            let position = position(start, source, feed.place(), Some(partial));
+                            context.tally.keep_plan(physical);
+                            return Ok(Outcome::Stopped(position));
+                        }
+                    }
+                }
+            }
+            feed.advance();
+            dealt_with += 1;
+            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)() && sink.can_pause() {
+                ending = true;
+            }
+        }
+        context.tally.keep_plan(physical);
+    }
+    Ok(Outcome::Complete)
+}
+
+fn position(
+    start: Option<&Unordered>,
+    source: &dyn Source,
+    place: Place,
+    partial: Option<Partial>,
+) -> Unordered {
+    let before = start.map(|start| &start.segments);
+    let segments = Segments::advanced(before, source.bounds(), Spot { place, partial });
+    Unordered { segments, aggregates: Vec::new() }
+}
+
+/// How the rows of an item ended.
+pub(super) enum Rows {
+    /// All were taken.
+    Done,
+    /// All were taken, and the page is full.
+    Filled,
+    /// No other row is wanted.
+    Complete,
+    /// The page is full, and there are more.
+    Stopped(Given),
+}
+
+/// Hands the rows of an item to a sink, those excepted that it has given before.
+pub(super) fn rows_of<S: Sink>(
+    context: &Context<'_>,
+    plan: &LogicalPlan,
+    frame: &Frame<'_>,
+    given: Given,
+    counter: &mut Counter,
+    sink: &mut S,
+) -> Result<Rows> {
+    if plan.joins.is_empty() {
+        if given.rows > 0 {
+            return Ok(Rows::Done);
+        }
+        return Ok(match sink.take(frame)? {
+            Flow::More => Rows::Done,
+            Flow::Filled => Rows::Filled,
+            Flow::Refused => Rows::Stopped(Given::default()),
+            Flow::Complete => Rows::Complete,
+        });
+    }
+    let (mut rows, mut tuples) = (0, 0);
+    let mut end = Flow::More;
+    let broken = context.evaluator.for_each_tuple(&plan.joins, frame, &mut tuples, &mut |frame| {
+        if rows >= given.rows {
+            match sink.take(frame)? {
+                Flow::More => {}
+                // Whether the item has one more row is known when it comes.
+                Flow::Filled => end = Flow::Filled,
+                flow => {
+                    end = flow;
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        rows += 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    counter.work.join_tuples += tuples.saturating_sub(given.tuples);
+    Ok(match (broken, end) {
+        (_, Flow::Complete) => Rows::Complete,
+        (ControlFlow::Break(()), _) => Rows::Stopped(Given { rows, tuples: tuples.max(given.tuples) }),
+        (_, Flow::Filled) => Rows::Filled,
+        _ => Rows::Done,
+    })
+}

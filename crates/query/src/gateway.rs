@@ -1,0 +1,159 @@
+//! What SDKs ask for when they run a query on every partition themselves: a plan of what they have to merge, the
+//! text that each partition is to be sent, and the partitions that matter.
+//!
+//! [`plan`] makes the answer, [`GatewayPlan::to_json`] writes it. Clients are pedantic about it: every list is
+//! present even if empty, ranges are sorted and do not overlap, and `rewrittenQuery` is empty where the original
+//! text is to be used.
+//!
+//! Invariants:
+//! * every rewritten text parses and binds, once the client has put a condition in the place of [`FILTER_MARK`];
+//! * running it on each range of the plan and merging as the plan says gives what the query gives over one
+//!   partition with all the items; where no client can merge so, the query is refused.
+//!
+//! Not here: running anything, and which statuses and headers tell a client to ask for a plan.
+
+mod features;
+mod info;
+mod json;
+mod keys;
+mod ranges;
+mod rewrite;
+
+#[cfg(test)]
+mod tests;
+
+use armilla_functions::Aggregate;
+use armilla_sql::ast::{self, Direction};
+
+use crate::bound::{BoundQuery, Projection, SourceKind, Window};
+use crate::error::Result;
+use crate::expr::Expr;
+
+pub use features::{Feature, Features};
+pub use keys::{KEYS_MAX, KeyScope, PartitionKeyShape, partition_keys};
+pub use ranges::QueryRange;
+pub use rewrite::FILTER_MARK;
+
+/// What a client is told when it sends a query that only it can merge, without having asked for a plan.
+pub const NOT_SERVABLE: &str = "The provided cross partition query can not be directly served by the gateway. \
+     This is a first chance (internal) exception that all newer clients will know how to handle gracefully. \
+     This exception is traced, but unless you see it bubble up as an exception (which only happens on older SDK \
+     clients), then you can safely ignore this message.";
+
+/// What a client is told of aggregates that are not by themselves after VALUE, if it cannot merge these.
+pub const VALUE_AGGREGATES_ONLY: &str =
+    "Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates.";
+
+/// The answer to a request for a query plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayPlan {
+    /// What the client has to do.
+    pub query_info: QueryInfo,
+    /// Where it has to send the text; sorted, without overlaps, never empty.
+    pub query_ranges: Vec<QueryRange>,
+}
+
+/// What a client has to do with the rows of the partitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryInfo {
+    /// How equal rows of several partitions are found.
+    pub distinct_type: DistinctType,
+    /// The client stops after this many rows.
+    pub top: Option<u64>,
+    /// The client passes over this many rows.
+    pub offset: Option<u64>,
+    /// The client then stops after this many rows.
+    pub limit: Option<u64>,
+    /// In which direction each column of `orderByItems` is merged.
+    pub order_by: Vec<Direction>,
+    /// The text of each of these columns, from which clients make conditions to go on from a row.
+    pub order_by_expressions: Vec<String>,
+    /// The text of each grouping expression.
+    pub group_by_expressions: Vec<String>,
+    /// The properties of a row that are merged by name, in order of the selection.
+    pub group_by_aliases: Vec<String>,
+    /// The aggregate after VALUE.
+    pub aggregates: Vec<Aggregate>,
+    /// How each property of a row is merged; `None` where it is the same in the whole group.
+    pub group_by_alias_to_aggregate: Vec<(String, Option<Aggregate>)>,
+    /// What each partition is sent; empty for the original text.
+    pub rewritten_query: String,
+    /// Whether rows are the value of one expression.
+    pub has_select_value: bool,
+    /// Present if the client has to count the distinct rows: the property that takes the number, empty after VALUE.
+    pub distinct_count_alias: Option<String>,
+}
+
+/// How equal rows are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DistinctType {
+    /// They are not looked for.
+    None,
+    /// They follow one another in the merged order.
+    Ordered,
+    /// They may be anywhere.
+    Unordered,
+}
+
+/// Plans a query for a client that merges, which must have been bound without an error.
+///
+/// Refused is what no client can merge, and what this client cannot merge by the features it knows.
+pub fn plan(
+    query: &ast::Query,
+    bound: &BoundQuery,
+    partition_key: &PartitionKeyShape,
+    features: Features,
+) -> Result<GatewayPlan> {
+    let scope = partition_keys(bound, partition_key);
+    let query_info = info::query_info(query, bound, &scope)?;
+    features.check(&query_info)?;
+    // Without FROM there is one row, whatever the partition: it must not come from several.
+    let reads_items = !bound.sources.is_empty();
+    let query_ranges = if reads_items {
+        ranges::query_ranges(&scope, partition_key)
+    } else {
+        ranges::query_ranges(&KeyScope::Nothing, partition_key)
+    };
+    Ok(GatewayPlan { query_info, query_ranges })
+}
+
+/// Returns the `additionalErrorInfo` of the answer [`NOT_SERVABLE`]: the plan for a client that knows everything.
+pub fn additional_error_info(
+    query: &ast::Query,
+    bound: &BoundQuery,
+    partition_key: &PartitionKeyShape,
+) -> Result<String> {
+    plan(query, bound, partition_key, Features::ALL).map(|plan| plan.to_json())
+}
+
+/// Returns the message that goes with [`additional_error_info`].
+pub fn not_servable_message(bound: &BoundQuery) -> &'static str {
+    let is_value = matches!(bound.projection, Projection::Value(_));
+    let has_aggregates = bound.grouping.as_ref().is_some_and(|grouping| !grouping.aggregates.is_empty());
+    if has_aggregates && !is_value { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE }
+}
+
+/// Says whether the rows of several partitions, one partition after the other, are something else than the rows of
+/// the query.
+pub fn needs_merge(bound: &BoundQuery) -> bool {
+    bound.distinct
+        || bound.grouping.is_some()
+        || !bound.order.is_empty()
+        || bound.window != Window::default()
+        || derives_merged(bound)
+}
+
+/// Says whether the first source is a query that needs merging itself.
+fn derives_merged(bound: &BoundQuery) -> bool {
+    match bound.sources.first().map(|source| &source.kind) {
+        Some(SourceKind::Rows(inner) | SourceKind::RowElements(inner)) => needs_merge(inner),
+        Some(SourceKind::Item | SourceKind::Value(_) | SourceKind::Elements(_)) | None => false,
+    }
+}
+
+/// Says whether an expression has an aggregate in it.
+fn has_aggregate(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.visit(&mut |part| found |= matches!(part, Expr::Aggregate(_)));
+    found
+}

@@ -1,0 +1,131 @@
+//! The physical plan: how the items of one physical partition are found.
+//!
+//! Chosen for each partition from what its index holds. Not here: choosing it (`choose`), walking it (`exec`).
+
+use armilla_index::{IndexId, KeyRange};
+
+use crate::expr::Expr;
+use crate::source::Direction;
+
+/// How the items of one partition are found, and what is left to check on each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhysicalPlan {
+    /// How items are found.
+    pub access: Access,
+    /// Conditions on the item that the access does not guarantee.
+    pub residual: Vec<Expr>,
+    /// What indexes serve, for prices, metrics and `EXPLAIN`.
+    pub served: Vec<Served>,
+    /// Indexes that would have helped, had they existed.
+    pub missing: Vec<Served>,
+}
+
+/// One predicate or order that an index serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Served {
+    /// The index's paths as a policy writes them: `/a/?`, or `/a ASC` and `/b DESC`.
+    pub paths: Vec<String>,
+    /// Whether it is a composite index.
+    pub composite: bool,
+    /// Whether the index gives exactly the items that are asked for.
+    pub precise: bool,
+}
+
+/// How items are found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Access {
+    /// There are none: the conditions contradict each other.
+    Nothing,
+    /// One item of the logical partition, by its id.
+    Point {
+        /// The id.
+        id: String,
+    },
+    /// Every item in the order of insertion, for partitions small enough.
+    ScanByNumber,
+    /// Every item in the order of keys.
+    ScanByKey,
+    /// What indexes name, in the order of insertion.
+    Set(IndexSet),
+    /// What a large range of one index names, in the order of the index.
+    Stream(IndexRange),
+    /// Every item in the order that is asked for, from an index.
+    Walk(Walk),
+    /// What another access finds, put in the order that is asked for.
+    Sort(Box<Access>),
+    /// The answer to aggregates or DISTINCT, from an index alone.
+    IndexOnly(IndexOnly),
+}
+
+/// A set of items that indexes name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IndexSet {
+    /// Those of one index.
+    Range(IndexRange),
+    /// Those in all of the sets; the first is thought to be the smallest.
+    And(Vec<IndexSet>),
+    /// Those in one of the sets.
+    Or(Vec<IndexSet>),
+}
+
+/// A part of one index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexRange {
+    /// Which index.
+    pub index: IndexId,
+    /// Its paths as a policy writes them.
+    pub paths: Vec<String>,
+    /// Sorted and disjoint ranges of entries.
+    pub ranges: Vec<KeyRange>,
+    /// Whether each of the ranges holds one value only, so that its entries are in the order of insertion.
+    pub is_equality: bool,
+    /// Whether every entry is of an item that the condition holds for.
+    pub precise: bool,
+    /// Whether an item may have several entries.
+    pub repeats: bool,
+    /// A condition on the indexed value itself, which is in slot [`TERM_SLOT`].
+    pub term_filter: Option<Expr>,
+    /// How many entries there are, as far as it was worth counting.
+    pub estimate: u64,
+}
+
+/// The slot of the indexed value in a condition that is checked on index entries alone.
+pub const TERM_SLOT: usize = usize::MAX;
+
+/// A walk through an index that gives items in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Walk {
+    /// Which index.
+    pub index: IndexId,
+    /// Its paths as a policy writes them.
+    pub paths: Vec<String>,
+    /// Which way it is read.
+    pub direction: Direction,
+    /// The part of the index that can matter.
+    pub range: KeyRange,
+    /// Whether items without an entry may exist and belong to the result: they are undefined in every key, come
+    /// first in ascending order and last in descending.
+    pub adds_missing: bool,
+    /// Whether ranges other than `range` were left out because a condition excludes them.
+    pub is_partial: bool,
+}
+
+/// An answer that needs no item.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IndexOnly {
+    /// The number of items, which the partition keeps.
+    CountAll,
+    /// The number of items in a set.
+    CountSet(IndexSet),
+    /// The number of entries of an index that are defined: COUNT of a path.
+    CountPath(IndexRange),
+    /// The lowest or the highest value of an index.
+    Extreme {
+        /// Which index.
+        index: IndexRange,
+        /// The highest instead of the lowest.
+        highest: bool,
+    },
+    /// The distinct values of an index.
+    Distinct(IndexRange),
+}

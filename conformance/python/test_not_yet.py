@@ -37,49 +37,6 @@ def filled(container):
     return container
 
 
-@not_yet("queries")
-def test_query_of_one_logical_partition(filled):
-    with implemented():
-        found = list(filled.query_items("SELECT VALUE c.n FROM c WHERE c.n > 0", partition_key="Oslo"))
-    assert found == [1, 2]
-
-
-@not_yet("queries")
-def test_query_across_partitions(filled):
-    with implemented():
-        found = list(filled.query_items("SELECT VALUE c.n FROM c", enable_cross_partition_query=True))
-    assert sorted(found) == [0, 1, 2]
-
-
-@not_yet("queries")
-def test_query_of_databases(client, database):
-    with implemented():
-        found = list(client.query_databases(f"SELECT * FROM root r WHERE r.id = '{database.id}'"))
-    assert [one["id"] for one in found] == [database.id]
-
-
-@not_yet("queries")
-def test_read_many_items(filled):
-    with implemented():
-        found = filled.read_items([(item["id"], item["city"]) for item in ITEMS])
-    assert sorted(item["id"] for item in found) == ["0", "1", "2"]
-
-
-@not_yet("queries")
-def test_throughput_is_read_and_replaced(make_container):
-    container = make_container(offer_throughput=1_000)
-    with implemented():
-        assert container.get_throughput().offer_throughput == 1_000
-        assert container.replace_throughput(2_000).offer_throughput == 2_000
-
-
-@not_yet("patch conditions")
-def test_patch_with_a_condition(filled):
-    operations = [{"op": "set", "path": "/n", "value": 10}]
-    with implemented():
-        assert filled.patch_item("1", "Oslo", operations, filter_predicate="FROM c WHERE c.n = 1")["n"] == 10
-
-
 @not_yet("batches")
 def test_transactional_batch(filled):
     with implemented():

@@ -131,3 +131,15 @@ def test_integers_stay_integers_and_order_stays_order(container):
     patched = container.patch_item("1", "Oslo", [_op("incr", "/z", value=1), _op("set", "/new", value=2**63 - 1)])
     wanted = {"z": 2, "id": "1", "city": "Oslo", "a": 2**53 + 1, "m": 0.5, "new": 2**63 - 1}
     assert json.dumps(without_system_properties(patched)) == json.dumps(wanted)
+
+
+def test_condition_decides_whether_a_patch_applies(container):
+    container.create_item({"id": "1", "city": "Oslo", "n": 1})
+    operations = [_op("incr", "/n", value=1)]
+    patched = container.patch_item("1", "Oslo", operations, filter_predicate="FROM c WHERE c.n = 1")
+    assert patched["n"] == 2
+    with refused(412):
+        container.patch_item("1", "Oslo", operations, filter_predicate="FROM c WHERE c.n = 1")
+    with refused(400):
+        container.patch_item("1", "Oslo", operations, filter_predicate="FROM c WHERE")
+    assert container.read_item("1", "Oslo")["n"] == 2

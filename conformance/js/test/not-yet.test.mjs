@@ -7,30 +7,6 @@ import { notYet, useServer } from "../lib/fixture.mjs";
 
 const context = useServer();
 
-test("queries", async (t) => {
-  const container = await context.makeContainer(t);
-  await notYet(container.items.query("SELECT * FROM c", { partitionKey: "Oslo" }).fetchAll());
-  await notYet(container.items.query("SELECT * FROM c ORDER BY c.n").fetchAll());
-  await notYet(context.client.databases.query("SELECT * FROM c").fetchAll());
-});
-
-test("reading all items, which this SDK does by a query", async (t) => {
-  const container = await context.makeContainer(t);
-  await notYet(container.items.readAll().fetchAll());
-});
-
-test("offers, which this SDK finds by a query", async (t) => {
-  const container = await context.makeContainer(t);
-  await notYet(container.readOffer());
-});
-
-test("patch conditions", async (t) => {
-  const container = await context.makeContainer(t);
-  await container.items.create({ id: "1", city: "Oslo", n: 1 });
-  const operations = [{ op: "set", path: "/n", value: 2 }];
-  await notYet(container.item("1", "Oslo").patch({ condition: "FROM c WHERE c.n = 1", operations }));
-});
-
 test("batches", async (t) => {
   const container = await context.makeContainer(t);
   const operations = [{ operationType: "Create", resourceBody: { id: "1", city: "Oslo" } }];

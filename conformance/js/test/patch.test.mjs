@@ -83,3 +83,14 @@ for (const [name, operations] of BAD) {
     assert.deepEqual((await item.read()).resource, before);
   });
 }
+
+test("a condition decides whether a patch applies", async (t) => {
+  const container = await context.makeContainer(t);
+  await container.items.create({ id: "1", city: "Oslo", n: 1 });
+  const item = container.item("1", "Oslo");
+  const operations = [{ op: "incr", path: "/n", value: 1 }];
+  const condition = "FROM c WHERE c.n = 1";
+  assert.equal((await item.patch({ condition, operations })).resource.n, 2);
+  await refused(item.patch({ condition, operations }), 412);
+  await refused(item.patch({ condition: "FROM c WHERE", operations }), 400);
+});

@@ -4,12 +4,13 @@ use armilla_engine::{Error, ErrorKind, ResourceKind};
 use http::{Method, StatusCode};
 
 use crate::failure::Failure;
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{begin_feed, end_feed, page_headers};
 use crate::response::Reply;
 
 /// Serves the conflicts of a container.
-pub(crate) fn feed(request: &Request<'_>, database: &str, container: &str) -> Result<Reply, Failure> {
+pub(crate) async fn feed(request: &Request<'_>, database: &str, container: &str) -> Result<Reply, Failure> {
     match *request.method {
         Method::GET => {
             let answer = request.engine.read_container(&request.caller, database, container, None)?;
@@ -20,7 +21,10 @@ pub(crate) fn feed(request: &Request<'_>, database: &str, container: &str) -> Re
             page_headers(&mut reply, 0, None);
             Ok(reply)
         }
-        Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of conflicts")),
+        Method::POST if request.headers.is_query()? => {
+            let answer = request.engine.read_container(&request.caller, database, container, None)?;
+            queries::documents(request, "Conflicts", &answer.value.rid, Vec::new()).await
+        }
         _ => Err(request.verb_not_allowed("GET, POST")),
     }
 }

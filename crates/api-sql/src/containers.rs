@@ -1,17 +1,18 @@
 //! `/dbs/{database}/colls` and one container.
 
-use armilla_engine::{ResourceKind, Usage};
+use armilla_engine::{LIST_MAX, ResourceKind, Usage};
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::names;
 use crate::offer_headers;
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
 
-/// Indexes are never behind: each write brings its own index entries along.
-const INDEXING_DONE: HeaderValue = HeaderValue::from_static("100");
+/// There is no lazy indexing: each write brings its own index entries along.
+const LAZY_INDEXING_DONE: HeaderValue = HeaderValue::from_static("100");
 
 /// The bounds of a container, in KB, as the service states them.
 const QUOTA: HeaderValue = HeaderValue::from_static(
@@ -30,7 +31,14 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
             reply.content_path(names, &answer.value.parent_rid);
             Ok(reply)
         }
-        Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of containers")),
+        Method::POST if request.headers.is_query()? => {
+            let list = |continuation: Option<&str>| {
+                request.engine.list_containers(&request.caller, database, Some(LIST_MAX), continuation)
+            };
+            let (mut reply, rid) = queries::resources(request, ResourceKind::Container, list).await?;
+            reply.content_path(names, rid);
+            Ok(reply)
+        }
         Method::POST => {
             let definition = request.json_body()?;
             let throughput = offer_headers::throughput(request.headers)?;
@@ -68,11 +76,12 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
     };
     let mut reply = reply(StatusCode::OK, &answer);
     reply.content_path(format!("dbs/{database}"), &answer.value.parent_rid);
-    reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, INDEXING_DONE);
-    reply.set(&names::LAZY_INDEXING_PROGRESS, INDEXING_DONE);
+    let found = request.engine.container(database, container)?.container;
+    let progress = request.engine.index_progress(&found)?;
+    reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, u16::from(progress));
+    reply.set(&names::LAZY_INDEXING_PROGRESS, LAZY_INDEXING_DONE);
     if request.headers.flag(&names::POPULATE_QUOTA_INFO)? {
         reply.set(&names::RESOURCE_QUOTA, QUOTA);
-        let found = request.engine.container(database, container)?.container;
         reply.set_text(&names::RESOURCE_USAGE, usage(found.usage(&request.caller)?));
     }
     Ok(reply)

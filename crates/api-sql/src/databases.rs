@@ -1,11 +1,12 @@
 //! `/dbs` and `/dbs/{database}`.
 
-use armilla_engine::ResourceKind;
+use armilla_engine::{LIST_MAX, ResourceKind};
 use armilla_value::Value;
 use http::{Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::offer_headers;
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
@@ -18,7 +19,12 @@ pub(crate) async fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
             let answer = request.engine.list_databases(&request.caller, count_max, continuation)?;
             Ok(feed_reply(ResourceKind::Database, &answer))
         }
-        Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of databases")),
+        Method::POST if request.headers.is_query()? => {
+            let list = |continuation: Option<&str>| {
+                request.engine.list_databases(&request.caller, Some(LIST_MAX), continuation)
+            };
+            queries::resources(request, ResourceKind::Database, list).await.map(|(reply, _)| reply)
+        }
         Method::POST => {
             let body = request.json_object("a database")?;
             let id = body.get("id").and_then(Value::as_str).ok_or_else(|| missing_id("a database"))?;

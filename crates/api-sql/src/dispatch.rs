@@ -38,7 +38,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
                 .and_then(|()| ranges::feed(request, &located));
             Ok(in_container(request, &located, outcome))
         }
-        Address::Conflicts { database, container } => conflicts::feed(request, database, container),
+        Address::Conflicts { database, container } => conflicts::feed(request, database, container).await,
         Address::Conflict { database, container, conflict } => {
             conflicts::single(request, database, container, conflict)
         }
@@ -48,7 +48,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::Permission { database, user, permission } => {
             permissions::single(request, database, user, permission).await
         }
-        Address::Offers => offers::feed(request),
+        Address::Offers => offers::feed(request).await,
         Address::Offer { offer } => offers::single(request, offer).await,
         Address::Scripts { kind, .. } | Address::Script { kind, .. } => {
             Err(Failure::not_implemented(match kind {

@@ -6,6 +6,7 @@ use armilla_engine::{Error, ErrorKind};
 use http::StatusCode;
 
 use crate::failure::{Failure, Origin};
+use crate::queries;
 use crate::status::{Status, sub_status};
 
 impl From<Error> for Failure {
@@ -14,12 +15,13 @@ impl From<Error> for Failure {
         if status.http == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(kind = ?error.kind, "{}", error.message);
         }
-        Failure {
-            origin: Origin::Engine,
-            charge: error.charge,
-            position: error.position,
-            ..Failure::new(status, sentence(&error.message))
-        }
+        let failure = match error.kind {
+            // The engine knows the list of errors that clients read.
+            ErrorKind::BadQuery => Failure::new(status, format!("Message: {}", error.message)),
+            ErrorKind::QueryNeedsPlan => queries::needs_plan(status, error.message),
+            _ => Failure { origin: Origin::Engine, ..Failure::new(status, sentence(&error.message)) },
+        };
+        Failure { charge: error.charge, position: error.position, ..failure }
     }
 }
 
@@ -34,7 +36,8 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::TooLarge => Status::TOO_LARGE,
         ErrorKind::PartitionKeyMismatch => Status::BAD_REQUEST.sub(sub_status::PARTITION_KEY_MISMATCH),
         ErrorKind::ContainerReplaced => Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
-        ErrorKind::Invalid => Status::BAD_REQUEST,
+        ErrorKind::Invalid | ErrorKind::BadQuery => Status::BAD_REQUEST,
+        ErrorKind::QueryNeedsPlan => Status::BAD_REQUEST.sub(sub_status::CROSS_PARTITION_QUERY_NOT_SERVABLE),
         ErrorKind::Forbidden => Status::FORBIDDEN,
         ErrorKind::Unauthenticated => Status::UNAUTHORIZED,
         ErrorKind::RangeGone => Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
@@ -81,6 +84,8 @@ mod tests {
             (ErrorKind::PartitionKeyMismatch, 400, 1001, "BadRequest"),
             (ErrorKind::ContainerReplaced, 400, 1024, "BadRequest"),
             (ErrorKind::Invalid, 400, 0, "BadRequest"),
+            (ErrorKind::BadQuery, 400, 0, "BadRequest"),
+            (ErrorKind::QueryNeedsPlan, 400, 1004, "BadRequest"),
             (ErrorKind::Forbidden, 403, 0, "Forbidden"),
             (ErrorKind::Unauthenticated, 401, 0, "Unauthorized"),
             (ErrorKind::RangeGone, 410, 1002, "Gone"),
@@ -104,6 +109,13 @@ mod tests {
         let failure = Failure::from(error);
         assert_eq!((failure.charge, failure.position), (charge, position));
         assert_eq!((&*failure.message, failure.origin), ("The thing is odd.", Origin::Engine));
+    }
+
+    #[test]
+    fn lists_of_query_errors_are_kept_as_they_are() {
+        let list = r#"{"errors":[{"severity":"Error","code":"SC1001","message":"no"}]}"#;
+        let failure = Failure::from(Error::new(ErrorKind::BadQuery, list));
+        assert_eq!((&*failure.message, failure.origin), (&*format!("Message: {list}"), Origin::Gateway));
     }
 
     #[test]

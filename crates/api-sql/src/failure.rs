@@ -35,6 +35,8 @@ pub(crate) struct Failure {
     pub(crate) charge: RequestUnits,
     /// Where in the container it failed, once it had been routed.
     pub(crate) position: Option<Position>,
+    /// What the client needs to go on by other means, as JSON text.
+    pub(crate) additional_error_info: Option<Box<str>>,
     /// The verbs that the resource takes, if this was not one of them.
     pub(crate) allowed_verbs: Option<&'static str>,
 }
@@ -48,6 +50,7 @@ impl Failure {
             origin: Origin::Gateway,
             charge: RequestUnits::ZERO,
             position: None,
+            additional_error_info: None,
             allowed_verbs: None,
         }
     }
@@ -62,28 +65,33 @@ impl Failure {
         Failure::new(Status::NOT_IMPLEMENTED, format!("{feature} is not supported by this server yet"))
     }
 
-    /// Returns the body that tells the client.
-    pub(crate) fn body(&self, activity_id: &str) -> Vec<u8> {
-        let mut message = Vec::with_capacity(self.message.len() + 96);
+    /// Returns the message in the shape that its origin gives it.
+    pub(crate) fn shaped_message(&self) -> Cow<'_, str> {
         match self.origin {
-            Origin::Gateway => message.extend_from_slice(self.message.as_bytes()),
+            Origin::Gateway => Cow::Borrowed(&self.message),
             Origin::Engine => {
-                message.extend_from_slice(b"Message: {\"Errors\":[");
-                push_string(&mut message, &self.message);
-                message.extend_from_slice(b"]}");
+                let mut list = Vec::with_capacity(self.message.len() + 32);
+                list.extend_from_slice(b"Message: {\"Errors\":[");
+                push_string(&mut list, &self.message);
+                list.extend_from_slice(b"]}");
+                Cow::Owned(String::from_utf8_lossy(&list).into_owned())
             }
         }
-        message.extend_from_slice(b"\r\nActivityId: ");
-        message.extend_from_slice(activity_id.as_bytes());
-        message.extend_from_slice(b", ");
-        message.extend_from_slice(AGENT.as_bytes());
-        let message = String::from_utf8_lossy(&message);
+    }
+
+    /// Returns the body that tells the client.
+    pub(crate) fn body(&self, activity_id: &str) -> Vec<u8> {
+        let message = [&*self.shaped_message(), "\r\nActivityId: ", activity_id, ", ", AGENT].concat();
 
         let mut body = Vec::with_capacity(message.len() + 64);
         body.extend_from_slice(b"{\"code\":\"");
         push_escaped(&mut body, self.status.code);
         body.extend_from_slice(b"\",\"message\":");
         push_string(&mut body, &message);
+        if let Some(info) = &self.additional_error_info {
+            body.extend_from_slice(b",\"additionalErrorInfo\":");
+            push_string(&mut body, info);
+        }
         body.push(b'}');
         body
     }
@@ -112,6 +120,14 @@ mod tests {
         );
         let expected = format!("{expected}{AGENT}\"}}");
         assert_eq!(String::from_utf8(failure.body("an-id")).unwrap(), expected);
+    }
+
+    #[test]
+    fn additional_info_is_json_in_a_string() {
+        let mut failure = Failure::bad_request("no");
+        failure.additional_error_info = Some(r#"{"a":1}"#.into());
+        let body = String::from_utf8(failure.body("an-id")).unwrap();
+        assert!(body.ends_with(r#","additionalErrorInfo":"{\"a\":1}"}"#), "{body}");
     }
 
     #[test]

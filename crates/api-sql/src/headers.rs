@@ -42,6 +42,15 @@ pub(crate) enum IndexingDirective {
     Exclude,
 }
 
+/// How a query tells which indexes served it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexMetricsForm {
+    /// JSON in base64.
+    First,
+    /// Percent-encoded JSON.
+    Second,
+}
+
 /// What a POST to a feed asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PostKind {
@@ -135,6 +144,32 @@ impl<'h> RequestHeaders<'h> {
                 _ => Err(invalid(&names::MAX_ITEM_COUNT, word, "-1 or a positive number")),
             },
         }
+    }
+
+    /// Returns the most rows that a page of a query may hold; without a number the server decides.
+    ///
+    /// A client that says -1 wants pages as long as they get: how many bytes a page has is bounded anyway.
+    pub(crate) fn page_rows_max(self) -> Result<Option<usize>, Failure> {
+        match self.word(&names::MAX_ITEM_COUNT)? {
+            Some("-1") => Ok(Some(PAGE_ITEMS_MAX)),
+            _ => self.page_items_max(),
+        }
+    }
+
+    /// Returns in which form a query shall tell which indexes served it, if in any.
+    pub(crate) fn index_metrics(self) -> Result<Option<IndexMetricsForm>, Failure> {
+        Ok(if self.flag(&names::POPULATE_INDEX_METRICS_V2)? {
+            Some(IndexMetricsForm::Second)
+        } else if self.flag(&names::POPULATE_INDEX_METRICS)? {
+            Some(IndexMetricsForm::First)
+        } else {
+            None
+        })
+    }
+
+    /// Returns the names of what the client can merge by itself, separated by commas.
+    pub(crate) fn supported_query_features(self) -> Result<&'h str, Failure> {
+        Ok(self.word(&names::SUPPORTED_QUERY_FEATURES)?.unwrap_or_default())
     }
 
     /// Returns the token that a page of a feed begins with.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use armilla_engine::{
     Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemName, ItemPage, ListScope, Located,
-    PageRequest, Precondition, ReadItem, ResourceKind, SessionToken, WriteMode, Written,
+    PageRequest, Precondition, ReadItem, ResourceKind, WriteMode, Written,
 };
 use armilla_value::rid::ItemRid;
 use armilla_value::{HashedKey, PartitionKey};
@@ -21,7 +21,8 @@ use crate::body;
 use crate::failure::Failure;
 use crate::headers::{PostKind, Tag, invalid, names};
 use crate::limits::ITEM_TEXT_BYTES_MAX;
-use crate::patch_body;
+use crate::patch_body::{self, PatchBody};
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{begin_feed, end_feed, page_headers};
 use crate::response::Reply;
@@ -35,8 +36,8 @@ pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Rep
         }
         Method::GET => list(request, &located.container),
         Method::POST => match request.headers.post_kind()? {
-            PostKind::QueryPlan => Err(Failure::not_implemented("a query plan")),
-            PostKind::Query => Err(Failure::not_implemented("a query of items")),
+            PostKind::QueryPlan => queries::plan(request, &located.container),
+            PostKind::Query => queries::items(request, &located.container).await,
             PostKind::Batch => Err(Failure::not_implemented("a transactional batch or bulk request")),
             PostKind::Upsert => create(request, &located.container, WriteMode::Upsert).await,
             PostKind::Create => create(request, &located.container, WriteMode::Create).await,
@@ -65,10 +66,12 @@ pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str)
         }
         Method::PATCH => {
             check_triggers(request)?;
-            let (patch, precondition) = (patch_body::parse(&request.body)?, precondition(request)?);
+            let (body, precondition) = (patch_body::parse(&request.body)?, precondition(request)?);
+            let PatchBody { patch, condition } = body;
+            let condition = condition.as_deref();
             let written = request
                 .engine
-                .patch_item(&caller, container, name, partition_key, patch, precondition)
+                .patch_item(&caller, container, name, partition_key, patch, condition, precondition)
                 .await?;
             written_reply(request, container, &written)
         }
@@ -209,15 +212,12 @@ fn list(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Fai
 
     let mut reply = Reply::json(StatusCode::OK, text, page.charge);
     page_headers(&mut reply, page.items.len(), page.continuation.as_deref());
-    // A page over several partitions ends in the last one, but the session has seen them all.
-    if let Some(last) = page.positions.last() {
-        reply.position(*last);
-        reply.session(&page.positions.iter().copied().collect::<SessionToken>());
-    }
+    reply.positions(&page.positions);
     Ok(reply)
 }
 
-fn list_scope(request: &Request<'_>) -> Result<ListScope, Failure> {
+/// Returns which part of the container a feed or a query is kept to.
+pub(crate) fn list_scope(request: &Request<'_>) -> Result<ListScope, Failure> {
     if let Some(partition_key) = partition_key(request)? {
         return Ok(ListScope::PartitionKey(partition_key));
     }

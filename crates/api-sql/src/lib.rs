@@ -4,6 +4,7 @@
 //! path, headers, auth, body      what was asked, by whom
 //! dispatch                       which handler serves it
 //! databases .. conflicts         one file per kind of resource: an engine operation and its reply
+//! queries, query_*               queries of every feed
 //! resource_text, response        replies as JSON and headers
 //! failure, status, error_map     failures as status codes and bodies
 //! binary_json                    the binary form in which some clients send items
@@ -37,6 +38,9 @@ mod options;
 mod patch_body;
 mod path;
 mod permissions;
+mod queries;
+mod query_body;
+mod query_metrics;
 mod ranges;
 mod request;
 mod resource_text;
@@ -57,7 +61,7 @@ use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
-pub use options::{OptionsError, SqlApiOptions};
+pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
 use auth::{Credential, Keys, SignedDate};
 use failure::Failure;
@@ -122,6 +126,7 @@ impl SqlApi {
                             caller: Caller { access, ..Caller::full() },
                             activity_id: activity_text,
                             engine: &self.shared.engine,
+                            cross_partition_queries: self.shared.options.cross_partition_queries,
                         };
                         match address {
                             Address::Account => self.account(&parts, peer),

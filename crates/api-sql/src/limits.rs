@@ -40,6 +40,13 @@ pub(crate) const ACTIVITY_ID_BYTES_MAX: usize = 64;
 /// Most items in one page, whatever the client asks for.
 pub(crate) const PAGE_ITEMS_MAX: usize = 10_000;
 
+/// Longest text of a query, and of the condition of a patch. Service limit: 512 KB.
+pub(crate) const QUERY_TEXT_BYTES_MAX: usize = 512 * 1024;
+
+/// Longest header that tells which indexes served a query; a longer one is left out. Some clients take no more than
+/// 16 KiB of headers in all, and a query that asks for this is not to fail because of it.
+pub(crate) const INDEX_UTILIZATION_HEADER_BYTES_MAX: usize = 8 * 1024;
+
 /// Deepest nesting that the binary JSON reader follows. The engine's own bound is lower; this one
 /// keeps the reader's stack small whatever the bytes say.
 pub(crate) const BINARY_JSON_DEPTH_MAX: usize = 256;

@@ -1,10 +1,11 @@
 //! `/offers` and one offer: the throughput of a database or container.
 
-use armilla_engine::ResourceKind;
+use armilla_engine::{LIST_MAX, ResourceKind};
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::names;
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
@@ -13,14 +14,19 @@ use crate::response::Reply;
 const NOT_PENDING: HeaderValue = HeaderValue::from_static("false");
 
 /// Serves `/offers`.
-pub(crate) fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
     match *request.method {
         Method::GET => {
             let (count_max, continuation) = request.page()?;
             let answer = request.engine.list_offers(&request.caller, count_max, continuation)?;
             Ok(feed_reply(ResourceKind::Offer, &answer))
         }
-        Method::POST if request.headers.is_query()? => Err(Failure::not_implemented("a query of offers")),
+        Method::POST if request.headers.is_query()? => {
+            let list = |continuation: Option<&str>| {
+                request.engine.list_offers(&request.caller, Some(LIST_MAX), continuation)
+            };
+            queries::resources(request, ResourceKind::Offer, list).await.map(|(reply, _)| reply)
+        }
         _ => Err(request.verb_not_allowed("GET, POST")),
     }
 }

@@ -6,6 +6,16 @@ use std::time::Duration;
 use crate::auth::{KeyError, Keys};
 use crate::limits::DATE_SKEW_DEFAULT;
 
+/// Who puts together the results of a query that several physical partitions answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CrossPartitionQueries {
+    /// The server: every query is answered.
+    #[default]
+    Merge,
+    /// The client, as with the service: it is refused with the plan that it needs (400/1004).
+    Plan,
+}
+
 /// How the account presents itself and whom it believes.
 #[derive(Clone)]
 pub struct SqlApiOptions {
@@ -25,6 +35,8 @@ pub struct SqlApiOptions {
     pub region_name: String,
     /// Whether requests need a signature or token at all.
     pub require_auth: bool,
+    /// Who puts together the results of a query that several physical partitions answer.
+    pub cross_partition_queries: CrossPartitionQueries,
 }
 
 impl SqlApiOptions {
@@ -39,6 +51,7 @@ impl SqlApiOptions {
             advertised_url: None,
             region_name: "South Central US".to_owned(),
             require_auth: true,
+            cross_partition_queries: CrossPartitionQueries::default(),
         }
     }
 
@@ -72,6 +85,7 @@ impl fmt::Debug for SqlApiOptions {
             .field("region_name", &self.region_name)
             .field("date_skew", &self.date_skew)
             .field("require_auth", &self.require_auth)
+            .field("cross_partition_queries", &self.cross_partition_queries)
             .finish_non_exhaustive()
     }
 }

@@ -1,29 +1,49 @@
-//! The body of a PATCH: operations on one item.
+//! The body of a PATCH: operations on one item, and what must hold of it before they are applied.
 
 use armilla_engine::{Operation, Patch, Pointer};
 use armilla_value::{Object, Value, json};
 
 use crate::failure::Failure;
+use crate::limits::QUERY_TEXT_BYTES_MAX;
+
+/// A patch as the client wrote it.
+#[derive(Debug)]
+pub(crate) struct PatchBody {
+    /// What to change.
+    pub(crate) patch: Patch,
+    /// What must hold of the item: `FROM c WHERE ...`.
+    pub(crate) condition: Option<String>,
+}
 
 /// Reads the body of a PATCH: an object with `operations`, or the array of operations itself.
-pub(crate) fn parse(body: &[u8]) -> Result<Patch, Failure> {
+pub(crate) fn parse(body: &[u8]) -> Result<PatchBody, Failure> {
     let parsed = json::parse(body)
         .map_err(|error| Failure::bad_request(format!("the patch is not valid JSON: {error}")))?;
-    let operations = match &parsed {
-        Value::Array(operations) => operations.as_slice(),
+    let (operations, condition) = match &parsed {
+        Value::Array(operations) => (operations.as_slice(), None),
         Value::Object(patch) => {
-            if patch.get("condition").is_some_and(|condition| !condition.is_null()) {
-                return Err(Failure::not_implemented("a condition in a patch"));
-            }
-            patch
+            let operations = patch
                 .get("operations")
                 .and_then(Value::as_array)
-                .ok_or_else(|| Failure::bad_request("the patch has no array 'operations'"))?
+                .ok_or_else(|| Failure::bad_request("the patch has no array 'operations'"))?;
+            (operations, condition(patch)?)
         }
         _ => return Err(Failure::bad_request("the patch is neither an object nor an array")),
     };
     let operations = operations.iter().enumerate().map(operation).collect::<Result<Vec<_>, _>>()?;
-    Ok(Patch::new(operations, body.len()).map_err(armilla_engine::Error::from)?)
+    let patch = Patch::new(operations, body.len()).map_err(armilla_engine::Error::from)?;
+    Ok(PatchBody { patch, condition })
+}
+
+fn condition(patch: &Object) -> Result<Option<String>, Failure> {
+    match patch.get("condition") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.len() > QUERY_TEXT_BYTES_MAX => Err(Failure::bad_request(format!(
+            "the condition of the patch is longer than {QUERY_TEXT_BYTES_MAX} bytes"
+        ))),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(Failure::bad_request("the condition of the patch is no text")),
+    }
 }
 
 fn operation((index, operation): (usize, &Value)) -> Result<Operation, Failure> {
@@ -54,6 +74,7 @@ fn text<'o>(members: &'o Object, name: &str) -> Option<&'o str> {
 #[cfg(test)]
 mod tests {
     use super::parse;
+    use crate::limits::QUERY_TEXT_BYTES_MAX;
 
     #[track_caller]
     fn status(body: &str) -> Option<u16> {
@@ -110,9 +131,19 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_not_ignored() {
-        let body = r#"{"condition":"from c where c.x = 1","operations":[{"op":"remove","path":"/z"}]}"#;
-        assert_eq!(status(body), Some(501));
-        assert_eq!(status(&body.replace("\"from c where c.x = 1\"", "null")), None);
+    fn conditions_are_text() {
+        let with = |condition: &str| {
+            format!(r#"{{"condition":{condition},"operations":[{{"op":"remove","path":"/z"}}]}}"#)
+        };
+        let read = |condition: &str| parse(with(condition).as_bytes()).unwrap().condition;
+        assert_eq!(read("\"from c where c.x = 1\"").as_deref(), Some("from c where c.x = 1"));
+        assert_eq!(read("null"), None);
+        assert_eq!(parse(br#"[{"op":"remove","path":"/z"}]"#).unwrap().condition, None);
+        for odd in ["5", "true", "{}", "[]"] {
+            assert_eq!(status(&with(odd)), Some(400), "{odd}");
+        }
+        let long = |length| with(&format!("\"{}\"", "x".repeat(length)));
+        assert_eq!(status(&long(QUERY_TEXT_BYTES_MAX)), None);
+        assert_eq!(status(&long(QUERY_TEXT_BYTES_MAX + 1)), Some(400));
     }
 }

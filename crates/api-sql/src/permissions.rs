@@ -1,11 +1,12 @@
 //! `/dbs/{database}/users/{user}/permissions` and one permission.
 
-use armilla_engine::ResourceKind;
+use armilla_engine::{LIST_MAX, ResourceKind};
 use armilla_value::Value;
 use http::{Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::names;
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
@@ -20,7 +21,10 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str, user: &str) -> R
             (feed_reply(ResourceKind::Permission, &answer), answer.value.parent_rid)
         }
         Method::POST if request.headers.is_query()? => {
-            return Err(Failure::not_implemented("a query of permissions"));
+            let list = |continuation: Option<&str>| {
+                engine.list_permissions(caller, database, user, Some(LIST_MAX), continuation)
+            };
+            queries::resources(request, ResourceKind::Permission, list).await?
         }
         Method::POST => {
             let (body, token_seconds) = (definition(request)?, request.headers.expiry_seconds()?);

@@ -7,6 +7,7 @@ use http::Method;
 
 use crate::failure::Failure;
 use crate::headers::{RequestHeaders, Tag, invalid, names};
+use crate::options::CrossPartitionQueries;
 use crate::status::Status;
 
 /// A request that was read and whose sender is known.
@@ -23,6 +24,8 @@ pub(crate) struct Request<'r> {
     pub(crate) activity_id: &'r str,
     /// What is asked.
     pub(crate) engine: &'r Engine,
+    /// Who puts together the results of several physical partitions.
+    pub(crate) cross_partition_queries: CrossPartitionQueries,
 }
 
 impl Request<'_> {

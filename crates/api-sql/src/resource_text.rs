@@ -1,7 +1,7 @@
 //! Resources and feeds of resources as JSON text.
 
 use armilla_engine::{Answer, Feed, Resource, ResourceKind};
-use armilla_value::json;
+use armilla_value::{Value, json};
 use http::StatusCode;
 
 use crate::headers::names;
@@ -25,7 +25,7 @@ fn child_links(kind: ResourceKind) -> &'static [(&'static str, &'static str)] {
 }
 
 /// The name of a kind's array in a feed.
-fn feed_name(kind: ResourceKind) -> &'static str {
+pub(crate) fn feed_name(kind: ResourceKind) -> &'static str {
     match kind {
         ResourceKind::Database => "Databases",
         ResourceKind::Container => "DocumentCollections",
@@ -60,6 +60,13 @@ fn push_resource(text: &mut Vec<u8>, resource: &Resource) {
         push_string(text, link);
     }
     text.push(b'}');
+}
+
+/// Returns a resource as the document that a query sees: the one that a feed holds.
+pub(crate) fn document(resource: &Resource) -> Value {
+    let mut text = Vec::with_capacity(512);
+    push_resource(&mut text, resource);
+    json::parse(&text).expect("a resource is written as JSON")
 }
 
 /// Returns the reply that holds one resource.

@@ -116,6 +116,15 @@ impl Reply {
         self.session(&SessionToken::from(position));
     }
 
+    /// Sets how far the partitions are that a page came from.
+    pub(crate) fn positions(&mut self, positions: &[Position]) {
+        // A page over several partitions ends in the last one, but the session has seen them all.
+        if let Some(last) = positions.last() {
+            self.position(*last);
+            self.session(&positions.iter().copied().collect::<SessionToken>());
+        }
+    }
+
     /// Sets the session token.
     pub(crate) fn session(&mut self, token: &SessionToken) {
         let value = short_value(token);

@@ -45,6 +45,8 @@ impl Status {
 pub(crate) mod sub_status {
     /// 400: the partition key in the header is not the one in the item.
     pub(crate) const PARTITION_KEY_MISMATCH: u16 = 1001;
+    /// 400: the client has to merge the results of several partitions by itself.
+    pub(crate) const CROSS_PARTITION_QUERY_NOT_SERVABLE: u16 = 1004;
     /// 400: the client's container was deleted and another one has its name.
     pub(crate) const CONTAINER_RID_MISMATCH: u16 = 1024;
     /// 403: the logical partition is full.

@@ -1,12 +1,13 @@
 //! `/dbs/{database}/users` and one user.
 
-use armilla_engine::ResourceKind;
+use armilla_engine::{LIST_MAX, ResourceKind};
 use armilla_value::Value;
 use http::{Method, StatusCode};
 
 use crate::databases::missing_id;
 use crate::failure::Failure;
 use crate::headers::names;
+use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
@@ -21,7 +22,10 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
             (feed_reply(ResourceKind::User, &answer), answer.value.parent_rid)
         }
         Method::POST if request.headers.is_query()? => {
-            return Err(Failure::not_implemented("a query of users"));
+            let list = |continuation: Option<&str>| {
+                request.engine.list_users(caller, database, Some(LIST_MAX), continuation)
+            };
+            queries::resources(request, ResourceKind::User, list).await?
         }
         Method::POST => {
             let id = user_id(request)?;

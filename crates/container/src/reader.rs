@@ -5,7 +5,7 @@
 //! the one that the snapshot has.
 
 use std::ops::{Bound, ControlFlow};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use armilla_index::{IndexId, KeyRange, split_entry};
 use armilla_kv::{Direction, Family, Scan, Snapshot, Space};
@@ -44,7 +44,12 @@ pub struct PartitionReader {
     counters: Counters,
     item_count: u64,
     usable: Usable,
+    /// The numbers of the logical partition's items, once they were asked for.
+    logical_numbers: OnceLock<Vec<u64>>,
 }
+
+/// Items of a logical partition that are read at once to find their numbers.
+const LOGICAL_ITEMS_AT_ONCE: usize = 256;
 
 impl Container {
     /// Returns a reader for each physical partition that a scope touches, in the order of their ranges.
@@ -109,6 +114,7 @@ impl Container {
                 logical,
                 counters,
                 item_count,
+                logical_numbers: OnceLock::new(),
             })
         };
         read().map_err(|error| self.failed(error, &partition))
@@ -324,6 +330,13 @@ impl PartitionReader {
     /// Adds up to `numbers_max` numbers of items to `out`, in order, from behind `after`. Returns whether there may be
     /// more. Those of items outside of the bounds are among them; loading gives nothing for them.
     pub fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+        if self.logical.is_some() {
+            let all = self.logical_numbers()?;
+            let start = all.partition_point(|number| *number <= after);
+            let end = start.saturating_add(numbers_max.max(1)).min(all.len());
+            out.extend_from_slice(&all[start..end]);
+            return Ok(end < all.len());
+        }
         let mut scan = Scan::prefix(Family::Number, b"");
         scan.lower = Bound::Excluded(keys::number(after));
         scan.entries_max = numbers_max;
@@ -336,6 +349,30 @@ impl PartitionReader {
         }
         self.partition.known_numbers.remember(known);
         Ok(page.more)
+    }
+
+    /// Returns the numbers of all items of the logical partition, in order. Those of the whole physical partition, which
+    /// lie in order already, may be a million times as many.
+    fn logical_numbers(&self) -> Result<&[u64]> {
+        if let Some(known) = self.logical_numbers.get() {
+            return Ok(known);
+        }
+        let mut numbers = Vec::new();
+        let mut items = Vec::new();
+        let mut after: Option<Bytes> = None;
+        loop {
+            items.clear();
+            let more = self.scan(after.as_deref(), LOGICAL_ITEMS_AT_ONCE, &mut items)?;
+            numbers.extend(items.iter().map(|(_, item)| item.header().number));
+            let known = items.iter().map(|(key, item)| (item.header().number, key));
+            self.partition.known_numbers.remember(known);
+            match items.last() {
+                Some((key, _)) if more => after = Some(key.clone()),
+                _ => break,
+            }
+        }
+        numbers.sort_unstable();
+        Ok(self.logical_numbers.get_or_init(|| numbers))
     }
 
     /// Returns the key of the item with a number, if there is one, inside the bounds or not.

@@ -9,11 +9,13 @@ use armilla_value::Value;
 use armilla_value::rid::{ChildKind, ChildRid, ContainerRid};
 
 use crate::access::{Action, Caller};
+use crate::computed;
 use crate::databases::check_id;
 use crate::error::{Error, ErrorKind, Result};
 use crate::offers::Offer;
 use crate::open::Engine;
 use crate::record::{self, Version, tag};
+use crate::reindexing::Reindexing;
 use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
 use crate::throughput::Throughput;
 use crate::tree::{Change, Page, etag};
@@ -27,6 +29,7 @@ pub struct ContainerHandle {
     /// Set when it was deleted while somebody still held it.
     deleted: AtomicBool,
     container: Container,
+    reindexing: Reindexing,
 }
 
 /// A container that was found, and how.
@@ -95,6 +98,7 @@ impl ContainerHandle {
             version: RwLock::new(version),
             deleted: AtomicBool::new(false),
             container,
+            reindexing: Reindexing::default(),
         }
     }
 
@@ -129,6 +133,15 @@ impl ContainerHandle {
 
     pub(crate) fn mark_deleted(&self) {
         self.deleted.store(true, Ordering::Release);
+        self.reindexing.stop();
+    }
+
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn reindexing(&self) -> &Reindexing {
+        &self.reindexing
     }
 
     /// Says of a container that went away in the middle of an operation that it is not there.
@@ -262,12 +275,14 @@ impl Engine {
         record::put_ranges(&mut object, ranges.iter());
         change.put(record::key(tag::CONTAINER, rid.to_string().as_bytes()), record::encode(object));
         let id = definition.id.clone();
+        let evaluator = computed::evaluator(&definition);
         let container = Container::open(
             self.store().clone(),
             self.env().clone(),
             self.limits_arc().clone(),
             ContainerIdentity::new(rid),
             definition,
+            evaluator,
             ranges,
         );
         let handle = ContainerHandle::new(rid, &id, &owner_id, change.version, container);
@@ -281,7 +296,9 @@ impl Engine {
         let answer = resource::written(handle.resource());
         let mut tree = self.tree_mut();
         let owner = tree.database_mut(owner_rid).expect("databases go only with the writer's lock held");
-        owner.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
+        let handle = Arc::new(handle);
+        Reindexing::start(&handle, self.env());
+        owner.containers.insert(&id, u64::from(rid.number()), handle);
         tree.offers.extend(offer.map(|offer| (offer.number, offer)));
         Ok(answer)
     }
@@ -344,7 +361,8 @@ impl Engine {
         record::put_ranges(&mut object, found.container.ranges());
         change.put(record::key(tag::CONTAINER, found.rid.to_string().as_bytes()), record::encode(object));
         change.commit().await?;
-        found.container.set_definition(definition);
+        let evaluator = computed::evaluator(&definition);
+        found.container.set_definition(definition, evaluator);
         *found.version.write().expect("no panic while the version is held") = version;
         Ok(resource::written(found.resource()))
     }
@@ -391,7 +409,10 @@ impl Engine {
 }
 
 fn read_definition(definition: &Value) -> Result<ContainerDefinition> {
-    ContainerDefinition::from_value(definition).map_err(|error| Error::invalid(definition_message(&error)))
+    let definition = ContainerDefinition::from_value(definition)
+        .map_err(|error| Error::invalid(definition_message(&error)))?;
+    computed::compile(&definition)?;
+    Ok(definition)
 }
 
 fn definition_message(error: &armilla_container::DefinitionError) -> String {

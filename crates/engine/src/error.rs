@@ -36,6 +36,10 @@ pub enum ErrorKind {
     ContainerReplaced,
     /// The request itself is wrong.
     Invalid,
+    /// The query is wrong: the message is the list of errors as JSON, in the shape that clients know.
+    BadQuery,
+    /// The query spans partitions, and the caller puts results together: the message is the plan as JSON.
+    QueryNeedsPlan,
     /// The caller may not do this.
     Forbidden,
     /// The caller's credential cannot be read or was not made here.

@@ -7,6 +7,7 @@ use armilla_value::rid::ItemRid;
 use armilla_value::{PartitionKey, extract};
 
 use crate::access::{Access, Action, Caller};
+use crate::condition;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Engine;
@@ -118,7 +119,8 @@ impl Engine {
             .map_err(|error| container.translate(error))
     }
 
-    /// Changes parts of an item.
+    /// Changes parts of an item, if a condition holds for it: `FROM c WHERE ...`, as in a query.
+    #[expect(clippy::too_many_arguments, reason = "they are what a patch request consists of")]
     pub async fn patch_item(
         &self,
         caller: &Caller,
@@ -126,8 +128,13 @@ impl Engine {
         name: ItemName<'_>,
         partition_key: Option<&PartitionKey>,
         patch: Patch,
+        condition: Option<&str>,
         precondition: Precondition,
     ) -> Result<Written> {
+        let patch = match condition {
+            Some(text) => patch.only_if(condition::compile(text, container)?),
+            None => patch,
+        };
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         container
             .container()

@@ -13,6 +13,8 @@
 
 mod access;
 mod check;
+mod computed;
+mod condition;
 mod consistency;
 mod containers;
 mod databases;
@@ -22,7 +24,9 @@ mod limits;
 mod offers;
 mod open;
 mod permissions;
+mod queries;
 mod record;
+mod reindexing;
 mod resource;
 mod throughput;
 mod token;
@@ -37,6 +41,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use items::{ItemName, PageRequest};
 pub use limits::{ID_CHARACTERS_MAX, LIST_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};
 pub use open::{Engine, EngineOptions};
+pub use queries::{QueryMetrics, QueryPage, QueryRequest};
 pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};
 pub use throughput::Throughput;
 
@@ -45,3 +50,6 @@ pub use armilla_container::{
     ChangeKind, ContainerIdentity, ETag, Item, ItemPage, Limits, ListScope, Operation, Patch, Pointer,
     Position, Precondition, ReadItem, RequestUnits, SessionToken, WriteMode, Written,
 };
+
+// What a query counted is part of its answer.
+pub use armilla_query::Work as QueryCounts;

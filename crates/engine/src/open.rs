@@ -8,12 +8,15 @@ use armilla_kv::{Batch, Family, Scan, SpaceId, Store};
 use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
 use bytes::Bytes;
 
+use crate::computed;
 use crate::consistency::Consistency;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::offers::Offer;
 use crate::permissions::Permission;
+use crate::queries::QUERIES_AT_ONCE_MAX;
 use crate::record::{self, Record, TreeCounters, tag};
+use crate::reindexing::Reindexing;
 use crate::token::TokenMint;
 use crate::tree::{Children, Database, Tree, User, Writer};
 
@@ -49,6 +52,19 @@ struct Shared {
     tokens: TokenMint,
     tree: RwLock<Tree>,
     writer: tokio::sync::Mutex<Writer>,
+    /// Queries that may run at the same time.
+    query_turns: tokio::sync::Semaphore,
+}
+
+impl Drop for Shared {
+    /// Ends the background tasks of an engine that was not closed.
+    fn drop(&mut self) {
+        if let Ok(tree) = self.tree.get_mut() {
+            for container in tree.databases.iter().flat_map(|database| database.containers.iter()) {
+                container.reindexing().stop();
+            }
+        }
+    }
 }
 
 impl Engine {
@@ -94,6 +110,7 @@ impl Engine {
                 tokens: TokenMint::new(&secret),
                 tree: RwLock::new(tree),
                 writer: tokio::sync::Mutex::new(writer),
+                query_turns: tokio::sync::Semaphore::new(QUERIES_AT_ONCE_MAX),
             }),
         };
         if !to_drop.is_empty() {
@@ -108,6 +125,7 @@ impl Engine {
         let containers: Vec<_> =
             self.tree().databases.iter().flat_map(|database| database.containers.iter().cloned()).collect();
         for container in containers {
+            container.reindexing().stopped().await;
             container.container().drain().await;
         }
         Ok(self.shared.store.close()?)
@@ -158,6 +176,11 @@ impl Engine {
 
     pub(crate) fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
         self.shared.tree.write().expect("no panic while the tree is held")
+    }
+
+    /// Waits until another query may run.
+    pub(crate) async fn query_turn(&self) -> tokio::sync::SemaphorePermit<'_> {
+        self.shared.query_turns.acquire().await.expect("the semaphore is never closed")
     }
 
     pub(crate) async fn writer(&self) -> tokio::sync::MutexGuard<'_, Writer> {
@@ -222,18 +245,22 @@ impl Loader {
                         )
                     })?;
                 let id = definition.id.clone();
+                let evaluator = computed::evaluator(&definition);
                 let container = Container::open(
                     self.store.clone(),
                     self.env.clone(),
                     self.limits.clone(),
                     ContainerIdentity::new(rid),
                     definition,
+                    evaluator,
                     record.ranges()?,
                 );
                 let database =
                     self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;
                 let handle = ContainerHandle::new(rid, &id, &database.id, record.version()?, container);
-                database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
+                let handle = Arc::new(handle);
+                Reindexing::start(&handle, &self.env);
+                database.containers.insert(&id, u64::from(rid.number()), handle);
             }
             tag::OFFER => {
                 let ordinal = u32::from_be_bytes(rest.try_into().map_err(|_| damaged())?);

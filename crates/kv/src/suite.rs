@@ -88,7 +88,7 @@ const TESTS: &[Test] = &[
     ("families and spaces are apart", basics::families_and_spaces_are_apart),
     ("dropping the future does not withdraw the commit", basics::dropped_future_commits),
     ("commits follow the order of the calls", basics::order_of_calls),
-    ("scans honour every kind of bound", scans::every_kind_of_bound),
+    ("scans and visits honour every kind of bound", scans::every_kind_of_bound),
     ("pages end where they should and go on", scans::pages_go_on),
     ("a page with a tiny byte bound holds one entry", scans::one_entry_always_fits),
     ("prefix scans stop at the prefix", scans::prefixes_stop),

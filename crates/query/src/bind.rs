@@ -310,7 +310,8 @@ impl Binder<'_> {
         if let Some(from) = &query.from {
             let first = &from.sources[0];
             if matches!(first.kind, ast::SourceKind::Iterate { .. }) {
-                let message = "The FROM clause with the IN operator is not allowed with the ORDER BY RANK clause.";
+                let message =
+                    "The FROM clause with the IN operator is not allowed with the ORDER BY RANK clause.";
                 return QueryError::new("SC2223", message, first.span).into();
             }
             if let Some(join) = from.sources.get(1) {
@@ -362,7 +363,10 @@ impl Binder<'_> {
             CountKind::Parameter(name) => {
                 let value = self.parameter(name, count.span)?;
                 let whole = value.as_i64().or_else(|| {
-                    value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15).map(|number| number as i64)
+                    value
+                        .as_f64()
+                        .filter(|number| number.fract() == 0.0 && number.abs() < 9e15)
+                        .map(|number| number as i64)
                 });
                 whole.and_then(|integer| u64::try_from(integer).ok())
             }

@@ -127,9 +127,12 @@ impl<'q> Evaluator<'q> {
                 let left = self.eval(left, frame)?;
                 operators::concat(&left, &self.eval(right, frame)?)
             }
-            Expr::And(_) | Expr::Or(_) | Expr::Not(_) | Expr::In(..) | Expr::Between(..) | Expr::Like { .. } => {
-                self.truth(expr, frame)?.into()
-            }
+            Expr::And(_)
+            | Expr::Or(_)
+            | Expr::Not(_)
+            | Expr::In(..)
+            | Expr::Between(..)
+            | Expr::Like { .. } => self.truth(expr, frame)?.into(),
             Expr::Conditional(condition, then, otherwise) => {
                 let chosen = if self.is_true(condition, frame)? { then } else { otherwise };
                 self.eval(chosen, frame)?
@@ -173,9 +176,10 @@ impl<'q> Evaluator<'q> {
                 let inner = Frame::with(frame, *slot, value);
                 self.eval(body, &inner)?.into_static()
             }
-            Expr::GroupKey(key) => {
-                frame.find_group().and_then(|(keys, _)| keys.get(*key)).map_or(Datum::Undefined, Datum::borrowed)
-            }
+            Expr::GroupKey(key) => frame
+                .find_group()
+                .and_then(|(keys, _)| keys.get(*key))
+                .map_or(Datum::Undefined, Datum::borrowed),
             Expr::Aggregate(number) => frame
                 .find_group()
                 .and_then(|(_, results)| results.get(*number))
@@ -417,7 +421,9 @@ fn node_at<'f>(root: Node<'f>, steps: &[Step]) -> Datum<'f> {
 fn step<'f>(datum: Datum<'f>, step: &Step) -> Datum<'f> {
     match step {
         Step::Name(name) => datum.into_member(name),
-        Step::Element(index) => usize::try_from(*index).map_or(Datum::Undefined, |index| datum.into_element(index)),
+        Step::Element(index) => {
+            usize::try_from(*index).map_or(Datum::Undefined, |index| datum.into_element(index))
+        }
     }
 }
 

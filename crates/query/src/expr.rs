@@ -176,7 +176,10 @@ impl Expr {
                 visit(value);
                 visit(body);
             }
-            Expr::And(operands) | Expr::Or(operands) | Expr::Array(operands) | Expr::Call(_, operands)
+            Expr::And(operands)
+            | Expr::Or(operands)
+            | Expr::Array(operands)
+            | Expr::Call(_, operands)
             | Expr::Udf(_, operands) => operands.iter().for_each(visit),
             Expr::Conditional(first, second, third) | Expr::Between(first, second, third) => {
                 visit(first);
@@ -227,7 +230,10 @@ impl Expr {
                 visit(value);
                 visit(body);
             }
-            Expr::And(operands) | Expr::Or(operands) | Expr::Array(operands) | Expr::Call(_, operands)
+            Expr::And(operands)
+            | Expr::Or(operands)
+            | Expr::Array(operands)
+            | Expr::Call(_, operands)
             | Expr::Udf(_, operands) => operands.iter_mut().for_each(visit),
             Expr::Conditional(first, second, third) | Expr::Between(first, second, third) => {
                 visit(first);

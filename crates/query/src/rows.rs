@@ -106,12 +106,7 @@ impl Evaluator<'_> {
         })
     }
 
-    fn bind_sources(
-        &self,
-        sources: &[BoundSource],
-        frame: &Frame<'_>,
-        row: &mut OnRow<'_>,
-    ) -> Result<Flow> {
+    fn bind_sources(&self, sources: &[BoundSource], frame: &Frame<'_>, row: &mut OnRow<'_>) -> Result<Flow> {
         let Some((source, rest)) = sources.split_first() else { return row(frame) };
         self.each_value(source, frame, &mut |value| {
             let inner = Frame::with(frame, source.slot, value);
@@ -189,7 +184,8 @@ fn value_bytes(value: &Value) -> usize {
         Value::String(text) => FIXED + text.len(),
         Value::Array(elements) => FIXED + elements.iter().map(value_bytes).sum::<usize>(),
         Value::Object(object) => {
-            FIXED + object.iter().map(|(name, member)| FIXED + name.len() + value_bytes(member)).sum::<usize>()
+            FIXED
+                + object.iter().map(|(name, member)| FIXED + name.len() + value_bytes(member)).sum::<usize>()
         }
         _ => FIXED,
     }
@@ -238,7 +234,12 @@ pub(crate) type GroupRow = (Vec<Datum<'static>>, Vec<Datum<'static>>);
 
 impl Groups {
     /// Adds a row to its group.
-    pub(crate) fn add(&mut self, evaluator: &Evaluator<'_>, grouping: &Grouping, frame: &Frame<'_>) -> Result<()> {
+    pub(crate) fn add(
+        &mut self,
+        evaluator: &Evaluator<'_>,
+        grouping: &Grouping,
+        frame: &Frame<'_>,
+    ) -> Result<()> {
         let mut keys = Vec::with_capacity(grouping.keys.len());
         let mut hash = 0u128;
         for key in &grouping.keys {

@@ -173,7 +173,12 @@ pub trait Source: Send + Sync {
 
     /// Adds up to `items_max` items in the order of their keys to `out`, from behind `after`. Returns whether there
     /// are more.
-    fn scan(&self, after: Option<&[u8]>, items_max: usize, out: &mut Vec<(Bytes, SourceItem)>) -> Result<bool>;
+    fn scan(
+        &self,
+        after: Option<&[u8]>,
+        items_max: usize,
+        out: &mut Vec<(Bytes, SourceItem)>,
+    ) -> Result<bool>;
 
     /// Adds up to `numbers_max` item numbers in order to `out`, from behind `after`; those of items outside of the
     /// bounds may be among them. Returns whether there are more.

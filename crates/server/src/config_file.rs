@@ -61,6 +61,7 @@ mod tests {
             ("port = 70000", "line 1", "`port`"),
             ("memory = \"maybe\"", "line 1", "`memory`"),
             ("\ndurability = \"perhaps\"", "line 2", "`perhaps`"),
+            ("cross-partition-queries = \"both\"", "line 1", "`both`"),
             ("bind = \"localhorst\"", "line 1", "`bind`"),
             ("port = 1\nport = 2", "line 2", "port"),
             ("port 1", "line 1", ""),

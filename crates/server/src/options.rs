@@ -56,6 +56,16 @@ pub(crate) enum DurabilityChoice {
     Relaxed,
 }
 
+/// Who puts together the results of a query that several physical partitions answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CrossPartitionChoice {
+    /// The server: every query is answered
+    Merge,
+    /// The client, as with the service: it is refused with the plan that it needs (400/1004)
+    Plan,
+}
+
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -188,6 +198,15 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_CONSISTENCY", value_name = "LEVEL", help_heading = "Limits of the service")]
     pub(crate) consistency: Option<String>,
 
+    /// Who merges a query's results of several physical partitions, such as an ORDER BY over all [default: merge]
+    #[arg(
+        long,
+        env = "ARMILLA_CROSS_PARTITION_QUERIES",
+        value_name = "WHO",
+        help_heading = "Limits of the service"
+    )]
+    pub(crate) cross_partition_queries: Option<CrossPartitionChoice>,
+
     /// Connections open at once; further ones wait [default: 10000]
     #[arg(long, env = "ARMILLA_CONNECTIONS_MAX", value_name = "COUNT", help_heading = "Connections")]
     pub(crate) connections_max: Option<u32>,
@@ -272,6 +291,7 @@ impl Options {
             logical_partition_bytes: self.logical_partition_bytes.or(lower.logical_partition_bytes),
             physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
             consistency: self.consistency.or(lower.consistency),
+            cross_partition_queries: self.cross_partition_queries.or(lower.cross_partition_queries),
             connections_max: self.connections_max.or(lower.connections_max),
             header_bytes_max: self.header_bytes_max.or(lower.header_bytes_max),
             http2_streams_max: self.http2_streams_max.or(lower.http2_streams_max),
@@ -316,6 +336,7 @@ mod tests {
                 "tls-name" => "[\"x\"]",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
+                "cross-partition-queries" => "\"plan\"",
                 "log-format" => "\"json\"",
                 "tls-cert" | "tls-key" | "key" | "secondary-key" | "read-only-key" | "data-dir"
                 | "log-level" | "advertised-url" | "consistency" => "\"x\"",

@@ -12,7 +12,7 @@ use armilla_engine::{Consistency, Limits};
 
 use crate::config_file;
 use crate::limits;
-use crate::options::{DurabilityChoice, LogFormat, Options};
+use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options};
 
 /// The key that the emulators of the service made well known; SDKs and samples carry it.
 pub(crate) const WELL_KNOWN_KEY: &str =
@@ -99,6 +99,8 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// The account's consistency level.
     pub(crate) consistency: Consistency,
+    /// Who puts together the results of several physical partitions.
+    pub(crate) cross_partition_queries: CrossPartitionChoice,
     /// Bounds of connections.
     pub(crate) connections: ConnectionSettings,
     /// How to log.
@@ -177,6 +179,7 @@ impl Settings {
                 options.physical_partition_ru,
             )?,
             consistency: consistency(options.consistency.as_deref())?,
+            cross_partition_queries: options.cross_partition_queries.unwrap_or(CrossPartitionChoice::Merge),
             connections: ConnectionSettings {
                 connections_max: at_least(
                     "--connections-max",
@@ -298,6 +301,7 @@ mod tests {
         assert_eq!(settings.data, Data::Folder("./armilla-data".into()));
         assert!(settings.uses_well_known_key());
         assert_eq!(settings.connections.connections_max, 10_000);
+        assert_eq!(settings.cross_partition_queries, CrossPartitionChoice::Merge);
         assert_eq!(settings.slow_request, Some(limits::SLOW_REQUEST));
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Error, Result, anyhow};
-use armilla_api_sql::SqlApiOptions;
+use armilla_api_sql::{CrossPartitionQueries, SqlApiOptions};
 use armilla_engine::{Engine, EngineOptions};
 use armilla_env::Env;
 use armilla_kv::cache::CachedStore;
@@ -14,7 +14,7 @@ use armilla_kv_embedded::{EmbeddedStore, Options};
 
 use crate::api::Api;
 use crate::data_dir::DataDir;
-use crate::options::DurabilityChoice;
+use crate::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
 
 /// Everything that is open.
@@ -54,6 +54,10 @@ impl Storage {
             read_only_keys: settings.read_only_key.iter().cloned().collect(),
             date_skew: settings.date_skew,
             advertised_url: settings.advertised_url.clone(),
+            cross_partition_queries: match settings.cross_partition_queries {
+                CrossPartitionChoice::Merge => CrossPartitionQueries::Merge,
+                CrossPartitionChoice::Plan => CrossPartitionQueries::Plan,
+            },
             ..SqlApiOptions::new(settings.key.as_str())
         };
         Api::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")

@@ -7,12 +7,15 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("server", &["api-sql", "engine", "env", "kv", "kv-embedded"]),
     ("api-sql", &["engine", "env", "index", "value"]),
-    ("engine", &["container", "index", "kv", "env", "value"]),
+    ("engine", &["container", "query", "index", "kv", "env", "value"]),
+    ("query", &["sql", "functions", "index", "value"]),
     ("container", &["index", "kv", "env", "value"]),
     ("index", &["value"]),
+    ("functions", &["value"]),
+    ("sql", &[]),
     ("kv-embedded", &["kv"]),
     ("kv", &["env"]),
     ("env", &[]),
@@ -20,13 +23,13 @@ const ALLOWED: [(&str, &[&str]); 9] = [
 ];
 
 /// Crates that know nothing of protocols.
-const INSIDE: [&str; 5] = ["value", "index", "kv", "container", "engine"];
+const INSIDE: [&str; 8] = ["value", "index", "sql", "functions", "query", "kv", "container", "engine"];
 
 /// Families of crates that belong to protocols: these, and those named after them.
 const EDGE: [&str; 4] = ["hyper", "http", "serde", "rustls"];
 
 /// Crates that compute and do nothing else: no runtime, no sockets.
-const PURE: [&str; 2] = ["value", "index"];
+const PURE: [&str; 5] = ["value", "index", "sql", "functions", "query"];
 
 /// What a pure crate may not use.
 const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];

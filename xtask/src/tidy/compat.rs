@@ -8,6 +8,7 @@
 //! test_x.py::name        a function in conformance/python; parameters in brackets are left aside
 //! x.test.mjs "title"     a test in conformance/js
 //! x.rs::name             a test in conformance/rust
+//! subject/x.qt           a file of queries in conformance/queries
 //! ```
 
 use super::Problem;
@@ -117,6 +118,12 @@ fn exists(sources: &[Source], own: &str, name: &str) -> bool {
         };
         sources.iter().filter(is_named).any(|source| is_there(&source.text))
     };
+    if name.ends_with(".qt") {
+        let path = format!("conformance/queries/{name}");
+        let has_case =
+            |text: &str| ["\nquery", "\nerror", "\nexplain"].iter().any(|word| text.contains(word));
+        return sources.iter().any(|source| source.path == path && has_case(&source.text));
+    }
     if let Some((file, title)) = name.split_once(" \"") {
         let title = title.strip_suffix('"').unwrap_or(title);
         return in_file("conformance/js", file, &|text| has_titled_test(text, title));

@@ -5,5 +5,6 @@
 
 mod containers;
 mod items;
+mod queries;
 mod server;
 mod transport;

@@ -37,6 +37,11 @@ header_names! {
     INTENDED_CONTAINER_RID = "x-ms-cosmos-intended-collection-rid";
     PRIORITY_LEVEL = "x-ms-cosmos-priority-level";
     POPULATE_QUOTA_INFO = "x-ms-documentdb-populatequotainfo";
+    ENABLE_CROSS_PARTITION_QUERY = "x-ms-documentdb-query-enablecrosspartition";
+    SUPPORTED_QUERY_FEATURES = "x-ms-cosmos-supported-query-features";
+    POPULATE_QUERY_METRICS = "x-ms-documentdb-populatequerymetrics";
+    POPULATE_INDEX_METRICS = "x-ms-cosmos-populateindexmetrics";
+    POPULATE_INDEX_METRICS_V2 = "x-ms-cosmos-populateindexmetrics-v2";
     START_EPK = "x-ms-start-epk";
     END_EPK = "x-ms-end-epk";
     READ_KEY_TYPE = "x-ms-read-key-type";
@@ -74,5 +79,8 @@ header_names! {
     OFFER_REPLACE_PENDING = "x-ms-offer-replace-pending";
     MIN_THROUGHPUT = "x-ms-cosmos-min-throughput";
     INDEX_TRANSFORMATION_PROGRESS = "x-ms-documentdb-collection-index-transformation-progress";
+    QUERY_METRICS = "x-ms-documentdb-query-metrics";
+    QUERY_EXECUTION_INFO = "x-ms-cosmos-query-execution-info";
+    INDEX_UTILIZATION = "x-ms-cosmos-index-utilization";
     LAZY_INDEXING_PROGRESS = "x-ms-documentdb-collection-lazy-indexing-progress";
 }

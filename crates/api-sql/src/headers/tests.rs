@@ -1,6 +1,6 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{FeedMode, IndexingDirective, PostKind, RequestHeaders, Tag, names};
+use super::{FeedMode, IndexMetricsForm, IndexingDirective, PostKind, RequestHeaders, Tag, names};
 use crate::failure::Failure;
 use crate::limits::{PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX};
 
@@ -262,4 +262,35 @@ fn long_and_odd_values_are_refused() {
     assert!(partition_key(&[0xFF]).unwrap_err().message.contains("x-ms-documentdb-partitionkey"));
     assert!(partition_key(&vec![b'a'; PARTITION_KEY_HEADER_BYTES_MAX]).is_ok());
     assert!(partition_key(&vec![b'a'; PARTITION_KEY_HEADER_BYTES_MAX + 1]).is_err());
+}
+
+#[test]
+fn pages_of_queries() {
+    check(
+        &names::MAX_ITEM_COUNT,
+        |headers| headers.page_rows_max(),
+        &[
+            ("-1", Some(Some(PAGE_ITEMS_MAX))),
+            ("", Some(None)),
+            ("3", Some(Some(3))),
+            ("1000000", Some(Some(PAGE_ITEMS_MAX))),
+            ("0", None),
+            ("-2", None),
+        ],
+    );
+}
+
+#[test]
+fn index_metrics_have_two_forms() {
+    let (first, second) = (&names::POPULATE_INDEX_METRICS, &names::POPULATE_INDEX_METRICS_V2);
+    for (pairs, expected) in [
+        (&[][..], None),
+        (&[(first, "False")], None),
+        (&[(first, "True")], Some(IndexMetricsForm::First)),
+        (&[(second, "true")], Some(IndexMetricsForm::Second)),
+        (&[(first, "true"), (second, "true")], Some(IndexMetricsForm::Second)),
+        (&[(first, "true"), (second, "false")], Some(IndexMetricsForm::First)),
+    ] {
+        assert_eq!(RequestHeaders(&map(pairs)).index_metrics().unwrap(), expected, "{pairs:?}");
+    }
 }

@@ -54,6 +54,45 @@ async fn containers_live_through_every_verb() {
 }
 
 #[tokio::test]
+async fn changed_policies_are_carried_out() {
+    let client = Client::with_container().await;
+    let key = ("x-ms-documentdb-partitionkey", "[1]");
+    for n in 0..20 {
+        let body = format!(r#"{{"id":"{n}","pk":1,"a":{{"b":{n}}}}}"#);
+        client.send(Method::POST, "/dbs/d/colls/c/docs", &[key], body).await.expect(201);
+    }
+    let ordered = async |client: &Client| {
+        let headers = [key, ("x-ms-documentdb-isquery", "true")];
+        let body = r#"{"query":"SELECT VALUE c.id FROM c ORDER BY c.a.b DESC"}"#;
+        client.send(Method::POST, "/dbs/d/colls/c/docs", &headers, body).await
+    };
+    ordered(&client).await.expect(200);
+    let policy = |excluded: &str| {
+        format!(
+            r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}},"indexingPolicy":{{"indexingMode":"consistent","includedPaths":[{{"path":"/*"}}],"excludedPaths":[{excluded}]}}}}"#
+        )
+    };
+    let progress = "x-ms-documentdb-collection-index-transformation-progress";
+    for (excluded, is_served) in [(r#"{"path":"/a/*"}"#, false), ("", true)] {
+        let replaced = client.put("/dbs/d/colls/c", &policy(excluded)).await.expect(200);
+        assert!(replaced.header(progress).unwrap().parse::<u8>().unwrap() <= 100);
+        let quota = [("x-ms-documentdb-populatequotainfo", "True")];
+        let mut reads = 0;
+        loop {
+            let read = client.send(Method::GET, "/dbs/d/colls/c", &quota, "").await.expect(200);
+            if read.header(progress) == Some("100") {
+                break;
+            }
+            reads += 1;
+            assert!(reads < 10_000, "the index is never complete: {read:?}");
+            tokio::task::yield_now().await;
+        }
+        let answer = ordered(&client).await;
+        assert_eq!(answer.status, if is_served { 200 } else { 400 }, "{excluded}: {answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn missing_owners_have_their_own_sub_status() {
     let client = Client::with_container().await;
     let key = [("x-ms-documentdb-partitionkey", "[1]")];

@@ -195,6 +195,15 @@ async fn a_reader_sees_one_moment() {
     let old = Value::from("old");
     assert_eq!(entries(&reader, index, TermRange::Equal(&old)).len(), 5);
     assert_eq!(reader.index_entries(index).unwrap(), 5);
+    let range = TermRange::Equal(&old).span(index).range;
+    assert_eq!(reader.count_entries(&range, u64::MAX).unwrap(), 5);
+    assert_eq!(reader.count_entries(&range, 3).unwrap(), 3);
+    let mut of_entries = Vec::new();
+    assert!(reader.entry_numbers(&range, 3, &mut of_entries).unwrap());
+    assert_eq!(of_entries, [1, 2, 3]);
+    of_entries.clear();
+    assert!(!reader.entry_numbers(&range, 6, &mut of_entries).unwrap());
+    assert_eq!(of_entries, [1, 2, 3, 4, 5]);
     let mut numbers = Vec::new();
     assert!(reader.numbers(0, 3, &mut numbers).unwrap());
     assert!(!reader.numbers(3, 3, &mut numbers).unwrap());
@@ -229,6 +238,11 @@ async fn scopes() {
                 let mut last = 0;
                 while reader.numbers(last, 7, &mut numbers).unwrap() {
                     last = *numbers.last().unwrap();
+                }
+                assert!(numbers.is_sorted());
+                if reader.logical() {
+                    // Not those of the whole physical partition, which may be a million times as many.
+                    assert_eq!(numbers.len() as u64, reader.item_count());
                 }
                 let mut loaded = self::ids(reader, &numbers).into_iter().flatten().collect::<Vec<_>>();
                 let id = |item: &armilla_container::Item| {

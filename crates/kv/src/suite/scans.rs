@@ -1,12 +1,23 @@
 //! Reading ranges.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 
 use bytes::Bytes;
 
 use super::{Fixture, commit, put, scan_all};
-use crate::{Batch, Direction, Family, Scan, Space};
+use crate::{Batch, Direction, Family, Scan, Snapshot, Space};
+
+/// Returns the keys that a visit is shown until it has seen so many.
+fn visit_up_to(snapshot: &dyn Snapshot, scan: &Scan, keys_max: usize) -> Vec<Bytes> {
+    let mut keys = Vec::new();
+    let visited = snapshot.visit_keys(scan, &mut |key| {
+        keys.push(Bytes::copy_from_slice(key));
+        if keys.len() < keys_max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    visited.expect("a healthy store reads");
+    keys
+}
 
 pub(super) fn every_kind_of_bound(fixture: &mut Fixture) {
     let space = fixture.space(7);
@@ -51,6 +62,10 @@ pub(super) fn every_kind_of_bound(fixture: &mut Fixture) {
                         bytes_max: usize::MAX,
                     };
                     assert_eq!(scan_all(&*snapshot, scan.clone()), expected, "{scan:?}");
+                    let keys: Vec<Bytes> = expected.iter().map(|(key, _)| key.clone()).collect();
+                    assert_eq!(visit_up_to(&*snapshot, &scan, usize::MAX), keys, "visiting {scan:?}");
+                    let some = &keys[..keys.len().min(2)];
+                    assert_eq!(visit_up_to(&*snapshot, &scan, 2), some, "visiting two of {scan:?}");
                 }
                 expected.reverse();
             }

@@ -1,8 +1,8 @@
 //! Computed properties: a name and the query that computes it from an item.
 
 use armilla_functions::Function;
-use armilla_sql::ast::{self, Selection};
 use armilla_sql::QueryError;
+use armilla_sql::ast::{self, Selection};
 
 use super::{Names, bind};
 use crate::bound::Projection;

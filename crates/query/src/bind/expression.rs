@@ -64,7 +64,9 @@ impl Binder<'_> {
             ExprKind::Like { value, pattern, escape, negated } => {
                 let value = Box::new(self.expression(value, scope)?);
                 let pattern = match self.expression(pattern, scope)? {
-                    Expr::Constant(Value::String(text)) => Pattern::Constant(LikePattern::new(&text, *escape)),
+                    Expr::Constant(Value::String(text)) => {
+                        Pattern::Constant(LikePattern::new(&text, *escape))
+                    }
                     other => Pattern::Dynamic(Box::new(other), *escape),
                 };
                 negate(Expr::Like { value, pattern }, *negated)
@@ -126,7 +128,10 @@ impl Binder<'_> {
             // Those of a SELECT were taken out before (`grouping`).
             return Err(QueryError {
                 code: None,
-                message: format!("The aggregate function {} is not allowed here.", name.text.to_ascii_uppercase()),
+                message: format!(
+                    "The aggregate function {} is not allowed here.",
+                    name.text.to_ascii_uppercase()
+                ),
                 span: Some(call.span),
             }
             .into());
@@ -136,7 +141,8 @@ impl Binder<'_> {
             return Err(QueryError::new("SC2005", message, name.span).into());
         };
         if !function.arity().admits(args.len()) {
-            let message = format!("The {} function requires {} argument(s).", function.name(), function.arity());
+            let message =
+                format!("The {} function requires {} argument(s).", function.name(), function.arity());
             return Err(QueryError::new("SC2050", message, call.span).into());
         }
         if function == Function::FullTextScore {

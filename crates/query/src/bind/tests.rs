@@ -46,7 +46,11 @@ fn refusals() {
         ("SELECT VALUE 1 FROM c GROUP BY 1", "-", "1"),
         ("SELECT VALUE (SELECT VALUE 1 FROM t IN c.tags ORDER BY t) FROM c", "SC2202", "ORDER BY t"),
         ("SELECT VALUE ARRAY(SELECT TOP 1 VALUE 1 FROM t IN c.tags) FROM c", "SC2203", "TOP 1"),
-        ("SELECT VALUE ARRAY(SELECT VALUE t FROM t IN c.tags OFFSET 0 LIMIT 1) FROM c", "SC2204", "OFFSET 0 LIMIT 1"),
+        (
+            "SELECT VALUE ARRAY(SELECT VALUE t FROM t IN c.tags OFFSET 0 LIMIT 1) FROM c",
+            "SC2204",
+            "OFFSET 0 LIMIT 1",
+        ),
         ("SELECT * FROM c ORDER BY LOWER(c.x)", "2206", "LOWER(c.x)"),
         ("SELECT c.id FROM c JOIN t IN c.tags ORDER BY t.x", "-", "t.x"),
         ("SELECT TOP 1.5 * FROM c", "SC2060", "TOP 1.5"),
@@ -95,7 +99,8 @@ fn what_is_not_built_yet_says_so() {
 #[test]
 fn names_of_fields() {
     let compiled =
-        compile("SELECT 1, c.a.b, c['x y'], c, 2, c.arr[0], (c.z), UPPER(c.u) AS up, c.lower FROM c").unwrap();
+        compile("SELECT 1, c.a.b, c['x y'], c, 2, c.arr[0], (c.z), UPPER(c.u) AS up, c.lower FROM c")
+            .unwrap();
     let Projection::Fields(fields) = compiled.bound.projection else { panic!("fields") };
     let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["$1", "b", "x y", "c", "$2", "$3", "$4", "up", "lower"]);

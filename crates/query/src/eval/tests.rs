@@ -81,6 +81,7 @@ fn a_scalar_subquery_with_several_rows_fails() {
     let options = CompileOptions { parameters: &[], computed: &[], system_properties: true };
     let query = CompiledQuery::new("SELECT VALUE (SELECT VALUE x FROM x IN (SELECT VALUE [1, 2]))", options);
     let projection = query.unwrap().bound.projection;
-    let error = Evaluator::for_constants().project(&projection, &Frame::empty(), &mut Vec::new()).unwrap_err();
+    let error =
+        Evaluator::for_constants().project(&projection, &Frame::empty(), &mut Vec::new()).unwrap_err();
     assert!(error.message.contains("cardinality of a scalar subquery"), "{error}");
 }

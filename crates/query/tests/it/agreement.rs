@@ -10,8 +10,8 @@ use armilla_index::IndexingPolicy;
 use armilla_query::bound::{OrderKey, SourceKind};
 use armilla_query::source::{MemoryOptions, MemorySource};
 use armilla_query::{
-    Budget, CompileOptions, CompiledQuery, Datum, Environment, Error, ErrorKind, Evaluator, Frame, NoUserFunctions,
-    Page, PatternCache, Source, Work, execute,
+    Budget, CompileOptions, CompiledQuery, Datum, Environment, Error, ErrorKind, Evaluator, Frame,
+    NoUserFunctions, Page, PatternCache, Source, Work, execute,
 };
 use armilla_value::{HashVersion, HashedKey, PropertyPath, Value, initial_bounds, json};
 
@@ -53,7 +53,8 @@ fn check(seed: u64) {
         writeln!(description, "{}", json::to_string(item)).unwrap();
     }
     let options = CompileOptions { parameters: &[], computed: &[], system_properties: true };
-    let compiled = CompiledQuery::new(&text, options).unwrap_or_else(|error| panic!("{error}\n{description}"));
+    let compiled =
+        CompiledQuery::new(&text, options).unwrap_or_else(|error| panic!("{error}\n{description}"));
     let case = Case { text, compare, compiled, description };
     let policy = IndexingPolicy::from_value(&policy).expect("the policies are valid");
     let partitioned = |count: u32| {
@@ -93,10 +94,12 @@ fn check(seed: u64) {
     }
 
     let page_rows = 1 + random.below(4);
-    let paged = all_pages(&case, &indexed, page_rows).unwrap_or_else(|error| panic!("{error}\n{}", case.description));
+    let paged =
+        all_pages(&case, &indexed, page_rows).unwrap_or_else(|error| panic!("{error}\n{}", case.description));
     assert_eq!(paged.rows, by_index.rows, "pages of {page_rows}\n{}", case.description);
     assert_eq!(paged.work, by_index.work, "work in pages of {page_rows}\n{}", case.description);
-    let paged = all_pages(&case, &scanned, page_rows).unwrap_or_else(|error| panic!("{error}\n{}", case.description));
+    let paged =
+        all_pages(&case, &scanned, page_rows).unwrap_or_else(|error| panic!("{error}\n{}", case.description));
     assert_eq!(paged.rows, by_scan.rows, "scan in pages of {page_rows}\n{}", case.description);
     assert_eq!(paged.work, by_scan.work, "work of a scan in pages of {page_rows}\n{}", case.description);
 
@@ -164,7 +167,12 @@ fn all_pages(case: &Case, sources: &[&dyn Source], page_rows: usize) -> Result<A
     }
 }
 
-fn page(case: &Case, sources: &[&dyn Source], rows_max: usize, continuation: Option<&str>) -> Result<Page, Error> {
+fn page(
+    case: &Case,
+    sources: &[&dyn Source],
+    rows_max: usize,
+    continuation: Option<&str>,
+) -> Result<Page, Error> {
     let budget = Budget { rows_max, ..Budget::default() };
     execute(&case.compiled, sources, &budget, continuation, None, &environment())
 }

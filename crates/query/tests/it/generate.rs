@@ -48,7 +48,9 @@ fn scalar(random: &mut Random) -> Value {
         3..=6 => Value::Int64(random.below(4) as i64),
         7 => Value::Int64(*random.pick(&[-1, i64::MAX, i64::MIN, 9_007_199_254_740_993])),
         8 => Value::Double(*random.pick(&[0.5, -0.0, 1.0, 1e300, -2.5])),
-        9..=13 => Value::String((*random.pick(&["", "x", "xy", "y", "X", "é", "\u{1F600}", "\u{FFFD}"])).to_owned()),
+        9..=13 => {
+            Value::String((*random.pick(&["", "x", "xy", "y", "X", "é", "\u{1F600}", "\u{FFFD}"])).to_owned())
+        }
         14 => Value::String(format!("{}{}", "long ".repeat(60), random.below(3))),
         _ => Value::String(format!("{}{}", "lang ".repeat(51), random.below(3))),
     }
@@ -111,10 +113,7 @@ const POLICIES: [(&str, &[&str]); 8] = [
         r#"{"includedPaths":[{"path":"/*"},{"path":"/a/?"}],"compositeIndexes":[[{"path":"/a"},{"path":"/b","order":"descending"}],[{"path":"/n/a"},{"path":"/a"}]]}"#,
         &["c.a ASC, c.b DESC", "c.a DESC, c.b ASC", "c.n.a, c.a", "c.n.a DESC, c.a DESC"],
     ),
-    (
-        r#"{"includedPaths":[{"path":"/*"},{"path":"/tags/[]/{a, b}/?"}],"excludedPaths":[]}"#,
-        &[],
-    ),
+    (r#"{"includedPaths":[{"path":"/*"},{"path":"/tags/[]/{a, b}/?"}],"excludedPaths":[]}"#, &[]),
     (
         r#"{"includedPaths":[{"path":"/a/?"},{"path":"/b/?"}],"excludedPaths":[{"path":"/*"}],"compositeIndexes":[[{"path":"/a"},{"path":"/b"},{"path":"/n/a"}],[{"path":"/b"},{"path":"/a"}]]}"#,
         &["c.a, c.b, c.n.a", "c.a DESC, c.b DESC, c.n.a DESC", "c.b, c.a"],
@@ -130,7 +129,18 @@ pub(crate) fn policy(random: &mut Random) -> (Value, &'static [&'static str]) {
 
 /// Paths below the item, as queries write them.
 const PATHS: [&str; 12] = [
-    "c.a", "c.b", "c['c d']", "c.n", "c.n.a", "c.n.b", "c.tags", "c.tags[0]", "c.pk", "c.id", "c._ts", "c.missing.x",
+    "c.a",
+    "c.b",
+    "c['c d']",
+    "c.n",
+    "c.n.a",
+    "c.n.b",
+    "c.tags",
+    "c.tags[0]",
+    "c.pk",
+    "c.id",
+    "c._ts",
+    "c.missing.x",
 ];
 
 fn literal(random: &mut Random) -> String {
@@ -165,8 +175,16 @@ fn literal_at(random: &mut Random, path: &str, items: &[Value]) -> String {
 fn condition(random: &mut Random, items: &[Value], depth: usize) -> String {
     if depth > 0 && random.one_in(2) {
         return match random.below(5) {
-            0 | 1 => format!("({} AND {})", condition(random, items, depth - 1), condition(random, items, depth - 1)),
-            2 | 3 => format!("({} OR {})", condition(random, items, depth - 1), condition(random, items, depth - 1)),
+            0 | 1 => format!(
+                "({} AND {})",
+                condition(random, items, depth - 1),
+                condition(random, items, depth - 1)
+            ),
+            2 | 3 => format!(
+                "({} OR {})",
+                condition(random, items, depth - 1),
+                condition(random, items, depth - 1)
+            ),
             _ => format!("NOT ({})", condition(random, items, depth - 1)),
         };
     }
@@ -183,21 +201,42 @@ fn condition(random: &mut Random, items: &[Value], depth: usize) -> String {
         12 => format!("{path} BETWEEN {literal_text} AND {other_text}"),
         13 => {
             let function = *random.pick(&[
-                "IS_DEFINED", "IS_NULL", "IS_BOOL", "IS_NUMBER", "IS_STRING", "IS_ARRAY", "IS_OBJECT", "IS_PRIMITIVE",
+                "IS_DEFINED",
+                "IS_NULL",
+                "IS_BOOL",
+                "IS_NUMBER",
+                "IS_STRING",
+                "IS_ARRAY",
+                "IS_OBJECT",
+                "IS_PRIMITIVE",
                 "IS_INTEGER",
             ]);
             format!("{function}({path})")
         }
-        14 => format!("STARTSWITH({path}, {}{})", random.pick(&["'x'", "''", "'long'", "'X'"]), random.pick(&["", ", true"])),
-        15 => format!("{}({path}, {})", random.pick(&["CONTAINS", "ENDSWITH", "STRINGEQUALS"]), random.pick(&["'x'", "'y'", "''"])),
+        14 => format!(
+            "STARTSWITH({path}, {}{})",
+            random.pick(&["'x'", "''", "'long'", "'X'"]),
+            random.pick(&["", ", true"])
+        ),
+        15 => format!(
+            "{}({path}, {})",
+            random.pick(&["CONTAINS", "ENDSWITH", "STRINGEQUALS"]),
+            random.pick(&["'x'", "'y'", "''"])
+        ),
         16 => format!("{path} LIKE {}", random.pick(&["'x%'", "'%y'", "'x'", "'%'", "'_'", "'long%0'"])),
         17 => {
             let element = literal_at(random, "c.tags[0]", items);
             let array = *random.pick(&["c.tags", "c.tags", path]);
             format!("ARRAY_CONTAINS({array}, {element}{})", random.pick(&["", ", true"]))
         }
-        18 => format!("EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t = {})", literal_at(random, "c.tags[0]", items)),
-        19 => format!("EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t.a = {literal_text} AND t.b = {})", literal(random)),
+        18 => format!(
+            "EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t = {})",
+            literal_at(random, "c.tags[0]", items)
+        ),
+        19 => format!(
+            "EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t.a = {literal_text} AND t.b = {})",
+            literal(random)
+        ),
         20 => format!("{}({path}) = {}", random.pick(&["ABS", "FLOOR", "ROUND", "SIGN"]), random.below(3)),
         21 => format!("{path} = {}", random.pick(&PATHS)),
         22 => format!(
@@ -242,10 +281,14 @@ pub(crate) fn query(random: &mut Random, items: &[Value], composite_orders: &[&s
         4 => (format!("SELECT DISTINCT VALUE {path} FROM c{filter}"), Compare::AsSet),
         5 => {
             let aggregate = *random.pick(&["COUNT(1)", "COUNT", "MIN", "MAX", "SUM", "AVG"]);
-            let call = if aggregate.ends_with(')') { aggregate.to_owned() } else { format!("{aggregate}({path})") };
+            let call =
+                if aggregate.ends_with(')') { aggregate.to_owned() } else { format!("{aggregate}({path})") };
             (format!("SELECT VALUE {call} FROM c{filter}"), Compare::AsSet)
         }
-        6 => (format!("SELECT {path} AS k, COUNT(1) AS n, MIN(c.id) AS first FROM c{filter} GROUP BY {path}"), Compare::AsSet),
+        6 => (
+            format!("SELECT {path} AS k, COUNT(1) AS n, MIN(c.id) AS first FROM c{filter} GROUP BY {path}"),
+            Compare::AsSet,
+        ),
         7 => (format!("SELECT TOP {} c.id FROM c{filter}", random.below(6)), Compare::ByCount),
         8 if !composite_orders.is_empty() => {
             let order = *random.pick(composite_orders);
@@ -254,12 +297,20 @@ pub(crate) fn query(random: &mut Random, items: &[Value], composite_orders: &[&s
         9 => {
             let (offset, limit) = (random.below(4), random.below(8));
             let direction = *random.pick(&["", " ASC", " DESC"]);
-            (format!("SELECT VALUE c.id FROM c{filter} ORDER BY {path}{direction} OFFSET {offset} LIMIT {limit}"), Compare::InOrder)
+            (
+                format!(
+                    "SELECT VALUE c.id FROM c{filter} ORDER BY {path}{direction} OFFSET {offset} LIMIT {limit}"
+                ),
+                Compare::InOrder,
+            )
         }
         _ => {
             let direction = *random.pick(&["", " ASC", " DESC"]);
             let top = if random.one_in(2) { format!("TOP {} ", random.below(6)) } else { String::new() };
-            (format!("SELECT {top}c.id, {path} AS k FROM c{filter} ORDER BY {path}{direction}"), Compare::InOrder)
+            (
+                format!("SELECT {top}c.id, {path} AS k FROM c{filter} ORDER BY {path}{direction}"),
+                Compare::InOrder,
+            )
         }
     }
 }

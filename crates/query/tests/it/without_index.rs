@@ -67,7 +67,12 @@ impl Source for WithoutIndex<'_> {
         self.0.load(numbers, out)
     }
 
-    fn scan(&self, after: Option<&[u8]>, items_max: usize, out: &mut Vec<(Bytes, SourceItem)>) -> Result<bool> {
+    fn scan(
+        &self,
+        after: Option<&[u8]>,
+        items_max: usize,
+        out: &mut Vec<(Bytes, SourceItem)>,
+    ) -> Result<bool> {
         self.0.scan(after, items_max, out)
     }
 

@@ -1,0 +1,204 @@
+//! Queries of items and of every other feed, and the plans that clients ask for.
+//!
+//! One request is one page. Where it may look follows from headers, as for reading a feed; what it looks for stands in
+//! the body (`query_body`).
+//!
+//! Not here: what a query means and how it is run (the engine), and the headers that tell of its work
+//! (`query_metrics`).
+
+use std::sync::Arc;
+
+use armilla_engine::{
+    Answer, ContainerHandle, Error, ErrorKind, Feed, ListScope, QueryPage, QueryRequest, RequestUnits,
+    ResourceKind,
+};
+use armilla_value::{Value, json};
+use http::{HeaderValue, StatusCode};
+
+use crate::failure::{Failure, Origin};
+use crate::headers::{IndexMetricsForm, names};
+use crate::items::list_scope;
+use crate::options::CrossPartitionQueries;
+use crate::query_body::{self, QueryBody};
+use crate::query_metrics;
+use crate::request::Request;
+use crate::resource_text::{begin_feed, document, end_feed, feed_name, page_headers};
+use crate::response::Reply;
+use crate::status::Status;
+
+/// What a client is told of a query whose results it has to merge by itself.
+const NOT_SERVABLE: &str = "The provided cross partition query can not be directly served by the gateway. \
+     This is a first chance (internal) exception that all newer clients will know how to handle gracefully. \
+     This exception is traced, but unless you see it bubble up as an exception (which only happens on older SDK \
+     clients), then you can safely ignore this message.";
+
+/// What it is told instead of aggregates that do not stand alone behind VALUE.
+const VALUE_AGGREGATES_ONLY: &str =
+    "Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates.";
+
+/// Returns a page of a query of items.
+pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle>) -> Result<Reply, Failure> {
+    let caller = request.item_caller()?;
+    let query = QueryRequest { scope: list_scope(request)?, ..query_request(request)? };
+    let wants_metrics = request.headers.flag(&names::POPULATE_QUERY_METRICS)?;
+    let index_metrics = request.headers.index_metrics()?;
+    let page = request.engine.query_items(&caller, container, query).await?;
+
+    let mut reply = page_reply(&page, "Documents", &container.rid().to_string());
+    reply.positions(&page.positions);
+    if page.is_ordered {
+        reply.set(&names::QUERY_EXECUTION_INFO, execution_info(&page));
+    }
+    if wants_metrics {
+        reply.set_text(&names::QUERY_METRICS, query_metrics::execution(&page.metrics));
+    }
+    if let Some(form) = index_metrics {
+        let json = match form {
+            IndexMetricsForm::First => page.utilization_v1(),
+            IndexMetricsForm::Second => page.utilization_v2(),
+        };
+        let text = json.as_deref().and_then(|json| query_metrics::index_utilization(form, json));
+        if let Some(text) = text {
+            reply.set_text(&names::INDEX_UTILIZATION, text);
+        }
+    }
+    Ok(reply)
+}
+
+/// Returns what a client needs to run a query on every partition by itself.
+pub(crate) fn plan(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Failure> {
+    let features = request.headers.supported_query_features()?;
+    let QueryBody { text, parameters, .. } = query_body::parse(&request.body)?;
+    let plan = request.engine.query_plan(&request.caller, container, &text, &parameters, features);
+    let plan = plan.map_err(|error| match error.kind {
+        ErrorKind::BadQuery | ErrorKind::Invalid => no_plan(error.into()),
+        _ => error.into(),
+    })?;
+    Ok(Reply::json(StatusCode::OK, plan, RequestUnits::ZERO))
+}
+
+/// Returns a page of a query of resources, and the resource id of what they lie in. `list` returns a page of them all.
+pub(crate) async fn resources(
+    request: &Request<'_>,
+    kind: ResourceKind,
+    list: impl Fn(Option<&str>) -> Result<Answer<Feed>, Error>,
+) -> Result<(Reply, String), Failure> {
+    let mut feed = list(None)?.value;
+    let mut resources: Vec<Value> = feed.resources.iter().map(document).collect();
+    while let Some(continuation) = feed.continuation {
+        feed = list(Some(&continuation))?.value;
+        resources.extend(feed.resources.iter().map(document));
+    }
+    let reply = documents(request, feed_name(kind), &feed.parent_rid, resources).await?;
+    Ok((reply, feed.parent_rid))
+}
+
+/// Returns a page of a query of documents that are no items.
+pub(crate) async fn documents(
+    request: &Request<'_>,
+    feed_name: &str,
+    parent_rid: &str,
+    documents: Vec<Value>,
+) -> Result<Reply, Failure> {
+    let query = query_request(request)?;
+    let engine = request.engine.clone();
+    // A page takes seconds at the worst: not on a thread that others wait for.
+    let run = move || engine.query_documents(documents, &query);
+    let page = match tokio::task::spawn_blocking(run).await {
+        Ok(outcome) => outcome?,
+        Err(failure) => {
+            let message = format!("the query was not finished: {failure}");
+            return Err(Error::new(ErrorKind::Internal, message).into());
+        }
+    };
+    Ok(page_reply(&page, feed_name, parent_rid))
+}
+
+/// Returns the refusal of a query whose results the client has to merge, with the plan by which it does so.
+pub(crate) fn needs_plan(status: Status, plan: String) -> Failure {
+    let message = if has_bare_aggregates(&plan) { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE };
+    Failure { additional_error_info: Some(plan.into()), ..Failure::new(status, message) }
+}
+
+/// Says whether a plan is that of aggregates without VALUE and without groups, which older clients cannot merge.
+fn has_bare_aggregates(plan: &str) -> bool {
+    let Ok(plan) = json::parse(plan.as_bytes()) else { return false };
+    let Some(info) = plan.get("queryInfo") else { return false };
+    let is_value = info.get("hasSelectValue").and_then(Value::as_bool) == Some(true);
+    let list_is_empty = |name| info.get(name).and_then(Value::as_array).is_none_or(<[Value]>::is_empty);
+    let aliases = info.get("groupByAliasToAggregateType").and_then(Value::as_object);
+    let aggregates_by_name = aliases.is_some_and(|aliases| aliases.iter().any(|(_, kind)| !kind.is_null()));
+    !is_value && list_is_empty("groupByExpressions") && (aggregates_by_name || !list_is_empty("aggregates"))
+}
+
+/// Returns the query in the body, of all partitions, for the page that the headers ask for.
+fn query_request(request: &Request<'_>) -> Result<QueryRequest, Failure> {
+    let headers = request.headers;
+    let QueryBody { text, parameters, resume_filter } = query_body::parse(&request.body)?;
+    Ok(QueryRequest {
+        text,
+        parameters,
+        scope: ListScope::All,
+        cross_partition: headers.flag(&names::ENABLE_CROSS_PARTITION_QUERY)?,
+        merge: match request.cross_partition_queries {
+            CrossPartitionQueries::Merge => true,
+            CrossPartitionQueries::Plan => false,
+        },
+        rows_max: headers.page_rows_max()?,
+        continuation: headers.continuation()?.map(str::to_owned),
+        resume_filter,
+    })
+}
+
+fn page_reply(page: &QueryPage, feed_name: &str, parent_rid: &str) -> Reply {
+    let mut text = Vec::with_capacity(page.rows.len() + 128);
+    begin_feed(&mut text, parent_rid, feed_name);
+    text.extend_from_slice(&page.rows);
+    end_feed(&mut text, page.row_count);
+    let mut reply = Reply::json(StatusCode::OK, text, page.charge);
+    page_headers(&mut reply, page.row_count, page.continuation.as_deref());
+    reply
+}
+
+/// Says in which order of resource ids rows come whose keys are equal. Without it clients take it from the first
+/// direction of the order.
+fn execution_info(page: &QueryPage) -> HeaderValue {
+    HeaderValue::from_static(if page.reverse_scan {
+        r#"{"reverseRidEnabled":false,"reverseIndexScan":true}"#
+    } else {
+        r#"{"reverseRidEnabled":false,"reverseIndexScan":false}"#
+    })
+}
+
+/// Returns the refusal of a plan in the words of the service, whose gateway asks another program for it.
+fn no_plan(failure: Failure) -> Failure {
+    let message = format!("Gateway Failed to Retrieve Query Plan: {}", failure.shaped_message());
+    Failure { message: message.into(), origin: Origin::Gateway, ..failure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_bare_aggregates;
+
+    #[test]
+    fn bare_aggregates_are_told_by_the_plan() {
+        for (info, expected) in [
+            (
+                r#"{"aggregates":[],"groupByAliasToAggregateType":{"$1":"Count"},"hasSelectValue":false}"#,
+                true,
+            ),
+            (r#"{"aggregates":["Count"],"hasSelectValue":false}"#, true),
+            (r#"{"aggregates":["Count"],"hasSelectValue":true}"#, false),
+            (r#"{"aggregates":[],"groupByAliasToAggregateType":{"a":null},"hasSelectValue":false}"#, false),
+            (
+                r#"{"groupByExpressions":["c.a"],"groupByAliasToAggregateType":{"n":"Count"},"hasSelectValue":false}"#,
+                false,
+            ),
+            (r#"{"orderBy":["Ascending"],"hasSelectValue":false}"#, false),
+            ("null", false),
+        ] {
+            assert_eq!(has_bare_aggregates(&format!(r#"{{"queryInfo":{info}}}"#)), expected, "{info}");
+        }
+        assert!(!has_bare_aggregates("{"));
+    }
+}

@@ -1,0 +1,328 @@
+//! Queries: joins the query engine to containers, and runs it over any other list of documents.
+//!
+//! Execution is synchronous and bounded by a page's budget; it runs on threads that may block, at most
+//! [`QUERIES_AT_ONCE_MAX`] of them, so that sockets are never kept waiting by a scan.
+
+mod metrics;
+mod scope;
+mod source;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use armilla_container::definition::GeospatialType;
+use armilla_container::{QueryWork, ReadCost, query_charge};
+use armilla_env::Env;
+use armilla_index::IndexingPolicy;
+use armilla_query::gateway::{self, Features};
+use armilla_query::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
+use armilla_query::physical::PhysicalPlan;
+use armilla_query::source::{MemoryOptions, MemorySource};
+use armilla_query::{
+    Budget, CompileOptions, CompiledQuery, Environment, NoUserFunctions, Page, ResumeFilter, Source, Work,
+    execute, utilization_v1, utilization_v2,
+};
+use armilla_value::Value;
+
+use crate::access::{Access, Action, Caller};
+use crate::computed;
+use crate::containers::ContainerHandle;
+use crate::error::{Error, ErrorKind, Result};
+use crate::open::Engine;
+use crate::{ListScope, Position, RequestUnits};
+use source::ReaderSource;
+
+use metrics::Times;
+
+pub use metrics::QueryMetrics;
+
+/// Queries that run at the same time; others wait their turn.
+pub(crate) const QUERIES_AT_ONCE_MAX: usize = 16;
+
+/// How long a page may take before it is given as far as it is.
+const PAGE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A page of a query's results that is asked for.
+#[derive(Debug, Clone)]
+pub struct QueryRequest {
+    /// The query's text.
+    pub text: String,
+    /// Its parameters, their names with the `@`.
+    pub parameters: Vec<(String, Value)>,
+    /// Which part of the container it is about.
+    pub scope: ListScope,
+    /// Whether it may be sent to more than one logical partition.
+    pub cross_partition: bool,
+    /// Whether results of several partitions are put together here; otherwise the caller is told to do it.
+    pub merge: bool,
+    /// At most how many rows; `None` leaves it to the server.
+    pub rows_max: Option<usize>,
+    /// Where the page before ended.
+    pub continuation: Option<String>,
+    /// Where an ordered query begins, as some clients say it.
+    pub resume_filter: Option<Value>,
+}
+
+impl QueryRequest {
+    /// Makes a request for the first page of a query over all partitions.
+    pub fn new(text: impl Into<String>) -> QueryRequest {
+        QueryRequest {
+            text: text.into(),
+            parameters: Vec::new(),
+            scope: ListScope::All,
+            cross_partition: true,
+            merge: true,
+            rows_max: None,
+            continuation: None,
+            resume_filter: None,
+        }
+    }
+}
+
+/// A page of a query's results.
+#[derive(Debug, Clone)]
+pub struct QueryPage {
+    /// The rows as JSON, joined by commas.
+    pub rows: Vec<u8>,
+    /// How many there are.
+    pub row_count: usize,
+    /// Where the next page begins, if there is one.
+    pub continuation: Option<String>,
+    /// What the page cost.
+    pub charge: RequestUnits,
+    /// How far the partitions are that were read.
+    pub positions: Vec<Position>,
+    /// What the query counted up to the end of this page.
+    pub work: Work,
+    /// What the page did.
+    pub metrics: QueryMetrics,
+    /// How the items of each partition were found.
+    pub plans: Vec<PhysicalPlan>,
+    /// Whether the rows are in an order that the query asked for.
+    pub is_ordered: bool,
+    /// Whether an index was read backwards, so that equal rows come in descending order of resource ids.
+    pub reverse_scan: bool,
+}
+
+impl QueryPage {
+    /// Returns which indexes served the query, as JSON in the first form that clients read; nothing where no item was
+    /// looked at.
+    pub fn utilization_v1(&self) -> Option<String> {
+        self.has_items().then(|| utilization_v1(&self.plans))
+    }
+
+    /// Returns the same in the second form.
+    pub fn utilization_v2(&self) -> Option<String> {
+        self.has_items().then(|| utilization_v2(&self.plans))
+    }
+
+    fn has_items(&self) -> bool {
+        self.metrics.retrieved_count > 0 || self.row_count > 0
+    }
+}
+
+impl Engine {
+    /// Returns a page of a query over a container's items.
+    pub async fn query_items(
+        &self,
+        caller: &Caller,
+        container: &Arc<ContainerHandle>,
+        request: QueryRequest,
+    ) -> Result<QueryPage> {
+        let cost = caller.read_cost(self.consistency())?;
+        let mut request = request;
+        if let (Access::Granted(grant), ListScope::All) = (&caller.access, &request.scope)
+            && let Some(partition_key) = &grant.partition_key
+        {
+            // All that a permission for one logical partition can see is that partition.
+            request.scope = ListScope::PartitionKey(partition_key.clone());
+        }
+        let partition_key = match &request.scope {
+            ListScope::PartitionKey(partition_key) => Some(partition_key),
+            ListScope::All | ListScope::Range { .. } => None,
+        };
+        caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
+        let _turn = self.query_turn().await;
+        let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
+        let run = move || query(&handle, &request, &session, cost, &env);
+        match tokio::task::spawn_blocking(run).await {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                Err(Error::new(ErrorKind::Internal, format!("the query was not finished: {failure}")))
+            }
+        }
+    }
+
+    /// Returns what a client needs to run a query on every partition by itself, as JSON.
+    pub fn query_plan(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        text: &str,
+        parameters: &[(String, Value)],
+        features: &str,
+    ) -> Result<String> {
+        // A plan tells nothing of the items, so whoever may read some of them may have it.
+        caller.access.check_container(Action::Read, container.rid())?;
+        let refused = |error| bad_query(text, error);
+        let definition = container.definition();
+        let computed = computed::readable(&definition);
+        let options = CompileOptions { parameters, computed: &computed, system_properties: true };
+        let compiled = CompiledQuery::new(text, options).map_err(refused)?;
+        let shape = scope::partition_key_shape(&definition);
+        let plan = gateway::plan(&compiled.ast, &compiled.bound, &shape, Features::parse(features));
+        Ok(plan.map_err(refused)?.to_json())
+    }
+
+    /// Returns a page of a query over documents that are no items: databases, containers, offers and the like.
+    pub fn query_documents(&self, documents: Vec<Value>, request: &QueryRequest) -> Result<QueryPage> {
+        let refused = |error| bad_query(&request.text, error);
+        let started = self.env().clock.elapsed();
+        let options =
+            CompileOptions { parameters: &request.parameters, computed: &[], system_properties: false };
+        let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
+        let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
+        let source = MemorySource::new(documents, &IndexingPolicy::default(), memory).map_err(refused)?;
+        let page = run(&compiled, &[&source], request, None, false, self.env()).map_err(refused)?;
+        Ok(finish(page, &compiled, Vec::new(), ReadCost::Single, self.env(), started, Times::default()))
+    }
+
+    /// Returns how much of a changed indexing policy is carried out, from 0 to 100.
+    pub fn index_progress(&self, container: &ContainerHandle) -> Result<u8> {
+        container.container().index_progress().map_err(|error| container.translate(error))
+    }
+}
+
+/// Runs a query over the partitions it is about.
+fn query(
+    handle: &ContainerHandle,
+    request: &QueryRequest,
+    session: &crate::SessionToken,
+    cost: ReadCost,
+    env: &Env,
+) -> Result<QueryPage> {
+    let refused = |error| bad_query(&request.text, error);
+    let started = env.clock.elapsed();
+    let container = handle.container();
+    let definition = container.definition();
+    let computed = computed::readable(&definition);
+    let options =
+        CompileOptions { parameters: &request.parameters, computed: &computed, system_properties: true };
+    let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
+    let compile = env.clock.elapsed().saturating_sub(started);
+    if let Some(name) = compiled.functions.first() {
+        let message = format!("the user-defined function '{name}' is not registered in this container");
+        return Err(refused(armilla_query::Error::refused(message)));
+    }
+    let scopes = scope::narrow(&definition, container, request, &compiled)?;
+    if !request.merge && scopes.spans_partitions && gateway::needs_merge(&compiled.bound) {
+        let shape = scope::partition_key_shape(&definition);
+        let plan = gateway::additional_error_info(&compiled.ast, &compiled.bound, &shape).map_err(refused)?;
+        return Err(Error::new(ErrorKind::QueryNeedsPlan, plan));
+    }
+    let mut sources = Vec::new();
+    for scope in &scopes.scopes {
+        let readers = container.readers(scope, session).map_err(|error| handle.translate(error))?;
+        sources.extend(readers.into_iter().map(|reader| ReaderSource::new(reader, env.clock.clone())));
+    }
+    let positions = sources.iter().map(ReaderSource::position).collect();
+    let resume = match &request.resume_filter {
+        Some(value) => Some(scope::resume_filter(value).map_err(refused)?),
+        None => None,
+    };
+    let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
+    let geometry = definition.geospatial == Some(GeospatialType::Geometry);
+    let page = run(&compiled, &views, request, resume.as_ref(), geometry, env).map_err(refused)?;
+    let mut times = Times { compile, ..Times::default() };
+    for source in &sources {
+        let (index, load) = source.times();
+        times.index += index;
+        times.load += load;
+    }
+    Ok(finish(page, &compiled, positions, cost, env, started, times))
+}
+
+fn run(
+    compiled: &CompiledQuery,
+    sources: &[&dyn Source],
+    request: &QueryRequest,
+    resume: Option<&ResumeFilter>,
+    geometry: bool,
+    env: &Env,
+) -> armilla_query::Result<Page> {
+    let deadline = env.clock.elapsed() + PAGE_PATIENCE;
+    let expired = || env.clock.elapsed() >= deadline;
+    let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
+    let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired };
+    let ticks = || env.clock.now_ms().saturating_mul(10_000);
+    let random = || {
+        let mut bytes = [0; 8];
+        env.entropy.fill(&mut bytes);
+        // 53 bits, as many as a double holds between 0 and 1.
+        (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let environment = Environment {
+        now_ticks: ticks(),
+        current_ticks: &ticks,
+        random: &random,
+        geometry,
+        functions: &NoUserFunctions,
+    };
+    execute(compiled, sources, &budget, request.continuation.as_deref(), resume, &environment)
+}
+
+fn finish(
+    page: Page,
+    compiled: &CompiledQuery,
+    positions: Vec<Position>,
+    cost: ReadCost,
+    env: &Env,
+    started: Duration,
+    times: Times,
+) -> QueryPage {
+    let charge = query_charge(&counted(&page.work_before), &counted(&page.work), cost);
+    let metrics = QueryMetrics::new(&page, env.clock.elapsed().saturating_sub(started), times);
+    QueryPage {
+        plans: page.plans,
+        rows: page.rows,
+        row_count: page.row_count,
+        continuation: page.continuation,
+        charge,
+        positions,
+        work: page.work,
+        metrics,
+        is_ordered: !compiled.plan.order.is_empty(),
+        reverse_scan: page.reverse_scan,
+    }
+}
+
+fn counted(work: &Work) -> QueryWork {
+    QueryWork {
+        partitions: work.partitions,
+        seeks: work.seeks,
+        fetched: work.fetched,
+        fetched_bytes: work.fetched_bytes,
+        scanned: work.scanned,
+        scanned_bytes: work.scanned_bytes,
+        entries: work.entries,
+        aggregate_rows: work.aggregate_rows,
+        join_tuples: work.join_tuples,
+    }
+}
+
+/// Says what is wrong with a query in the words that clients know.
+pub(crate) fn bad_query(text: &str, error: armilla_query::Error) -> Error {
+    use armilla_query::ErrorKind as Kind;
+    match &error.kind {
+        Kind::Invalid(errors) => {
+            Error::new(ErrorKind::BadQuery, armilla_query::error_list_json(text, errors))
+        }
+        Kind::Refused => {
+            let list = Value::Array(vec![Value::String(error.message.clone())]);
+            let object = armilla_value::Object::from([("Errors", list)]);
+            Error::new(ErrorKind::BadQuery, armilla_value::json::to_string(&Value::Object(object)))
+        }
+        Kind::TooLarge | Kind::Continuation | Kind::Unsupported => Error::invalid(error.message),
+        Kind::Source => Error::new(ErrorKind::Unavailable, error.message),
+    }
+}

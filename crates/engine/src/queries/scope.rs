@@ -1,0 +1,121 @@
+//! Which partitions a query is about: what the request names, narrowed by what the filter says of the partition key.
+
+use armilla_container::{Container, ContainerDefinition, ListScope};
+use armilla_query::gateway::{KeyScope, PartitionKeyShape, partition_keys};
+use armilla_query::{CompiledQuery, ResumeFilter};
+use armilla_value::rid::ItemRid;
+use armilla_value::{HashedKey, PartitionKey, Value, hashed_key, prefix_range};
+
+use super::QueryRequest;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Up to this many logical partitions are read one by one; beyond, the physical partitions that they lie in.
+const LOGICAL_SCOPES_MAX: usize = 32;
+
+/// The parts of a container that a query is about, in the order of the ring.
+pub(super) struct Scopes {
+    pub(super) scopes: Vec<ListScope>,
+    /// Whether they lie in several physical partitions, and nobody asked for one of them.
+    pub(super) spans_partitions: bool,
+}
+
+/// Returns the shape of a container's partition key.
+pub(super) fn partition_key_shape(definition: &ContainerDefinition) -> PartitionKeyShape {
+    let paths = definition.partition_key.paths.iter();
+    PartitionKeyShape {
+        paths: paths.map(|path| path.names().to_vec()).collect(),
+        version: definition.partition_key.version,
+    }
+}
+
+/// Finds out which parts of a container a query is about.
+pub(super) fn narrow(
+    definition: &ContainerDefinition,
+    container: &Container,
+    request: &QueryRequest,
+    compiled: &CompiledQuery,
+) -> Result<Scopes> {
+    let shape = partition_key_shape(definition);
+    let one = |scope: ListScope| Ok(Scopes { scopes: vec![scope], spans_partitions: false });
+    if compiled.bound.sources.is_empty() {
+        // One row, wherever it is made.
+        return Ok(Scopes { scopes: Vec::new(), spans_partitions: false });
+    }
+    match &request.scope {
+        ListScope::PartitionKey(key) if key.0.len() == shape.paths.len() => one(request.scope.clone()),
+        ListScope::PartitionKey(_) => Ok(Scopes {
+            scopes: vec![request.scope.clone()],
+            spans_partitions: container.ranges().count() > 1,
+        }),
+        // The partition that was asked for must exist, whatever the filter says.
+        ListScope::Range { id: Some(_), .. } => one(request.scope.clone()),
+        ListScope::Range { .. } => Ok(Scopes {
+            scopes: vec![request.scope.clone()],
+            spans_partitions: container.ranges().count() > 1,
+        }),
+        ListScope::All => {
+            let keys = partition_keys(&compiled.bound, &shape);
+            let is_free = matches!(keys, KeyScope::All);
+            if is_free && !request.cross_partition {
+                return Err(Error::new(ErrorKind::Invalid, CROSS_PARTITION_DISABLED));
+            }
+            Ok(by_keys(keys, &shape, container))
+        }
+    }
+}
+
+const CROSS_PARTITION_DISABLED: &str = "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.";
+
+fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> Scopes {
+    let several = container.ranges().count() > 1;
+    match keys {
+        KeyScope::All => Scopes { scopes: vec![ListScope::All], spans_partitions: several },
+        // An aggregate of nothing is a row, and so it has to be made somewhere: any one logical partition will do,
+        // since the filter takes nothing from it.
+        KeyScope::Nothing => Scopes { scopes: first_range(container), spans_partitions: false },
+        KeyScope::Keys(keys) if keys.len() <= LOGICAL_SCOPES_MAX => {
+            let mut hashed: Vec<(HashedKey, PartitionKey)> =
+                keys.into_iter().map(|key| (hashed_key(&key, shape.version), key)).collect();
+            hashed.sort_by(|left, right| left.0.cmp(&right.0));
+            // Two keys with one hash would be read as one place on the ring, twice.
+            let collide = hashed.windows(2).any(|pair| pair[0].0 == pair[1].0);
+            if collide {
+                return covering(hashed.iter().map(|(hash, _)| (hash.clone(), after(hash))), container);
+            }
+            let spans = hashed.len() > 1;
+            let scopes = hashed.into_iter().map(|(_, key)| ListScope::PartitionKey(key)).collect();
+            Scopes { scopes, spans_partitions: several && spans }
+        }
+        KeyScope::Keys(keys) => {
+            let points = keys.iter().map(|key| hashed_key(key, shape.version));
+            covering(points.map(|hash| (hash.clone(), after(&hash))), container)
+        }
+        KeyScope::Prefixes(prefixes) => covering(prefixes.iter().map(prefix_range), container),
+    }
+}
+
+/// Returns whole physical partitions that hold any of some parts of the ring.
+fn covering(parts: impl Iterator<Item = (HashedKey, HashedKey)>, container: &Container) -> Scopes {
+    let parts: Vec<(HashedKey, HashedKey)> = parts.collect();
+    let touched = container
+        .ranges()
+        .filter(|range| parts.iter().any(|(min, max)| *min < range.max && range.min < *max));
+    let scopes: Vec<ListScope> =
+        touched.map(|range| ListScope::Range { id: Some(range.id), min: None, max: None }).collect();
+    Scopes { spans_partitions: scopes.len() > 1, scopes }
+}
+
+fn first_range(container: &Container) -> Vec<ListScope> {
+    let first = container.ranges().next();
+    first.map(|range| ListScope::Range { id: Some(range.id), min: None, max: None }).into_iter().collect()
+}
+
+/// Returns the first hashed key beyond another.
+fn after(hash: &HashedKey) -> HashedKey {
+    HashedKey::from_bytes(&[hash.as_bytes(), &[0]].concat())
+}
+
+/// Reads the position at which some clients let an ordered query begin.
+pub(super) fn resume_filter(value: &Value) -> armilla_query::Result<ResumeFilter> {
+    ResumeFilter::parse(value, |rid| ItemRid::parse(rid).map(|rid| rid.number()))
+}

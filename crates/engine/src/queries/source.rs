@@ -1,0 +1,199 @@
+//! A partition of a container as the query engine sees it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use armilla_container::{ContainerIdentity, Item, PartitionReader, Position};
+use armilla_env::Clock;
+use armilla_index::paths::PathSegment;
+use armilla_index::{IndexId, KeyRange, Matcher};
+use armilla_query::source::{CompositeIndex, Direction};
+use armilla_query::{Error, ErrorKind, Result, Source, SourceItem, SystemProperty};
+use armilla_value::HashedKey;
+use bytes::Bytes;
+
+/// A reader of a partition, as a source of a query.
+pub(super) struct ReaderSource {
+    reader: PartitionReader,
+    /// What the policy says, whether or not the index is built that far.
+    policy: Matcher,
+    clock: Arc<dyn Clock>,
+    index_ns: AtomicU64,
+    load_ns: AtomicU64,
+}
+
+impl ReaderSource {
+    pub(super) fn new(reader: PartitionReader, clock: Arc<dyn Clock>) -> ReaderSource {
+        let definition = reader.definition();
+        let computed = definition.computed_properties.as_deref().unwrap_or_default();
+        let names: Vec<&str> = computed.iter().map(|property| property.name.as_str()).collect();
+        let policy = Matcher::with_computed(&definition.indexing, &names);
+        ReaderSource { reader, policy, clock, index_ns: AtomicU64::new(0), load_ns: AtomicU64::new(0) }
+    }
+
+    /// Returns how long index entries were read, and how long items were loaded.
+    pub(super) fn times(&self) -> (Duration, Duration) {
+        let read = |nanoseconds: &AtomicU64| Duration::from_nanos(nanoseconds.load(Ordering::Relaxed));
+        (read(&self.index_ns), read(&self.load_ns))
+    }
+
+    fn timed<T>(&self, sum: &AtomicU64, work: impl FnOnce() -> T) -> T {
+        let started = self.clock.elapsed();
+        let outcome = work();
+        let took = self.clock.elapsed().saturating_sub(started);
+        sum.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+        outcome
+    }
+
+    pub(super) fn position(&self) -> Position {
+        self.reader.position()
+    }
+
+    fn identity(&self) -> &ContainerIdentity {
+        self.reader.identity()
+    }
+
+    fn source_item(&self, item: &Item) -> SourceItem {
+        let (bytes, stored_at) = item.raw();
+        SourceItem {
+            number: item.header().number,
+            ts: item.header().ts,
+            json_bytes: item.json_bytes(self.identity()) as u32,
+            stored_at: stored_at as u32,
+            bytes: bytes.clone(),
+        }
+    }
+
+    fn item(item: &SourceItem) -> Item {
+        Item::from_raw(item.bytes.clone()).expect("the bytes are those of an item that was read")
+    }
+}
+
+impl Source for ReaderSource {
+    fn range_id(&self) -> u32 {
+        self.reader.range_id()
+    }
+
+    fn bounds(&self) -> (HashedKey, HashedKey) {
+        self.reader.bounds()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.reader.is_whole()
+    }
+
+    fn is_logical(&self) -> bool {
+        self.reader.logical()
+    }
+
+    fn item_count(&self) -> u64 {
+        self.reader.item_count()
+    }
+
+    fn totals(&self) -> (u64, u64) {
+        self.reader.totals()
+    }
+
+    fn is_path_usable(&self, path: &[PathSegment]) -> bool {
+        self.reader.usable().is_path_usable(path)
+    }
+
+    fn is_path_in_policy(&self, path: &[PathSegment]) -> bool {
+        self.policy.is_path_indexed(path)
+    }
+
+    fn has_undefined_entries(&self, path: &[PathSegment]) -> bool {
+        self.reader.usable().has_undefined_entries(path)
+    }
+
+    fn composites(&self) -> Vec<CompositeIndex> {
+        self.reader.usable().composites().into_iter().map(composite).collect()
+    }
+
+    fn composites_in_policy(&self) -> Vec<CompositeIndex> {
+        self.policy.composites().iter().cloned().map(composite).collect()
+    }
+
+    fn index_entries(&self, id: IndexId) -> Result<u64> {
+        self.reader.index_entries(id).map_err(unreadable)
+    }
+
+    fn entries(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        entries_max: usize,
+        out: &mut Vec<Bytes>,
+    ) -> Result<bool> {
+        let direction = match direction {
+            Direction::Forward => armilla_kv::Direction::Forward,
+            Direction::Reverse => armilla_kv::Direction::Reverse,
+        };
+        let read = || self.reader.entries(range, direction, entries_max, out);
+        self.timed(&self.index_ns, read).map_err(unreadable)
+    }
+
+    fn count_entries(&self, range: &KeyRange) -> Result<u64> {
+        self.timed(&self.index_ns, || self.reader.count_entries(range, u64::MAX)).map_err(unreadable)
+    }
+
+    fn entry_numbers(&self, range: &KeyRange, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+        let read = || self.reader.entry_numbers(range, numbers_max, out);
+        self.timed(&self.index_ns, read).map_err(unreadable)
+    }
+
+    fn load(&self, numbers: &[u64], out: &mut Vec<Option<SourceItem>>) -> Result<()> {
+        let mut items = Vec::with_capacity(numbers.len());
+        self.timed(&self.load_ns, || self.reader.load(numbers, &mut items)).map_err(unreadable)?;
+        out.extend(items.iter().map(|item| item.as_ref().map(|item| self.source_item(item))));
+        Ok(())
+    }
+
+    fn scan(
+        &self,
+        after: Option<&[u8]>,
+        items_max: usize,
+        out: &mut Vec<(Bytes, SourceItem)>,
+    ) -> Result<bool> {
+        let mut items = Vec::new();
+        let read = || self.reader.scan(after, items_max, &mut items);
+        let more = self.timed(&self.load_ns, read).map_err(unreadable)?;
+        out.extend(items.into_iter().map(|(key, item)| (key, self.source_item(&item))));
+        Ok(more)
+    }
+
+    fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+        self.reader.numbers(after, numbers_max, out).map_err(unreadable)
+    }
+
+    fn point(&self, id: &str) -> Result<Option<SourceItem>> {
+        let item = self.reader.point(id).map_err(unreadable)?;
+        Ok(item.map(|item| self.source_item(&item)))
+    }
+
+    fn system(&self, item: &SourceItem, property: SystemProperty) -> String {
+        let item = Self::item(item);
+        let identity = self.identity();
+        match property {
+            SystemProperty::Rid => item.rid(identity).to_string(),
+            SystemProperty::SelfLink => item.self_link(identity),
+            SystemProperty::Etag => item.etag(identity).to_string(),
+            SystemProperty::Attachments => "attachments/".to_owned(),
+            SystemProperty::Ts => item.header().ts.to_string(),
+        }
+    }
+
+    fn write_json(&self, item: &SourceItem, out: &mut Vec<u8>) {
+        Self::item(item).write_json(self.identity(), out);
+    }
+}
+
+fn composite(index: armilla_index::CompositeIndex) -> CompositeIndex {
+    let armilla_index::CompositeIndex { id, paths, is_tuple } = index;
+    CompositeIndex { id, paths, is_tuple }
+}
+
+fn unreadable(error: armilla_container::Error) -> Error {
+    Error::new(ErrorKind::Source, error.message)
+}

@@ -1,0 +1,85 @@
+//! Keeping each container's index as its definition asks for, in the background.
+//!
+//! One task per container, which sleeps until a policy has changed (or a container of an older version is opened) and
+//! then works in small steps between the writes of clients. A step that fails is tried again after a while: the index
+//! stays incomplete so long, and queries go on without it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use armilla_env::Env;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::containers::ContainerHandle;
+
+/// How long a failed step waits before it is tried again.
+const RETRY_PERIOD: Duration = Duration::from_secs(1);
+
+/// The task of one container.
+pub(crate) struct Reindexing {
+    stop: watch::Sender<bool>,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Default for Reindexing {
+    fn default() -> Reindexing {
+        Reindexing { stop: watch::Sender::new(false), task: Mutex::default() }
+    }
+}
+
+impl Reindexing {
+    /// Starts looking after a container.
+    pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
+        let own = container.reindexing();
+        let stopped = own.stop.subscribe();
+        let task = tokio::spawn(look_after(container.clone(), env.clone(), stopped));
+        *own.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    /// Tells the task to end.
+    pub(crate) fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Tells the task to end and waits until it has.
+    pub(crate) async fn stopped(&self) {
+        self.stop();
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task
+            && let Err(error) = task.await
+        {
+            tracing::error!(%error, "the task that keeps an index complete has failed");
+        }
+    }
+}
+
+async fn look_after(container: Arc<ContainerHandle>, env: Env, mut stopped: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            _ = stopped.wait_for(|stopped| *stopped) => return,
+            () = container.container().reindex_wanted() => {}
+        }
+        tracing::info!(container = container.id(), "the index is brought to what the policy asks for");
+        loop {
+            if *stopped.borrow() {
+                return;
+            }
+            match container.container().reindex_step().await {
+                Ok(true) => tokio::task::yield_now().await,
+                Ok(false) => break,
+                Err(error) => {
+                    if container.is_deleted() {
+                        return;
+                    }
+                    tracing::warn!(container = container.id(), %error, "a step of re-indexing has failed");
+                    tokio::select! {
+                        _ = stopped.wait_for(|stopped| *stopped) => return,
+                        () = env.clock.sleep(RETRY_PERIOD) => {}
+                    }
+                }
+            }
+        }
+        tracing::info!(container = container.id(), "the index is complete");
+    }
+}

@@ -1,0 +1,239 @@
+//! The engine that cases are run against, in memory and with a clock that stands still.
+//!
+//! All calls of the engine are here. Queries go through the operations that the APIs use; plans are explained over
+//! the same items in a source of the query engine's own, because no operation of the engine shows them.
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use armilla_engine::{
+    Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ListScope, Precondition, QueryRequest,
+    Throughput, WriteMode,
+};
+use armilla_env::Env;
+use armilla_index::IndexingPolicy;
+use armilla_kv::memory::MemoryStore;
+use armilla_query::source::{MemoryOptions, MemorySource};
+use armilla_query::{CompileOptions, CompiledQuery, choose, explain};
+use armilla_value::{Component, Object, PartitionKey, PropertyPath, Value, json};
+
+use crate::rows::without_system_properties;
+use crate::script::{Case, ContainerStep};
+
+const DATABASE: &str = "queries";
+
+/// Request units a second that give one physical partition.
+const UNITS_PER_RANGE: u32 = 10_000;
+
+/// An account of its own.
+pub(crate) struct Account {
+    engine: Engine,
+    caller: Caller,
+    container_count: std::cell::Cell<usize>,
+}
+
+/// A container with its items.
+pub(crate) struct Target {
+    engine: Engine,
+    caller: Caller,
+    handle: Arc<ContainerHandle>,
+}
+
+/// A statement that is asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Statement<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) parameters: &'a [(String, Value)],
+    pub(crate) key: Option<&'a str>,
+}
+
+impl<'a> From<&'a Case> for Statement<'a> {
+    fn from(case: &'a Case) -> Statement<'a> {
+        Statement { text: &case.text, parameters: &case.parameters, key: case.key.as_deref() }
+    }
+}
+
+/// A page of rows.
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Value>,
+    pub(crate) continuation: Option<String>,
+    pub(crate) charge_hundredths: u64,
+}
+
+/// A refusal, as clients would be told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) code: Option<String>,
+    pub(crate) place: Option<(u64, u64)>,
+    pub(crate) message: String,
+}
+
+impl Account {
+    pub(crate) async fn new() -> Result<Account> {
+        let (env, _clock) = Env::simulated(1);
+        let engine = Engine::open(Arc::new(MemoryStore::new()), env, EngineOptions::default()).await?;
+        let caller = Caller::full();
+        engine.create_database(&caller, DATABASE, None).await?;
+        Ok(Account { engine, caller, container_count: std::cell::Cell::new(0) })
+    }
+
+    /// Makes a container with this many physical partitions, and its items.
+    pub(crate) async fn container(&self, step: &ContainerStep, range_count: usize) -> Result<Target> {
+        let id = format!("{}-{}", step.name, self.container_count.get());
+        self.container_count.set(self.container_count.get() + 1);
+        let throughput = Throughput::Manual(UNITS_PER_RANGE * u32::try_from(range_count)?);
+        let definition = definition(&id, step);
+        self.engine
+            .create_container(&self.caller, DATABASE, &definition, Some(throughput))
+            .await
+            .map_err(|error| anyhow!("line {}: the container is refused: {error}", step.line))?;
+        let handle = self.engine.container(DATABASE, &id)?.container;
+        let ranges = handle.ranges(&self.caller)?.ranges.len();
+        if ranges != range_count {
+            bail!("{throughput:?} gives {ranges} physical partitions, not {range_count}");
+        }
+        let paths = key_paths(step)?;
+        for (line, item) in &step.items {
+            let key = partition_key(item, &paths);
+            let body = json::to_string(item);
+            self.engine
+                .write_item(
+                    &self.caller,
+                    &handle,
+                    WriteMode::Create,
+                    Some(&key),
+                    body.as_bytes(),
+                    Precondition::None,
+                )
+                .await
+                .map_err(|error| anyhow!("line {line}: the item is refused: {error}"))?;
+        }
+        Ok(Target { engine: self.engine.clone(), caller: self.caller.clone(), handle })
+    }
+}
+
+impl Target {
+    /// Asks for a page.
+    pub(crate) async fn page(
+        &self,
+        statement: Statement<'_>,
+        rows_max: usize,
+        continuation: Option<String>,
+    ) -> Result<std::result::Result<Rows, Refusal>> {
+        let mut request = QueryRequest::new(statement.text);
+        request.parameters = statement.parameters.to_vec();
+        request.rows_max = Some(rows_max);
+        request.continuation = continuation;
+        if let Some(key) = statement.key {
+            request.scope = ListScope::PartitionKey(PartitionKey::from_json(key.as_bytes())?);
+        }
+        let page = match self.engine.query_items(&self.caller, &self.handle, request).await {
+            Ok(page) => page,
+            Err(error) => return Ok(Err(refusal(&error))),
+        };
+        let text = [b"[", page.rows.as_slice(), b"]"].concat();
+        let rows = json::parse(&text)
+            .with_context(|| format!("the rows are no JSON: {}", String::from_utf8_lossy(&page.rows)))?;
+        let Value::Array(rows) = rows else { bail!("the rows are no list") };
+        if rows.len() != page.row_count {
+            bail!("the page says that it has {} rows and has {}", page.row_count, rows.len());
+        }
+        if rows.len() > rows_max {
+            bail!("the page has {} rows where {rows_max} were asked for", rows.len());
+        }
+        Ok(Ok(Rows {
+            rows: rows.into_iter().map(without_system_properties).collect(),
+            continuation: page.continuation,
+            charge_hundredths: page.charge.hundredths(),
+        }))
+    }
+}
+
+/// Returns how a statement is answered from the items of a container, all in one partition.
+pub(crate) fn plan(step: &ContainerStep, statement: Statement<'_>) -> Result<String> {
+    let policy = match &step.policy {
+        Some(policy) => IndexingPolicy::from_value(policy).map_err(|error| anyhow!("{error:?}"))?,
+        None => IndexingPolicy::default(),
+    };
+    let items = step.items.iter().map(|(_, item)| item.clone()).collect();
+    let options = MemoryOptions { partition_key: key_paths(step)?, ..MemoryOptions::default() };
+    let mut source = MemorySource::new(items, &policy, options)?;
+    if let Some(key) = statement.key {
+        source = source.logical(&PartitionKey::from_json(key.as_bytes())?);
+    }
+    let options = CompileOptions { parameters: statement.parameters, computed: &[], system_properties: true };
+    let compiled = CompiledQuery::new(statement.text, options)?;
+    let physical = choose(&compiled.plan, &source)?;
+    Ok(explain(&compiled.plan, &physical).trim_end().to_owned())
+}
+
+fn definition(id: &str, step: &ContainerStep) -> Value {
+    let kind = if step.key_paths.len() > 1 { "MultiHash" } else { "Hash" };
+    let key = Object::from([
+        ("paths", Value::from(step.key_paths.clone())),
+        ("kind", kind.into()),
+        ("version", 2.into()),
+    ]);
+    let mut definition = Object::from([("id", Value::from(id)), ("partitionKey", key.into())]);
+    if let Some(policy) = &step.policy {
+        definition.insert("indexingPolicy", policy.clone());
+    }
+    if let Some(computed) = &step.computed {
+        definition.insert("computedProperties", computed.clone());
+    }
+    definition.into()
+}
+
+fn key_paths(step: &ContainerStep) -> Result<Vec<PropertyPath>> {
+    step.key_paths
+        .iter()
+        .map(|path| {
+            PropertyPath::parse(path).map_err(|error| anyhow!("line {}: {path}: {error:?}", step.line))
+        })
+        .collect()
+}
+
+fn partition_key(item: &Value, paths: &[PropertyPath]) -> PartitionKey {
+    let component = |path: &PropertyPath| {
+        let found = path.names().iter().try_fold(item, |value, name| value.get(name));
+        match found {
+            None | Some(Value::Array(_) | Value::Object(_)) => Component::Undefined,
+            Some(scalar) => Component::of(scalar),
+        }
+    };
+    PartitionKey(paths.iter().map(component).collect())
+}
+
+/// Reads an error as a client would.
+fn refusal(error: &Error) -> Refusal {
+    let status = match error.kind {
+        ErrorKind::BadQuery | ErrorKind::Invalid => 400,
+        _ => 500,
+    };
+    let plain = |message: String| Refusal { status, code: None, place: None, message };
+    if error.kind != ErrorKind::BadQuery {
+        return plain(match status {
+            400 => error.message.clone(),
+            _ => format!("{:?}: {}", error.kind, error.message),
+        });
+    }
+    let Ok(body) = json::parse(error.message.as_bytes()) else { return plain(error.message.clone()) };
+    if let Some([first, ..]) = body.get("Errors").and_then(Value::as_array) {
+        return plain(first.as_str().unwrap_or_default().to_owned());
+    }
+    let Some([first, ..]) = body.get("errors").and_then(Value::as_array) else {
+        return plain(error.message.clone());
+    };
+    let offset =
+        |name| first.get("location")?.get(name)?.as_i64().and_then(|offset| u64::try_from(offset).ok());
+    Refusal {
+        status,
+        code: first.get("code").map(|code| match code {
+            Value::String(code) => code.clone(),
+            other => json::to_string(other),
+        }),
+        place: offset("start").zip(offset("end")),
+        message: first.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
+    }
+}

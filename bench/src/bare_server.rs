@@ -22,12 +22,11 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
 
-use crate::Options;
 use crate::items::{CONTAINER, DATABASE, Items};
 use crate::load::{Pool, drive, from_pool};
 use crate::measure::Phase;
 use crate::over_http::pool;
-use crate::server::{Answered, Ask, Servers, folder};
+use crate::server::{Answered, Ask, Servers, Setup, folder};
 
 /// Bytes of a request line with its headers, as the real server takes them.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
@@ -50,16 +49,16 @@ pub(crate) struct BareServers {
 
 impl BareServers {
     /// Lets the real server answer once, and starts bare servers that answer the same.
-    pub(crate) fn start(options: &Options, env: &Env, items: Items) -> Result<BareServers> {
-        let Answered { headers, body } = sample(&Servers::new(options, env)?, items)?;
+    pub(crate) fn start(setup: &Setup, env: &Env, items: Items) -> Result<BareServers> {
+        let Answered { headers, body } = sample(&Servers::new(setup, env)?, items)?;
         let is_needed = |name: &str| name == "content-type" || name == "etag";
         let few: Vec<_> = headers.iter().filter(|(name, _)| is_needed(name)).cloned().collect();
         Ok(BareServers {
             env: env.clone(),
-            connections: options.connections,
-            seconds: options.seconds,
-            full: BareServer::start(options, &headers, &body)?,
-            few: BareServer::start(options, &few, &body)?,
+            connections: setup.connections,
+            seconds: setup.seconds,
+            full: BareServer::start(setup, &headers, &body)?,
+            few: BareServer::start(setup, &few, &body)?,
             reads: pool(env, items, Ask::Read),
             writes: pool(env, items, Ask::Upsert),
         })
@@ -109,8 +108,8 @@ struct BareServer {
 }
 
 impl BareServer {
-    fn start(options: &Options, headers: &[(String, String)], body: &[u8]) -> Result<BareServer> {
-        let folder = folder(options)?;
+    fn start(setup: &Setup, headers: &[(String, String)], body: &[u8]) -> Result<BareServer> {
+        let folder = folder(setup)?;
         let answer = folder.path().join("answer");
         write_answer(&answer, headers, body)?;
         let own = std::env::current_exe().context("cannot find this program")?;

@@ -1,5 +1,6 @@
 //! The engine in process, on the embedded store with the item cache, as the server sets it up.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -10,19 +11,17 @@ use armilla_engine::{
     Caller, ContainerHandle, Engine, EngineOptions, ItemName, Precondition, Throughput, WriteMode,
 };
 use armilla_env::Env;
-use armilla_kv::Store;
 use armilla_kv::cache::CachedStore;
-use armilla_kv_embedded::EmbeddedStore;
+use armilla_kv::{Durability, Store};
+use armilla_kv_embedded::{EmbeddedStore, Options as StoreOptions};
 use armilla_value::{PartitionKey, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::Options;
 use crate::items::{CONTAINER, DATABASE, Items};
-use crate::measure::{Latencies, Phase, measure};
+use crate::measure::{Latencies, Measurement, Phase, measure};
 use crate::raw_store::join;
-use crate::report::Report;
-use crate::server::{PARTITION_RU, folder, item_cache_bytes, store_options};
+use crate::server::{PARTITION_RU, Setup, folder, item_cache_bytes, store_options};
 
 /// An engine that holds the items.
 pub(crate) struct InProcess {
@@ -34,19 +33,22 @@ pub(crate) struct InProcess {
 }
 
 impl InProcess {
-    /// Opens an engine in a new folder and loads the items.
-    pub(crate) fn load(options: &Options, env: &Env, items: Items, report: &mut Report) -> Result<InProcess> {
-        let folder = folder(options)?;
+    /// Opens an engine in a new folder and loads the items; `policy` says what is indexed, where that is not all.
+    pub(crate) fn load(
+        setup: &Setup,
+        env: &Env,
+        items: Items,
+        policy: Option<&str>,
+    ) -> Result<(InProcess, Measurement)> {
+        let folder = folder(setup)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let embedded = EmbeddedStore::open(folder.path().join("store"), store_options(options))?;
-        let store: Arc<dyn Store> =
-            Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(options))?));
-        let engine = runtime.block_on(Engine::open(store, env.clone(), EngineOptions::default()))?;
-        let container = runtime.block_on(create(&engine, options.partitions))?;
-        let workers = Workers { env: env.clone(), engine, container, items, count: options.connections };
-        report.add(measure(env, "engine: load", std::process::id(), || runtime.block_on(workers.load()))?);
+        let engine = open(setup, env, &runtime, &folder.path().join("store"), Durability::Strict)?;
+        let definition = definition("/customer", policy);
+        let container = runtime.block_on(create(&engine, &definition, setup.partitions))?;
+        let workers = Workers { env: env.clone(), engine, container, items, count: setup.connections };
+        let loaded = measure(env, "engine: load", std::process::id(), || runtime.block_on(workers.load()))?;
         let names = (0..items.count).map(|index| (items.partition_key(index), items.id(index))).collect();
-        Ok(InProcess { seconds: options.seconds, names, workers, runtime, _folder: folder })
+        Ok((InProcess { seconds: setup.seconds, names, workers, runtime, _folder: folder }, loaded))
     }
 
     /// Returns what can be measured.
@@ -68,12 +70,37 @@ impl InProcess {
     }
 }
 
-async fn create(engine: &Engine, partitions: u32) -> Result<Arc<ContainerHandle>> {
+/// Opens an engine as the server does: on the embedded store, with the item cache.
+pub(crate) fn open(
+    setup: &Setup,
+    env: &Env,
+    runtime: &Runtime,
+    folder: &Path,
+    durability: Durability,
+) -> Result<Engine> {
+    let options = StoreOptions { durability, ..store_options(setup) };
+    let embedded = EmbeddedStore::open(folder, options)?;
+    let store: Arc<dyn Store> =
+        Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(setup))?));
+    Ok(runtime.block_on(Engine::open(store, env.clone(), EngineOptions::default()))?)
+}
+
+/// Returns the definition of the container; without a policy everything is indexed.
+pub(crate) fn definition(partition_key: &str, policy: Option<&str>) -> String {
+    let policy = policy.map_or(String::new(), |policy| format!(r#","indexingPolicy":{policy}"#));
+    format!(
+        r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["{partition_key}"],"kind":"Hash","version":2}}{policy}}}"#
+    )
+}
+
+/// Makes the database and the container.
+pub(crate) async fn create(
+    engine: &Engine,
+    definition: &str,
+    partitions: u32,
+) -> Result<Arc<ContainerHandle>> {
     let caller = Caller::full();
     engine.create_database(&caller, DATABASE, None).await?;
-    let definition = format!(
-        r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/customer"],"kind":"Hash","version":2}}}}"#
-    );
     let definition = json::parse(definition.as_bytes()).context("the definition is not JSON")?;
     let throughput = Throughput::Manual(partitions * PARTITION_RU);
     engine.create_container(&caller, DATABASE, &definition, Some(throughput)).await?;

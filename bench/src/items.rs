@@ -13,21 +13,39 @@ const ITEMS_PER_PARTITION_KEY: usize = 10;
 pub(crate) const DATABASE: &str = "bench";
 pub(crate) const CONTAINER: &str = "items";
 
+/// Properties of a flat item, besides its id and its partition key.
+pub(crate) const FLAT_PROPERTIES: usize = 30;
+
+/// What an item looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// A few properties, a list, an object, and text to fill it up to so many bytes.
+    Order { item_bytes: usize },
+    /// Many short properties `p00`, `p01` and so on, all of them in the item itself.
+    Flat,
+}
+
 /// The items of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Items {
     pub(crate) count: usize,
-    item_bytes: usize,
+    shape: Shape,
 }
 
 impl Items {
     pub(crate) fn new(count: usize, item_bytes: usize) -> Result<Items> {
         ensure!(count > 0, "there must be an item");
-        let items = Items { count, item_bytes };
+        let items = Items { count, shape: Shape::Order { item_bytes } };
         // Odd items are the longest ones.
-        let least = items.body_with(1, 0, 0).len();
+        let least = items.order(1, 0, 0).len();
         ensure!(item_bytes >= least, "an item has at least {least} bytes");
         Ok(items)
+    }
+
+    /// Returns items with many short properties, of about 430 bytes.
+    pub(crate) fn flat(count: usize) -> Result<Items> {
+        ensure!(count > 0, "there must be an item");
+        Ok(Items { count, shape: Shape::Flat })
     }
 
     pub(crate) fn id(self, index: usize) -> String {
@@ -45,12 +63,35 @@ impl Items {
 
     /// Returns an item's JSON; versions of one item differ in a few properties.
     pub(crate) fn body(self, index: usize, version: u64) -> String {
-        let filling = self.item_bytes - self.body_with(index, version, 0).len();
-        self.body_with(index, version, filling)
+        match self.shape {
+            Shape::Order { item_bytes } => {
+                let filling = item_bytes - self.order(index, version, 0).len();
+                self.order(index, version, filling)
+            }
+            Shape::Flat => self.flat_body(index, version),
+        }
     }
 
-    fn body_with(self, index: usize, version: u64, filling: usize) -> String {
-        let mut text = String::with_capacity(self.item_bytes);
+    fn flat_body(self, index: usize, version: u64) -> String {
+        let mut text = format!("{{\"id\":\"{}\",\"customer\":\"{}\"", self.id(index), self.key(index));
+        let mut random = Random::of_part(index as u64, version);
+        for property in 0..FLAT_PROPERTIES {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ",\"{}\":", flat_property(property));
+            if property.is_multiple_of(2) {
+                let _ = write!(text, "{}", 10_000 + random.below(90_000));
+            } else {
+                text.push('"');
+                random.push_text(4, &mut text);
+                text.push('"');
+            }
+        }
+        text.push('}');
+        text
+    }
+
+    fn order(self, index: usize, version: u64, filling: usize) -> String {
+        let mut text = String::with_capacity(512);
         // Writing to a string cannot fail.
         let _ = write!(
             text,
@@ -74,6 +115,11 @@ impl Items {
     }
 }
 
+/// Returns the name of a property of a flat item.
+pub(crate) fn flat_property(number: usize) -> String {
+    format!("p{number:02}")
+}
+
 #[cfg(test)]
 mod tests {
     use armilla_value::json;
@@ -94,8 +140,22 @@ mod tests {
         }
         assert!(Items::new(1, 10).is_err());
         assert!(Items::new(0, 400).is_err());
-        let least = items.body_with(1, 0, 0).len();
+        let least = items.order(1, 0, 0).len();
         assert!(Items::new(1, least).is_ok());
         assert!(Items::new(1, least - 1).is_err());
+    }
+
+    #[test]
+    fn flat_items_have_their_properties() {
+        let items = Items::flat(1_000).unwrap();
+        for (index, version) in [(0, 0), (999, 7)] {
+            let body = items.body(index, version);
+            assert!((400..450).contains(&body.len()), "{}", body.len());
+            let parsed = json::parse(body.as_bytes()).unwrap();
+            assert_eq!(parsed.as_object().unwrap().len(), FLAT_PROPERTIES + 2);
+            assert_eq!(parsed.get("id").unwrap().as_str(), Some(items.id(index).as_str()));
+            assert!(parsed.get(&flat_property(FLAT_PROPERTIES - 1)).is_some());
+        }
+        assert!(Items::flat(0).is_err());
     }
 }

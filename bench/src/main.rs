@@ -11,6 +11,9 @@
 //! http     the server, over loopback: load, reads, upserts, replaces
 //! ```
 //!
+//! Two commands measure something else: `queries`, with PostgreSQL beside them, and `index-cost`, with the raw
+//! store beside it.
+//!
 //! Client and server share the machine, as the ceilings do. Measurements are made in turn, several times, and
 //! the best of each counts.
 
@@ -19,12 +22,14 @@
 
 mod bare_server;
 mod in_process;
+mod index_cost;
 mod items;
 mod load;
 mod many_containers;
 mod measure;
 mod memory_profile;
 mod over_http;
+mod queries;
 mod raw_store;
 mod report;
 mod server;
@@ -34,16 +39,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use armilla_env::Env;
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::bare_server::BareServers;
 use crate::in_process::InProcess;
+use crate::index_cost::IndexCostOptions;
 use crate::items::Items;
 use crate::measure::measure_in_turn;
 use crate::over_http::OverHttp;
+use crate::queries::QueryOptions;
 use crate::raw_store::RawStore;
 use crate::report::Report;
-use crate::server::Servers;
+use crate::server::{Servers, Setup};
 
 // The server's allocator, so that the ceilings have what the server has.
 #[global_allocator]
@@ -66,7 +73,7 @@ enum Part {
 
 /// Measures reads and writes beside the ceilings of the machine.
 #[derive(Debug, Parser)]
-#[command(name = "armilla-bench")]
+#[command(name = "armilla-bench", args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     /// Items to load [default: 100000; with --memory-profile 1000000]
     #[arg(long)]
@@ -74,21 +81,9 @@ pub(crate) struct Options {
     /// Bytes of an item's JSON
     #[arg(long, default_value_t = 400)]
     item_bytes: usize,
-    /// Connections over HTTP, and tasks that write in process
-    #[arg(long, default_value_t = 64)]
-    connections: usize,
-    /// Seconds of each measurement
-    #[arg(long, default_value_t = 3.0)]
-    seconds: f64,
     /// How often each measurement is made, in turn with the others; the best one counts
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Physical partitions of the container
-    #[arg(long, default_value_t = 1)]
-    partitions: u32,
-    /// Megabytes of the server's cache, half for items and half for the store's blocks
-    #[arg(long, default_value_t = 64)]
-    cache_mb: u32,
     /// File for the figures as JSON
     #[arg(long)]
     json: Option<PathBuf>,
@@ -101,25 +96,31 @@ pub(crate) struct Options {
     /// Instead: load many items and see what memory the server takes
     #[arg(long)]
     memory_profile: bool,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    bin: Option<PathBuf>,
-    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
-    #[arg(long)]
-    dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    server_arguments: Vec<String>,
+    #[command(flatten)]
+    setup: Setup,
     /// Be the bare HTTP server, with the answer in this file
     #[arg(long, hide = true)]
     bare_server: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What is measured instead of reads and writes.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measures queries, beside PostgreSQL with the same items
+    Queries(QueryOptions),
+    /// Measures what indexed paths cost writes, beside the store alone
+    IndexCost(IndexCostOptions),
 }
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let result = match &options.bare_server {
-        Some(answer) => bare_server::serve(answer),
-        None => run(&options),
+    let result = match (&options.command, &options.bare_server) {
+        (Some(Command::Queries(options)), _) => queries::run(options),
+        (Some(Command::IndexCost(options)), _) => index_cost::run(options),
+        (None, Some(answer)) => bare_server::serve(answer),
+        (None, None) => run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -136,11 +137,11 @@ fn run(options: &Options) -> Result<()> {
     let items = Items::new(count, options.item_bytes)?;
     let mut report = Report::new(options, count);
     if let Some(containers) = options.containers {
-        let servers = Servers::new(options, &env)?;
+        let servers = Servers::new(&options.setup, &env)?;
         many_containers::measure(&servers, containers, &mut report)?;
     } else if options.memory_profile {
-        let servers = Servers::new(options, &env)?;
-        memory_profile::measure(options, &servers, &items, &mut report)?;
+        let servers = Servers::new(&options.setup, &env)?;
+        memory_profile::measure(&options.setup, &servers, &items, &mut report)?;
     } else {
         measure_parts(options, &env, &items, &mut report)?;
     }
@@ -152,15 +153,25 @@ fn run(options: &Options) -> Result<()> {
 }
 
 fn measure_parts(options: &Options, env: &Env, items: &Items, report: &mut Report) -> Result<()> {
+    let setup = &options.setup;
     let wants = |part: Part| options.only.is_empty() || options.only.contains(&part);
     if wants(Part::Start) {
-        over_http::measure_start(&Servers::new(options, env)?, report)?;
+        over_http::measure_start(&Servers::new(setup, env)?, report)?;
     }
-    let raw = if wants(Part::Raw) { Some(RawStore::load(options, env, *items, report)?) } else { None };
-    let engine =
-        if wants(Part::Engine) { Some(InProcess::load(options, env, *items, report)?) } else { None };
-    let http = if wants(Part::Http) { Some(OverHttp::load(options, env, *items, report)?) } else { None };
-    let bare = if wants(Part::Bare) { Some(BareServers::start(options, env, *items)?) } else { None };
+    let mut raw = None;
+    if wants(Part::Raw) {
+        let (loaded, measurement) = RawStore::load(setup, env, *items)?;
+        report.add(measurement);
+        raw = Some(loaded);
+    }
+    let mut engine = None;
+    if wants(Part::Engine) {
+        let (loaded, measurement) = InProcess::load(setup, env, *items, None)?;
+        report.add(measurement);
+        engine = Some(loaded);
+    }
+    let http = if wants(Part::Http) { Some(OverHttp::load(setup, env, *items, report)?) } else { None };
+    let bare = if wants(Part::Bare) { Some(BareServers::start(setup, env, *items)?) } else { None };
 
     let mut phases = Vec::new();
     phases.extend(raw.iter().flat_map(RawStore::phases));

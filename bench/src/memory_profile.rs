@@ -8,28 +8,22 @@ use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
 use armilla_env::Env;
 
-use crate::Options;
 use crate::items::Items;
 use crate::load::{Source, drive};
 use crate::measure::measure as measured;
 use crate::over_http::loading;
 use crate::report::Report;
-use crate::server::{Ask, Servers, item_cache_bytes, store_options, write_request};
+use crate::server::{Ask, Servers, Setup, item_cache_bytes, store_options, write_request};
 
 /// How long the server rests before its memory is looked at again.
 const REST: Duration = Duration::from_secs(5);
 
 /// Loads the items, reads them at random, restarts, and reads again.
-pub(crate) fn measure(
-    options: &Options,
-    servers: &Servers,
-    items: &Items,
-    report: &mut Report,
-) -> Result<()> {
+pub(crate) fn measure(setup: &Setup, servers: &Servers, items: &Items, report: &mut Report) -> Result<()> {
     eprintln!("memory with {} items", items.count);
     let env = &servers.env;
-    let store = store_options(options);
-    report.memory("item cache, as configured", item_cache_bytes(options));
+    let store = store_options(setup);
+    report.memory("item cache, as configured", item_cache_bytes(setup));
     report.memory("block cache of the store, as configured", store.block_cache_bytes);
     report.memory("write buffer of the store, as configured", store.write_buffer_bytes);
 
@@ -39,14 +33,14 @@ pub(crate) fn measure(
     note(report, pid, ["memory before", "of which anonymous, before"])?;
     let watch = Watch::start(env, pid);
     report.add(measured(env, "load", pid, || {
-        drive(env, server.address, loading(env, *items, options.connections))
+        drive(env, server.address, loading(env, *items, setup.connections))
     })?);
     report.memory("highest memory during the load", watch.stop());
     note(report, pid, ["memory after the load", "of which anonymous, after the load"])?;
     servers.runtime.block_on(async { env.clock.sleep(REST).await });
     note(report, pid, ["memory after a rest", "of which anonymous, after a rest"])?;
     report.add(measured(env, "reads of all items", pid, || {
-        drive(env, server.address, reading(env, *items, options))
+        drive(env, server.address, reading(env, *items, setup))
     })?);
     note(report, pid, ["memory after the reads", "of which anonymous, after the reads"])?;
     servers.stop(server)?;
@@ -57,17 +51,17 @@ pub(crate) fn measure(
     report.figure("start with the items, as the server says", server.start_ms as f64, "ms");
     note(report, pid, ["memory after the restart", "of which anonymous, after the restart"])?;
     report.add(measured(env, "reads of all items, after the restart", pid, || {
-        drive(env, server.address, reading(env, *items, options))
+        drive(env, server.address, reading(env, *items, setup))
     })?);
     note(report, pid, ["memory after those reads", "of which anonymous, after those reads"])?;
     servers.stop(server)
 }
 
 /// Reads random items until the time is up; requests are made on the way, so that all items have their turn.
-fn reading(env: &Env, items: Items, options: &Options) -> Vec<Box<dyn Source>> {
-    let end = env.clock.elapsed() + Duration::from_secs_f64(options.seconds);
+fn reading(env: &Env, items: Items, setup: &Setup) -> Vec<Box<dyn Source>> {
+    let end = env.clock.elapsed() + Duration::from_secs_f64(setup.seconds);
     let composer = Composer::new(env);
-    (0..options.connections)
+    (0..setup.connections)
         .map(|connection| {
             let (clock, mut composer) = (env.clock.clone(), composer.clone());
             let mut random = Random::of_part(7, connection as u64);

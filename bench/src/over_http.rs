@@ -10,12 +10,11 @@ use armilla_crash::requests::Composer;
 use armilla_crash::server_process::ServerProcess;
 use armilla_env::Env;
 
-use crate::Options;
 use crate::items::Items;
 use crate::load::{Pool, Source, drive, from_pool};
 use crate::measure::{Phase, measure};
 use crate::report::Report;
-use crate::server::{Ask, Servers, write_request};
+use crate::server::{Ask, Servers, Setup, write_request};
 
 /// Requests that are made and signed ahead of a measurement.
 const POOL_REQUESTS_MAX: usize = 65_536;
@@ -57,18 +56,18 @@ pub(crate) struct OverHttp {
 
 impl OverHttp {
     /// Starts a server on a new folder and loads the items.
-    pub(crate) fn load(options: &Options, env: &Env, items: Items, report: &mut Report) -> Result<OverHttp> {
-        let servers = Servers::new(options, env)?;
+    pub(crate) fn load(setup: &Setup, env: &Env, items: Items, report: &mut Report) -> Result<OverHttp> {
+        let servers = Servers::new(setup, env)?;
         let server = servers.start("http")?;
         servers.create_container(&server)?;
         report.add(measure(env, "HTTP: load", server.pid(), || {
-            drive(env, server.address, loading(env, items, options.connections))
+            drive(env, server.address, loading(env, items, setup.connections))
         })?);
         report.memory("memory after the load", process_figures::memory(server.pid())?.resident);
         let pools =
             [("HTTP: reads", Ask::Read), ("HTTP: upserts", Ask::Upsert), ("HTTP: replaces", Ask::Replace)]
                 .map(|(name, ask)| (name, pool(env, items, ask)));
-        Ok(OverHttp { connections: options.connections, seconds: options.seconds, servers, server, pools })
+        Ok(OverHttp { connections: setup.connections, seconds: setup.seconds, servers, server, pools })
     }
 
     /// Returns what can be measured.

@@ -20,11 +20,10 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::Options;
 use crate::items::Items;
-use crate::measure::{Latencies, Phase, measure};
+use crate::measure::{Latencies, Measurement, Phase, measure};
 use crate::report::Report;
-use crate::server::{folder, store_options};
+use crate::server::{Setup, folder, store_options};
 
 /// Lengths of the engine's records.
 const ITEM_HEADER_BYTES: usize = 28;
@@ -50,21 +49,23 @@ pub(crate) struct RawStore {
 
 impl RawStore {
     /// Opens a store in a new folder and loads the items.
-    pub(crate) fn load(options: &Options, env: &Env, items: Items, report: &mut Report) -> Result<RawStore> {
-        let folder = folder(options)?;
-        let store = EmbeddedStore::open(folder.path().join("store"), store_options(options))?;
+    pub(crate) fn load(setup: &Setup, env: &Env, items: Items) -> Result<(RawStore, Measurement)> {
+        let folder = folder(setup)?;
+        let store = EmbeddedStore::open(folder.path().join("store"), store_options(setup))?;
         let keys = Arc::new((0..items.count).map(|index| Keys::of(items, index)).collect());
         let writers = Writers {
             env: env.clone(),
             space: store.open_space(SPACE)?,
             items,
             keys,
-            count: options.connections,
+            count: setup.connections,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let own = std::process::id();
-        report.add(measure(env, "raw store: creates", own, || runtime.block_on(writers.create()))?);
-        Ok(RawStore { env: env.clone(), seconds: options.seconds, writers, runtime, store, _folder: folder })
+        let loaded = measure(env, "raw store: creates", own, || runtime.block_on(writers.create()))?;
+        let raw =
+            RawStore { env: env.clone(), seconds: setup.seconds, writers, runtime, store, _folder: folder };
+        Ok((raw, loaded))
     }
 
     /// Returns what can be measured.
@@ -93,6 +94,11 @@ impl RawStore {
             writes.unwrap_or(0) as f64 / stats.commits.max(1) as f64,
             "",
         );
+        self.store.close().context("cannot close the store")
+    }
+
+    /// Closes the store without a word about it.
+    pub(crate) fn discard(self) -> Result<()> {
         self.store.close().context("cannot close the store")
     }
 

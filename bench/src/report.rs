@@ -61,11 +61,11 @@ impl Report {
         settings.insert("cores", cores as i64);
         settings.insert("items", items as i64);
         settings.insert("itemBytes", options.item_bytes as i64);
-        settings.insert("connections", options.connections as i64);
-        settings.insert("seconds", options.seconds);
+        settings.insert("connections", options.setup.connections as i64);
+        settings.insert("seconds", options.setup.seconds);
         settings.insert("rounds", options.rounds as i64);
-        settings.insert("partitions", i64::from(options.partitions));
-        settings.insert("cacheMb", i64::from(options.cache_mb));
+        settings.insert("partitions", i64::from(options.setup.partitions));
+        settings.insert("cacheMb", i64::from(options.setup.cache_mb));
         Report { settings, measurements: Vec::new(), figures: Vec::new(), ratios: Vec::new() }
     }
 

@@ -1,6 +1,6 @@
 //! Real servers on new folders, and what they need before items can go in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
@@ -8,10 +8,10 @@ use armilla_crash::requests::{Composer, Target, partition_key};
 use armilla_crash::server_process::{Launch, ServerProcess, sibling_binary};
 use armilla_env::Env;
 use armilla_kv_embedded::Options as StoreOptions;
+use clap::Args;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::Options;
 use crate::items::{CONTAINER, DATABASE, Items};
 
 /// Request units a second that one physical partition serves.
@@ -19,6 +19,50 @@ pub(crate) const PARTITION_RU: u32 = 10_000;
 
 /// The container: everything is indexed, as it is by default.
 const DEFINITION: &str = r#"{"id":"items","partitionKey":{"paths":["/customer"],"kind":"Hash","version":2}}"#;
+
+/// Where data goes, what serves it, and how hard it is driven: the same for all workloads of a run.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Setup {
+    /// Connections over HTTP, and tasks that write in process
+    #[arg(long, default_value_t = 64)]
+    pub(crate) connections: usize,
+    /// Seconds of each measurement
+    #[arg(long, default_value_t = 3.0)]
+    pub(crate) seconds: f64,
+    /// Physical partitions of the container
+    #[arg(long, default_value_t = 1)]
+    pub(crate) partitions: u32,
+    /// Megabytes of the server's cache, half for items and half for the store's blocks
+    #[arg(long, default_value_t = 64)]
+    pub(crate) cache_mb: u32,
+    /// The server program [default: armilla beside this program]
+    #[arg(long)]
+    pub(crate) bin: Option<PathBuf>,
+    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
+    #[arg(long)]
+    pub(crate) dir: Option<PathBuf>,
+    /// A further argument for the server; may be repeated
+    #[arg(long = "server-arg", allow_hyphen_values = true)]
+    pub(crate) server_arguments: Vec<String>,
+}
+
+/// A folder for data: removed in the end, or kept.
+pub(crate) enum Folder {
+    /// Removed with this value.
+    Temporary(TempDir),
+    /// Stays where it is.
+    Kept(PathBuf),
+}
+
+impl Folder {
+    /// Returns where it is.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Folder::Temporary(folder) => folder.path(),
+            Folder::Kept(path) => path,
+        }
+    }
+}
 
 /// The answer to a request: its headers, in order, and its body.
 pub(crate) struct Answered {
@@ -30,7 +74,7 @@ pub(crate) struct Answered {
 pub(crate) struct Servers {
     pub(crate) env: Env,
     binary: PathBuf,
-    folder: TempDir,
+    folder: Folder,
     arguments: Vec<String>,
     throughput: String,
     /// Starts and ends processes, and asks single requests.
@@ -38,15 +82,20 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) fn new(options: &Options, env: &Env) -> Result<Servers> {
-        let mut arguments = vec!["--cache-mb".to_owned(), options.cache_mb.to_string()];
-        arguments.extend_from_slice(&options.server_arguments);
+    pub(crate) fn new(setup: &Setup, env: &Env) -> Result<Servers> {
+        Servers::in_folder(setup, env, Folder::Temporary(folder(setup)?))
+    }
+
+    /// Returns what starts servers on folders inside of one that is there.
+    pub(crate) fn in_folder(setup: &Setup, env: &Env, folder: Folder) -> Result<Servers> {
+        let mut arguments = vec!["--cache-mb".to_owned(), setup.cache_mb.to_string()];
+        arguments.extend_from_slice(&setup.server_arguments);
         Ok(Servers {
             env: env.clone(),
-            binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
-            folder: folder(options)?,
+            binary: setup.bin.clone().map_or_else(sibling_binary, Ok)?,
+            folder,
             arguments,
-            throughput: (options.partitions * PARTITION_RU).to_string(),
+            throughput: (setup.partitions * PARTITION_RU).to_string(),
             runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?,
         })
     }
@@ -110,18 +159,18 @@ impl Servers {
 const MEGABYTE: u64 = 1024 * 1024;
 
 /// Returns the bytes of the item cache: half of what the flag says, as in the server.
-pub(crate) fn item_cache_bytes(options: &Options) -> u64 {
-    u64::from(options.cache_mb) * MEGABYTE - store_options(options).block_cache_bytes
+pub(crate) fn item_cache_bytes(setup: &Setup) -> u64 {
+    u64::from(setup.cache_mb) * MEGABYTE - store_options(setup).block_cache_bytes
 }
 
 /// Returns how the server opens its store: the other half of the cache holds blocks.
-pub(crate) fn store_options(options: &Options) -> StoreOptions {
-    StoreOptions { block_cache_bytes: u64::from(options.cache_mb) * MEGABYTE / 2, ..StoreOptions::default() }
+pub(crate) fn store_options(setup: &Setup) -> StoreOptions {
+    StoreOptions { block_cache_bytes: u64::from(setup.cache_mb) * MEGABYTE / 2, ..StoreOptions::default() }
 }
 
-/// Makes a folder for data, where the options say.
-pub(crate) fn folder(options: &Options) -> Result<TempDir> {
-    match &options.dir {
+/// Makes a folder for data, where the setup says.
+pub(crate) fn folder(setup: &Setup) -> Result<TempDir> {
+    match &setup.dir {
         Some(parent) => tempfile::tempdir_in(parent),
         None => tempfile::tempdir(),
     }

@@ -7,7 +7,7 @@
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, OnceLock};
 
-use armilla_index::{IndexId, KeyRange, split_entry};
+use armilla_index::{IndexId, KeyRange, Matcher, split_entry};
 use armilla_kv::{Direction, Family, Scan, Snapshot, Space};
 use armilla_value::{HashVersion, HashedKey};
 use bytes::Bytes;
@@ -165,6 +165,11 @@ impl PartitionReader {
     /// Returns the container's definition when the reader was made.
     pub fn definition(&self) -> &ContainerDefinition {
         &self.plan.definition
+    }
+
+    /// Returns what the container's policy says, whether or not the index is built that far.
+    pub fn policy(&self) -> &Matcher {
+        self.plan.matcher()
     }
 
     /// Returns which indexes are complete.

@@ -52,14 +52,19 @@ pub(crate) fn repair(engine_path: &Path, written_with: Durability) -> Result<Opt
 /// The engine itself would read and skip up to 64 MiB. The files must stay, or it would begin to count anew.
 pub(crate) fn empty(engine_path: &Path) -> Result<()> {
     // From the oldest on: if this is interrupted, what is left is still a suffix of the history.
-    for path in list(engine_path)? {
-        let emptied = File::options().write(true).open(&path).and_then(|file| {
-            file.set_len(0)?;
-            file.sync_all()
-        });
-        emptied.map_err(|error| failure::of_file("empty the journal", &path, &error))?;
+    list(engine_path)?.iter().try_for_each(|path| empty_one(path))
+}
+
+fn empty_one(path: &Path) -> Result<()> {
+    let emptied = File::options().write(true).open(path).and_then(|file| {
+        file.set_len(0)?;
+        file.sync_all()
+    });
+    match emptied {
+        // The engine removes journals that it needs no more, in the background: this one is emptier than empty.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        emptied => emptied.map_err(|error| failure::of_file("empty the journal", path, &error)),
     }
-    Ok(())
 }
 
 enum Failure {

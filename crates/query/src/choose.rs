@@ -149,7 +149,11 @@ impl Chooser<'_> {
             SetDraft::Range(draft) if streamed && entries > ORDERED_NUMBERS_MAX as u64 => {
                 Access::Stream(draft.into_range())
             }
-            set => Access::Set(set.into_set()),
+            set => {
+                let mut set = set.into_set();
+                indexes.estimator.note_numbers(&mut set);
+                Access::Set(set)
+            }
         };
         Ok(Found { access, guaranteed, used, cost: entries, found_count: entries.min(item_count) })
     }

@@ -87,6 +87,8 @@ pub struct IndexRange {
     pub term_filter: Option<Expr>,
     /// How many entries there are, as far as it was worth counting.
     pub estimate: u64,
+    /// The numbers of the items, in order and each once, where all entries were read to count them.
+    pub numbers: Option<Vec<u64>>,
 }
 
 /// The slot of the indexed value in a condition that is checked on index entries alone.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use armilla_container::{ContainerIdentity, Item, PartitionReader, Position};
 use armilla_env::Clock;
 use armilla_index::paths::PathSegment;
-use armilla_index::{IndexId, KeyRange, Matcher};
+use armilla_index::{IndexId, KeyRange};
 use armilla_query::source::{CompositeIndex, Direction};
 use armilla_query::{Error, ErrorKind, Result, Source, SourceItem, SystemProperty};
 use armilla_value::HashedKey;
@@ -16,8 +16,6 @@ use bytes::Bytes;
 /// A reader of a partition, as a source of a query.
 pub(super) struct ReaderSource {
     reader: PartitionReader,
-    /// What the policy says, whether or not the index is built that far.
-    policy: Matcher,
     clock: Arc<dyn Clock>,
     index_ns: AtomicU64,
     load_ns: AtomicU64,
@@ -25,11 +23,7 @@ pub(super) struct ReaderSource {
 
 impl ReaderSource {
     pub(super) fn new(reader: PartitionReader, clock: Arc<dyn Clock>) -> ReaderSource {
-        let definition = reader.definition();
-        let computed = definition.computed_properties.as_deref().unwrap_or_default();
-        let names: Vec<&str> = computed.iter().map(|property| property.name.as_str()).collect();
-        let policy = Matcher::with_computed(&definition.indexing, &names);
-        ReaderSource { reader, policy, clock, index_ns: AtomicU64::new(0), load_ns: AtomicU64::new(0) }
+        ReaderSource { reader, clock, index_ns: AtomicU64::new(0), load_ns: AtomicU64::new(0) }
     }
 
     /// Returns how long index entries were read, and how long items were loaded.
@@ -100,7 +94,7 @@ impl Source for ReaderSource {
     }
 
     fn is_path_in_policy(&self, path: &[PathSegment]) -> bool {
-        self.policy.is_path_indexed(path)
+        self.reader.policy().is_path_indexed(path)
     }
 
     fn has_undefined_entries(&self, path: &[PathSegment]) -> bool {
@@ -112,7 +106,7 @@ impl Source for ReaderSource {
     }
 
     fn composites_in_policy(&self) -> Vec<CompositeIndex> {
-        self.policy.composites().iter().cloned().map(composite).collect()
+        self.reader.policy().composites().iter().cloned().map(composite).collect()
     }
 
     fn index_entries(&self, id: IndexId) -> Result<u64> {

@@ -53,6 +53,7 @@ impl Draft {
             paths: self.paths,
             term_filter: self.filter,
             estimate: self.entries,
+            numbers: None,
         }
     }
 }

@@ -10,13 +10,14 @@
 
 use std::collections::HashMap;
 
-use armilla_index::{IndexId, split_entry, term};
+use armilla_index::{IndexId, KeyRange, split_entry, term};
 use armilla_value::Value;
 use armilla_value::key::class;
 use bytes::Bytes;
 
 use super::terms::Interval;
 use crate::error::Result;
+use crate::physical::IndexSet;
 use crate::source::{Direction, Source};
 
 #[cfg(test)]
@@ -46,6 +47,8 @@ pub(super) struct Estimator<'s> {
     samples: HashMap<IndexId, Sample>,
     sizes: HashMap<IndexId, u64>,
     buffer: Vec<Bytes>,
+    /// Ranges whose entries were all read, with the numbers of their items.
+    read: Vec<(KeyRange, Vec<u64>)>,
 }
 
 /// What is known of the values of an index.
@@ -65,6 +68,7 @@ impl<'s> Estimator<'s> {
             samples: HashMap::new(),
             sizes: HashMap::new(),
             buffer: Vec::new(),
+            read: Vec::new(),
         }
     }
 
@@ -128,6 +132,30 @@ impl<'s> Estimator<'s> {
         Ok(counted.min(size))
     }
 
+    /// Notes in a set which of its items are known already, so that their entries need not be read again.
+    pub(super) fn note_numbers(&self, set: &mut IndexSet) {
+        let range = match set {
+            IndexSet::Range(range) => range,
+            IndexSet::And(sets) | IndexSet::Or(sets) => {
+                sets.iter_mut().for_each(|set| self.note_numbers(set));
+                return;
+            }
+        };
+        if range.term_filter.is_some() || range.ranges.len() > SAMPLED_RANGES_MAX {
+            return;
+        }
+        let mut numbers = Vec::new();
+        for range in &range.ranges {
+            match self.read.iter().find(|(read, _)| read == range) {
+                Some((_, read)) => numbers.extend_from_slice(read),
+                None => return,
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        range.numbers = Some(numbers);
+    }
+
     /// Returns the first or last entry of an interval.
     pub(super) fn extreme(
         &mut self,
@@ -154,6 +182,9 @@ impl<'s> Estimator<'s> {
         let has_more = self.source.entries(&range, Direction::Forward, self.counted_max, &mut self.buffer)?;
         let counted = self.buffer.len() as u64;
         if !has_more {
+            let numbers = self.buffer.iter().filter_map(|entry| split_entry(entry)).map(|(_, _, number)| number);
+            let numbers: Vec<u64> = numbers.collect();
+            self.read.push((range, numbers));
             return Ok(counted);
         }
         if self.counted_max < COUNTED_ENTRIES_MAX {

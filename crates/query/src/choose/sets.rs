@@ -202,14 +202,13 @@ impl<'s> Indexes<'s> {
             return false;
         }
         let is_selective = entries.saturating_mul(JOINED_PART) <= self.item_count;
+        let is_near = entries <= driver_entries.saturating_mul(JOINED_ENTRIES_RATIO);
         match set {
-            // Its entries are in the order of the numbers: the others are jumped over.
-            SetDraft::Range(draft) if draft.is_one_value() && draft.filter.is_none() => is_selective,
+            // Its entries are in the order of the numbers, so that others could be jumped over; but a jump costs as much
+            // as loading several items.
+            SetDraft::Range(draft) if draft.is_one_value() && draft.filter.is_none() => is_selective && is_near,
             set => {
-                is_selective
-                    && !set.is_scan()
-                    && entries <= driver_entries.saturating_mul(JOINED_ENTRIES_RATIO)
-                    && set.collected() <= ORDERED_NUMBERS_MAX as u64
+                is_selective && !set.is_scan() && is_near && set.collected() <= ORDERED_NUMBERS_MAX as u64
             }
         }
     }

@@ -367,6 +367,7 @@ fn any_order_by_entry<'q>(
         repeats: false,
         term_filter: None,
         estimate: 0,
+        numbers: None,
     };
     Ok(Finder::Entries(EntryCursor::behind(context, source, &whole, mark)?))
 }

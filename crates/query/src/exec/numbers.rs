@@ -96,6 +96,11 @@ fn open_range<'q>(
     from: u64,
     rejected: &mut u64,
 ) -> Result<Option<NumberStream<'q>>> {
+    if let Some(known) = &range.numbers {
+        let start = known.partition_point(|number| *number < from);
+        let numbers = known[start..].to_vec();
+        return Ok(Some(NumberStream::Collected(Collected { numbers, at: 0, held: None })));
+    }
     let is_plain = range.is_equality && range.term_filter.is_none();
     if is_plain && range.ranges.len() <= SIDE_BY_SIDE_VALUES_MAX {
         return Ok(Some(side_by_side(source, range)));
@@ -251,10 +256,15 @@ pub(super) struct ValueCursor<'q> {
 impl<'q> ValueCursor<'q> {
     fn new(source: &'q dyn Source, range: KeyRange) -> ValueCursor<'q> {
         let more = !range.is_empty();
+        // Entries of one value lie behind what they begin with, which is then the lower bound.
+        let prefix = match &range.lower {
+            Bound::Included(lower) if range == KeyRange::prefix(lower) => Some(lower.clone()),
+            _ => None,
+        };
         ValueCursor {
             source,
             range,
-            prefix: None,
+            prefix,
             numbers: Vec::new(),
             at: 0,
             more,

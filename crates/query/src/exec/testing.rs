@@ -213,6 +213,7 @@ pub(super) fn range_of(path: &[PathSegment], terms: &[TermRange<'_>]) -> IndexRa
         repeats: path.contains(&PathSegment::Elements),
         term_filter: None,
         estimate: 0,
+        numbers: None,
     }
 }
 

@@ -247,7 +247,8 @@ fn several_conditions_are_combined() {
         ],
         expect![[r#"
             SELECT * FROM c WHERE c.city = "Oslo" AND c.age = 7
-                And(IndexSeek /age/? = 7 (40 entries), IndexSeek /city/? = "Oslo" (500 entries))
+                IndexSeek /age/? = 7 (40 entries)
+                Filter c.city = "Oslo"
             SELECT * FROM c WHERE c.city = "Oslo" AND c.x = 7
                 IndexSeek /x/? = 7 (1 entry)
                 Filter c.city = "Oslo"

@@ -122,7 +122,10 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, ops: Vec<crate::keys::EngineOp>) -> Result<()> {
+    fn commit(&mut self, mut ops: Vec<crate::keys::EngineOp>) -> Result<()> {
+        // Neighbours in a memtable are found faster one after the other. A stable sort: of two writes of one key the later
+        // one must stay the later one.
+        ops.sort_by(|left, right| (left.keyspace, &left.key).cmp(&(right.keyspace, &right.key)));
         let mode = match self.shared.options.durability {
             Durability::Strict => PersistMode::SyncAll,
             // Never without a mode: the engine would keep the last 8 KiB in its own memory.

@@ -182,7 +182,8 @@ impl<'s> Estimator<'s> {
         let has_more = self.source.entries(&range, Direction::Forward, self.counted_max, &mut self.buffer)?;
         let counted = self.buffer.len() as u64;
         if !has_more {
-            let numbers = self.buffer.iter().filter_map(|entry| split_entry(entry)).map(|(_, _, number)| number);
+            let numbers =
+                self.buffer.iter().filter_map(|entry| split_entry(entry)).map(|(_, _, number)| number);
             let numbers: Vec<u64> = numbers.collect();
             self.read.push((range, numbers));
             return Ok(counted);

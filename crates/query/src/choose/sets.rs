@@ -206,10 +206,10 @@ impl<'s> Indexes<'s> {
         match set {
             // Its entries are in the order of the numbers, so that others could be jumped over; but a jump costs as much
             // as loading several items.
-            SetDraft::Range(draft) if draft.is_one_value() && draft.filter.is_none() => is_selective && is_near,
-            set => {
-                is_selective && !set.is_scan() && is_near && set.collected() <= ORDERED_NUMBERS_MAX as u64
+            SetDraft::Range(draft) if draft.is_one_value() && draft.filter.is_none() => {
+                is_selective && is_near
             }
+            set => is_selective && !set.is_scan() && is_near && set.collected() <= ORDERED_NUMBERS_MAX as u64,
         }
     }
 }

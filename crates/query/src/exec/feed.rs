@@ -136,6 +136,11 @@ impl<'q> Feed<'q> {
         Ok(self.batch.get(self.at))
     }
 
+    /// Says that every item is wanted, so that many can be loaded at once from the start.
+    pub(super) fn expect_all(&mut self) {
+        self.size = BATCH_ENTRIES;
+    }
+
     /// Goes on to the candidate behind the current one.
     pub(super) fn advance(&mut self) {
         self.at += 1;

@@ -261,15 +261,7 @@ impl<'q> ValueCursor<'q> {
             Bound::Included(lower) if range == KeyRange::prefix(lower) => Some(lower.clone()),
             _ => None,
         };
-        ValueCursor {
-            source,
-            range,
-            prefix,
-            numbers: Vec::new(),
-            at: 0,
-            more,
-            size: BATCH_ENTRIES_FIRST,
-        }
+        ValueCursor { source, range, prefix, numbers: Vec::new(), at: 0, more, size: BATCH_ENTRIES_FIRST }
     }
 
     fn seek(&mut self, at_least: u64) -> Result<Option<u64>> {

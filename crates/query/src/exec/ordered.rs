@@ -94,6 +94,10 @@ impl<'q> Merge<'q, '_> {
             if let Access::Walk(walk) = &physical.access {
                 let mut walk =
                     WalkStream::new(context, source, &plan.order, walk, start.map(|start| start.0));
+                if context.sources.len() == 1 && physical.residual.is_empty() && plan.joins.is_empty() {
+                    // Every item of the walk is a row.
+                    walk.expect(rows_max);
+                }
                 if let Some(step) = walk.head()? {
                     heads.push(Reverse((step.key.clone(), place)));
                 }

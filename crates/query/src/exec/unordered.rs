@@ -80,6 +80,9 @@ fn walk<'q, S: Sink>(
         }
         let conditions = if feed.checks_all { &plan.filter } else { &physical.residual };
         let class = feed.class;
+        if conditions.is_empty() {
+            feed.expect_all();
+        }
         loop {
             let wanted =
                 sink.rows_wanted().map_or(BATCH_ENTRIES, |rows| rows.min(BATCH_ENTRIES as u64) as usize);

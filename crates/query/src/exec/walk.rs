@@ -108,6 +108,12 @@ impl<'q> WalkStream<'q> {
         }
     }
 
+    /// Says that every item is wanted, up to a number of them, so that many can be read at once from the start.
+    pub(super) fn expect(&mut self, items: Option<u64>) {
+        let items = items.and_then(|items| usize::try_from(items).ok()).unwrap_or(BATCH_ENTRIES);
+        self.size = items.clamp(BATCH_ENTRIES_FIRST, BATCH_ENTRIES);
+    }
+
     /// Returns the next item.
     pub(super) fn head(&mut self) -> Result<Option<&Step>> {
         while self.ready.is_empty() {

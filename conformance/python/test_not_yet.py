@@ -71,13 +71,6 @@ def test_trigger(filled):
     assert [trigger["id"] for trigger in filled.scripts.list_triggers()] == ["t"]
 
 
-@not_yet("user-defined functions")
-def test_user_defined_function(filled):
-    with implemented():
-        filled.scripts.create_user_defined_function({"id": "f", "body": "function (x) { return x; }"})
-    assert [function["id"] for function in filled.scripts.list_user_defined_functions()] == ["f"]
-
-
 @not_yet("deletes by partition key")
 def test_delete_of_all_items_of_a_key(filled):
     with implemented():

@@ -11,6 +11,10 @@ use super::orders::Orders;
 use crate::in_process::{create, definition, open};
 use crate::server::{Servers, Setup};
 
+/// Everything is indexed, and two properties together, as PostgreSQL has an index of both.
+const POLICY: &str =
+    r#"{"includedPaths":[{"path":"/*"}],"compositeIndexes":[[{"path":"/city"},{"path":"/category"}]]}"#;
+
 /// The folder of the server, inside of that of the run.
 pub(super) const SERVER: &str = "queries";
 
@@ -31,7 +35,7 @@ pub(super) fn load(servers: &Servers, setup: &Setup, orders: Orders) -> Result<f
     eprintln!("loading {} items with {} writers", orders.count, setup.connections);
     let begin = env.clock.elapsed();
     runtime.block_on(async {
-        let container = create(&engine, &definition("/pk", None), setup.partitions).await?;
+        let container = create(&engine, &definition("/pk", Some(POLICY)), setup.partitions).await?;
         let next = Arc::new(AtomicUsize::new(0));
         let mut writers = Vec::new();
         for _ in 0..setup.connections {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::path::{Address, ScriptKind};
 use crate::request::Request;
 use crate::response::Reply;
-use crate::{conflicts, containers, databases, items, offers, permissions, ranges, users};
+use crate::{conflicts, containers, databases, items, offers, permissions, ranges, user_functions, users};
 
 /// Serves a request.
 pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Result<Reply, Failure> {
@@ -50,13 +50,16 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::Offers => offers::feed(request).await,
         Address::Offer { offer } => offers::single(request, offer).await,
-        Address::Scripts { kind, .. } | Address::Script { kind, .. } => {
-            Err(Failure::not_implemented(match kind {
-                ScriptKind::StoredProcedure => "a stored procedure",
-                ScriptKind::Trigger => "a trigger",
-                ScriptKind::UserDefinedFunction => "a user-defined function",
-            }))
-        }
+        Address::Scripts { database, container, kind } => match kind {
+            ScriptKind::UserDefinedFunction => user_functions::feed(request, database, container).await,
+            ScriptKind::StoredProcedure | ScriptKind::Trigger => Err(missing_script(*kind)),
+        },
+        Address::Script { database, container, kind, script } => match kind {
+            ScriptKind::UserDefinedFunction => {
+                user_functions::single(request, database, container, script).await
+            }
+            ScriptKind::StoredProcedure | ScriptKind::Trigger => Err(missing_script(*kind)),
+        },
         Address::ClientEncryptionKeys { .. } | Address::ClientEncryptionKey { .. } => {
             Err(Failure::not_implemented("a client encryption key"))
         }
@@ -67,6 +70,14 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
             "attachments are not supported any more: they were withdrawn from the API",
         )),
     }
+}
+
+fn missing_script(kind: ScriptKind) -> Failure {
+    Failure::not_implemented(match kind {
+        ScriptKind::StoredProcedure => "a stored procedure",
+        ScriptKind::Trigger => "a trigger",
+        ScriptKind::UserDefinedFunction => "a user-defined function",
+    })
 }
 
 /// Adds to a reply, or a failure, what names the container. Clients keep session tokens by it.

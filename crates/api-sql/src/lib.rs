@@ -46,6 +46,7 @@ mod request;
 mod resource_text;
 mod response;
 mod status;
+mod user_functions;
 mod users;
 
 #[cfg(test)]

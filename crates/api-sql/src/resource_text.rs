@@ -20,7 +20,10 @@ fn child_links(kind: ResourceKind) -> &'static [(&'static str, &'static str)] {
             ("_conflicts", "conflicts/"),
         ],
         ResourceKind::User => &[("_permissions", "permissions/")],
-        ResourceKind::Item | ResourceKind::Offer | ResourceKind::Permission => &[],
+        ResourceKind::Item
+        | ResourceKind::Offer
+        | ResourceKind::Permission
+        | ResourceKind::UserDefinedFunction => &[],
     }
 }
 
@@ -33,6 +36,7 @@ pub(crate) fn feed_name(kind: ResourceKind) -> &'static str {
         ResourceKind::Offer => "Offers",
         ResourceKind::User => "Users",
         ResourceKind::Permission => "Permissions",
+        ResourceKind::UserDefinedFunction => "UserDefinedFunctions",
     }
 }
 

@@ -15,3 +15,4 @@ mod queries_of_feeds;
 mod query_errors;
 mod query_headers;
 mod query_plans;
+mod user_functions;

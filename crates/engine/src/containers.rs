@@ -1,7 +1,7 @@
 //! Containers: their definitions and their partition maps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use armilla_container::{Container, ContainerDefinition, ContainerIdentity, initial_ranges};
 use armilla_kv::SpaceId;
@@ -18,7 +18,8 @@ use crate::record::{self, Version, tag};
 use crate::reindexing::Reindexing;
 use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
 use crate::throughput::Throughput;
-use crate::tree::{Change, Page, etag};
+use crate::tree::{Change, Children, Page, etag};
+use crate::user_functions::StoredFunction;
 
 /// A container as operations on its items find it.
 pub struct ContainerHandle {
@@ -30,6 +31,8 @@ pub struct ContainerHandle {
     deleted: AtomicBool,
     container: Container,
     reindexing: Reindexing,
+    /// Changed only with the writer's lock held.
+    functions: RwLock<Children<StoredFunction>>,
 }
 
 /// A container that was found, and how.
@@ -99,6 +102,7 @@ impl ContainerHandle {
             deleted: AtomicBool::new(false),
             container,
             reindexing: Reindexing::default(),
+            functions: RwLock::default(),
         }
     }
 
@@ -138,6 +142,15 @@ impl ContainerHandle {
 
     pub(crate) fn is_deleted(&self) -> bool {
         self.deleted.load(Ordering::Acquire)
+    }
+
+    /// Returns its user-defined functions.
+    pub(crate) fn functions(&self) -> RwLockReadGuard<'_, Children<StoredFunction>> {
+        self.functions.read().expect("no panic while the functions are held")
+    }
+
+    pub(crate) fn functions_mut(&self) -> RwLockWriteGuard<'_, Children<StoredFunction>> {
+        self.functions.write().expect("no panic while the functions are held")
     }
 
     pub(crate) fn reindexing(&self) -> &Reindexing {
@@ -384,6 +397,9 @@ impl Engine {
         let spaces: Vec<SpaceId> = found.container.ranges().map(|range| range.space).collect();
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
+        for function in found.functions().iter() {
+            change.delete(function.key());
+        }
         change.raise_lsn_floor(&found);
         if let Some(number) = offer {
             change.delete(Offer::key(number));

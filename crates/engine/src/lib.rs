@@ -4,7 +4,7 @@
 //! and sessions, and answer with what they cost.
 //!
 //! ```text
-//! Engine        databases, containers, offers, users, permissions: the resource tree
+//! Engine        databases, containers, offers, users, permissions, user-defined functions: the resource tree
 //! ContainerHandle   items of one container: read, write, delete, patch, list; its ranges
 //! ```
 //!
@@ -31,6 +31,7 @@ mod resource;
 mod throughput;
 mod token;
 mod tree;
+mod user_functions;
 mod users;
 
 pub use access::{Access, Caller, Grant, GrantMode};
@@ -39,7 +40,10 @@ pub use consistency::Consistency;
 pub use containers::{ContainerHandle, Located, RangeInfo, RangeMap, Usage};
 pub use error::{Error, ErrorKind, Result};
 pub use items::{ItemName, PageRequest};
-pub use limits::{ID_CHARACTERS_MAX, LIST_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};
+pub use limits::{
+    ID_CHARACTERS_MAX, LIST_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN,
+    USER_FUNCTIONS_MAX,
+};
 pub use open::{Engine, EngineOptions};
 pub use queries::{QueryMetrics, QueryPage, QueryRequest};
 pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};

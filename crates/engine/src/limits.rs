@@ -1,6 +1,8 @@
 //! Bounds that this crate enforces.
 
-/// Longest id of a database, container, user or permission, in characters.
+use std::time::Duration;
+
+/// Longest id of a database, container, user, permission or user-defined function, in characters.
 pub const ID_CHARACTERS_MAX: usize = 255;
 
 /// Most resources in one page of a list.
@@ -17,3 +19,9 @@ pub const TOKEN_SECONDS_MAX: u32 = 24 * 3_600;
 
 /// Longest resource token that is looked at.
 pub(crate) const TOKEN_BYTES_MAX: usize = 16 * 1024;
+
+/// Most user-defined functions of one container.
+pub const USER_FUNCTIONS_MAX: usize = 50;
+
+/// How long the user-defined functions of a page may go on after the page should have ended.
+pub(crate) const FUNCTION_GRACE: Duration = Duration::from_secs(1);

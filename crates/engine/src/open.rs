@@ -19,6 +19,7 @@ use crate::record::{self, Record, TreeCounters, tag};
 use crate::reindexing::Reindexing;
 use crate::token::TokenMint;
 use crate::tree::{Children, Database, Tree, User, Writer};
+use crate::user_functions::{self, StoredFunction};
 
 /// The space of the resource tree.
 pub(crate) const ROOT_SPACE: SpaceId = SpaceId(0);
@@ -189,13 +190,14 @@ impl Engine {
 }
 
 /// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
-/// databases (`d`), permissions (`p`) before users (`u`).
+/// databases (`d`), functions (`f`) before containers, permissions (`p`) before users (`u`).
 struct Loader {
     store: Arc<dyn Store>,
     env: Env,
     limits: Arc<Limits>,
     tree: Tree,
     counters: TreeCounters,
+    functions: Vec<StoredFunction>,
     permissions: Vec<Permission>,
     to_drop: Vec<SpaceId>,
 }
@@ -208,6 +210,7 @@ impl Loader {
             limits: limits.clone(),
             tree: Tree::default(),
             counters: TreeCounters::default(),
+            functions: Vec::new(),
             permissions: Vec::new(),
             to_drop: Vec::new(),
         }
@@ -262,6 +265,10 @@ impl Loader {
                 Reindexing::start(&handle, &self.env);
                 database.containers.insert(&id, u64::from(rid.number()), handle);
             }
+            tag::USER_FUNCTION => {
+                let rid = text().and_then(user_functions::parse_rid).ok_or_else(damaged)?;
+                self.functions.push(StoredFunction::decode(rid, value)?);
+            }
             tag::OFFER => {
                 let ordinal = u32::from_be_bytes(rest.try_into().map_err(|_| damaged())?);
                 self.tree.offers.insert(ordinal, Offer::decode(ordinal, value)?);
@@ -302,6 +309,17 @@ impl Loader {
                 .ok_or_else(|| orphan("permission", rid))?;
             let id = permission.id.clone();
             user.permissions.insert(&id, rid.number(), permission);
+        }
+        for function in self.functions {
+            let rid = function.rid;
+            let container_rid = rid.container();
+            let container = self
+                .tree
+                .database_mut(container_rid.database())
+                .and_then(|database| database.containers.get_by_ordinal(u64::from(container_rid.number())))
+                .ok_or_else(|| orphan("user-defined function", rid))?;
+            let id = function.id.clone();
+            container.functions_mut().insert(&id, rid.number(), function);
         }
         Ok((self.tree, self.counters))
     }

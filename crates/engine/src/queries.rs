@@ -3,6 +3,7 @@
 //! Execution is synchronous and bounded by a page's budget; it runs on threads that may block, at most
 //! [`QUERIES_AT_ONCE_MAX`] of them, so that sockets are never kept waiting by a scan.
 
+mod functions;
 mod metrics;
 mod scope;
 mod source;
@@ -19,10 +20,11 @@ use armilla_query::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
 use armilla_query::physical::PhysicalPlan;
 use armilla_query::source::{MemoryOptions, MemorySource};
 use armilla_query::{
-    Budget, CompileOptions, CompiledQuery, Environment, NoUserFunctions, Page, ResumeFilter, Source, Work,
-    execute, utilization_v1, utilization_v2,
+    Budget, CompileOptions, CompiledQuery, Environment, NoUserFunctions, Page, ResumeFilter, Source,
+    UserFunctions, Work, execute, utilization_v1, utilization_v2,
 };
 use armilla_value::Value;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::access::{Access, Action, Caller};
 use crate::computed;
@@ -30,6 +32,7 @@ use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Engine;
 use crate::{ListScope, Position, RequestUnits};
+use functions::ContainerFunctions;
 use source::ReaderSource;
 
 use metrics::Times;
@@ -145,6 +148,10 @@ impl Engine {
         let _turn = self.query_turn().await;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
         let run = move || query(&handle, &request, &session, cost, &env);
+        if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
+            // Other tasks move to another thread, and the query saves two changes of threads.
+            return tokio::task::block_in_place(run);
+        }
         match tokio::task::spawn_blocking(run).await {
             Ok(outcome) => outcome,
             Err(failure) => {
@@ -183,7 +190,8 @@ impl Engine {
         let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
         let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
         let source = MemorySource::new(documents, &IndexingPolicy::default(), memory).map_err(refused)?;
-        let page = run(&compiled, &[&source], request, None, false, self.env()).map_err(refused)?;
+        let page = run(&compiled, &[&source], request, None, false, &NoUserFunctions, self.env())
+            .map_err(refused)?;
         Ok(finish(page, &compiled, Vec::new(), ReadCost::Single, self.env(), started, Times::default()))
     }
 
@@ -210,10 +218,7 @@ fn query(
         CompileOptions { parameters: &request.parameters, computed: &computed, system_properties: true };
     let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
     let compile = env.clock.elapsed().saturating_sub(started);
-    if let Some(name) = compiled.functions.first() {
-        let message = format!("the user-defined function '{name}' is not registered in this container");
-        return Err(refused(armilla_query::Error::refused(message)));
-    }
+    let functions = ContainerFunctions::find(handle, &compiled.functions, env).map_err(refused)?;
     let scopes = scope::narrow(&definition, container, request, &compiled)?;
     if !request.merge && scopes.spans_partitions && gateway::needs_merge(&compiled.bound) {
         let shape = scope::partition_key_shape(&definition);
@@ -232,7 +237,8 @@ fn query(
     };
     let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
     let geometry = definition.geospatial == Some(GeospatialType::Geometry);
-    let page = run(&compiled, &views, request, resume.as_ref(), geometry, env).map_err(refused)?;
+    let page =
+        run(&compiled, &views, request, resume.as_ref(), geometry, &functions, env).map_err(refused)?;
     let mut times = Times { compile, ..Times::default() };
     for source in &sources {
         let (index, load) = source.times();
@@ -248,6 +254,7 @@ fn run(
     request: &QueryRequest,
     resume: Option<&ResumeFilter>,
     geometry: bool,
+    functions: &dyn UserFunctions,
     env: &Env,
 ) -> armilla_query::Result<Page> {
     let deadline = env.clock.elapsed() + PAGE_PATIENCE;
@@ -261,13 +268,8 @@ fn run(
         // 53 bits, as many as a double holds between 0 and 1.
         (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
     };
-    let environment = Environment {
-        now_ticks: ticks(),
-        current_ticks: &ticks,
-        random: &random,
-        geometry,
-        functions: &NoUserFunctions,
-    };
+    let environment =
+        Environment { now_ticks: ticks(), current_ticks: &ticks, random: &random, geometry, functions };
     execute(compiled, sources, &budget, request.continuation.as_deref(), resume, &environment)
 }
 

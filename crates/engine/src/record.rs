@@ -19,6 +19,7 @@ pub(crate) mod tag {
     pub(crate) const COUNTERS: u8 = b'c';
     pub(crate) const SECRET: u8 = b's';
     pub(crate) const DATABASE: u8 = b'd';
+    pub(crate) const USER_FUNCTION: u8 = b'f';
     pub(crate) const CONTAINER: u8 = b'k';
     pub(crate) const OFFER: u8 = b'o';
     pub(crate) const USER: u8 = b'u';

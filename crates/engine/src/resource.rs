@@ -20,6 +20,8 @@ pub enum ResourceKind {
     User,
     /// A permission of a user.
     Permission,
+    /// A user-defined function of a container.
+    UserDefinedFunction,
 }
 
 impl ResourceKind {
@@ -32,6 +34,7 @@ impl ResourceKind {
             ResourceKind::Offer => "offer",
             ResourceKind::User => "user",
             ResourceKind::Permission => "permission",
+            ResourceKind::UserDefinedFunction => "user-defined function",
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use armilla_value::{Object, Value, json};
+use armilla_value::{Value, json};
 
 use crate::report::{Failure, Report};
 use crate::rows;
@@ -28,7 +28,6 @@ struct CorpusCase {
     parameters: Vec<(String, Value)>,
     expected: Vec<Value>,
     comparison: Comparison,
-    has_user_functions: bool,
     has_made_up_ids: bool,
 }
 
@@ -39,10 +38,6 @@ pub async fn run_corpus(path: &Path) -> Result<Report> {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let place = || format!("{}:{}", path.display(), index + 1);
         let case = read_case(line, index + 1).with_context(place)?;
-        if case.has_user_functions {
-            report.not_supported.push(case.name);
-            continue;
-        }
         report.case_count += 1;
         if let Some((variants, difference)) = run_case(&case).await.with_context(place)? {
             let text = format!("{}\n{}", case.name, case.text);
@@ -139,6 +134,7 @@ fn read_case(line: &str, number: usize) -> Result<CorpusCase> {
             line: number,
             items,
             policy: case.get("indexingPolicy").cloned(),
+            functions: case.get("udfs").cloned(),
             ..ContainerStep::nameless()
         },
         text: text("query")?,
@@ -149,10 +145,6 @@ fn read_case(line: &str, number: usize) -> Result<CorpusCase> {
             arrays_as_sets: flag("arraysAsSets") == Some(true),
             tolerance: case.get("tolerance").and_then(Value::as_f64).unwrap_or_default(),
         },
-        has_user_functions: case
-            .get("udfs")
-            .and_then(Value::as_object)
-            .is_some_and(|udfs| !Object::is_empty(udfs)),
         has_made_up_ids,
     })
 }

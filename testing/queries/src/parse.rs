@@ -1,7 +1,7 @@
 //! The text of a file of the corpus.
 //!
 //! ```text
-//! container NAME pk=/path[,/path] [ranges=N] [policy={...}] [computed=[...]]
+//! container NAME pk=/path[,/path] [ranges=N] [policy={...}] [computed=[...]] [udfs={...}]
 //! items, one a line
 //! ----
 //!
@@ -117,6 +117,7 @@ impl<'a> Reader<'a> {
                 "ranges" => step.range_count = option.number(RANGES_DEFAULT..=RANGES_MAX)?,
                 "policy" => step.policy = Some(option.json()?),
                 "computed" => step.computed = Some(option.json()?),
+                "udfs" => step.functions = Some(option.json()?),
                 _ => return Err(option.unknown()),
             }
         }

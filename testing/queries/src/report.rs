@@ -36,8 +36,6 @@ pub struct Report {
     pub file_count: usize,
     /// Cases run.
     pub case_count: usize,
-    /// Cases that ask for what the server does not have yet, by name.
-    pub not_supported: Vec<String>,
     /// Cases that failed.
     pub failures: Vec<Failure>,
 }
@@ -47,7 +45,6 @@ impl Report {
     pub fn add(&mut self, other: Report) {
         self.file_count += other.file_count;
         self.case_count += other.case_count;
-        self.not_supported.extend(other.not_supported);
         self.failures.extend(other.failures);
     }
 
@@ -62,15 +59,6 @@ impl fmt::Display for Report {
         for failure in &self.failures {
             writeln!(f, "{failure}")?;
         }
-        write!(f, "{} cases in {} files, {} failed", self.case_count, self.file_count, self.failures.len())?;
-        if !self.not_supported.is_empty() {
-            write!(
-                f,
-                "; not supported yet: {} ({})",
-                self.not_supported.len(),
-                self.not_supported.join(", ")
-            )?;
-        }
-        writeln!(f)
+        writeln!(f, "{} cases in {} files, {} failed", self.case_count, self.file_count, self.failures.len())
     }
 }

@@ -38,6 +38,8 @@ pub struct ContainerStep {
     pub policy: Option<Value>,
     /// Its computed properties.
     pub computed: Option<Value>,
+    /// Its user-defined functions: an object of their texts by their names.
+    pub functions: Option<Value>,
     /// Its items, with the lines they stand on.
     pub items: Vec<(usize, Value)>,
 }
@@ -58,6 +60,7 @@ impl ContainerStep {
             range_count: RANGES_DEFAULT,
             policy: None,
             computed: None,
+            functions: None,
             items: Vec::new(),
         }
     }

@@ -93,6 +93,13 @@ impl Account {
         if ranges != range_count {
             bail!("{throughput:?} gives {ranges} physical partitions, not {range_count}");
         }
+        for (name, body) in step.functions.iter().flat_map(Value::as_object).flat_map(Object::iter) {
+            let body = body.as_str().with_context(|| format!("line {}: {name} is no text", step.line))?;
+            self.engine
+                .create_user_function(&self.caller, DATABASE, &id, name, body)
+                .await
+                .map_err(|error| anyhow!("line {}: the function {name} is refused: {error}", step.line))?;
+        }
         let paths = key_paths(step)?;
         for (line, item) in &step.items {
             let key = partition_key(item, &paths);

@@ -7,11 +7,12 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("server", &["api-sql", "engine", "env", "kv", "kv-embedded"]),
     ("api-sql", &["engine", "env", "index", "value"]),
-    ("engine", &["container", "query", "index", "kv", "env", "value"]),
+    ("engine", &["container", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
+    ("script", &["value"]),
     ("container", &["index", "kv", "env", "value"]),
     ("index", &["value"]),
     ("functions", &["value"]),

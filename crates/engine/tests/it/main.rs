@@ -4,6 +4,8 @@
 
 mod access;
 mod concurrency;
+mod queries;
 mod restart;
 mod support;
 mod tree;
+mod user_functions;

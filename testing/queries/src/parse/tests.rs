@@ -12,7 +12,7 @@ fn read(text: &str) -> Result<Vec<Step>, String> {
 
 #[test]
 fn everything_a_file_can_say() {
-    let text = "# a comment\n\ncontainer c pk=/a,/b/c ranges=6 policy={\"x\": \"a b\"} computed=[ ]\n\
+    let text = "# a comment\n\ncontainer c pk=/a,/b/c ranges=6 policy={\"x\": \"a b\"} computed=[ ] udfs={\"f\": \"x => x\"}\n\
                 {\"id\":\"1\"}\n{\"id\":\"2\"}\n----\n\n\
                 query unordered tolerance=1e-9 key=[\"x y\", null] params={\"@p\":[1]}\nSELECT *\n\nFROM c\n----\n1\n{\"a\":2}\n\n\
                 # another\nexplain\nSELECT 1\n----\nOneRow\nProject\n\n\
@@ -21,6 +21,7 @@ fn everything_a_file_can_say() {
     let Step::Container(container) = &steps[0] else { panic!("a container first") };
     assert_eq!((container.line, container.name.as_str(), container.range_count), (3, "c", 6));
     assert_eq!(container.key_paths, ["/a", "/b/c"]);
+    assert_eq!(container.functions, Some(json::parse(br#"{"f":"x => x"}"#).unwrap()));
     assert_eq!(container.policy.as_ref().map(json::to_string).as_deref(), Some(r#"{"x":"a b"}"#));
     assert_eq!(container.items.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 5]);
 

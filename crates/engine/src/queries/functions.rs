@@ -1,0 +1,68 @@
+//! The user-defined functions that one page of a query may call, in a sandbox of its own.
+
+use armilla_env::Env;
+use armilla_query::UserFunctions;
+use armilla_script::Sandbox;
+use armilla_value::Value;
+
+use super::PAGE_PATIENCE;
+use crate::containers::ContainerHandle;
+use crate::limits::FUNCTION_GRACE;
+
+/// The functions of a container that a query names.
+pub(super) struct ContainerFunctions {
+    /// There is none for a query without functions: making one takes longer than many a query.
+    sandbox: Option<Sandbox>,
+}
+
+impl ContainerFunctions {
+    /// Finds the functions of these names.
+    pub(super) fn find(
+        handle: &ContainerHandle,
+        names: &[String],
+        env: &Env,
+    ) -> armilla_query::Result<ContainerFunctions> {
+        if names.is_empty() {
+            return Ok(ContainerFunctions { sandbox: None });
+        }
+        let mut functions = Vec::new();
+        {
+            let stored = handle.functions();
+            for (index, name) in names.iter().enumerate() {
+                let Some(found) = stored.get(name) else {
+                    let message =
+                        format!("the user-defined function '{name}' is not registered in this container");
+                    return Err(armilla_query::Error::refused(message));
+                };
+                // A name stands in the list as often as in the text.
+                if !names[..index].contains(name) {
+                    functions.push((name, found.function.clone()));
+                }
+            }
+        }
+        let clock = env.clock.clone();
+        // A page ends by itself between two rows. Only a row that does not come to its end is cut off.
+        let deadline = clock.elapsed() + PAGE_PATIENCE + FUNCTION_GRACE;
+        let mut sandbox = Sandbox::new(move || clock.elapsed() >= deadline)
+            .map_err(|error| armilla_query::Error::refused(error.to_string()))?;
+        for (name, function) in functions {
+            sandbox
+                .add(name, &function)
+                .map_err(|error| armilla_query::Error::refused(failed(name, &error.to_string())))?;
+        }
+        Ok(ContainerFunctions { sandbox: Some(sandbox) })
+    }
+}
+
+impl UserFunctions for ContainerFunctions {
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, String> {
+        match &self.sandbox {
+            Some(sandbox) => sandbox.call(name, arguments).map_err(|error| failed(name, &error.to_string())),
+            None => Err(failed(name, "the query does not name it")),
+        }
+    }
+}
+
+fn failed(name: &str, why: &str) -> String {
+    format!("the user-defined function '{name}' failed: {why}")
+}

@@ -28,6 +28,7 @@ commands:
   tidy                     rules about the source text that no compiler checks
   crash [ARGUMENT]...      kill the server while it writes; `crash --help` lists the arguments
   bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments
+  queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text
 
 options of `test` and `conformance`:
@@ -69,6 +70,7 @@ fn run() -> Result<bool> {
         }
         "crash" => steps::run_beside_server(&repository, "armilla-crash", rest).map(|()| true),
         "bench" => steps::run_beside_server(&repository, "armilla-bench", rest).map(|()| true),
+        "queries" => steps::run_program(&repository, "armilla-testing-queries", rest).map(|()| true),
         "help" | "--help" | "-h" => {
             no_arguments(rest)?;
             let steps: Vec<_> = STEPS.iter().collect();

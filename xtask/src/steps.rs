@@ -109,6 +109,11 @@ pub(crate) fn run_beside_server(repository: &Repository, package: &str, argument
     execute(repository.cargo().args(["run", "--release", "--package", package, "--"]).args(arguments))
 }
 
+/// Builds a program and runs it.
+pub(crate) fn run_program(repository: &Repository, package: &str, arguments: &[String]) -> Result<()> {
+    execute(repository.cargo().args(["run", "--package", package, "--"]).args(arguments))
+}
+
 /// Runs a command and fails unless it succeeds.
 pub(crate) fn execute(command: &mut Command) -> Result<()> {
     let text = describe(command);

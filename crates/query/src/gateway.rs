@@ -25,7 +25,7 @@ mod tests;
 use armilla_functions::Aggregate;
 use armilla_sql::ast::{self, Direction};
 
-use crate::bound::{BoundQuery, Projection, SourceKind, Window};
+use crate::bound::{BoundQuery, SourceKind, Window};
 use crate::error::Result;
 use crate::expr::Expr;
 
@@ -34,14 +34,8 @@ pub use keys::{KEYS_MAX, KeyScope, PartitionKeyShape, partition_keys};
 pub use ranges::QueryRange;
 pub use rewrite::FILTER_MARK;
 
-/// What a client is told when it sends a query that only it can merge, without having asked for a plan.
-pub const NOT_SERVABLE: &str = "The provided cross partition query can not be directly served by the gateway. \
-     This is a first chance (internal) exception that all newer clients will know how to handle gracefully. \
-     This exception is traced, but unless you see it bubble up as an exception (which only happens on older SDK \
-     clients), then you can safely ignore this message.";
-
 /// What a client is told of aggregates that are not by themselves after VALUE, if it cannot merge these.
-pub const VALUE_AGGREGATES_ONLY: &str =
+const VALUE_AGGREGATES_ONLY: &str =
     "Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates.";
 
 /// The answer to a request for a query plan.
@@ -117,20 +111,13 @@ pub fn plan(
     Ok(GatewayPlan { query_info, query_ranges })
 }
 
-/// Returns the `additionalErrorInfo` of the answer [`NOT_SERVABLE`]: the plan for a client that knows everything.
+/// Returns the plan for a client that knows everything, as it is told one that sends a query which only it can merge.
 pub fn additional_error_info(
     query: &ast::Query,
     bound: &BoundQuery,
     partition_key: &PartitionKeyShape,
 ) -> Result<String> {
     plan(query, bound, partition_key, Features::ALL).map(|plan| plan.to_json())
-}
-
-/// Returns the message that goes with [`additional_error_info`].
-pub fn not_servable_message(bound: &BoundQuery) -> &'static str {
-    let is_value = matches!(bound.projection, Projection::Value(_));
-    let has_aggregates = bound.grouping.as_ref().is_some_and(|grouping| !grouping.aggregates.is_empty());
-    if has_aggregates && !is_value { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE }
 }
 
 /// Says whether the rows of several partitions, one partition after the other, are something else than the rows of

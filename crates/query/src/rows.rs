@@ -203,7 +203,7 @@ impl Distinct {
     /// Adds a value. Returns whether it is new.
     pub(crate) fn add(&mut self, value: &Datum<'_>) -> Result<bool> {
         let same = self.seen.entry(fingerprint(value)).or_default();
-        if same.iter().any(|known| operators::equals(known, value) == Some(true) || both_nan(known, value)) {
+        if same.iter().any(|known| operators::same(known, value)) {
             return Ok(false);
         }
         self.bytes += 64 + estimated_bytes(value);
@@ -215,10 +215,6 @@ impl Distinct {
         same.push(value.clone().into_static());
         Ok(true)
     }
-}
-
-fn both_nan(left: &Datum<'_>, right: &Datum<'_>) -> bool {
-    matches!((left, right), (Datum::Double(left), Datum::Double(right)) if left.is_nan() && right.is_nan())
 }
 
 /// Groups and what they have gathered, in the order in which they appeared. Bounded.
@@ -290,9 +286,5 @@ fn accumulators(grouping: &Grouping) -> Vec<Accumulator> {
 }
 
 fn same_keys(known: &[Datum<'_>], keys: &[Datum<'_>]) -> bool {
-    known.iter().zip(keys).all(|(left, right)| {
-        (left.is_undefined() && right.is_undefined())
-            || operators::equals(left, right) == Some(true)
-            || both_nan(left, right)
-    })
+    known.iter().zip(keys).all(|(left, right)| operators::same(left, right))
 }

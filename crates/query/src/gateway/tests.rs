@@ -192,13 +192,7 @@ fn queries_that_need_merging() {
 }
 
 #[test]
-fn what_goes_with_the_answer_that_a_plan_is_needed() {
-    let message = |query: &str| not_servable_message(&support::bound(query, &[]).1);
-    assert_eq!(message("SELECT COUNT(1) FROM c"), VALUE_AGGREGATES_ONLY);
-    assert_eq!(message("SELECT c.g, COUNT(1) FROM c GROUP BY c.g"), VALUE_AGGREGATES_ONLY);
-    for query in ["SELECT VALUE COUNT(1) FROM c", "SELECT c.g FROM c GROUP BY c.g", "SELECT TOP 1 * FROM c"] {
-        assert_eq!(message(query), NOT_SERVABLE, "{query}");
-    }
+fn whoever_needs_a_plan_is_given_the_whole_one() {
     let query = "SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g";
     let (ast, bound) = support::bound(query, &[]);
     let info = additional_error_info(&ast, &bound, &shape(&["/pk"])).unwrap();

@@ -1,12 +1,15 @@
 //! Which handler serves which address.
 
-use armilla_engine::Located;
+use armilla_engine::{Located, ScriptKind};
+use http::Method;
 
 use crate::failure::Failure;
-use crate::path::{Address, ScriptKind};
+use crate::path::Address;
 use crate::request::Request;
 use crate::response::Reply;
-use crate::{conflicts, containers, databases, items, offers, permissions, ranges, user_functions, users};
+use crate::{
+    conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, users,
+};
 
 /// Serves a request.
 pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Result<Reply, Failure> {
@@ -50,16 +53,22 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::Offers => offers::feed(request).await,
         Address::Offer { offer } => offers::single(request, offer).await,
-        Address::Scripts { database, container, kind } => match kind {
-            ScriptKind::UserDefinedFunction => user_functions::feed(request, database, container).await,
-            ScriptKind::StoredProcedure | ScriptKind::Trigger => Err(missing_script(*kind)),
-        },
-        Address::Script { database, container, kind, script } => match kind {
-            ScriptKind::UserDefinedFunction => {
-                user_functions::single(request, database, container, script).await
-            }
-            ScriptKind::StoredProcedure | ScriptKind::Trigger => Err(missing_script(*kind)),
-        },
+        Address::Scripts { database, container, kind } => {
+            scripts::feed(request, database, container, *kind).await
+        }
+        Address::Script { database, container, kind: ScriptKind::StoredProcedure, script }
+            if *request.method == Method::POST =>
+        {
+            let located = request.engine.container(database, container)?;
+            let outcome = match items::check_intended_container(request, &located) {
+                Ok(()) => procedures::execute(request, &located, script).await,
+                Err(failure) => Err(failure),
+            };
+            Ok(in_container(request, &located, outcome))
+        }
+        Address::Script { database, container, kind, script } => {
+            scripts::single(request, database, container, *kind, script).await
+        }
         Address::ClientEncryptionKeys { .. } | Address::ClientEncryptionKey { .. } => {
             Err(Failure::not_implemented("a client encryption key"))
         }
@@ -70,14 +79,6 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
             "attachments are not supported any more: they were withdrawn from the API",
         )),
     }
-}
-
-fn missing_script(kind: ScriptKind) -> Failure {
-    Failure::not_implemented(match kind {
-        ScriptKind::StoredProcedure => "a stored procedure",
-        ScriptKind::Trigger => "a trigger",
-        ScriptKind::UserDefinedFunction => "a user-defined function",
-    })
 }
 
 /// Adds to a reply, or a failure, what names the container. Clients keep session tokens by it.

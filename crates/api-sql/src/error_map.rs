@@ -5,7 +5,7 @@
 use armilla_engine::{Error, ErrorKind};
 use http::StatusCode;
 
-use crate::failure::{Failure, Origin};
+use crate::failure::{Detail, Failure, Origin};
 use crate::queries;
 use crate::status::{Status, sub_status};
 
@@ -19,9 +19,17 @@ impl From<Error> for Failure {
             // The engine knows the list of errors that clients read.
             ErrorKind::BadQuery => Failure::new(status, format!("Message: {}", error.message)),
             ErrorKind::QueryNeedsPlan => queries::needs_plan(status, error.message),
+            // What a script says of itself is passed on to the letter.
+            ErrorKind::ScriptInvalid | ErrorKind::ScriptFailed(_) => {
+                Failure { origin: Origin::Engine, ..Failure::new(status, error.message) }
+            }
             _ => Failure { origin: Origin::Engine, ..Failure::new(status, sentence(&error.message)) },
         };
-        Failure { charge: error.charge, position: error.position, ..failure }
+        let detail = match error.script_log {
+            Some(log) => Some(Detail::ScriptLog(log.into())),
+            None => failure.detail,
+        };
+        Failure { charge: error.charge, position: error.position, detail, ..failure }
     }
 }
 
@@ -37,6 +45,12 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::PartitionKeyMismatch => Status::BAD_REQUEST.sub(sub_status::PARTITION_KEY_MISMATCH),
         ErrorKind::ContainerReplaced => Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
         ErrorKind::Invalid | ErrorKind::BadQuery => Status::BAD_REQUEST,
+        ErrorKind::FailedDependency => Status::FAILED_DEPENDENCY,
+        ErrorKind::Conflict => Status::retry_with(),
+        ErrorKind::ScriptInvalid => Status::BAD_REQUEST.sub(sub_status::SCRIPT_COMPILE_ERROR),
+        ErrorKind::ScriptFailed(number) => Status::BAD_REQUEST.sub(number.unwrap_or(0)),
+        ErrorKind::ScriptTimeout => Status::REQUEST_TIMEOUT,
+        ErrorKind::ScriptResultTooLarge => Status::TOO_LARGE,
         ErrorKind::QueryNeedsPlan => Status::BAD_REQUEST.sub(sub_status::CROSS_PARTITION_QUERY_NOT_SERVABLE),
         ErrorKind::Forbidden => Status::FORBIDDEN,
         ErrorKind::Unauthenticated => Status::UNAUTHORIZED,
@@ -68,7 +82,7 @@ mod tests {
     use armilla_engine::{Error, ErrorKind, Position, RequestUnits, ResourceKind};
 
     use super::sentence;
-    use crate::failure::{Failure, Origin};
+    use crate::failure::{Detail, Failure, Origin};
 
     #[test]
     fn kinds_have_their_codes() {
@@ -85,6 +99,14 @@ mod tests {
             (ErrorKind::ContainerReplaced, 400, 1024, "BadRequest"),
             (ErrorKind::Invalid, 400, 0, "BadRequest"),
             (ErrorKind::BadQuery, 400, 0, "BadRequest"),
+            (ErrorKind::FailedDependency, 424, 0, "FailedDependency"),
+            (ErrorKind::Conflict, 449, 0, "RetryWith"),
+            (ErrorKind::ScriptInvalid, 400, 65535, "BadRequest"),
+            (ErrorKind::ScriptFailed(None), 400, 0, "BadRequest"),
+            (ErrorKind::ScriptFailed(Some(404)), 400, 404, "BadRequest"),
+            (ErrorKind::ScriptFailed(Some(u32::MAX)), 400, u32::MAX, "BadRequest"),
+            (ErrorKind::ScriptTimeout, 408, 0, "RequestTimeout"),
+            (ErrorKind::ScriptResultTooLarge, 413, 0, "RequestEntityTooLarge"),
             (ErrorKind::QueryNeedsPlan, 400, 1004, "BadRequest"),
             (ErrorKind::Forbidden, 403, 0, "Forbidden"),
             (ErrorKind::Unauthenticated, 401, 0, "Unauthorized"),
@@ -109,6 +131,18 @@ mod tests {
         let failure = Failure::from(error);
         assert_eq!((failure.charge, failure.position), (charge, position));
         assert_eq!((&*failure.message, failure.origin), ("The thing is odd.", Origin::Engine));
+    }
+
+    #[test]
+    fn words_of_scripts_are_kept_as_they_are() {
+        let words =
+            "Encountered exception while executing Javascript. Exception = Error: no\r\nStack trace: here";
+        for kind in [ErrorKind::ScriptFailed(Some(409)), ErrorKind::ScriptInvalid] {
+            let failure =
+                Failure::from(Error { script_log: Some("a log".to_owned()), ..Error::new(kind, words) });
+            assert_eq!((&*failure.message, failure.origin), (words, Origin::Engine));
+            assert_eq!(failure.detail, Some(Detail::ScriptLog("a log".into())));
+        }
     }
 
     #[test]

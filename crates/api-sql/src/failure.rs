@@ -35,10 +35,19 @@ pub(crate) struct Failure {
     pub(crate) charge: RequestUnits,
     /// Where in the container it failed, once it had been routed.
     pub(crate) position: Option<Position>,
-    /// What the client needs to go on by other means, as JSON text.
-    pub(crate) additional_error_info: Option<Box<str>>,
-    /// The verbs that the resource takes, if this was not one of them.
-    pub(crate) allowed_verbs: Option<&'static str>,
+    /// What the client is told besides.
+    pub(crate) detail: Option<Detail>,
+}
+
+/// What the client is told besides the message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Detail {
+    /// What it needs to go on by other means, as JSON text.
+    AdditionalErrorInfo(Box<str>),
+    /// The verbs that the resource takes: this was not one of them.
+    AllowedVerbs(&'static str),
+    /// What a script had logged before it failed.
+    ScriptLog(Box<str>),
 }
 
 impl Failure {
@@ -50,8 +59,7 @@ impl Failure {
             origin: Origin::Gateway,
             charge: RequestUnits::ZERO,
             position: None,
-            additional_error_info: None,
-            allowed_verbs: None,
+            detail: None,
         }
     }
 
@@ -88,7 +96,7 @@ impl Failure {
         push_escaped(&mut body, self.status.code);
         body.extend_from_slice(b"\",\"message\":");
         push_string(&mut body, &message);
-        if let Some(info) = &self.additional_error_info {
+        if let Some(Detail::AdditionalErrorInfo(info)) = &self.detail {
             body.extend_from_slice(b",\"additionalErrorInfo\":");
             push_string(&mut body, info);
         }
@@ -99,7 +107,7 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{AGENT, Failure, Origin};
+    use super::{AGENT, Detail, Failure, Origin};
     use crate::status::Status;
 
     #[test]
@@ -125,7 +133,7 @@ mod tests {
     #[test]
     fn additional_info_is_json_in_a_string() {
         let mut failure = Failure::bad_request("no");
-        failure.additional_error_info = Some(r#"{"a":1}"#.into());
+        failure.detail = Some(Detail::AdditionalErrorInfo(r#"{"a":1}"#.into()));
         let body = String::from_utf8(failure.body("an-id")).unwrap();
         assert!(body.ends_with(r#","additionalErrorInfo":"{\"a\":1}"}"#), "{body}");
     }

@@ -7,7 +7,7 @@
 
 pub(crate) mod names;
 
-use armilla_engine::{TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};
+use armilla_engine::{TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
 use http::{HeaderMap, HeaderName};
 
 use crate::failure::Failure;
@@ -266,10 +266,37 @@ impl<'h> RequestHeaders<'h> {
         }
     }
 
-    /// Whether the write names triggers to run.
-    pub(crate) fn names_triggers(self) -> Result<bool, Failure> {
-        let named = |name| Ok::<bool, Failure>(self.word(name)?.is_some_and(|value| !value.is_empty()));
-        Ok(named(&names::PRE_TRIGGER_INCLUDE)? || named(&names::POST_TRIGGER_INCLUDE)?)
+    /// Returns the triggers that a write names.
+    pub(crate) fn triggers(self) -> Result<Triggers, Failure> {
+        Ok(Triggers {
+            pre: self.trigger(&names::PRE_TRIGGER_INCLUDE, &names::PRE_TRIGGER_EXCLUDE)?,
+            post: self.trigger(&names::POST_TRIGGER_INCLUDE, &names::POST_TRIGGER_EXCLUDE)?,
+        })
+    }
+
+    /// Returns the one trigger that is included and not excluded.
+    fn trigger(self, include: &HeaderName, exclude: &HeaderName) -> Result<Option<String>, Failure> {
+        let list = |name| Ok::<_, Failure>(self.word(name)?.unwrap_or_default().split(',').map(str::trim));
+        let mut found: Option<&str> = None;
+        for name in list(include)?.filter(|name| !name.is_empty()) {
+            let is_known = found == Some(name);
+            if is_known || list(exclude)?.any(|excluded| excluded == name) {
+                continue;
+            }
+            if let Some(first) = found {
+                return Err(Failure::bad_request(format!(
+                    "the header {include} names more than one trigger, '{first}' and '{name}'; a write runs at most one \
+                     before and one after it"
+                )));
+            }
+            found = Some(name);
+        }
+        Ok(found.map(str::to_owned))
+    }
+
+    /// Whether the operations of a batch are done all or none. A batch that does not say so is not taken apart.
+    pub(crate) fn batch_is_atomic(self) -> Result<bool, Failure> {
+        Ok(self.boolean(&names::BATCH_ATOMIC)?.unwrap_or(true))
     }
 
     /// Returns the manual throughput that a new database or container asks for, in request units a second.

@@ -7,15 +7,17 @@
 //! clients keep their session tokens by those headers.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use armilla_engine::{
-    Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemName, ItemPage, ListScope, Located,
-    PageRequest, Precondition, ReadItem, ResourceKind, WriteMode, Written,
+    Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemName, ItemPage, ItemWritten, ListScope,
+    Located, PageRequest, Precondition, ReadItem, ResourceKind, WriteMode,
 };
 use armilla_value::rid::ItemRid;
 use armilla_value::{HashedKey, PartitionKey};
 use http::{Method, StatusCode};
 
+use crate::batches;
 use crate::binary_json::{self, BinaryJsonError};
 use crate::body;
 use crate::failure::Failure;
@@ -38,7 +40,7 @@ pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Rep
         Method::POST => match request.headers.post_kind()? {
             PostKind::QueryPlan => queries::plan(request, &located.container),
             PostKind::Query => queries::items(request, &located.container).await,
-            PostKind::Batch => Err(Failure::not_implemented("a transactional batch or bulk request")),
+            PostKind::Batch => batches::execute(request, &located.container).await,
             PostKind::Upsert => create(request, &located.container, WriteMode::Upsert).await,
             PostKind::Create => create(request, &located.container, WriteMode::Create).await,
         },
@@ -48,7 +50,7 @@ pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Rep
 
 /// Serves one item.
 pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str) -> Result<Reply, Failure> {
-    let container = &*located.container;
+    let container = &located.container;
     let caller = request.item_caller()?;
     let name = item_name(located, item)?;
     let partition_key = partition_key(request)?;
@@ -56,16 +58,16 @@ pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str)
     match *request.method {
         Method::GET => read(request, &caller, container, name, partition_key),
         Method::PUT => {
-            check_triggers(request)?;
+            let triggers = request.headers.triggers()?;
             let (text, precondition) = (item_text(request)?, precondition(request)?);
             let written = request
                 .engine
-                .replace_item(&caller, container, name, partition_key, &text, precondition)
+                .replace_item(&caller, container, name, partition_key, &text, precondition, &triggers)
                 .await?;
             written_reply(request, container, &written)
         }
         Method::PATCH => {
-            check_triggers(request)?;
+            refuse_triggers(request, "a patch")?;
             let (body, precondition) = (patch_body::parse(&request.body)?, precondition(request)?);
             let PatchBody { patch, condition } = body;
             let condition = condition.as_deref();
@@ -73,13 +75,14 @@ pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str)
                 .engine
                 .patch_item(&caller, container, name, partition_key, patch, condition, precondition)
                 .await?;
-            written_reply(request, container, &written)
+            written_reply(request, container, &written.into())
         }
         Method::DELETE => {
-            check_triggers(request)?;
-            let precondition = precondition(request)?;
-            let written =
-                request.engine.delete_item(&caller, container, name, partition_key, precondition).await?;
+            let (triggers, precondition) = (request.headers.triggers()?, precondition(request)?);
+            let written = request
+                .engine
+                .delete_item(&caller, container, name, partition_key, precondition, &triggers)
+                .await?;
             let mut reply = Reply::empty(StatusCode::NO_CONTENT, written.charge);
             reply.position(written.position);
             Ok(reply)
@@ -146,10 +149,10 @@ fn read(
 
 async fn create(
     request: &Request<'_>,
-    container: &ContainerHandle,
+    container: &Arc<ContainerHandle>,
     mode: WriteMode,
 ) -> Result<Reply, Failure> {
-    check_triggers(request)?;
+    let triggers = request.headers.triggers()?;
     let caller = request.item_caller()?;
     let partition_key = partition_key(request)?;
     let precondition = match mode {
@@ -163,7 +166,7 @@ async fn create(
     let text = item_text(request)?;
     let written = request
         .engine
-        .write_item(&caller, container, mode, partition_key.as_ref(), &text, precondition)
+        .write_item(&caller, container, mode, partition_key.as_ref(), &text, precondition, &triggers)
         .await?;
     written_reply(request, container, &written)
 }
@@ -171,7 +174,7 @@ async fn create(
 fn written_reply(
     request: &Request<'_>,
     container: &ContainerHandle,
-    written: &Written,
+    written: &ItemWritten,
 ) -> Result<Reply, Failure> {
     let status = match written.kind {
         ChangeKind::Create => StatusCode::CREATED,
@@ -180,13 +183,15 @@ fn written_reply(
     let identity = container.identity();
     let mut reply = if request.headers.prefers_minimal()? {
         Reply::empty(status, written.charge)
+    } else if let Some(text) = &written.response_body {
+        Reply::json(status, text.clone(), written.charge)
     } else {
         let mut text = Vec::with_capacity(written.item.json_bytes(container.identity()));
         written.item.write_json(identity, &mut text);
         Reply::json(status, text, written.charge)
     };
     reply.etag(written.item.etag(identity));
-    reply.item_lsn(written.item.header().lsn);
+    reply.item_lsn(written.position.lsn);
     reply.position(written.position);
     Ok(reply)
 }
@@ -221,20 +226,7 @@ pub(crate) fn list_scope(request: &Request<'_>) -> Result<ListScope, Failure> {
     if let Some(partition_key) = partition_key(request)? {
         return Ok(ListScope::PartitionKey(partition_key));
     }
-    let id = match request.headers.partition_key_range_id()? {
-        None | Some("") => None,
-        Some(word) => {
-            // Some clients put the container's resource id and a comma before it.
-            let number = word.rsplit(',').next().unwrap_or(word);
-            let id = number.trim().parse::<u32>().map_err(|_| {
-                Failure::new(
-                    Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
-                    format!("the container has no partition key range '{word}'"),
-                )
-            })?;
-            Some(id)
-        }
-    };
+    let id = range_id(request)?;
     let range = request.headers.effective_key_range()?;
     if id.is_none() && range.is_none() {
         return Ok(ListScope::All);
@@ -246,6 +238,22 @@ pub(crate) fn list_scope(request: &Request<'_>) -> Result<ListScope, Failure> {
     let min = bound(&names::START_EPK, range.map(|(min, _)| min))?;
     let max = bound(&names::END_EPK, range.map(|(_, max)| max))?;
     Ok(ListScope::Range { id, min, max })
+}
+
+/// Returns the physical partition that a request is kept to.
+pub(crate) fn range_id(request: &Request<'_>) -> Result<Option<u32>, Failure> {
+    let word = match request.headers.partition_key_range_id()? {
+        None | Some("") => return Ok(None),
+        Some(word) => word,
+    };
+    // Some clients put the container's resource id and a comma before it.
+    let number = word.rsplit(',').next().unwrap_or(word);
+    number.trim().parse::<u32>().map(Some).map_err(|_| {
+        Failure::new(
+            Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
+            format!("the container has no partition key range '{word}'"),
+        )
+    })
 }
 
 fn item_name<'i>(located: &Located, item: &'i str) -> Result<ItemName<'i>, Failure> {
@@ -263,7 +271,8 @@ fn item_name<'i>(located: &Located, item: &'i str) -> Result<ItemName<'i>, Failu
     }
 }
 
-fn partition_key(request: &Request<'_>) -> Result<Option<PartitionKey>, Failure> {
+/// Returns the logical partition that the headers name.
+pub(crate) fn partition_key(request: &Request<'_>) -> Result<Option<PartitionKey>, Failure> {
     let Some(text) = request.headers.partition_key()? else { return Ok(None) };
     PartitionKey::from_json(text.as_bytes()).map(Some).map_err(|error| {
         Failure::bad_request(format!("the header {} is invalid: {error}", names::PARTITION_KEY))
@@ -290,6 +299,11 @@ fn missing_only(request: &Request<'_>) -> Result<Precondition, Failure> {
 /// Returns the item in the body as JSON text.
 fn item_text<'b>(request: &'b Request<'_>) -> Result<Cow<'b, [u8]>, Failure> {
     request.headers.indexing_directive()?;
+    body_text(request)
+}
+
+/// Returns the body as JSON text, whichever form it came in.
+pub(crate) fn body_text<'b>(request: &'b Request<'_>) -> Result<Cow<'b, [u8]>, Failure> {
     if !binary_json::is_binary(&request.body) {
         return Ok(Cow::Borrowed(&request.body));
     }
@@ -300,6 +314,14 @@ fn item_text<'b>(request: &'b Request<'_>) -> Result<Cow<'b, [u8]>, Failure> {
     }
 }
 
-fn check_triggers(request: &Request<'_>) -> Result<(), Failure> {
-    if request.headers.names_triggers()? { Err(Failure::not_implemented("a trigger")) } else { Ok(()) }
+/// Refuses triggers where none can run: better than a write without the one that was asked for.
+pub(crate) fn refuse_triggers(request: &Request<'_>, what: &str) -> Result<(), Failure> {
+    let triggers = request.headers.triggers()?;
+    match triggers.pre.or(triggers.post) {
+        None => Ok(()),
+        Some(name) => Err(Failure::bad_request(format!(
+            "the trigger '{name}' cannot run with {what}: triggers run with creates, upserts, replaces and deletes of \
+             single items"
+        ))),
+    }
 }

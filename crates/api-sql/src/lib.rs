@@ -5,6 +5,8 @@
 //! dispatch                       which handler serves it
 //! databases .. conflicts         one file per kind of resource: an engine operation and its reply
 //! queries, query_*               queries of every feed
+//! scripts, procedures            server-side scripts, and running those that requests run
+//! batches, batch_*               several operations on items in one request
 //! resource_text, response        replies as JSON and headers
 //! failure, status, error_map     failures as status codes and bodies
 //! binary_json                    the binary form in which some clients send items
@@ -19,6 +21,9 @@
 
 mod account;
 mod auth;
+mod batch_answer;
+mod batch_body;
+mod batches;
 mod binary_json;
 mod body;
 mod conflicts;
@@ -30,6 +35,7 @@ mod failure;
 mod headers;
 mod http_date;
 mod items;
+mod json_parts;
 mod json_text;
 mod limits;
 mod offer_headers;
@@ -38,6 +44,7 @@ mod options;
 mod patch_body;
 mod path;
 mod permissions;
+mod procedures;
 mod queries;
 mod query_body;
 mod query_metrics;
@@ -45,8 +52,8 @@ mod ranges;
 mod request;
 mod resource_text;
 mod response;
+mod scripts;
 mod status;
-mod user_functions;
 mod users;
 
 #[cfg(test)]

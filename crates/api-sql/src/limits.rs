@@ -47,6 +47,20 @@ pub(crate) const QUERY_TEXT_BYTES_MAX: usize = 512 * 1024;
 /// 16 KiB of headers in all, and a query that asks for this is not to fail because of it.
 pub(crate) const INDEX_UTILIZATION_HEADER_BYTES_MAX: usize = 8 * 1024;
 
+/// Longest header with the log of a script, percent-encoded; what is beyond is cut off. Some clients take no more than
+/// 16 KiB of headers in all, and what a script did is not to be lost because of what it said.
+pub(crate) const SCRIPT_LOG_HEADER_BYTES_MAX: usize = 12 * 1024;
+
+/// Largest body of a batch or bulk request. Service limit: 2 MB.
+pub(crate) const BATCH_BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Longest answer to a batch or bulk request; items beyond are left out of it. Service limit: 4 MB.
+pub(crate) const BATCH_ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Longest member of an operation in a batch, other than its item, as JSON text: as long as the longest partition key
+/// header, each of its characters escaped once more.
+pub(crate) const BATCH_MEMBER_BYTES_MAX: usize = 2 * PARTITION_KEY_HEADER_BYTES_MAX;
+
 /// Deepest nesting that the binary JSON reader follows. The engine's own bound is lower; this one
 /// keeps the reader's stack small whatever the bytes say.
 pub(crate) const BINARY_JSON_DEPTH_MAX: usize = 256;

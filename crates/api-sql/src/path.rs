@@ -11,6 +11,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use armilla_engine::ScriptKind;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -19,21 +20,12 @@ use crate::limits::PATH_BYTES_MAX;
 /// One decoded path segment: a name or a resource id.
 pub(crate) type Segment<'p> = Cow<'p, str>;
 
-/// The kinds of server-side script a container holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ScriptKind {
-    StoredProcedure,
-    Trigger,
-    UserDefinedFunction,
-}
-
-impl ScriptKind {
-    fn keyword(self) -> &'static str {
-        match self {
-            ScriptKind::StoredProcedure => "sprocs",
-            ScriptKind::Trigger => "triggers",
-            ScriptKind::UserDefinedFunction => "udfs",
-        }
+/// Returns the keyword of a container's scripts of a kind.
+fn script_keyword(kind: ScriptKind) -> &'static str {
+    match kind {
+        ScriptKind::StoredProcedure => "sprocs",
+        ScriptKind::Trigger => "triggers",
+        ScriptKind::UserDefinedFunction => "udfs",
     }
 }
 
@@ -211,7 +203,7 @@ impl<'p> Address<'p> {
             Address::PartitionKeyRanges { .. } => "pkranges",
             Address::Items { .. } | Address::Item { .. } => "docs",
             Address::Attachments { .. } => "attachments",
-            Address::Scripts { kind, .. } | Address::Script { kind, .. } => kind.keyword(),
+            Address::Scripts { kind, .. } | Address::Script { kind, .. } => script_keyword(*kind),
             Address::Conflicts { .. } | Address::Conflict { .. } => "conflicts",
             Address::Users { .. } | Address::User { .. } => "users",
             Address::Permissions { .. } | Address::Permission { .. } => "permissions",
@@ -316,7 +308,7 @@ impl<'p> Address<'p> {
                 words[5] = Some(item);
             }
             Address::Script { kind, script, .. } => {
-                words[4] = Some(kind.keyword());
+                words[4] = Some(script_keyword(*kind));
                 words[5] = Some(script);
             }
             Address::Conflict { conflict, .. } => {

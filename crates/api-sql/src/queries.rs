@@ -15,7 +15,7 @@ use armilla_engine::{
 use armilla_value::{Value, json};
 use http::{HeaderValue, StatusCode};
 
-use crate::failure::{Failure, Origin};
+use crate::failure::{Detail, Failure, Origin};
 use crate::headers::{IndexMetricsForm, names};
 use crate::items::list_scope;
 use crate::options::CrossPartitionQueries;
@@ -117,7 +117,7 @@ pub(crate) async fn documents(
 /// Returns the refusal of a query whose results the client has to merge, with the plan by which it does so.
 pub(crate) fn needs_plan(status: Status, plan: String) -> Failure {
     let message = if has_bare_aggregates(&plan) { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE };
-    Failure { additional_error_info: Some(plan.into()), ..Failure::new(status, message) }
+    Failure { detail: Some(Detail::AdditionalErrorInfo(plan.into())), ..Failure::new(status, message) }
 }
 
 /// Says whether a plan is that of aggregates without VALUE and without groups, which older clients cannot merge.

@@ -5,7 +5,7 @@ use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
-use crate::failure::Failure;
+use crate::failure::{Detail, Failure};
 use crate::headers::{RequestHeaders, Tag, invalid, names};
 use crate::options::CrossPartitionQueries;
 use crate::status::Status;
@@ -97,7 +97,7 @@ impl Request<'_> {
 /// Returns the refusal of a verb that a resource does not take.
 pub(crate) fn verb_not_allowed(method: &Method, allowed: &'static str) -> Failure {
     Failure {
-        allowed_verbs: Some(allowed),
+        detail: Some(Detail::AllowedVerbs(allowed)),
         ..Failure::new(
             Status::METHOD_NOT_ALLOWED,
             format!("the verb {method} is not allowed here; the resource takes {allowed}"),

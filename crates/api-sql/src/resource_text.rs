@@ -23,6 +23,8 @@ fn child_links(kind: ResourceKind) -> &'static [(&'static str, &'static str)] {
         ResourceKind::Item
         | ResourceKind::Offer
         | ResourceKind::Permission
+        | ResourceKind::StoredProcedure
+        | ResourceKind::Trigger
         | ResourceKind::UserDefinedFunction => &[],
     }
 }
@@ -36,6 +38,8 @@ pub(crate) fn feed_name(kind: ResourceKind) -> &'static str {
         ResourceKind::Offer => "Offers",
         ResourceKind::User => "Users",
         ResourceKind::Permission => "Permissions",
+        ResourceKind::StoredProcedure => "StoredProcedures",
+        ResourceKind::Trigger => "Triggers",
         ResourceKind::UserDefinedFunction => "UserDefinedFunctions",
     }
 }

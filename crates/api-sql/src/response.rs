@@ -10,8 +10,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
-use crate::failure::Failure;
+use crate::failure::{Detail, Failure};
 use crate::headers::names;
+use crate::limits::SCRIPT_LOG_HEADER_BYTES_MAX;
 
 /// The version of the API whose rules are followed.
 const API_VERSION: HeaderValue = HeaderValue::from_static("2020-07-15");
@@ -54,13 +55,18 @@ impl Reply {
             reply.body = failure.body(activity_id).into();
         }
         if failure.status.sub != 0 {
-            reply.set(&names::SUB_STATUS, u64::from(failure.status.sub));
+            reply.set(&names::SUB_STATUS, failure.status.sub);
         }
         if let Some(position) = failure.position {
             reply.position(position);
         }
-        if let Some(allowed) = failure.allowed_verbs {
-            reply.set(&http::header::ALLOW, HeaderValue::from_static(allowed));
+        match &failure.detail {
+            Some(Detail::AllowedVerbs(allowed)) => {
+                reply.set(&http::header::ALLOW, HeaderValue::from_static(allowed));
+            }
+            Some(Detail::ScriptLog(log)) => reply.script_log(log),
+            // It stands in the body.
+            Some(Detail::AdditionalErrorInfo(_)) | None => {}
         }
         reply
     }
@@ -134,6 +140,12 @@ impl Reply {
         }
     }
 
+    /// Sets what a script logged, every character but letters, digits and a few marks percent-encoded.
+    pub(crate) fn script_log(&mut self, log: &str) {
+        let value = HeaderValue::try_from(encoded_log(log)).expect("percent-encoded text is visible ASCII");
+        self.set(&names::SCRIPT_LOG_RESULTS, value);
+    }
+
     /// Sets the commit that wrote the item.
     pub(crate) fn item_lsn(&mut self, lsn: u64) {
         let lsn = short_value(lsn);
@@ -183,6 +195,30 @@ fn header_text(text: String) -> HeaderValue {
     HeaderValue::try_from(encoded).expect("only visible ASCII and spaces are left")
 }
 
+/// Percent-encodes a log. What a header cannot hold is cut off, at the end of a character.
+fn encoded_log(log: &str) -> String {
+    let is_plain = |byte: u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'(' | b')')
+    };
+    let mut encoded = String::with_capacity((log.len() + log.len() / 2).min(SCRIPT_LOG_HEADER_BYTES_MAX));
+    let mut buffer = [0; 4];
+    for character in log.chars() {
+        let bytes = character.encode_utf8(&mut buffer).as_bytes();
+        let length: usize = bytes.iter().map(|byte| if is_plain(*byte) { 1 } else { 3 }).sum();
+        if encoded.len() + length > SCRIPT_LOG_HEADER_BYTES_MAX {
+            break;
+        }
+        for byte in bytes {
+            if is_plain(*byte) {
+                encoded.push(char::from(*byte));
+            } else {
+                write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
+            }
+        }
+    }
+    encoded
+}
+
 /// Makes a header of something that is written in digits and punctuation, by way of the stack.
 fn short_value(value: impl fmt::Display) -> HeaderValue {
     let mut buffer = [0; 64];
@@ -201,8 +237,9 @@ mod tests {
     use armilla_engine::{Position, RequestUnits};
     use http::{HeaderValue, StatusCode};
 
-    use super::{Reply, header_text, short_value};
+    use super::{Reply, encoded_log, header_text, short_value};
     use crate::failure::Failure;
+    use crate::limits::SCRIPT_LOG_HEADER_BYTES_MAX;
 
     #[test]
     fn header_texts_are_ascii() {
@@ -216,6 +253,29 @@ mod tests {
         ] {
             assert_eq!(header_text(text.to_owned()), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn logs_are_percent_encoded() {
+        for (log, expected) in [
+            ("", ""),
+            ("The value of x is 1.", "The%20value%20of%20x%20is%201."),
+            ("a\nb\tc", "a%0Ab%09c"),
+            ("100% 'of' \"it\"/+&=", "100%25%20%27of%27%20%22it%22%2F%2B%26%3D"),
+            ("Größe 日 😀", "Gr%C3%B6%C3%9Fe%20%E6%97%A5%20%F0%9F%98%80"),
+            ("-_.!~*()", "-_.!~*()"),
+        ] {
+            assert_eq!(encoded_log(log), expected, "{log}");
+        }
+    }
+
+    #[test]
+    fn logs_are_cut_where_a_header_ends() {
+        let at_the_bound = "x".repeat(SCRIPT_LOG_HEADER_BYTES_MAX);
+        assert_eq!(encoded_log(&at_the_bound), at_the_bound);
+        assert_eq!(encoded_log(&format!("{at_the_bound}y")), at_the_bound);
+        let umlauts = encoded_log(&"ö".repeat(SCRIPT_LOG_HEADER_BYTES_MAX));
+        assert_eq!(umlauts, "%C3%B6".repeat(SCRIPT_LOG_HEADER_BYTES_MAX / 6));
     }
 
     #[test]

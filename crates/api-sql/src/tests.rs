@@ -1,6 +1,8 @@
 //! Requests through the whole front end, over a store in memory.
 
 mod account;
+mod batches;
+mod bulk;
 mod client;
 mod containers;
 mod databases;
@@ -10,9 +12,13 @@ mod items_conditions;
 mod items_feed;
 mod patch_conditions;
 mod permissions;
+mod procedures;
 mod queries;
 mod queries_of_feeds;
 mod query_errors;
 mod query_headers;
 mod query_plans;
+mod script_api;
+mod scripts;
+mod triggers;
 mod user_functions;

@@ -13,9 +13,10 @@ use crate::counters::{Counters, LogicalSize};
 use crate::error::{Error, Result};
 use crate::feed::{Change, ChangeKind};
 use crate::index_state::IndexState;
-use crate::item::Item;
+use crate::item::{Item, Stamp};
 use crate::keys;
 use crate::ranges::Range;
+use crate::settle::sequence_in;
 use crate::write;
 
 mod index;
@@ -189,6 +190,12 @@ impl Check<'_> {
                 header.lsn, self.counters.lsn
             ));
         }
+        for given in std::iter::once(header.number).chain(header.stamp.map(Stamp::number)) {
+            if sequence_in(self.range.id, given).is_some_and(|sequence| sequence > self.counters.sequence) {
+                let newest = self.counters.sequence;
+                self.problem(format!("{name}: it has the number {given}, the counters have given {newest}"));
+            }
+        }
         match self.snapshot.get(Family::Number, &keys::number(header.number))? {
             Some(named) if named == key => {}
             Some(_) => self.problem(format!("{name}: its number belongs to another key")),
@@ -265,6 +272,7 @@ impl Check<'_> {
                 return Ok(());
             };
             let lsn = u64::from_be_bytes(position[..8].try_into().expect("eight bytes"));
+            let version = (lsn, u16::from_be_bytes([position[8], position[9]]));
             if lsn > check.counters.lsn {
                 let newest = check.counters.lsn;
                 check.problem(format!("the change log has commit {lsn}, the counters end at {newest}"));
@@ -277,11 +285,11 @@ impl Check<'_> {
                 }
             };
             let item = check.snapshot.get(Family::Item, &change.item_key)?.map(Item::open).transpose()?;
-            let written_by = item.map(|item| item.header().lsn);
+            let written_by = item.map(|item| item.header().version());
             match change.kind {
-                ChangeKind::Create | ChangeKind::Replace if written_by == Some(lsn) => current += 1,
-                ChangeKind::Delete if written_by.is_none_or(|newer| newer > lsn) => {}
-                _ if check.plan.keeps_all_versions && written_by != Some(lsn) => {}
+                ChangeKind::Create | ChangeKind::Replace if written_by == Some(version) => current += 1,
+                ChangeKind::Delete if written_by.is_none_or(|newer| newer > version) => {}
+                _ if check.plan.keeps_all_versions && written_by.is_none_or(|newer| newer > version) => {}
                 kind => check.problem(format!(
                     "commit {lsn} ({kind:?}) is stale: its item was written by {written_by:?}"
                 )),

@@ -12,7 +12,10 @@
 //! * if a batch fails, everything settled behind it fails too (the store sees to that, see `kv`), and the partition
 //!   reads its counters again before it goes on.
 //!
-//! Not here: what a single write does to the stored state (`settle`).
+//! A batch or transaction is one task like a write, however many writes it has. Writers of a logical partition that a
+//! transaction holds wait before they queue, so that the queue is never full of them.
+//!
+//! Not here: what a task does to the stored state (`settle`), who may queue (`holds`).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,19 +26,21 @@ use armilla_kv::{self as kv, Family, Space, SpaceId, Store};
 use bytes::Bytes;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
+use crate::batch::{BatchDone, BatchFailed};
 use crate::container::Plan;
 use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::holds::{Holds, Pass, PassKind};
 use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, Item};
-use crate::keys;
+use crate::keys::{self, LogicalKey};
 use crate::known_numbers::KnownNumbers;
 use crate::layout::{Layout, Layouts};
 use crate::limits::{
     GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS,
 };
 use crate::ranges::Range;
-use crate::settle::{Group, Settled, Touched, Written};
+use crate::settle::{BatchTask, Group, Settled, Touched, TransactionTask, Written, item_number};
 use crate::write::Intent;
 
 /// One physical partition: its space in the store and its committer.
@@ -50,6 +55,8 @@ pub(crate) struct Partition {
     space: RwLock<Arc<dyn Space>>,
     /// The newest durable commit.
     lsn: AtomicU64,
+    /// How many numbers were given: never less than is stored, and never less than it was.
+    sequence: AtomicU64,
     /// What the running committer goes on from; nobody else takes this.
     settled: Mutex<Settled>,
     /// What is known of the index, for everybody else.
@@ -60,6 +67,7 @@ pub(crate) struct Partition {
     known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
     pub(crate) known_numbers: KnownNumbers,
     queue: Mutex<Queue>,
+    holds: Arc<Holds>,
     /// Tells the committer that writes have come while it waits for the store.
     arrived: Notify,
     room: Arc<Semaphore>,
@@ -83,20 +91,32 @@ struct Queue {
 pub(crate) enum Task {
     /// One write.
     Write(Intent),
+    /// Steps that belong together.
+    Batch(Box<BatchTask>),
+    /// A drafted transaction.
+    Transaction(Box<TransactionTask>),
     /// One step of a re-indexing.
     Reindex,
+    /// Nothing: it is answered once everything before it has landed.
+    Barrier,
 }
 
 /// What a committer did.
 pub(crate) enum Done {
     Written(Box<Written>),
+    Batch(Box<std::result::Result<BatchDone, BatchFailed>>),
+    Committed(Position),
     Reindexed,
+    Passed,
 }
 
 impl Task {
     fn bytes(&self) -> usize {
         match self {
             Task::Write(intent) => intent.bytes(),
+            Task::Batch(batch) => batch.bytes(),
+            Task::Transaction(transaction) => transaction.bytes(),
+            Task::Barrier => 0,
             Task::Reindex => REINDEX_STEP_ITEMS * 1024,
         }
     }
@@ -135,6 +155,7 @@ impl Partition {
             space_id: range.space,
             lsn_base: range.lsn_base,
             lsn: AtomicU64::new(counters.lsn),
+            sequence: AtomicU64::new(counters.sequence),
             space: RwLock::new(space),
             settled: Mutex::new(Settled::new(counters, index.clone())),
             index: RwLock::new(index),
@@ -142,6 +163,7 @@ impl Partition {
             known_layouts: Mutex::default(),
             known_numbers: KnownNumbers::default(),
             queue: Mutex::default(),
+            holds: Arc::default(),
             arrived: Notify::new(),
             room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
         })
@@ -184,28 +206,62 @@ impl Partition {
         Ok(layouts)
     }
 
-    /// Queues a write and waits until it is durable or refused.
-    pub(crate) async fn submit(self: &Arc<Self>, plan: Arc<Plan>, intent: Intent) -> Result<Written> {
-        match self.queue(plan, Task::Write(intent)).await? {
-            Done::Written(written) => Ok(*written),
-            Done::Reindexed => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
-        }
+    /// Returns the time, as items have it.
+    pub(crate) fn now_seconds(&self) -> u32 {
+        u32::try_from(self.env.clock.now_seconds()).unwrap_or(0)
+    }
+
+    /// Gives a number that nobody else gets. It is for ever once something with it is committed.
+    pub(crate) fn reserve_number(&self) -> Result<u64> {
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) + 1;
+        item_number(self.range_id, sequence)
+            .ok_or_else(|| Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"))
     }
 
     /// Queues one step of a re-indexing and waits until it is durable.
     pub(crate) async fn reindex(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
-        self.queue(plan, Task::Reindex).await.map(|_| ())
+        self.submit(plan, Task::Reindex, None).await.map(|_| ())
     }
 
-    async fn queue(self: &Arc<Self>, plan: Arc<Plan>, task: Task) -> Result<Done> {
+    /// Returns whether writers of a logical partition have to wait.
+    pub(crate) fn is_held(&self, logical: &LogicalKey) -> bool {
+        self.holds.is_held(logical)
+    }
+
+    /// Keeps all others from writing to a logical partition, and waits until everything before has landed.
+    pub(crate) async fn hold(self: &Arc<Self>, plan: &Arc<Plan>, logical: &LogicalKey) -> Result<Pass> {
+        let pass = self.holds.join(logical, PassKind::Hold).await;
+        self.submit(plan.clone(), Task::Barrier, None).await?;
+        Ok(pass)
+    }
+
+    /// Queues a task and waits until it is durable or refused. If somebody holds the logical partition that it is
+    /// for, it waits before it takes any room in the queue; a holder's own tasks name none.
+    pub(crate) async fn submit(
+        self: &Arc<Self>,
+        plan: Arc<Plan>,
+        task: Task,
+        logical: Option<&LogicalKey>,
+    ) -> Result<Done> {
         let kib = task.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
-        let room = self.room.clone().acquire_many_owned(kib).await.expect("the queue is never closed");
+        let is_held = || logical.filter(|logical| self.holds.is_held(logical));
+        let mut pass = None;
         let (reply, answer) = oneshot::channel();
-        let (start, tell) = {
+        let (start, tell) = loop {
+            if pass.is_none()
+                && let Some(logical) = is_held()
+            {
+                pass = Some(self.holds.join(logical, PassKind::Write).await);
+            }
+            let room = self.room.clone().acquire_many_owned(kib).await.expect("the queue is never closed");
             let mut queue = self.queue.lock().expect("no panic while the queue is held");
-            queue.waiting.push_back(Write { task, plan, reply, _room: room });
-            (!std::mem::replace(&mut queue.running, true), queue.waiting.len() == queue.wanted)
+            // Somebody may have come while this one waited for room, which it gives back then.
+            if pass.is_some() || is_held().is_none() {
+                queue.waiting.push_back(Write { task, plan, reply, _room: room });
+                break (!std::mem::replace(&mut queue.running, true), queue.waiting.len() == queue.wanted);
+            }
         };
+        drop(pass);
         if start {
             // A task of its own, because the caller may go away in the middle and the others' writes must go on.
             tokio::spawn(run(self.clone()));
@@ -258,6 +314,7 @@ impl Partition {
         let get = |family, key: &[u8]| space.get(family, key);
         let index = IndexState::load(get, |bytes| self.layouts(bytes), &counters, &self.first_layout)?;
         self.lsn.store(counters.lsn, Ordering::Release);
+        self.sequence.fetch_max(counters.sequence, Ordering::Relaxed);
         *self.index.write().expect("no panic while the index state is held") = index.clone();
         *self.space.write().expect("no panic while the space is held") = space;
         *self.settled() = Settled::new(counters, index);
@@ -300,7 +357,7 @@ impl Partition {
         match committed {
             Ok(()) => {
                 self.lsn.store(lsn, Ordering::Release);
-                self.settled().landed(number, touched);
+                self.settled().landed(number, lsn, touched);
                 for Outcome { reply, result, _room } in outcomes {
                     // A writer that went away does not need its answer.
                     let _ = reply.send(result);
@@ -382,6 +439,8 @@ async fn run(partition: Arc<Partition>) {
         let takes_more = on_their_way.len() < GROUPS_ON_THEIR_WAY_MAX && !partition.is_broken();
         let oldest = on_their_way.front_mut().expect("the loop ends when nothing is on its way");
         let committed = match &mut oldest.committed {
+            // It was settled on top of what failed.
+            None if partition.is_broken() => Err(nothing_before_stands()),
             None => Ok(()),
             Some(future) => {
                 tokio::select! {
@@ -396,6 +455,10 @@ async fn run(partition: Arc<Partition>) {
         partition.finish(landed, committed);
     }
     guard.ended = true;
+}
+
+fn nothing_before_stands() -> kv::Error {
+    kv::Error::new(kv::ErrorKind::HandleClosed, "a commit before this one failed")
 }
 
 /// Sees to it that a committer that dies (a bug) or is dropped (the runtime stops) leaves the partition usable:

@@ -8,7 +8,7 @@ use armilla_kv::Store;
 use armilla_value::{HashedKey, Node, PartitionKey, Value};
 use tokio::sync::Notify;
 
-use crate::committer::Partition;
+use crate::committer::{Done, Partition, Task};
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
@@ -242,16 +242,7 @@ impl Container {
     ) -> Result<Written> {
         let plan = self.plan();
         let item =
-            write::prepare(&plan, &self.limits, body, partition_key).map_err(|error| self.refused(error))?;
-        if let Some(id) = id
-            && id != item.address.id
-        {
-            let message = format!(
-                "an item's id cannot be changed: the request names '{id}', the body has '{}'",
-                item.address.id
-            );
-            return Err(self.refused(Error::invalid(message)));
-        }
+            write::prepare_put(&plan, &self.limits, id, body, partition_key, None).map_err(write::refused)?;
         self.submit(plan, Intent::Put { mode, item, precondition }).await
     }
 
@@ -283,7 +274,11 @@ impl Container {
 
     async fn submit(&self, plan: Arc<Plan>, intent: Intent) -> Result<Written> {
         let (_, partition) = self.route(&intent.address().hashed)?;
-        partition.submit(plan, intent).await
+        let logical = intent.address().logical.clone();
+        match partition.submit(plan, Task::Write(intent), Some(&logical)).await? {
+            Done::Written(written) => Ok(*written),
+            _ => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
+        }
     }
 
     /// Returns how much a logical partition holds.
@@ -330,6 +325,10 @@ impl Container {
         &self.identity
     }
 
+    pub(crate) fn limits(&self) -> &Arc<Limits> {
+        &self.limits
+    }
+
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }
@@ -360,15 +359,6 @@ impl Container {
         let partition = slot.partition.get_or_init(|| partition).clone();
         self.reindex_wanted.notify_waiters();
         Ok(partition)
-    }
-
-    /// A request that was refused before it reached a partition's committer, but after it was routed.
-    fn refused(&self, error: Error) -> Error {
-        let charge = match error.kind {
-            ErrorKind::ItemTooLarge => RequestUnits::ZERO,
-            _ => price(&Work::Refused, ReadCost::Single),
-        };
-        Error { charge, ..error }
     }
 
     pub(crate) fn failed(&self, error: Error, partition: &Partition) -> Error {

@@ -17,7 +17,7 @@ const INDEXED_VERSION: u8 = 2;
 pub struct Counters {
     /// The newest commit.
     pub lsn: u64,
-    /// Item numbers given so far.
+    /// Numbers given so far, to items and to drafted versions; some were never used.
     pub sequence: u64,
     /// Live items.
     pub items: u64,

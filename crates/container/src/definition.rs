@@ -24,7 +24,7 @@ mod computed;
 mod conflict;
 mod full_text;
 mod geospatial;
-mod limits;
+pub(crate) mod limits;
 mod partition_key;
 mod property_paths;
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub enum ErrorKind {
     RangeGone,
     /// The caller has seen a later state than the partition has.
     SessionNotAvailable,
+    /// Another writer changed what the transaction read. Nothing was written; run it again.
+    Conflict,
     /// A write may or may not have been applied. Read, then decide.
     OutcomeUnknown,
     /// The store cannot serve now. Retry later.

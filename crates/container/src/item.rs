@@ -15,10 +15,19 @@ use crate::error::{Error, Result};
 /// Properties of an item that belong to the server: dropped on the way in, added on the way out.
 pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
 
-/// Bytes before the stored form in an item's value.
+/// Bytes before the stored form in the value of an item without a stamp.
 pub(crate) const HEADER_BYTES: usize = 28;
 
+/// Bytes before the stored form in the value of an item with a stamp.
+pub(crate) const STAMPED_HEADER_BYTES: usize = HEADER_BYTES + 8;
+
 const FORMAT_VERSION: u8 = 1;
+
+/// The version of an item whose header ends with a stamp. A program that knows of none refuses it.
+const STAMPED_VERSION: u8 = 2;
+
+/// Set in every stamp, so that no stamp is a commit number.
+const STAMP_BIT: u64 = 1 << 63;
 
 /// The part of a stored item that the server adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,24 +42,65 @@ pub struct ItemHeader {
     pub ts: u32,
     /// The item's own time to live in seconds, -1 for never, 0 where it has none.
     pub ttl: i32,
+    /// What stands in the etag in the place of the commit, where the version was shown before its commit was known.
+    pub stamp: Option<Stamp>,
+}
+
+/// A number that no other version of an item has, given when a version is drafted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// Makes a stamp of a number that is given once in a container.
+    pub(crate) fn new(number: u64) -> Stamp {
+        Stamp(number | STAMP_BIT)
+    }
+
+    /// Returns the number that the stamp was made of.
+    pub fn number(self) -> u64 {
+        self.0 & !STAMP_BIT
+    }
 }
 
 impl ItemHeader {
+    /// Returns what names this version: its commit, and which operation of it.
+    pub(crate) fn version(&self) -> (u64, u16) {
+        (self.lsn, self.operation)
+    }
+
+    /// Returns how many bytes stand before the stored form.
+    pub(crate) fn bytes_len(&self) -> usize {
+        if self.stamp.is_some() { STAMPED_HEADER_BYTES } else { HEADER_BYTES }
+    }
+
+    /// Writes the header into the room before the stored form.
     pub(crate) fn write(&self, out: &mut [u8]) {
-        out[0] = FORMAT_VERSION;
+        out[0] = if self.stamp.is_some() { STAMPED_VERSION } else { FORMAT_VERSION };
         out[1] = 0;
         out[2..4].copy_from_slice(&self.operation.to_be_bytes());
         out[4..8].copy_from_slice(&self.ts.to_be_bytes());
         out[8..16].copy_from_slice(&self.lsn.to_be_bytes());
         out[16..24].copy_from_slice(&self.number.to_be_bytes());
         out[24..28].copy_from_slice(&self.ttl.to_be_bytes());
+        if let Some(stamp) = self.stamp {
+            out[HEADER_BYTES..STAMPED_HEADER_BYTES].copy_from_slice(&stamp.0.to_be_bytes());
+        }
     }
 
     fn read(bytes: &[u8]) -> Option<ItemHeader> {
-        let (header, _) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-        if header[0] != FORMAT_VERSION {
-            return None;
-        }
+        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+        let stamp = match header[..2] {
+            [FORMAT_VERSION, 0] => None,
+            [STAMPED_VERSION, 0] => {
+                let (stamp, _) = rest.split_first_chunk::<8>()?;
+                let stamp = u64::from_be_bytes(*stamp);
+                if stamp & STAMP_BIT == 0 {
+                    return None;
+                }
+                Some(Stamp(stamp))
+            }
+            _ => return None,
+        };
         let u64_at = |at: usize| u64::from_be_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         let u32_at = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
         Some(ItemHeader {
@@ -59,6 +109,7 @@ impl ItemHeader {
             lsn: u64_at(8),
             number: u64_at(16),
             ttl: u32_at(24).cast_signed(),
+            stamp,
         })
     }
 }
@@ -76,7 +127,7 @@ impl Item {
         let header = ItemHeader::read(&bytes)
             .ok_or_else(|| Error::corrupt("an item's header is cut short or of an unknown version"))?;
         let item = Item { bytes, header };
-        Stored::open(&item.bytes[HEADER_BYTES..])
+        Stored::open(&item.bytes[header.bytes_len()..])
             .map_err(|_| Error::corrupt(format!("the item with number {} is damaged", header.number)))?;
         Ok(item)
     }
@@ -88,7 +139,7 @@ impl Item {
 
     /// Returns the item's content.
     pub fn stored(&self) -> Stored<'_> {
-        Stored::open(&self.bytes[HEADER_BYTES..]).expect("checked when the item was opened")
+        Stored::open(&self.bytes[self.header.bytes_len()..]).expect("checked when the item was opened")
     }
 
     /// Returns the stored bytes.
@@ -98,7 +149,7 @@ impl Item {
 
     /// Returns the stored bytes, and where the content begins in them.
     pub fn raw(&self) -> (&Bytes, usize) {
-        (&self.bytes, HEADER_BYTES)
+        (&self.bytes, self.header.bytes_len())
     }
 
     /// Makes an item of bytes that came from [`Item::raw`].
@@ -109,7 +160,8 @@ impl Item {
     /// Returns the item's etag in a container.
     pub fn etag(&self, identity: &ContainerIdentity) -> ETag {
         let header = &self.header;
-        ETag::new(header.lsn, header.operation, identity.etag_salt, header.ts)
+        let first = header.stamp.map_or(header.lsn, |stamp| stamp.0);
+        ETag::new(first, header.operation, identity.etag_salt, header.ts)
     }
 
     /// Returns the item's resource id in a container.

@@ -7,6 +7,7 @@
 //!
 //! Not here: databases, permissions and the definitions' place in the resource tree (`engine`).
 
+mod batch;
 mod check;
 mod committer;
 mod computed;
@@ -16,6 +17,7 @@ pub mod definition;
 mod entries;
 mod error;
 mod feed;
+mod holds;
 mod index_state;
 mod item;
 mod keys;
@@ -30,8 +32,10 @@ mod reindex;
 mod session;
 mod settle;
 mod throughput;
+mod transaction;
 mod write;
 
+pub use batch::{BatchDone, BatchFailed, BatchStep, StepDone};
 pub use check::{CheckSummary, Problem, check_partition};
 pub use computed::ComputedProperties;
 pub use container::{Container, ReadItem};
@@ -39,12 +43,13 @@ pub use counters::{Counters, LogicalSize};
 pub use definition::{ContainerDefinition, DefinitionError, validate_resource_id};
 pub use error::{Error, ErrorKind, Position, Result};
 pub use feed::ChangeKind;
-pub use item::{ContainerIdentity, ETag, Item, ItemHeader, SYSTEM_PROPERTIES};
+pub use item::{ContainerIdentity, ETag, Item, ItemHeader, SYSTEM_PROPERTIES, Stamp};
 pub use layout::Usable;
 pub use limits::{
     GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, Limits, PAGE_BYTES_MAX, PAGE_ITEMS_MAX,
     PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX, PATCH_OPERATIONS_MAX, QUEUE_KIB_MAX,
-    REINDEX_STEP_ITEMS,
+    REINDEX_STEP_ITEMS, TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX,
+    TRANSACTION_WRITES_MAX,
 };
 pub use list::{ItemPage, ListRequest, ListScope};
 pub use patch::{Condition, Operation, Patch, Pointer};
@@ -53,4 +58,5 @@ pub use reader::{PartitionReader, ReadScope};
 pub use session::SessionToken;
 pub use settle::Written;
 pub use throughput::{QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge};
+pub use transaction::{OPTIMISTIC_ATTEMPTS_MAX, Transaction};
 pub use write::{Precondition, WriteMode, validate_item_id};

@@ -91,6 +91,51 @@ pub(crate) const GROUP_ENTRIES_MAX: usize = 24_000;
 /// The same, in bytes of their keys.
 pub(crate) const GROUP_ENTRY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Items and records beside them after which a group commit takes no further write.
+pub(crate) const GROUP_RECORDS_MAX: usize = 24_000;
+
+/// Most writes in one transaction.
+pub const TRANSACTION_WRITES_MAX: usize = 1_000;
+
+/// Most bytes in one transaction: item values, replaced ones where they are kept, and keys of index entries. One write
+/// alone may be larger.
+pub const TRANSACTION_BYTES_MAX: usize = 24 * 1024 * 1024;
+
+/// Most operations of the store that one transaction may need for index entries, and for the counts and names of their
+/// indexes. One write alone may need more.
+pub const TRANSACTION_ENTRY_OPERATIONS_MAX: usize = 72_000;
+
+/// The same where a transaction is committed: a little more than when it was drafted, because the layout of the index
+/// may have changed meanwhile.
+pub(crate) const TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX: usize = 76_000;
+
+/// Most operations of the store that one write needs beside those for index entries: the item, its number, its entry in
+/// the change log and the one before, its computed entries, and two reservations for each unique key.
+const WRITE_RECORDS_MAX: usize = 5 + 2 * crate::definition::limits::UNIQUE_KEYS_MAX;
+
+// A group that is nearly full, with one transaction at its bounds behind it, fits a batch of the store. Each entry may
+// come with the count and the name of an index of its own. What is left is for sizes, counters and layouts.
+const _: () = assert!(
+    3 * GROUP_ENTRIES_MAX
+        + GROUP_RECORDS_MAX
+        + TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX
+        + TRANSACTION_WRITES_MAX * WRITE_RECORDS_MAX
+        + GROUP_WRITES_MAX
+        + 100
+        <= armilla_kv::BATCH_OPS_MAX
+);
+const _: () = assert!(
+    2 * GROUP_BYTES_MAX + GROUP_ENTRY_BYTES_MAX + TRANSACTION_BYTES_MAX
+        <= armilla_kv::BATCH_BYTES_MAX / 4 * 3
+);
+
+/// Items whose versions one transaction remembers to have read; beyond it, it counts as having read all of its
+/// logical partition.
+pub const TRANSACTION_READS_MAX: usize = 4_096;
+
+/// Sizes of logical partitions that a partition keeps in memory, with the commits that changed them last.
+pub(crate) const KNOWN_SIZES_MAX: usize = 4_096;
+
 /// Numbers of entries of single indexes that a partition keeps in memory.
 pub(crate) const KNOWN_ENTRY_COUNTS_MAX: usize = 4_096;
 

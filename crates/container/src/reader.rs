@@ -23,7 +23,8 @@ use crate::keys::{self, LogicalKey};
 use crate::layout::Usable;
 use crate::list::ListScope;
 use crate::session::SessionToken;
-use crate::settle::decode_count;
+use crate::settle::{Draft, decode_count};
+use crate::throughput::ReadCost;
 use crate::write;
 
 /// Which items to read.
@@ -60,9 +61,7 @@ impl Container {
         {
             let (hashed, logical) = write::locate(&plan, key)?;
             let (slot, _) = self.route(&hashed)?;
-            // The first key beyond: nothing lies between a hash and the same with a zero behind it.
-            let beyond = HashedKey::from_bytes(&[hashed.as_bytes(), &[0]].concat());
-            return Ok(vec![self.reader(&plan, slot, session, (hashed, beyond), Some(logical))?]);
+            return Ok(vec![self.reader(&plan, slot, session, just(hashed), Some(logical))?]);
         }
         let (min, max) = self.scope_bounds(&plan, scope)?;
         let mut readers = Vec::new();
@@ -75,17 +74,46 @@ impl Container {
         Ok(readers)
     }
 
+    /// Returns a reader of one logical partition, and the draft of a transaction on its snapshot.
+    pub(crate) fn draft_on(
+        &self,
+        plan: &Arc<Plan>,
+        slot: &Slot,
+        logical: &LogicalKey,
+        hashed: HashedKey,
+        cost: ReadCost,
+    ) -> Result<(PartitionReader, Draft)> {
+        let session = SessionToken::default();
+        let bounds = just(hashed);
+        let (reader, index) = self.reader_and_index(plan, slot, &session, bounds, Some(logical.clone()))?;
+        let (partition, space, counters) =
+            (reader.partition.clone(), reader.space.clone(), reader.counters.clone());
+        let draft = Draft::new(partition, space, plan.clone(), counters, index, cost);
+        Ok((reader, draft))
+    }
+
     fn reader(
+        &self,
+        plan: &Arc<Plan>,
+        slot: &Slot,
+        session: &SessionToken,
+        bounds: (HashedKey, HashedKey),
+        logical: Option<LogicalKey>,
+    ) -> Result<PartitionReader> {
+        self.reader_and_index(plan, slot, session, bounds, logical).map(|(reader, _)| reader)
+    }
+
+    fn reader_and_index(
         &self,
         plan: &Arc<Plan>,
         slot: &Slot,
         session: &SessionToken,
         (min, max): (HashedKey, HashedKey),
         logical: Option<LogicalKey>,
-    ) -> Result<PartitionReader> {
+    ) -> Result<(PartitionReader, IndexState)> {
         let partition = self.partition(slot)?;
         check_session(slot, &partition, session)?;
-        let read = || -> Result<PartitionReader> {
+        let read = || -> Result<(PartitionReader, IndexState)> {
             let space = partition.space();
             let snapshot = space.snapshot()?;
             let counters = match snapshot.get(Family::Meta, keys::COUNTERS)? {
@@ -101,9 +129,9 @@ impl Container {
                     None => 0,
                 },
             };
-            Ok(PartitionReader {
+            let reader = PartitionReader {
                 is_whole: logical.is_none() && min == slot.range.min && max == slot.range.max,
-                usable: Usable::new(&plan.layout, &index.layouts, index.crowded, plan.evaluates()),
+                usable: Usable::new(&plan.layout, &index.layouts, index.crowded.clone(), plan.evaluates()),
                 partition: partition.clone(),
                 space,
                 snapshot,
@@ -115,13 +143,25 @@ impl Container {
                 counters,
                 item_count,
                 logical_numbers: OnceLock::new(),
-            })
+            };
+            Ok((reader, index))
         };
         read().map_err(|error| self.failed(error, &partition))
     }
 }
 
+/// Returns the bounds of one hashed key: nothing lies between a hash and the same with a zero behind it.
+fn just(hashed: HashedKey) -> (HashedKey, HashedKey) {
+    let beyond = HashedKey::from_bytes(&[hashed.as_bytes(), &[0]].concat());
+    (hashed, beyond)
+}
+
 impl PartitionReader {
+    /// Returns the snapshot that is read.
+    pub(crate) fn snapshot(&self) -> &dyn Snapshot {
+        self.snapshot.as_ref()
+    }
+
     /// Returns the id of the physical partition.
     pub fn range_id(&self) -> u32 {
         self.partition.range_id

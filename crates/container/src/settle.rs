@@ -5,38 +5,44 @@
 //! group: the item, its number, its entry in the change log, its unique keys, the size of its logical partition,
 //! its index entries.
 //!
-//! Not here: queueing and durability (`committer`), reading the body (`write`), the entries themselves (`index` in
-//! this folder), bringing items from one layout of the index to another (`reindex` in this folder).
+//! Not here: queueing and durability (`committer`), reading the body (`write`). In this folder: what a group does, and
+//! how to take it back (`effects`), what it goes on from (`settled`), several writes as one (`transaction`), the same
+//! on a snapshot (`draft`), index entries (`index`), bringing items to another layout of the index (`reindex`).
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::cell::RefCell;
 
 use armilla_index::{self as terms, Leaves};
-use armilla_kv::{Batch, Family, Space};
+use armilla_kv::{Family, Result as StoreResult, Snapshot, Space};
 use armilla_value::{PartitionKey, Stored, stored};
 use bytes::Bytes;
 
 use crate::committer::{Done, Partition, Task};
 use crate::container::Plan;
-use crate::counters::{Counters, LogicalSize};
+use crate::counters::LogicalSize;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::feed::{Change, ChangeKind};
-use crate::index_state::IndexState;
-use crate::item::{HEADER_BYTES, Item, ItemHeader, SYSTEM_PROPERTIES};
+use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
 use crate::keys;
-use crate::limits::KNOWN_ENTRY_COUNTS_MAX;
+use crate::limits::{GROUP_BYTES_MAX, GROUP_RECORDS_MAX};
 use crate::patch::Patch;
-use crate::throughput::{ReadCost, RequestUnits, TermCount, Work, price};
+use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
+mod draft;
+mod effects;
 mod index;
 mod reindex;
+mod settled;
+mod transaction;
 
+pub(crate) use draft::{Draft, Reads};
+pub(crate) use effects::Effects;
+use effects::LastSize;
+use index::NewVersion;
 pub(crate) use index::decode_count;
-use index::{ById, IndexEffects, NewVersion};
-
-/// Most sizes of logical partitions that a partition keeps in memory while nothing is on its way.
-const KNOWN_SIZES_MAX: usize = 1_024;
+pub(crate) use settled::{Settled, Touched};
+use transaction::Scope;
+pub(crate) use transaction::{BatchTask, Step, TransactionTask};
 
 /// Bits of an item number that count inside the partition of its birth.
 const SEQUENCE_BITS: u32 = 40;
@@ -54,167 +60,73 @@ pub struct Written {
     pub position: Position,
 }
 
-/// What the committer has settled so far: the counters, and what is not durable yet.
-pub(crate) struct Settled {
-    counters: Counters,
-    index: IndexState,
-    /// Numbers of entries that were written lately, as they are or will be, each with the group that did.
-    counts: ById<(u64, u64)>,
-    /// Items on their way to the store, each with the group that wrote it last.
-    items: HashMap<Bytes, (u64, Option<Item>)>,
-    /// Other records on their way, each with the group that wrote it last.
-    records: HashMap<(Family, Bytes), (u64, Option<Bytes>)>,
-    /// Sizes of logical partitions that were written lately, as they are or will be.
-    sizes: HashMap<Bytes, LogicalSize>,
-    groups: usize,
+/// Where a group reads what it did not write.
+#[derive(Clone, Copy)]
+enum Base<'a> {
+    /// The newest state, for the committer.
+    Store(&'a dyn Space),
+    /// One moment, for the draft of a transaction, with a memory of the items that were read.
+    Snapshot { space: &'a dyn Space, snapshot: &'a dyn Snapshot, lsn: u64, reads: &'a RefCell<Reads> },
 }
 
-/// The keys that a group wrote, to be forgotten once it has landed.
-pub(crate) struct Touched {
-    items: Vec<Bytes>,
-    records: Vec<(Family, Bytes)>,
-}
-
-impl Settled {
-    pub(crate) fn new(counters: Counters, index: IndexState) -> Settled {
-        Settled {
-            counters,
-            index,
-            counts: ById::default(),
-            items: HashMap::new(),
-            records: HashMap::new(),
-            sizes: HashMap::new(),
-            groups: 0,
+impl Base<'_> {
+    fn get(&self, family: Family, key: &[u8]) -> StoreResult<Option<Bytes>> {
+        match self {
+            Base::Store(space) => space.get(family, key),
+            Base::Snapshot { snapshot, .. } => snapshot.get(family, key),
         }
     }
 
-    /// Returns what is known of the index, as it is or will be.
-    pub(crate) fn index(&self) -> &IndexState {
-        &self.index
+    fn multi_get(&self, family: Family, keys: &[Bytes]) -> StoreResult<Vec<Option<Bytes>>> {
+        match self {
+            Base::Store(space) => space.multi_get(family, keys),
+            Base::Snapshot { snapshot, .. } => snapshot.multi_get(family, keys),
+        }
     }
 
-    /// Takes over what a group did, which is now on its way to the store.
-    pub(crate) fn absorb(&mut self, effects: Effects, group: u64) -> Touched {
-        self.counters = effects.counters;
-        self.index = effects.index.state;
-        self.counts.extend(effects.index.counts.into_iter().map(|(id, count)| (id, (count.now, group))));
-        self.groups += 1;
-        self.sizes.extend(effects.sizes.into_iter().map(|(key, (size, _))| (key, size)));
-        let mut touched = Touched { items: Vec::with_capacity(effects.items.len()), records: Vec::new() };
-        for (key, item) in effects.items {
-            touched.items.push(key.clone());
-            self.items.insert(key, (group, item));
-        }
-        for (key, value) in effects.records {
-            // Only reservations of unique keys and computed entries are ever looked up again.
-            if key.0 == Family::Meta {
-                touched.records.push(key.clone());
-                self.records.insert(key, (group, value));
-            }
-        }
-        touched
+    fn item(&self, key: &Bytes) -> Result<Option<Item>> {
+        let Base::Snapshot { space, snapshot, lsn, reads } = self else {
+            return self.get(Family::Item, key)?.map(Item::open).transpose();
+        };
+        // The newest version may be in a cache, and mostly is the one that the snapshot has.
+        let newest = space.get(Family::Item, key)?.map(Item::open).transpose()?;
+        let item = match newest {
+            Some(item) if item.header().lsn <= *lsn => Some(item),
+            _ => snapshot.get(Family::Item, key)?.map(Item::open).transpose()?,
+        };
+        reads.borrow_mut().note(key, item.as_ref());
+        Ok(item)
     }
 
-    /// Forgets what the store has now.
-    pub(crate) fn landed(&mut self, group: u64, touched: Touched) {
-        self.groups -= 1;
-        for key in touched.items {
-            if let Entry::Occupied(entry) = self.items.entry(key)
-                && entry.get().0 == group
-            {
-                entry.remove();
-            }
-        }
-        for key in touched.records {
-            if let Entry::Occupied(entry) = self.records.entry(key)
-                && entry.get().0 == group
-            {
-                entry.remove();
-            }
-        }
-        // What is not stored yet must not be forgotten; what is may be.
-        if self.counts.len() > KNOWN_ENTRY_COUNTS_MAX {
-            self.counts.retain(|_, (_, last)| *last > group);
-        }
-        // Sizes that are not stored yet must not be forgotten; once all are, any may be.
-        if self.groups == 0 && self.sizes.len() > KNOWN_SIZES_MAX {
-            self.sizes.clear();
+    fn snapshot(&self) -> StoreResult<Box<dyn Snapshot>> {
+        match self {
+            Base::Store(space) | Base::Snapshot { space, .. } => space.snapshot(),
         }
     }
 }
 
-/// A group of writes that will be committed together.
+/// A group of writes that will be committed together, or the draft of a transaction.
 pub(crate) struct Group<'a> {
     partition: &'a Partition,
-    space: &'a dyn Space,
+    base: Base<'a>,
     settled: &'a Settled,
     ts: u32,
     effects: Effects,
-}
-
-/// What a group does to the partition.
-pub(crate) struct Effects {
-    pub(crate) counters: Counters,
-    index: IndexEffects,
-    /// Items that the group changed, as they will be after it.
-    items: HashMap<Bytes, Option<Item>>,
-    /// Sizes that the group looked at, as they will be after it, and whether they will differ.
-    sizes: HashMap<Bytes, (LogicalSize, bool)>,
-    /// The last word of the group on every other key, so that each is written once.
-    records: HashMap<(Family, Bytes), Option<Bytes>>,
-    written: bool,
-}
-
-impl Effects {
-    /// Returns the batch, if there is anything to write.
-    /// Returns whether what is known of the index changes.
-    pub(crate) fn index_changed(&self) -> bool {
-        self.index.is_state_changed()
-    }
-
-    /// Makes the batch, the first time it is asked for.
-    pub(crate) fn batch(&mut self) -> Option<Batch> {
-        if !self.written {
-            return None;
-        }
-        let mut batch = Batch::new();
-        self.index.write(&mut batch);
-        for (key, item) in &self.items {
-            match item {
-                Some(item) => batch.put(Family::Item, key.clone(), item.bytes().clone()),
-                None => batch.delete(Family::Item, key.clone()),
-            }
-        }
-        for (key, (size, changed)) in &self.sizes {
-            match changed {
-                true if size.items == 0 => batch.delete(Family::Meta, key.clone()),
-                true => batch.put(Family::Meta, key.clone(), size.encode()),
-                false => {}
-            }
-        }
-        for ((family, key), value) in &self.records {
-            match value {
-                Some(value) => batch.put(*family, key.clone(), value.clone()),
-                None => batch.delete(*family, key.clone()),
-            }
-        }
-        batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), self.counters.encode());
-        Some(batch)
-    }
+    /// While a transaction or batch is settled.
+    scope: Option<Scope>,
 }
 
 impl<'a> Group<'a> {
     pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, settled: &'a Settled) -> Group<'a> {
-        let ts = u32::try_from(partition.env.clock.now_seconds()).unwrap_or(0);
-        let effects = Effects {
-            counters: settled.counters.clone(),
-            index: IndexEffects::new(settled.index.clone()),
-            items: HashMap::new(),
-            sizes: HashMap::new(),
-            records: HashMap::new(),
-            written: false,
-        };
-        Group { partition, space, settled, ts, effects }
+        let effects = Effects::new(settled);
+        Group {
+            partition,
+            base: Base::Store(space),
+            settled,
+            ts: partition.now_seconds(),
+            effects,
+            scope: None,
+        }
     }
 
     /// Returns what the group does.
@@ -225,27 +137,49 @@ impl<'a> Group<'a> {
     /// Returns whether the group should take no further write.
     pub(crate) fn is_full(&self) -> bool {
         self.effects.index.is_full()
+            || self.effects.value_bytes >= GROUP_BYTES_MAX
+            || self.effects.items.len() + self.effects.records.len() >= GROUP_RECORDS_MAX
+    }
+
+    /// Returns whether this is the draft of a transaction, which nothing is written of.
+    fn is_draft(&self) -> bool {
+        matches!(self.base, Base::Snapshot { .. })
     }
 
     /// Does one task. On `Err` the group is as it was.
     pub(crate) fn settle(&mut self, plan: &Plan, task: Task) -> Result<Done> {
-        let written = |written| Done::Written(Box::new(written));
-        let settled = match task {
-            Task::Write(Intent::Put { mode, item, precondition }) => {
-                self.put(plan, mode, item, precondition).map(written)
+        match task {
+            Task::Write(intent) => {
+                let written = self.write_by_itself(plan, intent).map_err(|error| self.refused(error))?;
+                Ok(Done::Written(Box::new(written)))
             }
-            Task::Write(Intent::Delete { address, precondition }) => {
-                self.delete(plan, &address, precondition).map(written)
+            Task::Batch(batch) => Ok(Done::Batch(Box::new(self.batch(plan, *batch)))),
+            Task::Transaction(transaction) => {
+                let done = self.transaction(plan, *transaction);
+                done.map(Done::Committed).map_err(|error| self.refused(error))
             }
-            Task::Write(Intent::Patch { address, partition_key, patch, precondition }) => {
-                self.patch(plan, &address, &partition_key, &patch, precondition).map(written)
+            Task::Reindex => self.reindex(plan).map(|()| Done::Reindexed),
+            Task::Barrier => Ok(Done::Passed),
+        }
+    }
+
+    fn write_by_itself(&mut self, plan: &Plan, intent: Intent) -> Result<Written> {
+        match intent {
+            Intent::Put { mode, item, precondition } => self.put(plan, mode, item, precondition),
+            Intent::Delete { address, precondition } => self.delete(plan, &address, precondition),
+            Intent::Patch { address, partition_key, patch, precondition } => {
+                self.patch(plan, &address, &partition_key, &patch, precondition)
             }
-            Task::Reindex => return self.reindex(plan).map(|()| Done::Reindexed),
-        };
-        settled.map_err(|error| {
-            let position = Position { range_id: self.partition.range_id, lsn: self.effects.counters.lsn };
-            error.at(position, price(&Work::Refused, ReadCost::Single))
-        })
+        }
+    }
+
+    /// Returns where the partition is once the group so far has landed.
+    fn position(&self) -> Position {
+        Position { range_id: self.partition.range_id, lsn: self.effects.counters.lsn }
+    }
+
+    fn refused(&self, error: Error) -> Error {
+        error.at(self.position(), price(&Work::Refused, ReadCost::Single))
     }
 
     fn put(
@@ -292,7 +226,7 @@ impl<'a> Group<'a> {
         let patched = patch.apply(old.stored().root().to_value())?;
         let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
             .map_err(|error| Error::invalid(format!("the patched item is not valid: {error}")))?;
-        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key)?;
+        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key, None)?;
         self.write(plan, Some(old), item, patch.len())
     }
 
@@ -318,7 +252,6 @@ impl<'a> Group<'a> {
         let bytes = (address.key.len() + old.bytes().len()) as u64;
         size.items -= 1;
         size.bytes -= bytes;
-        self.set_size(size_key, size);
         self.effects.counters.items -= 1;
         self.effects.counters.bytes -= bytes;
         for (constraint, values) in unique.iter().enumerate() {
@@ -326,10 +259,13 @@ impl<'a> Group<'a> {
         }
         let header = *old.header();
         self.record(Family::Number, keys::number(header.number), None);
-        let position = self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone());
-        self.effects.items.insert(address.key.clone(), None);
+        let (position, _) =
+            self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone(), self.ts);
+        self.set_size(size_key, size, position.lsn);
         let work = Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms };
-        Ok(Written { kind: ChangeKind::Delete, item: old, charge: price(&work, ReadCost::Single), position })
+        let charge = self.charge(&work, &address.key);
+        self.effects.set_item(address.key.clone(), None);
+        Ok(Written { kind: ChangeKind::Delete, item: old, charge, position })
     }
 
     /// Writes a new version of an item whose preconditions hold.
@@ -340,8 +276,9 @@ impl<'a> Group<'a> {
         prepared: PreparedItem,
         patch_operations: usize,
     ) -> Result<Written> {
-        let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl } =
+        let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl, drafted } =
             prepared;
+        let ts = drafted.map_or(self.ts, |drafted| drafted.ts);
         let old_unique = match &old {
             Some(old) => write::unique_keys(plan, old.stored().root()),
             None => Vec::new(),
@@ -381,19 +318,18 @@ impl<'a> Group<'a> {
                 ),
             ));
         }
-        if old.is_none() && self.effects.counters.sequence >> SEQUENCE_BITS != 0 {
-            return Err(Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"));
-        }
-
-        let number = match &old {
-            Some(old) => old.header().number,
-            None => item_number(self.partition.range_id, self.effects.counters.sequence + 1),
+        let number = match (&old, drafted.and_then(|drafted| drafted.number)) {
+            (Some(old), _) => old.header().number,
+            (None, Some(number)) => number,
+            (None, None) => self.partition.reserve_number()?,
         };
-        let encoded = Stored::open(&value[HEADER_BYTES..])
+        let stamp = drafted.map(|drafted| drafted.stamp);
+        let mut header = ItemHeader { lsn: 0, operation: 0, number, ts, ttl, stamp };
+        let encoded = Stored::open(&value[header.bytes_len()..])
             .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
         let new = NewVersion {
             root: encoded.root(),
-            ts: self.ts,
+            ts,
             computed: &computed,
             content: Some((entries, &plan.layout)),
         };
@@ -407,14 +343,16 @@ impl<'a> Group<'a> {
             let built = self.effects.index.state.is_built(number);
             self.note_computed(plan, built);
         }
+        self.use_number(number);
+        if let Some(stamp) = stamp {
+            self.use_number(stamp.number());
+        }
         if old.is_none() {
-            self.effects.counters.sequence += 1;
             self.effects.counters.items += 1;
             size.items += 1;
             self.record(Family::Number, keys::number(number), Some(address.key.clone()));
         }
         size.bytes = size_after;
-        self.set_size(size_key, size);
         self.effects.counters.bytes = self.effects.counters.bytes - old_bytes + new_bytes;
         let mut changed_entries = 0;
         for constraint in 0..unique.len().max(old_unique.len()) {
@@ -433,8 +371,11 @@ impl<'a> Group<'a> {
             }
         }
         let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
-        let position = self.log(plan, kind, old.as_ref(), number, address.key.clone());
-        let header = ItemHeader { lsn: position.lsn, operation: 0, number, ts: self.ts, ttl };
+        let (position, operation) = self.log(plan, kind, old.as_ref(), number, address.key.clone(), ts);
+        self.set_size(size_key, size, position.lsn);
+        self.effects.value_bytes += value.len();
+        header.lsn = position.lsn;
+        header.operation = operation;
         header.write(&mut value);
         let item = Item::open(value.into())?;
         let new_bytes = item.json_bytes(&self.partition.identity);
@@ -465,11 +406,29 @@ impl<'a> Group<'a> {
                 }
             }
         };
-        self.effects.items.insert(address.key, Some(item.clone()));
-        Ok(Written { kind, item, charge: price(&work, ReadCost::Single), position })
+        let charge = self.charge(&work, &address.key);
+        self.effects.set_item(address.key, Some(item.clone()));
+        Ok(Written { kind, item, charge, position })
     }
 
-    /// Gives the write its commit number and writes it into the change log.
+    /// Returns what a write costs, and takes note that the transaction knows the item from now on.
+    fn charge(&mut self, work: &Work, key: &Bytes) -> RequestUnits {
+        let Some(scope) = &mut self.scope else { return price(work, ReadCost::Single) };
+        let saving = if scope.known.insert(key.clone()) { Saving::Shared } else { Saving::Known };
+        let tally = measure(work, ReadCost::Single, saving);
+        scope.tally += tally;
+        tally.total()
+    }
+
+    /// Sees to it that a number is never given again.
+    fn use_number(&mut self, number: u64) {
+        if let Some(sequence) = sequence_in(self.partition.range_id, number) {
+            self.effects.counters.sequence = self.effects.counters.sequence.max(sequence);
+        }
+    }
+
+    /// Gives the write its place in the order of commits and writes it into the change log. The writes of a
+    /// transaction have one commit number, and count inside it.
     fn log(
         &mut self,
         plan: &Plan,
@@ -477,25 +436,37 @@ impl<'a> Group<'a> {
         old: Option<&Item>,
         number: u64,
         item_key: Bytes,
-    ) -> Position {
+        ts: u32,
+    ) -> (Position, u16) {
         self.effects.written = true;
-        self.effects.counters.lsn += 1;
+        let operation = match &mut self.scope {
+            None => 0,
+            Some(scope) => {
+                scope.writes += 1;
+                scope.writes - 1
+            }
+        };
+        if operation == 0 {
+            self.effects.counters.lsn += 1;
+        }
         let lsn = self.effects.counters.lsn;
         if let Some(old) = old
             && !plan.keeps_all_versions
         {
             self.record(Family::Feed, keys::feed(old.header().lsn, old.header().operation), None);
         }
+        let previous = old.filter(|_| plan.keeps_all_versions).map(|old| old.bytes().clone());
+        self.effects.value_bytes += previous.as_ref().map_or(0, Bytes::len);
         let change = Change {
             kind,
-            ts: self.ts,
+            ts,
             number,
             previous_lsn: old.map_or(0, |old| old.header().lsn),
             item_key,
-            previous: old.filter(|_| plan.keeps_all_versions).map(|old| old.bytes().clone()),
+            previous,
         };
-        self.record(Family::Feed, keys::feed(lsn, 0), Some(change.encode()));
-        Position { range_id: self.partition.range_id, lsn }
+        self.record(Family::Feed, keys::feed(lsn, operation), Some(change.encode()));
+        (self.position(), operation)
     }
 
     /// Takes note if an item is written that this group has written before.
@@ -527,28 +498,27 @@ impl<'a> Group<'a> {
         if let Some((_, known)) = self.settled.items.get(key) {
             return Ok(known.clone());
         }
-        self.space.get(Family::Item, key)?.map(Item::open).transpose()
+        self.base.item(key)
     }
 
-    fn set_size(&mut self, key: Bytes, size: LogicalSize) {
-        let (before, changed) = self.effects.sizes.get(&key).copied().unwrap_or_default();
-        self.effects.sizes.insert(key, (size, changed || size != before));
+    fn set_size(&mut self, key: Bytes, size: LogicalSize, lsn: u64) {
+        self.effects.set_size(key, LastSize { size, lsn });
     }
 
     fn size(&mut self, key: &Bytes) -> Result<LogicalSize> {
         if let Some((known, _)) = self.effects.sizes.get(key) {
-            return Ok(*known);
+            return Ok(known.size);
         }
-        let size = match self.settled.sizes.get(key) {
-            Some(known) => *known,
-            None => self.stored_size(key)?,
+        let last = match self.settled.size(key) {
+            Some(known) => known,
+            None => self.settled.old_size(self.stored_size(key)?),
         };
-        self.effects.sizes.insert(key.clone(), (size, false));
-        Ok(size)
+        self.effects.sizes.insert(key.clone(), (last, false));
+        Ok(last.size)
     }
 
     fn stored_size(&self, key: &Bytes) -> Result<LogicalSize> {
-        match self.space.get(Family::Meta, key)? {
+        match self.base.get(Family::Meta, key)? {
             Some(bytes) => LogicalSize::decode(&bytes),
             None => Ok(LogicalSize::default()),
         }
@@ -561,18 +531,24 @@ impl<'a> Group<'a> {
         }
         match self.settled.records.get(&named) {
             Some((_, known)) => Ok(known.clone()),
-            None => Ok(self.space.get(family, key)?),
+            None => Ok(self.base.get(family, key)?),
         }
     }
 
     fn record(&mut self, family: Family, key: Bytes, value: Option<Bytes>) {
-        self.effects.records.insert((family, key), value);
+        self.effects.set_record(family, key, value);
     }
 }
 
-/// Returns the number of the item that was the `sequence`th to be born in a partition.
-fn item_number(range_id: u32, sequence: u64) -> u64 {
-    u64::from(range_id) << SEQUENCE_BITS | sequence
+/// Returns the number that a partition gives as its `sequence`th; `None` once it has no more.
+pub(crate) fn item_number(range_id: u32, sequence: u64) -> Option<u64> {
+    (sequence >> SEQUENCE_BITS == 0).then_some(u64::from(range_id) << SEQUENCE_BITS | sequence)
+}
+
+/// Returns which number of a partition a number is, if it was given there.
+pub(crate) fn sequence_in(range_id: u32, number: u64) -> Option<u64> {
+    let is_given_here = number >> SEQUENCE_BITS == u64::from(range_id);
+    is_given_here.then_some(number & ((1 << SEQUENCE_BITS) - 1))
 }
 
 fn not_found(address: &ItemAddress) -> Error {

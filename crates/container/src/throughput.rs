@@ -117,6 +117,11 @@ pub enum Work {
     ReadNothing,
     /// The request was routed to a partition and refused there.
     Refused,
+    /// A script ran; what it read and wrote is counted by itself.
+    Script {
+        /// Steps of the interpreter.
+        steps: u64,
+    },
 }
 
 /// Index terms that an operation wrote or removed.
@@ -136,33 +141,95 @@ impl TermCount {
     }
 }
 
+/// What a write costs less because of where it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Saving {
+    /// Nothing: the write stands by itself.
+    None,
+    /// It is one of a transaction or a batch.
+    Shared,
+    /// It is one of a transaction or a batch that read or wrote the item before.
+    Known,
+}
+
+/// An amount that is not rounded yet, so that the parts of a transaction add up exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// In 1/21 request units.
+    units: u64,
+    hundredths: u64,
+}
+
+impl Tally {
+    /// Rounds the amount, half up.
+    pub(crate) fn total(self) -> RequestUnits {
+        RequestUnits::from_units(self.units) + RequestUnits(self.hundredths)
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.units += other.units;
+        self.hundredths += other.hundredths;
+    }
+}
+
 /// Returns the price of some work.
 pub fn price(work: &Work, cost: ReadCost) -> RequestUnits {
+    measure(work, cost, Saving::None).total()
+}
+
+/// Returns the price of some work, not rounded.
+pub(crate) fn measure(work: &Work, cost: ReadCost, saving: Saving) -> Tally {
     let replicas = match cost {
         ReadCost::Single => 1,
         ReadCost::Double => 2,
     };
+    let units = |units| Tally { units, hundredths: 0 };
+    let written = |write_units: u64| {
+        let saved = if saving == Saving::None { 0 } else { SHARED_WRITE_UNITS_SAVED };
+        units(UNITS_PER_WRITE_UNIT * write_units.saturating_sub(saved))
+    };
     match work {
-        Work::Read { item_bytes } => RequestUnits::from_units(replicas * read_units(*item_bytes)),
+        Work::Read { item_bytes } => units(replicas * read_units(*item_bytes)),
         Work::Create { item_bytes, terms } | Work::Delete { item_bytes, terms } => {
-            RequestUnits::from_units(UNITS_PER_WRITE_UNIT * (write_units(*item_bytes) + terms.write_units()))
+            written(write_units(*item_bytes) + terms.write_units())
         }
         Work::Replace { old_bytes, new_bytes, terms, patch_operations } => {
-            let units = write_units(*old_bytes) + write_units(*new_bytes) + terms.write_units();
-            RequestUnits::from_units(UNITS_PER_WRITE_UNIT * units)
-                + RequestUnits(PATCH_OPERATION_HUNDREDTHS * *patch_operations as u64)
+            // A patch has to look at the old version whether or not it was read before.
+            let old = match saving {
+                Saving::Known if *patch_operations == 0 => 0,
+                _ => write_units(*old_bytes),
+            };
+            let whole = written(old + write_units(*new_bytes) + terms.write_units());
+            Tally { hundredths: PATCH_OPERATION_HUNDREDTHS * *patch_operations as u64, ..whole }
         }
         Work::Page { item_bytes, entries_skipped } => {
             let units: u64 = item_bytes.iter().map(|bytes| read_units(*bytes)).sum();
             // 0.0042 a skipped entry: counted in ten-thousandths and rounded once.
             let skipped = RequestUnits((42 * *entries_skipped as u64 + 50) / 100);
             let page = RequestUnits::from_units(replicas * units) + skipped;
-            page.max(RequestUnits(100 * replicas))
+            Tally { units: 0, hundredths: page.max(RequestUnits(100 * replicas)).0 }
         }
-        Work::ReadNothing => RequestUnits(100 * replicas),
-        Work::Refused => RequestUnits::from_units(26),
+        Work::ReadNothing => Tally { units: 0, hundredths: 100 * replicas },
+        Work::Refused => units(26),
+        Work::Script { steps } => Tally {
+            units: SCRIPT_UNITS,
+            hundredths: SCRIPT_STEPS_HUNDREDTHS * (steps / SCRIPT_STEPS_CHARGED),
+        },
     }
 }
+
+/// What each write of a transaction or batch costs less than one by itself, in write units.
+const SHARED_WRITE_UNITS_SAVED: u64 = 4;
+
+/// What running a script costs, in 1/21 request units.
+const SCRIPT_UNITS: u64 = 12;
+
+/// So many steps of a script cost [`SCRIPT_STEPS_HUNDREDTHS`].
+const SCRIPT_STEPS_CHARGED: u64 = 100_000;
+
+const SCRIPT_STEPS_HUNDREDTHS: u64 = 10;
 
 /// One write unit is 4/21 of a request unit: presumably the four replicas.
 const UNITS_PER_WRITE_UNIT: u64 = 4;

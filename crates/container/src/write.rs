@@ -13,10 +13,11 @@ use bytes::Bytes;
 use crate::container::Plan;
 use crate::entries::EntryList;
 use crate::error::{Error, ErrorKind, Result};
-use crate::item::{ETag, HEADER_BYTES, SYSTEM_PROPERTIES};
+use crate::item::{ETag, HEADER_BYTES, STAMPED_HEADER_BYTES, SYSTEM_PROPERTIES, Stamp};
 use crate::keys::LogicalKey;
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
 use crate::patch::Patch;
+use crate::throughput::{ReadCost, RequestUnits, Work, price};
 
 /// What must hold of the stored item for a write to go ahead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -95,7 +96,17 @@ fn check_partition_key_size(partition_key: &PartitionKey, version: HashVersion) 
     Ok(())
 }
 
+/// What was fixed about a version when it was drafted, and holds whenever it is committed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drafted {
+    pub(crate) stamp: Stamp,
+    pub(crate) ts: u32,
+    /// The number of an item that comes into being, once it is known that it does.
+    pub(crate) number: Option<u64>,
+}
+
 /// A whole item, ready to be committed.
+#[derive(Clone)]
 pub(crate) struct PreparedItem {
     pub(crate) address: ItemAddress,
     /// The item's value with room for its header.
@@ -109,6 +120,12 @@ pub(crate) struct PreparedItem {
     /// Encoded values of each unique key.
     pub(crate) unique: Vec<Vec<u8>>,
     pub(crate) ttl: i32,
+    /// Set where the version was drafted by a transaction.
+    pub(crate) drafted: Option<Drafted>,
+}
+
+fn header_bytes(drafted: Option<Drafted>) -> usize {
+    if drafted.is_some() { STAMPED_HEADER_BYTES } else { HEADER_BYTES }
 }
 
 /// Reads a body and checks it against the container's definition and the partition key of the request.
@@ -117,10 +134,11 @@ pub(crate) fn prepare(
     limits: &Limits,
     body: &[u8],
     expected: &PartitionKey,
+    drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {
     let stored = stored::encode(body, &SYSTEM_PROPERTIES)
         .map_err(|error| Error::invalid(format!("the item is not valid: {error}")))?;
-    prepare_stored(plan, limits, &stored, expected)
+    prepare_stored(plan, limits, &stored, expected, drafted)
 }
 
 /// The same for an item that is in its stored form already.
@@ -129,6 +147,7 @@ pub(crate) fn prepare_stored(
     limits: &Limits,
     encoded: &[u8],
     expected: &PartitionKey,
+    drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {
     let stored = Stored::open(encoded)
         .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
@@ -161,10 +180,39 @@ pub(crate) fn prepare_stored(
     let entries = EntryList::of(&plan.layout, Part::Content, root, 0, &[]);
     let computed = plan.computed(root);
     let unique = unique_keys(plan, root);
-    let mut value = Vec::with_capacity(HEADER_BYTES + encoded.len());
-    value.resize(HEADER_BYTES, 0);
+    let header_bytes = header_bytes(drafted);
+    let mut value = Vec::with_capacity(header_bytes + encoded.len());
+    value.resize(header_bytes, 0);
     value.extend_from_slice(encoded);
-    Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value })
+    Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value, drafted })
+}
+
+/// Prepares the write of a whole item given as JSON. `id` is the item that a replace names.
+pub(crate) fn prepare_put(
+    plan: &Plan,
+    limits: &Limits,
+    id: Option<&str>,
+    body: &[u8],
+    expected: &PartitionKey,
+    drafted: Option<Drafted>,
+) -> Result<PreparedItem> {
+    let item = prepare(plan, limits, body, expected, drafted)?;
+    match id {
+        Some(id) if id != item.address.id => Err(Error::invalid(format!(
+            "an item's id cannot be changed: the request names '{id}', the body has '{}'",
+            item.address.id
+        ))),
+        _ => Ok(item),
+    }
+}
+
+/// Adds what it costs to have a request refused that was routed, but did not get as far as its committer.
+pub(crate) fn refused(error: Error) -> Error {
+    let charge = match error.kind {
+        ErrorKind::ItemTooLarge => RequestUnits::ZERO,
+        _ => price(&Work::Refused, ReadCost::Single),
+    };
+    Error { charge, ..error }
 }
 
 /// Whether the key in the request is that of the item.

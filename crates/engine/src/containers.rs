@@ -1,7 +1,7 @@
 //! Containers: their definitions and their partition maps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock};
 
 use armilla_container::{Container, ContainerDefinition, ContainerIdentity, initial_ranges};
 use armilla_kv::SpaceId;
@@ -12,14 +12,15 @@ use crate::access::{Action, Caller};
 use crate::computed;
 use crate::databases::check_id;
 use crate::error::{Error, ErrorKind, Result};
+use crate::execution::ScriptTurns;
 use crate::offers::Offer;
 use crate::open::Engine;
 use crate::record::{self, Version, tag};
 use crate::reindexing::Reindexing;
 use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
+use crate::scripts::Scripts;
 use crate::throughput::Throughput;
-use crate::tree::{Change, Children, Page, etag};
-use crate::user_functions::StoredFunction;
+use crate::tree::{Change, Page, etag};
 
 /// A container as operations on its items find it.
 pub struct ContainerHandle {
@@ -31,8 +32,8 @@ pub struct ContainerHandle {
     deleted: AtomicBool,
     container: Container,
     reindexing: Reindexing,
-    /// Changed only with the writer's lock held.
-    functions: RwLock<Children<StoredFunction>>,
+    scripts: Scripts,
+    script_turns: ScriptTurns,
 }
 
 /// A container that was found, and how.
@@ -102,7 +103,8 @@ impl ContainerHandle {
             deleted: AtomicBool::new(false),
             container,
             reindexing: Reindexing::default(),
-            functions: RwLock::default(),
+            scripts: Scripts::default(),
+            script_turns: ScriptTurns::of_container(),
         }
     }
 
@@ -144,13 +146,13 @@ impl ContainerHandle {
         self.deleted.load(Ordering::Acquire)
     }
 
-    /// Returns its user-defined functions.
-    pub(crate) fn functions(&self) -> RwLockReadGuard<'_, Children<StoredFunction>> {
-        self.functions.read().expect("no panic while the functions are held")
+    pub(crate) fn scripts(&self) -> &Scripts {
+        &self.scripts
     }
 
-    pub(crate) fn functions_mut(&self) -> RwLockWriteGuard<'_, Children<StoredFunction>> {
-        self.functions.write().expect("no panic while the functions are held")
+    /// Returns the turns of its scripts.
+    pub(crate) fn script_turns(&self) -> &ScriptTurns {
+        &self.script_turns
     }
 
     pub(crate) fn reindexing(&self) -> &Reindexing {
@@ -182,7 +184,7 @@ impl ContainerHandle {
         Ok(Usage { items: counters.items, bytes: counters.bytes })
     }
 
-    fn self_link(&self) -> String {
+    pub(crate) fn self_link(&self) -> String {
         format!("dbs/{}/colls/{}/", self.rid.database(), self.rid)
     }
 
@@ -397,8 +399,8 @@ impl Engine {
         let spaces: Vec<SpaceId> = found.container.ranges().map(|range| range.space).collect();
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
-        for function in found.functions().iter() {
-            change.delete(function.key());
+        for key in found.scripts().record_keys() {
+            change.delete(key);
         }
         change.raise_lsn_floor(&found);
         if let Some(number) = offer {

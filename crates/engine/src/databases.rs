@@ -130,8 +130,8 @@ impl Engine {
                 let rid = container.rid().to_string();
                 change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
                 rids.push(rid);
-                for function in container.functions().iter() {
-                    change.delete(function.key());
+                for key in container.scripts().record_keys() {
+                    change.delete(key);
                 }
                 change.raise_lsn_floor(container);
                 spaces.extend(container.container().ranges().map(|range| range.space));

@@ -36,6 +36,18 @@ pub enum ErrorKind {
     ContainerReplaced,
     /// The request itself is wrong.
     Invalid,
+    /// Another action of the same batch failed, so this one was not done.
+    FailedDependency,
+    /// Another writer changed what a transaction read, again and again. Run it again.
+    Conflict,
+    /// The text of a script is no JavaScript function.
+    ScriptInvalid,
+    /// A script threw an exception, with this number if it had one; nothing of what it did was kept.
+    ScriptFailed(Option<u32>),
+    /// A script took more time than there is; nothing of what it did was kept.
+    ScriptTimeout,
+    /// What a script answered or logged is over the size limit; nothing of what it did was kept.
+    ScriptResultTooLarge,
     /// The query is wrong: the message is the list of errors as JSON, in the shape that clients know.
     BadQuery,
     /// The query spans partitions, and the caller puts results together: the message is the plan as JSON.
@@ -69,12 +81,14 @@ pub struct Error {
     pub charge: RequestUnits,
     /// Where it happened, once it had been routed to a physical partition.
     pub position: Option<Position>,
+    /// What a failing script had logged, if it was asked for.
+    pub script_log: Option<String>,
 }
 
 impl Error {
     /// Returns a failure that cost nothing.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), charge: RequestUnits::ZERO, position: None }
+        Error { kind, message: message.into(), charge: RequestUnits::ZERO, position: None, script_log: None }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Error {
@@ -92,6 +106,13 @@ impl Error {
         Error::new(
             ErrorKind::OwnerNotFound(kind),
             format!("owner resource does not exist: there is no {} '{id}'", kind.noun()),
+        )
+    }
+
+    pub(crate) fn precondition_failed() -> Error {
+        Error::new(
+            ErrorKind::PreconditionFailed,
+            "operation cannot be performed because one of the specified precondition is not met",
         )
     }
 
@@ -129,6 +150,7 @@ impl From<container::Error> for Error {
             container::ErrorKind::ItemTooLarge => ErrorKind::TooLarge,
             container::ErrorKind::PartitionKeyMismatch => ErrorKind::PartitionKeyMismatch,
             container::ErrorKind::Invalid => ErrorKind::Invalid,
+            container::ErrorKind::Conflict => ErrorKind::Conflict,
             container::ErrorKind::RangeGone => ErrorKind::RangeGone,
             container::ErrorKind::SessionNotAvailable => ErrorKind::SessionNotAvailable,
             container::ErrorKind::OutcomeUnknown => ErrorKind::OutcomeUnknown,
@@ -136,6 +158,12 @@ impl From<container::Error> for Error {
             container::ErrorKind::Corrupt => ErrorKind::Corrupt,
             container::ErrorKind::Internal => ErrorKind::Internal,
         };
-        Error { kind, message: error.message, charge: error.charge, position: error.position }
+        Error {
+            kind,
+            message: error.message,
+            charge: error.charge,
+            position: error.position,
+            script_log: None,
+        }
     }
 }

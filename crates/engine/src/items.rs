@@ -1,5 +1,8 @@
 //! Items of a container: permissions, sessions and addresses, on top of what `container` does with them.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use armilla_container::{
     ETag, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadItem, WriteMode, Written,
 };
@@ -11,6 +14,7 @@ use crate::condition;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Engine;
+use crate::triggers::{TriggeredWrite, Triggers};
 
 /// How a request names an item.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +34,28 @@ pub struct PageRequest {
     pub items_max: Option<usize>,
     /// Where the page before ended.
     pub continuation: Option<String>,
+}
+
+/// An item that was written.
+pub struct ItemWritten {
+    /// What the write did.
+    pub written: Written,
+    /// What the trigger after the write wants the caller to be shown instead of the item, as JSON.
+    pub response_body: Option<String>,
+}
+
+impl From<Written> for ItemWritten {
+    fn from(written: Written) -> ItemWritten {
+        ItemWritten { written, response_body: None }
+    }
+}
+
+impl Deref for ItemWritten {
+    type Target = Written;
+
+    fn deref(&self) -> &Written {
+        &self.written
+    }
 }
 
 /// Items in a page when the caller leaves it to the server.
@@ -65,40 +91,55 @@ impl Engine {
     }
 
     /// Creates an item, or creates or replaces one.
+    #[expect(clippy::too_many_arguments, reason = "they are what a write request consists of")]
     pub async fn write_item(
         &self,
         caller: &Caller,
-        container: &ContainerHandle,
+        container: &Arc<ContainerHandle>,
         mode: WriteMode,
         partition_key: Option<&PartitionKey>,
         body: &[u8],
         precondition: Precondition,
-    ) -> Result<Written> {
+        triggers: &Triggers,
+    ) -> Result<ItemWritten> {
         let partition_key = required(partition_key)?;
         // A permission for one item cannot be checked against an id that is not read yet; it does not create.
         caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))?;
+        if !triggers.is_empty() {
+            let write = TriggeredWrite::Put { mode, id: None, body: body.to_vec(), precondition };
+            return self.write_with_triggers(caller, container, partition_key, triggers, write).await;
+        }
         container
             .container()
             .write_item(mode, partition_key, None, body, precondition)
             .await
+            .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
     }
 
     /// Replaces an item.
+    #[expect(clippy::too_many_arguments, reason = "they are what a write request consists of")]
     pub async fn replace_item(
         &self,
         caller: &Caller,
-        container: &ContainerHandle,
+        container: &Arc<ContainerHandle>,
         name: ItemName<'_>,
         partition_key: Option<&PartitionKey>,
         body: &[u8],
         precondition: Precondition,
-    ) -> Result<Written> {
+        triggers: &Triggers,
+    ) -> Result<ItemWritten> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
+        if !triggers.is_empty() {
+            let (mode, body) = (WriteMode::Replace, body.to_vec());
+            let write = TriggeredWrite::Put { mode, id: Some(id), body, precondition };
+            return self.write_with_triggers(caller, container, &partition_key, triggers, write).await;
+        }
         container
             .container()
             .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition)
             .await
+            .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
     }
 
@@ -106,16 +147,22 @@ impl Engine {
     pub async fn delete_item(
         &self,
         caller: &Caller,
-        container: &ContainerHandle,
+        container: &Arc<ContainerHandle>,
         name: ItemName<'_>,
         partition_key: Option<&PartitionKey>,
         precondition: Precondition,
-    ) -> Result<Written> {
+        triggers: &Triggers,
+    ) -> Result<ItemWritten> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
+        if !triggers.is_empty() {
+            let write = TriggeredWrite::Delete { id, precondition };
+            return self.write_with_triggers(caller, container, &partition_key, triggers, write).await;
+        }
         container
             .container()
             .delete_item(&partition_key, &id, precondition)
             .await
+            .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
     }
 
@@ -203,7 +250,8 @@ fn address(container: &ContainerHandle, found: &ReadItem) -> (PartitionKey, Stri
     (partition_key, id)
 }
 
-fn required(partition_key: Option<&PartitionKey>) -> Result<&PartitionKey> {
+/// Refuses a request without a partition key.
+pub(crate) fn required(partition_key: Option<&PartitionKey>) -> Result<&PartitionKey> {
     partition_key.ok_or_else(|| {
         Error::new(ErrorKind::Invalid, "PartitionKey value must be supplied for this operation")
     })

@@ -4,14 +4,16 @@
 //! and sessions, and answer with what they cost.
 //!
 //! ```text
-//! Engine        databases, containers, offers, users, permissions, user-defined functions: the resource tree
-//! ContainerHandle   items of one container: read, write, delete, patch, list; its ranges
+//! Engine        databases, containers, offers, users, permissions, scripts: the resource tree
+//! ContainerHandle   items of one container: read, write, delete, patch, list, batches; its ranges
 //! ```
 //!
 //! Invariant: nothing here knows a status code, a header name or a wire format. The links and resource ids
 //! that appear are part of the data model: permissions and scripts name resources by them.
 
 mod access;
+mod batches;
+mod bulk;
 mod check;
 mod computed;
 mod condition;
@@ -19,35 +21,44 @@ mod consistency;
 mod containers;
 mod databases;
 mod error;
+mod execution;
 mod items;
 mod limits;
 mod offers;
 mod open;
 mod permissions;
+mod procedures;
 mod queries;
 mod record;
 mod reindexing;
 mod resource;
+mod scripts;
 mod throughput;
 mod token;
 mod tree;
-mod user_functions;
+mod triggers;
 mod users;
 
 pub use access::{Access, Caller, Grant, GrantMode};
+pub use batches::{ActionDone, BatchAction, BatchAnswer};
+pub use bulk::BulkOperation;
 pub use check::{CheckReport, check};
 pub use consistency::Consistency;
 pub use containers::{ContainerHandle, Located, RangeInfo, RangeMap, Usage};
 pub use error::{Error, ErrorKind, Result};
-pub use items::{ItemName, PageRequest};
+pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
-    ID_CHARACTERS_MAX, LIST_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN,
-    USER_FUNCTIONS_MAX,
+    BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, ID_CHARACTERS_MAX, LIST_MAX, SCRIPT_ATTEMPTS_MAX,
+    SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT,
+    TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
 };
 pub use open::{Engine, EngineOptions};
+pub use procedures::ProcedureDone;
 pub use queries::{QueryMetrics, QueryPage, QueryRequest};
 pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};
+pub use scripts::{ScriptDefinition, ScriptKind, TriggerOperation, TriggerRule, TriggerTime};
 pub use throughput::Throughput;
+pub use triggers::Triggers;
 
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-/// Longest id of a database, container, user, permission or user-defined function, in characters.
+use armilla_container::RequestUnits;
+
+/// Longest id of a database, container, user, permission or script, in characters.
 pub const ID_CHARACTERS_MAX: usize = 255;
 
 /// Most resources in one page of a list.
@@ -20,8 +22,36 @@ pub const TOKEN_SECONDS_MAX: u32 = 24 * 3_600;
 /// Longest resource token that is looked at.
 pub(crate) const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
+/// Most stored procedures of one container.
+pub const STORED_PROCEDURES_MAX: usize = 100;
+
+/// Most triggers of one container.
+pub const TRIGGERS_MAX: usize = 25;
+
 /// Most user-defined functions of one container.
 pub const USER_FUNCTIONS_MAX: usize = 50;
 
 /// How long the user-defined functions of a page may go on after the page should have ended.
 pub(crate) const FUNCTION_GRACE: Duration = Duration::from_secs(1);
+
+/// How long a script may run unless the account is told otherwise.
+pub const SCRIPT_SECONDS_MAX: u64 = 5;
+
+/// Percent of that time after which a script's operations are refused, so that it can end in good order.
+pub(crate) const SCRIPT_CLOSING_PERCENT: u32 = 80;
+
+/// What a script may spend before its operations are refused: what a physical partition serves in a second.
+pub const SCRIPT_CHARGE_MAX: RequestUnits = RequestUnits::from_hundredths(10_000 * 100);
+
+/// Scripts that run at the same time; others wait their turn.
+pub const SCRIPTS_AT_ONCE_MAX: usize = 16;
+
+/// Scripts of one container that run at the same time, so that those of others find a turn.
+pub const CONTAINER_SCRIPTS_AT_ONCE_MAX: usize = 8;
+
+/// How often a script is run again because another writer came between, before the caller is told. All but the first
+/// few runs hold the logical partition, so that nobody can.
+pub const SCRIPT_ATTEMPTS_MAX: u32 = 8;
+
+/// Most actions of one batch.
+pub const BATCH_ACTIONS_MAX: usize = 100;

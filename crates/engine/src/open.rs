@@ -1,6 +1,7 @@
 //! Opening and closing the engine.
 
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits};
 use armilla_env::Env;
@@ -12,14 +13,16 @@ use crate::computed;
 use crate::consistency::Consistency;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
+use crate::execution::ScriptTurns;
+use crate::limits::SCRIPT_SECONDS_MAX;
 use crate::offers::Offer;
 use crate::permissions::Permission;
 use crate::queries::QUERIES_AT_ONCE_MAX;
 use crate::record::{self, Record, TreeCounters, tag};
 use crate::reindexing::Reindexing;
+use crate::scripts::{self, ScriptKind, StoredScript};
 use crate::token::TokenMint;
 use crate::tree::{Children, Database, Tree, User, Writer};
-use crate::user_functions::{self, StoredFunction};
 
 /// The space of the resource tree.
 pub(crate) const ROOT_SPACE: SpaceId = SpaceId(0);
@@ -31,11 +34,17 @@ pub struct EngineOptions {
     pub limits: Limits,
     /// The account's consistency level.
     pub consistency: Consistency,
+    /// How long a script may run.
+    pub script_time: Duration,
 }
 
 impl Default for EngineOptions {
     fn default() -> EngineOptions {
-        EngineOptions { limits: Limits::default(), consistency: Consistency::Session }
+        EngineOptions {
+            limits: Limits::default(),
+            consistency: Consistency::Session,
+            script_time: Duration::from_secs(SCRIPT_SECONDS_MAX),
+        }
     }
 }
 
@@ -55,6 +64,9 @@ struct Shared {
     writer: tokio::sync::Mutex<Writer>,
     /// Queries that may run at the same time.
     query_turns: tokio::sync::Semaphore,
+    /// Scripts that may, which are not to take the turns of queries.
+    script_turns: ScriptTurns,
+    script_time: Duration,
 }
 
 impl Drop for Shared {
@@ -112,6 +124,8 @@ impl Engine {
                 tree: RwLock::new(tree),
                 writer: tokio::sync::Mutex::new(writer),
                 query_turns: tokio::sync::Semaphore::new(QUERIES_AT_ONCE_MAX),
+                script_turns: ScriptTurns::of_account(),
+                script_time: options.script_time,
             }),
         };
         if !to_drop.is_empty() {
@@ -184,20 +198,29 @@ impl Engine {
         self.shared.query_turns.acquire().await.expect("the semaphore is never closed")
     }
 
+    pub(crate) fn script_turns(&self) -> &ScriptTurns {
+        &self.shared.script_turns
+    }
+
+    /// Returns how long a script may run.
+    pub(crate) fn script_time(&self) -> Duration {
+        self.shared.script_time
+    }
+
     pub(crate) async fn writer(&self) -> tokio::sync::MutexGuard<'_, Writer> {
         self.shared.writer.lock().await
     }
 }
 
 /// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
-/// databases (`d`), functions (`f`) before containers, permissions (`p`) before users (`u`).
+/// databases (`d`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`).
 struct Loader {
     store: Arc<dyn Store>,
     env: Env,
     limits: Arc<Limits>,
     tree: Tree,
     counters: TreeCounters,
-    functions: Vec<StoredFunction>,
+    scripts: Vec<StoredScript>,
     permissions: Vec<Permission>,
     to_drop: Vec<SpaceId>,
 }
@@ -210,7 +233,7 @@ impl Loader {
             limits: limits.clone(),
             tree: Tree::default(),
             counters: TreeCounters::default(),
-            functions: Vec::new(),
+            scripts: Vec::new(),
             permissions: Vec::new(),
             to_drop: Vec::new(),
         }
@@ -265,9 +288,10 @@ impl Loader {
                 Reindexing::start(&handle, &self.env);
                 database.containers.insert(&id, u64::from(rid.number()), handle);
             }
-            tag::USER_FUNCTION => {
-                let rid = text().and_then(user_functions::parse_rid).ok_or_else(damaged)?;
-                self.functions.push(StoredFunction::decode(rid, value)?);
+            tag::USER_FUNCTION | tag::STORED_PROCEDURE | tag::TRIGGER => {
+                let kind = ScriptKind::of_record_tag(*tag).ok_or_else(damaged)?;
+                let rid = text().and_then(|text| scripts::parse_rid(kind, text)).ok_or_else(damaged)?;
+                self.scripts.push(StoredScript::decode(kind, rid, value)?);
             }
             tag::OFFER => {
                 let ordinal = u32::from_be_bytes(rest.try_into().map_err(|_| damaged())?);
@@ -310,16 +334,16 @@ impl Loader {
             let id = permission.id.clone();
             user.permissions.insert(&id, rid.number(), permission);
         }
-        for function in self.functions {
-            let rid = function.rid;
+        for script in self.scripts {
+            let rid = script.rid;
             let container_rid = rid.container();
             let container = self
                 .tree
                 .database_mut(container_rid.database())
                 .and_then(|database| database.containers.get_by_ordinal(u64::from(container_rid.number())))
-                .ok_or_else(|| orphan("user-defined function", rid))?;
-            let id = function.id.clone();
-            container.functions_mut().insert(&id, rid.number(), function);
+                .ok_or_else(|| orphan(script.kind.noun(), rid))?;
+            let id = script.id.clone();
+            container.scripts().of_mut(script.kind).insert(&id, rid.number(), script);
         }
         Ok((self.tree, self.counters))
     }

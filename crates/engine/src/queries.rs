@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_container::definition::GeospatialType;
-use armilla_container::{QueryWork, ReadCost, query_charge};
+use armilla_container::{ContainerDefinition, QueryWork, ReadCost, Transaction, query_charge};
 use armilla_env::Env;
 use armilla_index::IndexingPolicy;
 use armilla_query::gateway::{self, Features};
@@ -190,9 +190,11 @@ impl Engine {
         let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
         let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
         let source = MemorySource::new(documents, &IndexingPolicy::default(), memory).map_err(refused)?;
-        let page = run(&compiled, &[&source], request, None, false, &NoUserFunctions, self.env())
-            .map_err(refused)?;
-        Ok(finish(page, &compiled, Vec::new(), ReadCost::Single, self.env(), started, Times::default()))
+        let deadline = started + PAGE_PATIENCE;
+        let world = World { geometry: false, functions: &NoUserFunctions, env: self.env(), deadline };
+        let page = run(&compiled, &[&source], request, None, &world).map_err(refused)?;
+        let (cost, env, times) = (ReadCost::Single, self.env(), Times::default());
+        Ok(finish(page, &compiled, Vec::new(), Ending { cost, env, started, times }))
     }
 
     /// Returns how much of a changed indexing policy is carried out, from 0 to 100.
@@ -210,42 +212,112 @@ fn query(
     env: &Env,
 ) -> Result<QueryPage> {
     let refused = |error| bad_query(&request.text, error);
-    let started = env.clock.elapsed();
+    let prepared = Prepared::new(handle, request, env, env.clock.elapsed() + PAGE_PATIENCE)?;
     let container = handle.container();
-    let definition = container.definition();
-    let computed = computed::readable(&definition);
-    let options =
-        CompileOptions { parameters: &request.parameters, computed: &computed, system_properties: true };
-    let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
-    let compile = env.clock.elapsed().saturating_sub(started);
-    let functions = ContainerFunctions::find(handle, &compiled.functions, env).map_err(refused)?;
-    let scopes = scope::narrow(&definition, container, request, &compiled)?;
+    let (definition, compiled) = (&prepared.definition, &prepared.compiled);
+    let scopes = scope::narrow(definition, container, request, compiled)?;
     if !request.merge && scopes.spans_partitions && gateway::needs_merge(&compiled.bound) {
-        let shape = scope::partition_key_shape(&definition);
+        let shape = scope::partition_key_shape(definition);
         let plan = gateway::additional_error_info(&compiled.ast, &compiled.bound, &shape).map_err(refused)?;
         return Err(Error::new(ErrorKind::QueryNeedsPlan, plan));
     }
     let mut sources = Vec::new();
     for scope in &scopes.scopes {
-        let readers = container.readers(scope, session).map_err(|error| handle.translate(error))?;
-        sources.extend(readers.into_iter().map(|reader| ReaderSource::new(reader, env.clock.clone())));
+        let touched = container.readers(scope, session).map_err(|error| handle.translate(error))?;
+        let source = |reader| ReaderSource::new(Arc::new(reader), env.clock.clone());
+        sources.extend(touched.into_iter().map(source));
     }
-    let positions = sources.iter().map(ReaderSource::position).collect();
-    let resume = match &request.resume_filter {
-        Some(value) => Some(scope::resume_filter(value).map_err(refused)?),
-        None => None,
-    };
-    let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
-    let geometry = definition.geospatial == Some(GeospatialType::Geometry);
-    let page =
-        run(&compiled, &views, request, resume.as_ref(), geometry, &functions, env).map_err(refused)?;
-    let mut times = Times { compile, ..Times::default() };
-    for source in &sources {
-        let (index, load) = source.times();
-        times.index += index;
-        times.load += load;
+    prepared.answer(sources, request, cost, env)
+}
+
+/// Runs a query of a script in its logical partition: over what its transaction's snapshot holds, but for what the
+/// script has deleted since. A page ends at the deadline, as far as it is.
+pub(crate) fn query_inside(
+    handle: &ContainerHandle,
+    request: &QueryRequest,
+    transaction: &mut Transaction,
+    cost: ReadCost,
+    env: &Env,
+    deadline: Duration,
+) -> Result<QueryPage> {
+    let deadline = deadline.min(env.clock.elapsed() + PAGE_PATIENCE);
+    let prepared = Prepared::new(handle, request, env, deadline)?;
+    // One row, wherever it is made.
+    let is_constant = prepared.compiled.bound.sources.is_empty();
+    let mut sources = Vec::new();
+    if !is_constant {
+        let deleted = transaction.deleted().clone();
+        sources.push(ReaderSource::without(transaction.snapshot(), deleted, env.clock.clone()));
     }
-    Ok(finish(page, &compiled, positions, cost, env, started, times))
+    prepared.answer(sources, request, cost, env)
+}
+
+/// A query that was read, with what it needs of its container.
+struct Prepared {
+    started: Duration,
+    compile: Duration,
+    definition: ContainerDefinition,
+    compiled: CompiledQuery,
+    functions: ContainerFunctions,
+    /// When a page ends as far as it is.
+    deadline: Duration,
+}
+
+impl Prepared {
+    fn new(
+        handle: &ContainerHandle,
+        request: &QueryRequest,
+        env: &Env,
+        deadline: Duration,
+    ) -> Result<Prepared> {
+        let refused = |error| bad_query(&request.text, error);
+        let started = env.clock.elapsed();
+        let definition = handle.container().definition();
+        let computed = computed::readable(&definition);
+        let options =
+            CompileOptions { parameters: &request.parameters, computed: &computed, system_properties: true };
+        let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
+        let compile = env.clock.elapsed().saturating_sub(started);
+        let functions =
+            ContainerFunctions::find(handle, &compiled.functions, env, deadline).map_err(refused)?;
+        Ok(Prepared { started, compile, definition, compiled, functions, deadline })
+    }
+
+    fn answer(
+        &self,
+        sources: Vec<ReaderSource>,
+        request: &QueryRequest,
+        cost: ReadCost,
+        env: &Env,
+    ) -> Result<QueryPage> {
+        let refused = |error| bad_query(&request.text, error);
+        let positions = sources.iter().map(ReaderSource::position).collect();
+        let resume = match &request.resume_filter {
+            Some(value) => Some(scope::resume_filter(value).map_err(refused)?),
+            None => None,
+        };
+        let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
+        let geometry = self.definition.geospatial == Some(GeospatialType::Geometry);
+        let world = World { geometry, functions: &self.functions, env, deadline: self.deadline };
+        let page = run(&self.compiled, &views, request, resume.as_ref(), &world).map_err(refused)?;
+        let mut times = Times { compile: self.compile, ..Times::default() };
+        for source in &sources {
+            let (index, load) = source.times();
+            times.index += index;
+            times.load += load;
+        }
+        let ending = Ending { cost, env, started: self.started, times };
+        Ok(finish(page, &self.compiled, positions, ending))
+    }
+}
+
+/// What a query sees beside its sources.
+struct World<'w> {
+    geometry: bool,
+    functions: &'w dyn UserFunctions,
+    env: &'w Env,
+    /// When a page ends as far as it is.
+    deadline: Duration,
 }
 
 fn run(
@@ -253,11 +325,9 @@ fn run(
     sources: &[&dyn Source],
     request: &QueryRequest,
     resume: Option<&ResumeFilter>,
-    geometry: bool,
-    functions: &dyn UserFunctions,
-    env: &Env,
+    world: &World<'_>,
 ) -> armilla_query::Result<Page> {
-    let deadline = env.clock.elapsed() + PAGE_PATIENCE;
+    let World { geometry, functions, env, deadline } = *world;
     let expired = || env.clock.elapsed() >= deadline;
     let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
     let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired };
@@ -273,16 +343,18 @@ fn run(
     execute(compiled, sources, &budget, request.continuation.as_deref(), resume, &environment)
 }
 
-fn finish(
-    page: Page,
-    compiled: &CompiledQuery,
-    positions: Vec<Position>,
+/// What is known of a page beside its rows.
+struct Ending<'e> {
     cost: ReadCost,
-    env: &Env,
+    env: &'e Env,
     started: Duration,
     times: Times,
-) -> QueryPage {
-    let charge = query_charge(&counted(&page.work_before), &counted(&page.work), cost);
+}
+
+fn finish(page: Page, compiled: &CompiledQuery, positions: Vec<Position>, ending: Ending<'_>) -> QueryPage {
+    let Ending { cost, env, started, times } = ending;
+    let before = counted(&page.work_before, compiled.functions.len());
+    let charge = query_charge(&before, &counted(&page.work, compiled.functions.len()), cost);
     let metrics = QueryMetrics::new(&page, env.clock.elapsed().saturating_sub(started), times);
     QueryPage {
         plans: page.plans,
@@ -298,7 +370,10 @@ fn finish(
     }
 }
 
-fn counted(work: &Work) -> QueryWork {
+/// Adds to what a query counted the calls of user-defined functions: one for each place where one stands in the text
+/// and each item or row that was looked at. How many there really were depends on plans and pages.
+fn counted(work: &Work, function_places: usize) -> QueryWork {
+    let looked_at = work.fetched + work.scanned + work.entries + work.join_tuples;
     QueryWork {
         partitions: work.partitions,
         seeks: work.seeks,
@@ -309,6 +384,7 @@ fn counted(work: &Work) -> QueryWork {
         entries: work.entries,
         aggregate_rows: work.aggregate_rows,
         join_tuples: work.join_tuples,
+        function_calls: function_places as u64 * looked_at,
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) mod tag {
     pub(crate) const SECRET: u8 = b's';
     pub(crate) const DATABASE: u8 = b'd';
     pub(crate) const USER_FUNCTION: u8 = b'f';
+    pub(crate) const STORED_PROCEDURE: u8 = b'r';
+    pub(crate) const TRIGGER: u8 = b't';
     pub(crate) const CONTAINER: u8 = b'k';
     pub(crate) const OFFER: u8 = b'o';
     pub(crate) const USER: u8 = b'u';

@@ -22,6 +22,10 @@ pub enum ResourceKind {
     Permission,
     /// A user-defined function of a container.
     UserDefinedFunction,
+    /// A stored procedure of a container.
+    StoredProcedure,
+    /// A trigger of a container.
+    Trigger,
 }
 
 impl ResourceKind {
@@ -35,6 +39,8 @@ impl ResourceKind {
             ResourceKind::User => "user",
             ResourceKind::Permission => "permission",
             ResourceKind::UserDefinedFunction => "user-defined function",
+            ResourceKind::StoredProcedure => "stored procedure",
+            ResourceKind::Trigger => "trigger",
         }
     }
 }
@@ -93,10 +99,9 @@ pub enum ResourcePrecondition {
 impl ResourcePrecondition {
     pub(crate) fn check(self, etag: ETag) -> Result<()> {
         match self {
-            ResourcePrecondition::Version(expected) if expected != Some(etag) => Err(Error::new(
-                ErrorKind::PreconditionFailed,
-                "operation cannot be performed because one of the specified precondition is not met",
-            )),
+            ResourcePrecondition::Version(expected) if expected != Some(etag) => {
+                Err(Error::precondition_failed())
+            }
             _ => Ok(()),
         }
     }

@@ -2,26 +2,37 @@
 
 use std::fmt;
 
-use crate::limits::{FUNCTION_BYTES_MAX, RESULT_BYTES_MAX};
+use crate::limits::{PROGRAM_BYTES_MAX, RESPONSE_BYTES_MAX, RESULT_BYTES_MAX};
 
 /// A failed script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptError {
     /// The text is no JavaScript function.
     NotAFunction(String),
-    /// The text is longer than any function may be.
+    /// The text is longer than any may be.
     TooLong,
-    /// The function threw an exception, or needed more memory or stack than there is.
-    Thrown(String),
-    /// The function took more time than there is.
+    /// The script threw an exception that nobody caught.
+    Thrown {
+        /// The number of the error, which clients see as the sub-status.
+        number: Option<u32>,
+        /// `Error: text`, and the stack on the lines below where there is one.
+        message: String,
+    },
+    /// The script took more time than there is.
     OutOfTime,
-    /// The result cannot be taken over as JSON.
+    /// The script needed more memory than there is.
+    OutOfMemory,
+    /// The response of a procedure or trigger is longer than any may be.
+    ResponseTooLong,
+    /// The arguments of a procedure are no JSON array.
+    Arguments(String),
+    /// The result of a function cannot be taken over as JSON.
     Result(String),
-    /// The result is longer than any may be.
+    /// The result of a function is longer than any may be.
     ResultTooLong,
     /// No function has this name.
     Unknown,
-    /// The sandbox itself could not be made.
+    /// The interpreter itself could not be made.
     Sandbox(String),
 }
 
@@ -30,10 +41,15 @@ impl fmt::Display for ScriptError {
         match self {
             ScriptError::NotAFunction(why) => write!(f, "the text is not a JavaScript function: {why}"),
             ScriptError::TooLong => {
-                write!(f, "the text of the function is longer than {FUNCTION_BYTES_MAX} bytes")
+                write!(f, "the text of the script is longer than {PROGRAM_BYTES_MAX} bytes")
             }
-            ScriptError::Thrown(message) => write!(f, "exception: {message}"),
+            ScriptError::Thrown { message, .. } => write!(f, "exception: {message}"),
             ScriptError::OutOfTime => f.write_str("it took too long and was stopped"),
+            ScriptError::OutOfMemory => f.write_str("it needed too much memory and was stopped"),
+            ScriptError::ResponseTooLong => {
+                write!(f, "the response is longer than {RESPONSE_BYTES_MAX} bytes of JSON")
+            }
+            ScriptError::Arguments(why) => write!(f, "the arguments are not a JSON array: {why}"),
             ScriptError::Result(why) => write!(f, "the result is not a JSON value: {why}"),
             ScriptError::ResultTooLong => {
                 write!(f, "the result is longer than {RESULT_BYTES_MAX} bytes of JSON")

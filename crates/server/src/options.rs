@@ -207,6 +207,15 @@ pub(crate) struct Options {
     )]
     pub(crate) cross_partition_queries: Option<CrossPartitionChoice>,
 
+    /// Seconds that a stored procedure or trigger may run [default: 5]
+    #[arg(
+        long,
+        env = "ARMILLA_SCRIPT_SECONDS",
+        value_name = "SECONDS",
+        help_heading = "Limits of the service"
+    )]
+    pub(crate) script_seconds: Option<u32>,
+
     /// Connections open at once; further ones wait [default: 10000]
     #[arg(long, env = "ARMILLA_CONNECTIONS_MAX", value_name = "COUNT", help_heading = "Connections")]
     pub(crate) connections_max: Option<u32>,
@@ -292,6 +301,7 @@ impl Options {
             physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
             consistency: self.consistency.or(lower.consistency),
             cross_partition_queries: self.cross_partition_queries.or(lower.cross_partition_queries),
+            script_seconds: self.script_seconds.or(lower.script_seconds),
             connections_max: self.connections_max.or(lower.connections_max),
             header_bytes_max: self.header_bytes_max.or(lower.header_bytes_max),
             http2_streams_max: self.http2_streams_max.or(lower.http2_streams_max),

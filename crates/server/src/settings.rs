@@ -101,6 +101,8 @@ pub(crate) struct Settings {
     pub(crate) consistency: Consistency,
     /// Who puts together the results of several physical partitions.
     pub(crate) cross_partition_queries: CrossPartitionChoice,
+    /// How long a stored procedure or trigger may run.
+    pub(crate) script_time: Duration,
     /// Bounds of connections.
     pub(crate) connections: ConnectionSettings,
     /// How to log.
@@ -180,6 +182,9 @@ impl Settings {
             )?,
             consistency: consistency(options.consistency.as_deref())?,
             cross_partition_queries: options.cross_partition_queries.unwrap_or(CrossPartitionChoice::Merge),
+            script_time: Duration::from_secs(
+                at_least("--script-seconds", options.script_seconds, limits::SCRIPT_SECONDS, 1)?.into(),
+            ),
             connections: ConnectionSettings {
                 connections_max: at_least(
                     "--connections-max",
@@ -302,6 +307,7 @@ mod tests {
         assert!(settings.uses_well_known_key());
         assert_eq!(settings.connections.connections_max, 10_000);
         assert_eq!(settings.cross_partition_queries, CrossPartitionChoice::Merge);
+        assert_eq!(settings.script_time, Duration::from_secs(5));
         assert_eq!(settings.slow_request, Some(limits::SLOW_REQUEST));
     }
 

@@ -35,7 +35,11 @@ impl Storage {
                 (Some(folder), store)
             }
         };
-        let options = EngineOptions { limits: settings.limits.clone(), consistency: settings.consistency };
+        let options = EngineOptions {
+            limits: settings.limits.clone(),
+            consistency: settings.consistency,
+            script_time: settings.script_time,
+        };
         let engine = Engine::open(store.clone(), env.clone(), options)
             .await
             .map_err(|error| anyhow!("cannot open the account: {error}"))?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_engine::{
     Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ListScope, Precondition, QueryRequest,
-    Throughput, WriteMode,
+    ScriptDefinition, ScriptKind, Throughput, Triggers, WriteMode,
 };
 use armilla_env::Env;
 use armilla_index::IndexingPolicy;
@@ -95,8 +95,9 @@ impl Account {
         }
         for (name, body) in step.functions.iter().flat_map(Value::as_object).flat_map(Object::iter) {
             let body = body.as_str().with_context(|| format!("line {}: {name} is no text", step.line))?;
+            let function = ScriptDefinition { id: name.to_owned(), body: body.to_owned(), trigger: None };
             self.engine
-                .create_user_function(&self.caller, DATABASE, &id, name, body)
+                .create_script(&self.caller, DATABASE, &id, ScriptKind::UserDefinedFunction, &function)
                 .await
                 .map_err(|error| anyhow!("line {}: the function {name} is refused: {error}", step.line))?;
         }
@@ -112,6 +113,7 @@ impl Account {
                     Some(&key),
                     body.as_bytes(),
                     Precondition::None,
+                    &Triggers::default(),
                 )
                 .await
                 .map_err(|error| anyhow!("line {line}: the item is refused: {error}"))?;

@@ -25,9 +25,14 @@ header_names! {
     IS_QUERY_LEGACY = "x-ms-documentdb-query";
     IS_QUERY_PLAN = "x-ms-cosmos-is-query-plan-request";
     IS_BATCH = "x-ms-cosmos-is-batch-request";
+    BATCH_ATOMIC = "x-ms-cosmos-batch-atomic";
+    BATCH_CONTINUE_ON_ERROR = "x-ms-cosmos-batch-continue-on-error";
     INDEXING_DIRECTIVE = "x-ms-indexing-directive";
     PRE_TRIGGER_INCLUDE = "x-ms-documentdb-pre-trigger-include";
+    PRE_TRIGGER_EXCLUDE = "x-ms-documentdb-pre-trigger-exclude";
     POST_TRIGGER_INCLUDE = "x-ms-documentdb-post-trigger-include";
+    POST_TRIGGER_EXCLUDE = "x-ms-documentdb-post-trigger-exclude";
+    SCRIPT_ENABLE_LOGGING = "x-ms-documentdb-script-enable-logging";
     OFFER_THROUGHPUT = "x-ms-offer-throughput";
     OFFER_TYPE = "x-ms-offer-type";
     OFFER_AUTOPILOT = "x-ms-cosmos-offer-autopilot-settings";
@@ -82,5 +87,6 @@ header_names! {
     QUERY_METRICS = "x-ms-documentdb-query-metrics";
     QUERY_EXECUTION_INFO = "x-ms-cosmos-query-execution-info";
     INDEX_UTILIZATION = "x-ms-cosmos-index-utilization";
+    SCRIPT_LOG_RESULTS = "x-ms-documentdb-script-log-results";
     LAZY_INDEXING_PROGRESS = "x-ms-documentdb-collection-lazy-indexing-progress";
 }

@@ -229,13 +229,37 @@ fn key_ranges() {
 }
 
 #[test]
-fn triggers_are_noticed() {
-    check(
-        &names::PRE_TRIGGER_INCLUDE,
-        |headers| headers.names_triggers(),
-        &[("a,b", Some(true)), ("", Some(false))],
-    );
-    check(&names::POST_TRIGGER_INCLUDE, |headers| headers.names_triggers(), &[("a", Some(true))]);
+fn one_trigger_is_named_and_not_excluded() {
+    let one = |name: &str| Some(Some(name.to_owned()));
+    let cases = [
+        ("a", one("a")),
+        (" a , ", one("a")),
+        ("a,a", one("a")),
+        ("", Some(None)),
+        (" ,", Some(None)),
+        ("a,b", None),
+        ("a b", one("a b")),
+    ];
+    check(&names::PRE_TRIGGER_INCLUDE, |headers| Ok(headers.triggers()?.pre), &cases);
+    check(&names::POST_TRIGGER_INCLUDE, |headers| Ok(headers.triggers()?.post), &cases);
+    for (include, exclude, expected) in [
+        ("a", "a", None),
+        ("a", "b", Some("a")),
+        ("a,b", "b, c", Some("a")),
+        ("a,b,a", "a", Some("b")),
+        ("", "a", None),
+    ] {
+        let map = map(&[(&names::POST_TRIGGER_INCLUDE, include), (&names::POST_TRIGGER_EXCLUDE, exclude)]);
+        let triggers = RequestHeaders(&map).triggers().unwrap();
+        assert_eq!((triggers.pre, triggers.post.as_deref()), (None, expected), "{include} but {exclude}");
+    }
+}
+
+#[test]
+fn batches_are_atomic_unless_told_otherwise() {
+    let cases = [("True", Some(true)), ("false", Some(false)), ("", Some(true)), ("0", None)];
+    check(&names::BATCH_ATOMIC, |headers| headers.batch_is_atomic(), &cases);
+    assert!(RequestHeaders(&HeaderMap::new()).batch_is_atomic().unwrap());
 }
 
 #[test]

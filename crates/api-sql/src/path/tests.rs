@@ -1,6 +1,7 @@
+use armilla_engine::ScriptKind;
 use proptest::prelude::*;
 
-use super::{Address, PathError, ScriptKind, decode, looks_like_database_rid, parse, percent_decode};
+use super::{Address, PathError, decode, looks_like_database_rid, parse, percent_decode};
 use crate::limits::PATH_BYTES_MAX;
 
 /// Path, signed type, signed link over names.

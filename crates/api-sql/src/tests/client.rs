@@ -39,7 +39,7 @@ impl Answer {
     }
 
     /// The status with the sub-status, 0 if there is none.
-    pub(super) fn code(&self) -> (u16, u16) {
+    pub(super) fn code(&self) -> (u16, u32) {
         (self.status, self.header("x-ms-substatus").map_or(0, |sub| sub.parse().unwrap()))
     }
 
@@ -73,7 +73,7 @@ impl Answer {
     }
 
     #[track_caller]
-    pub(super) fn expect_code(self, status: u16, sub_status: u16) -> Answer {
+    pub(super) fn expect_code(self, status: u16, sub_status: u32) -> Answer {
         assert_eq!(self.code(), (status, sub_status), "{self:?}");
         self
     }

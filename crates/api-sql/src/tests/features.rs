@@ -9,20 +9,10 @@ use super::client::Client;
 async fn missing_features_are_named() {
     let client = Client::with_container().await;
     let docs = "/dbs/d/colls/c/docs";
-    let query = ("x-ms-documentdb-isquery", "True");
     let key = ("x-ms-documentdb-partitionkey", "[1]");
     for (method, path, headers, feature) in [
-        (Method::POST, docs, &[key, ("x-ms-cosmos-is-batch-request", "True")][..], "batch"),
-        (Method::POST, docs, &[key, ("x-ms-documentdb-pre-trigger-include", "t")], "trigger"),
-        (
-            Method::PUT,
-            "/dbs/d/colls/c/docs/1",
-            &[key, ("x-ms-documentdb-post-trigger-include", "t")],
-            "trigger",
-        ),
-        (Method::GET, docs, &[("a-im", "Incremental Feed")], "change feed"),
+        (Method::GET, docs, &[("a-im", "Incremental Feed")][..], "change feed"),
         (Method::GET, docs, &[("a-im", "Full-Fidelity Feed")], "change feed"),
-        (Method::POST, "/dbs/d/colls/c/sprocs", &[query], "stored procedure"),
         (Method::PUT, "/offers/TQAA", &[("x-ms-cosmos-migrate-offer-to-autopilot", "true")], "autoscale"),
         (
             Method::PUT,
@@ -30,10 +20,6 @@ async fn missing_features_are_named() {
             &[("x-ms-cosmos-migrate-offer-to-manual-throughput", "True")],
             "manual",
         ),
-        (Method::GET, "/dbs/d/colls/c/sprocs", &[], "stored procedure"),
-        (Method::POST, "/dbs/d/colls/c/sprocs/s", &[key], "stored procedure"),
-        (Method::POST, "/dbs/d/colls/c/triggers", &[], "trigger"),
-        (Method::PUT, "/dbs/d/colls/c/triggers/t", &[], "trigger"),
         (Method::GET, "/dbs/d/clientencryptionkeys", &[], "client encryption key"),
         (Method::PUT, "/dbs/d/clientencryptionkeys/k", &[], "client encryption key"),
         (Method::POST, "/dbs/d/colls/c/operations/partitionkeydelete", &[key], "partition key"),
@@ -68,6 +54,10 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::POST, "/dbs/d/users/u/permissions/p", "GET, PUT, DELETE"),
         (Method::PUT, "/dbs/d/colls/c/udfs", "GET, POST"),
         (Method::POST, "/dbs/d/colls/c/udfs/f", "GET, PUT, DELETE"),
+        (Method::PATCH, "/dbs/d/colls/c/sprocs", "GET, POST"),
+        (Method::PATCH, "/dbs/d/colls/c/sprocs/p", "GET, POST, PUT, DELETE"),
+        (Method::DELETE, "/dbs/d/colls/c/triggers", "GET, POST"),
+        (Method::POST, "/dbs/d/colls/c/triggers/t", "GET, PUT, DELETE"),
         (Method::POST, "/offers", "GET, POST"),
         (Method::DELETE, "/offers/TQAA", "GET, PUT"),
         (Method::TRACE, "/offers/TQAA", "GET, PUT"),

@@ -8,17 +8,60 @@ fn identity() -> ContainerIdentity {
 }
 
 fn item(text: &str, header: ItemHeader) -> Item {
-    let mut value = vec![0; HEADER_BYTES];
+    let mut value = vec![0; header.bytes_len()];
     value.extend(stored::encode(text.as_bytes(), &SYSTEM_PROPERTIES).unwrap());
     header.write(&mut value);
     Item::open(value.into()).unwrap()
 }
 
-const HEADER: ItemHeader = ItemHeader { lsn: 42, operation: 3, number: 1, ts: 1_700_000_000, ttl: -1 };
+const HEADER: ItemHeader =
+    ItemHeader { lsn: 42, operation: 3, number: 1, ts: 1_700_000_000, ttl: -1, stamp: None };
+
+fn stamped() -> ItemHeader {
+    ItemHeader { stamp: Some(Stamp::new(0x0102_0304_0506_0708)), ..HEADER }
+}
 
 #[test]
 fn header_comes_back() {
-    assert_eq!(*item(r#"{"id":"1"}"#, HEADER).header(), HEADER);
+    for header in [HEADER, stamped()] {
+        let item = item(r#"{"id":"1"}"#, header);
+        assert_eq!(*item.header(), header);
+        let (bytes, start) = item.raw();
+        assert_eq!(start, if header.stamp.is_some() { 36 } else { 28 });
+        let again = Item::from_raw(bytes.clone()).unwrap();
+        assert_eq!((*again.header(), again.stored().text()), (header, r#"{"id":"1"}"#));
+    }
+    assert_eq!(stamped().stamp.unwrap().number(), 0x0102_0304_0506_0708);
+}
+
+#[test]
+fn a_stamp_takes_the_place_of_the_commit_in_the_etag() {
+    let identity = identity();
+    let shown = |header| item(r#"{"id":"1"}"#, header).etag(&identity).to_string();
+    assert_eq!(shown(HEADER), "\"00000000-0000-002a-0003-5cb76553f100\"");
+    assert_eq!(shown(stamped()), "\"81020304-0506-0708-0003-5cb76553f100\"");
+    assert_eq!(shown(ItemHeader { lsn: 43, ..stamped() }), shown(stamped()));
+}
+
+#[test]
+fn unknown_versions_and_stamps_are_refused() {
+    let plain = item(r#"{"id":"1"}"#, HEADER).bytes().to_vec();
+    let stamped = item(r#"{"id":"1"}"#, stamped()).bytes().to_vec();
+    let with = |bytes: &[u8], at: usize, byte: u8| {
+        let mut bytes = bytes.to_vec();
+        bytes[at] = byte;
+        Bytes::from(bytes)
+    };
+    for byte in [3, 0x80, 0xFF] {
+        assert!(Item::open(with(&plain, 0, byte)).is_err(), "version {byte:02x}");
+        assert!(Item::open(with(&plain, 1, byte)).is_err(), "second byte {byte:02x}");
+        assert!(Item::from_raw(with(&stamped, 1, byte)).is_none(), "second byte {byte:02x}");
+    }
+    // One without a stamp is not taken for one with it.
+    assert!(Item::open(with(&plain, 0, 2)).is_err());
+    // A stamp without its bit could be a commit number.
+    assert!(Item::open(with(&stamped, 28, 0x01)).is_err());
+    assert!(Item::open(Bytes::copy_from_slice(&stamped[..35])).is_err());
 }
 
 #[test]
@@ -49,10 +92,12 @@ fn sizes_are_exact_for_every_time_stamp() {
 #[test]
 fn damaged_values_are_refused() {
     let whole = item(r#"{"id":"1"}"#, HEADER).bytes().clone();
-    for length in 0..whole.len() {
-        let damage = Item::open(whole.slice(..length)).is_err()
-            || Item::open(whole.slice(..length)).unwrap().stored().verify().is_err();
-        assert!(damage, "cut to {length} bytes");
+    for whole in [whole.clone(), item(r#"{"id":"1"}"#, stamped()).bytes().clone()] {
+        for length in 0..whole.len() {
+            let damage = Item::open(whole.slice(..length)).is_err()
+                || Item::open(whole.slice(..length)).unwrap().stored().verify().is_err();
+            assert!(damage, "cut to {length} bytes");
+        }
     }
     let mut unknown = whole.to_vec();
     unknown[0] = 9;

@@ -53,7 +53,7 @@ pub(super) struct Count {
     before: u64,
     pub(super) now: u64,
     /// What to call the index, if it had no entry before.
-    name: Option<String>,
+    pub(super) name: Option<String>,
 }
 
 /// What a group does to the index.
@@ -68,6 +68,20 @@ pub(crate) struct IndexEffects {
     key_bytes: usize,
     /// Whether some key may be among them twice.
     repeats: bool,
+    /// Keys that a draft only counts.
+    drafted_keys: usize,
+}
+
+/// Where a transaction began.
+pub(super) struct IndexMark {
+    state: IndexState,
+    layouts_changed: bool,
+    progress_changed: bool,
+    crowded_changed: bool,
+    keys: usize,
+    key_bytes: usize,
+    repeats: bool,
+    drafted_keys: usize,
 }
 
 impl IndexEffects {
@@ -81,6 +95,52 @@ impl IndexEffects {
             keys: Vec::new(),
             key_bytes: 0,
             repeats: false,
+            drafted_keys: 0,
+        }
+    }
+
+    pub(super) fn mark(&self) -> IndexMark {
+        IndexMark {
+            state: self.state.clone(),
+            layouts_changed: self.layouts_changed,
+            progress_changed: self.progress_changed,
+            crowded_changed: self.crowded_changed,
+            keys: self.keys.len(),
+            key_bytes: self.key_bytes,
+            repeats: self.repeats,
+            drafted_keys: self.drafted_keys,
+        }
+    }
+
+    /// Returns how many keys came or went since the mark, and their bytes.
+    pub(super) fn since(&self, mark: &IndexMark) -> (usize, usize) {
+        let keys = self.keys.len() - mark.keys + self.drafted_keys - mark.drafted_keys;
+        (keys, self.key_bytes - mark.key_bytes)
+    }
+
+    /// Returns how many keys come or go, and their bytes.
+    pub(super) fn all(&self) -> (usize, usize) {
+        (self.keys.len() + self.drafted_keys, self.key_bytes)
+    }
+
+    /// Goes back to the mark; `counts` are the numbers of entries that changed since, as they were, and whether each
+    /// index had a name.
+    pub(super) fn roll_back(&mut self, mark: IndexMark, counts: ById<(u64, bool)>) {
+        self.state = mark.state;
+        self.layouts_changed = mark.layouts_changed;
+        self.progress_changed = mark.progress_changed;
+        self.crowded_changed = mark.crowded_changed;
+        self.keys.truncate(mark.keys);
+        self.key_bytes = mark.key_bytes;
+        self.repeats = mark.repeats;
+        self.drafted_keys = mark.drafted_keys;
+        for (id, (now, had_name)) in counts {
+            if let Some(count) = self.counts.get_mut(&id) {
+                count.now = now;
+                if !had_name {
+                    count.name = None;
+                }
+            }
         }
     }
 
@@ -221,7 +281,9 @@ impl Group<'_> {
             change.add(old_stamp, stamp, number);
             change.add(old_computed, computed, number);
         }
-        self.load_counts(&change)?;
+        if !self.is_draft() {
+            self.load_counts(&change)?;
+        }
         Ok(IndexChange { change, number, computed: computed_record })
     }
 
@@ -275,7 +337,7 @@ impl Group<'_> {
         if !unknown.is_empty() {
             let records: Vec<Bytes> =
                 unknown.iter().map(|id| Bytes::copy_from_slice(&keys::index_count(*id))).collect();
-            for (id, record) in unknown.into_iter().zip(self.space.multi_get(Family::Meta, &records)?) {
+            for (id, record) in unknown.into_iter().zip(self.base.multi_get(Family::Meta, &records)?) {
                 let count = record.map_or(Ok(0), |bytes| decode_count(&bytes))?;
                 self.know_count(id, count);
             }
@@ -307,7 +369,19 @@ impl Group<'_> {
         if let Some(record) = computed {
             self.record(Family::Meta, keys::computed(number), record);
         }
+        for (id, _) in &change.counts {
+            if self.is_draft() {
+                self.know_count(*id, 0);
+            }
+            self.effects.note_count(id.0);
+        }
+        let is_draft = self.is_draft();
         let index = &mut self.effects.index;
+        index.key_bytes += change.keys.iter().map(|(key, _)| key.len()).sum::<usize>();
+        if is_draft {
+            index.drafted_keys += change.keys.len();
+            return;
+        }
         let mut unnamed = Vec::new();
         for (id, by) in &change.counts {
             let count = index.counts.get_mut(&id.0).expect("it was loaded before");
@@ -322,7 +396,6 @@ impl Group<'_> {
             change.crowded_added.iter().for_each(|id| crowded.add(*id));
             index.crowded_changed = true;
         }
-        index.key_bytes += change.keys.iter().map(|(key, _)| key.len()).sum::<usize>();
         index.keys.extend(change.keys);
         if !unnamed.is_empty() {
             self.name_indexes(unnamed, layout, version);

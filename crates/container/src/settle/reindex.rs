@@ -11,7 +11,7 @@ use std::sync::Arc;
 use armilla_kv::{Family, Scan};
 use bytes::Bytes;
 
-use super::{Group, item_number};
+use super::{Group, SEQUENCE_BITS};
 use crate::container::Plan;
 use crate::error::Result;
 use crate::keys;
@@ -79,7 +79,7 @@ impl Group<'_> {
 
     fn begin_reindex(&mut self, plan: &Plan) {
         let counters = &self.effects.counters;
-        let end = item_number(self.partition.range_id, counters.sequence);
+        let end = u64::from(self.partition.range_id) << SEQUENCE_BITS | counters.sequence;
         let progress = Progress { after: 0, end, done: 0, total: counters.items };
         self.effects.written = true;
         let index = &mut self.effects.index;
@@ -100,7 +100,7 @@ impl Group<'_> {
         scan.lower = Bound::Excluded(keys::number(progress.after));
         scan.upper = Bound::Included(keys::number(progress.end));
         scan.entries_max = REINDEX_STEP_ITEMS;
-        let page = self.space.snapshot()?.scan(&scan)?;
+        let page = self.base.snapshot()?.scan(&scan)?;
         let mut items = BTreeMap::new();
         for (number, key) in page.entries {
             items.insert(keys::decode_number(&number)?, key);

@@ -28,6 +28,8 @@ pub struct QueryWork {
     pub aggregate_rows: u64,
     /// Tuples that joins made.
     pub join_tuples: u64,
+    /// Calls of user-defined functions.
+    pub function_calls: u64,
 }
 
 impl AddAssign for QueryWork {
@@ -41,6 +43,7 @@ impl AddAssign for QueryWork {
         self.entries += other.entries;
         self.aggregate_rows += other.aggregate_rows;
         self.join_tuples += other.join_tuples;
+        self.function_calls += other.function_calls;
     }
 }
 
@@ -54,6 +57,7 @@ const SCANNED_KIB: u128 = 73;
 const ENTRY: u128 = 42;
 const AGGREGATE_ROW: u128 = 90;
 const JOIN_TUPLE: u128 = 20;
+const FUNCTION_CALL: u128 = 100;
 
 const KIB: u128 = 1_024;
 const TEN_THOUSANDTHS_PER_HUNDREDTH: u128 = 100;
@@ -78,7 +82,8 @@ fn price_so_far(work: &QueryWork, cost: ReadCost) -> RequestUnits {
         + SCANNED * u128::from(work.scanned)
         + ENTRY * u128::from(work.entries)
         + AGGREGATE_ROW * u128::from(work.aggregate_rows)
-        + JOIN_TUPLE * u128::from(work.join_tuples);
+        + JOIN_TUPLE * u128::from(work.join_tuples)
+        + FUNCTION_CALL * u128::from(work.function_calls);
     let by_bytes =
         FETCHED_KIB * u128::from(work.fetched_bytes) + SCANNED_KIB * u128::from(work.scanned_bytes);
     let replicas = match cost {
@@ -120,6 +125,7 @@ mod tests {
             ("6.28", QueryWork { entries: 1_000, ..one }),
             ("2.98", QueryWork { aggregate_rows: 100, ..one }),
             ("2.28", QueryWork { join_tuples: 100, ..one }),
+            ("3.08", QueryWork { function_calls: 100, ..one }),
             // 0.5 of a hundredth goes up: 2.08 + 0.01 * 0.5.
             ("2.09", QueryWork { scanned_bytes: 702, ..one }),
             ("2.08", QueryWork { scanned_bytes: 701, ..one }),
@@ -135,7 +141,7 @@ mod tests {
     }
 
     fn work() -> impl Strategy<Value = QueryWork> {
-        prop::array::uniform9(0u64..5_000).prop_map(|[a, b, c, d, e, f, g, h, i]| QueryWork {
+        prop::array::uniform10(0u64..5_000).prop_map(|[a, b, c, d, e, f, g, h, i, j]| QueryWork {
             partitions: a % 3,
             seeks: b % 4,
             fetched: c,
@@ -145,6 +151,7 @@ mod tests {
             entries: g,
             aggregate_rows: h,
             join_tuples: i,
+            function_calls: j,
         })
     }
 

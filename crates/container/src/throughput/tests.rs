@@ -84,3 +84,44 @@ fn failures_are_charged() {
     check(Work::ReadNothing, "1.00");
     check(Work::Refused, "1.24");
 }
+
+#[test]
+fn scripts_cost_their_steps() {
+    for (steps, expected) in [(0, "0.57"), (99_999, "0.57"), (100_000, "0.67"), (1_000_000, "1.57")] {
+        check(Work::Script { steps }, expected);
+    }
+}
+
+#[test]
+fn writes_in_company_save() {
+    let create = Work::Create { item_bytes: 278, terms: terms(2, false) };
+    let delete = Work::Delete { item_bytes: 278, terms: terms(2, false) };
+    let replace =
+        Work::Replace { old_bytes: 2_048, new_bytes: 500, terms: terms(2, false), patch_operations: 0 };
+    let patch =
+        Work::Replace { old_bytes: 2_048, new_bytes: 500, terms: terms(2, false), patch_operations: 1 };
+    #[rustfmt::skip]
+    let rows = [
+        (&create, ["5.71", "4.95", "4.95"]),
+        (&delete, ["5.71", "4.95", "4.95"]),
+        // 33 + 26 + 4 write units; less 4; less 33.
+        (&replace, ["12.00", "11.24", "4.95"]),
+        (&patch, ["12.40", "11.64", "11.64"]),
+    ];
+    for (work, expected) in rows {
+        for (saving, expected) in [Saving::None, Saving::Shared, Saving::Known].into_iter().zip(expected) {
+            let charge = measure(work, ReadCost::Single, saving).total();
+            assert_eq!(charge.to_string(), expected, "{work:?} {saving:?}");
+        }
+    }
+}
+
+#[test]
+fn a_script_of_150_creates() {
+    let create = Work::Create { item_bytes: 278, terms: terms(2, false) };
+    let mut tally = measure(&Work::Script { steps: 0 }, ReadCost::Single, Saving::None);
+    for _ in 0..150 {
+        tally += measure(&create, ReadCost::Single, Saving::Shared);
+    }
+    assert_eq!(tally.total().to_string(), "743.43");
+}

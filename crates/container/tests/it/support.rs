@@ -1,17 +1,19 @@
 //! A container on a memory store with simulated time.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 
 use armilla_container::{
     Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind, Item, Limits, ListRequest,
-    ListScope, Precondition, Range, ReadCost, SessionToken, WriteMode, Written, check_partition,
-    initial_ranges,
+    ListScope, Position, Precondition, Range, ReadCost, SessionToken, Transaction, WriteMode, Written,
+    check_partition, initial_ranges,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
-use armilla_kv::{SpaceId, Store};
+use armilla_kv::{Family, Scan, Space, SpaceId, Store, StoreStats};
 use armilla_value::rid::{ContainerRid, DatabaseRid};
 use armilla_value::{PartitionKey, Value, json};
+use bytes::Bytes;
 
 pub(crate) struct Fixture {
     pub(crate) container: Container,
@@ -139,4 +141,101 @@ pub(crate) fn list(container: &Container, scope: ListScope, items_max: usize) ->
             return pages;
         }
     }
+}
+
+/// A store in front of another that lets a test look at a space without taking it over.
+pub(crate) struct GlassStore {
+    pub(crate) inner: Arc<dyn Store>,
+    spaces: Mutex<HashMap<SpaceId, Arc<dyn Space>>>,
+}
+
+impl GlassStore {
+    pub(crate) fn new(inner: Arc<dyn Store>) -> GlassStore {
+        GlassStore { inner, spaces: Mutex::default() }
+    }
+
+    /// Returns everything that is stored.
+    pub(crate) fn dump(&self) -> BTreeMap<(u64, u8, Bytes), Bytes> {
+        let mut all = BTreeMap::new();
+        for (id, space) in &*self.spaces.lock().unwrap() {
+            let snapshot = space.snapshot().unwrap();
+            for family in Family::ALL {
+                let mut scan = Scan::prefix(family, b"");
+                loop {
+                    let page = snapshot.scan(&scan).unwrap();
+                    for (key, value) in &page.entries {
+                        all.insert((id.0, family as u8, key.clone()), value.clone());
+                    }
+                    match page.entries.last() {
+                        Some((key, _)) if page.more => scan = scan.after(key),
+                        _ => break,
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the positions of all entries of the change log.
+    pub(crate) fn feed(&self) -> Vec<(u64, u16)> {
+        let is_feed = |(_, family, _): &&(u64, u8, Bytes)| *family == Family::Feed as u8;
+        let position = |(_, _, key): &(u64, u8, Bytes)| {
+            let lsn = u64::from_be_bytes(key[..8].try_into().unwrap());
+            (lsn, u16::from_be_bytes(key[8..].try_into().unwrap()))
+        };
+        self.dump().keys().filter(is_feed).map(position).collect()
+    }
+}
+
+impl Store for GlassStore {
+    fn open_space(&self, space: SpaceId) -> armilla_kv::Result<Arc<dyn Space>> {
+        let opened = self.inner.open_space(space)?;
+        self.spaces.lock().unwrap().insert(space, opened.clone());
+        Ok(opened)
+    }
+
+    fn drop_space(&self, space: SpaceId) -> armilla_kv::Result<()> {
+        self.inner.drop_space(space)
+    }
+
+    fn stats(&self) -> StoreStats {
+        self.inner.stats()
+    }
+
+    fn close(&self) -> armilla_kv::Result<()> {
+        self.inner.close()
+    }
+}
+
+/// A container whose store can be looked into.
+pub(crate) struct Glass {
+    pub(crate) fixture: Fixture,
+    pub(crate) store: Arc<GlassStore>,
+}
+
+impl Glass {
+    pub(crate) fn new(definition_text: &str, limits: Limits) -> Glass {
+        let store = Arc::new(GlassStore::new(Arc::new(MemoryStore::new())));
+        let (env, clock) = Env::simulated(1);
+        let container = open(store.clone(), env, definition(definition_text), 400, limits);
+        Glass { fixture: Fixture { container, clock }, store }
+    }
+}
+
+/// Runs a transaction as callers do: again and again, until nobody interferes.
+pub(crate) async fn run<T>(
+    container: &Container,
+    partition_key: &PartitionKey,
+    mut script: impl FnMut(&mut Transaction) -> Result<T, Error>,
+) -> Result<(T, Position, u32), Error> {
+    for attempt in 0.. {
+        let mut transaction = container.begin(partition_key, attempt, ReadCost::Single).await?;
+        let value = script(&mut transaction)?;
+        match transaction.commit().await {
+            Ok(position) => return Ok((value, position, attempt)),
+            Err(error) if error.kind == ErrorKind::Conflict => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("attempts do not run out")
 }

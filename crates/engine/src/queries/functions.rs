@@ -1,13 +1,15 @@
 //! The user-defined functions that one page of a query may call, in a sandbox of its own.
 
+use std::time::Duration;
+
 use armilla_env::Env;
 use armilla_query::UserFunctions;
 use armilla_script::Sandbox;
 use armilla_value::Value;
 
-use super::PAGE_PATIENCE;
 use crate::containers::ContainerHandle;
 use crate::limits::FUNCTION_GRACE;
+use crate::scripts::ScriptKind;
 
 /// The functions of a container that a query names.
 pub(super) struct ContainerFunctions {
@@ -16,18 +18,19 @@ pub(super) struct ContainerFunctions {
 }
 
 impl ContainerFunctions {
-    /// Finds the functions of these names.
+    /// Finds the functions of these names, for a page that ends at a deadline.
     pub(super) fn find(
         handle: &ContainerHandle,
         names: &[String],
         env: &Env,
+        page_deadline: Duration,
     ) -> armilla_query::Result<ContainerFunctions> {
         if names.is_empty() {
             return Ok(ContainerFunctions { sandbox: None });
         }
         let mut functions = Vec::new();
         {
-            let stored = handle.functions();
+            let stored = handle.scripts().of(ScriptKind::UserDefinedFunction);
             for (index, name) in names.iter().enumerate() {
                 let Some(found) = stored.get(name) else {
                     let message =
@@ -36,13 +39,13 @@ impl ContainerFunctions {
                 };
                 // A name stands in the list as often as in the text.
                 if !names[..index].contains(name) {
-                    functions.push((name, found.function.clone()));
+                    functions.push((name, found.program.clone()));
                 }
             }
         }
         let clock = env.clock.clone();
         // A page ends by itself between two rows. Only a row that does not come to its end is cut off.
-        let deadline = clock.elapsed() + PAGE_PATIENCE + FUNCTION_GRACE;
+        let deadline = page_deadline + FUNCTION_GRACE;
         let mut sandbox = Sandbox::new(move || clock.elapsed() >= deadline)
             .map_err(|error| armilla_query::Error::refused(error.to_string()))?;
         for (name, function) in functions {

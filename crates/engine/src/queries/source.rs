@@ -1,5 +1,6 @@
 //! A partition of a container as the query engine sees it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,15 +16,32 @@ use bytes::Bytes;
 
 /// A reader of a partition, as a source of a query.
 pub(super) struct ReaderSource {
-    reader: PartitionReader,
+    reader: Arc<PartitionReader>,
+    /// The numbers of items that are passed over as if they were not there. There are some only where one logical
+    /// partition is read, so no index alone ever answers for them.
+    hidden: HashSet<u64>,
     clock: Arc<dyn Clock>,
     index_ns: AtomicU64,
     load_ns: AtomicU64,
 }
 
 impl ReaderSource {
-    pub(super) fn new(reader: PartitionReader, clock: Arc<dyn Clock>) -> ReaderSource {
-        ReaderSource { reader, clock, index_ns: AtomicU64::new(0), load_ns: AtomicU64::new(0) }
+    pub(super) fn new(reader: Arc<PartitionReader>, clock: Arc<dyn Clock>) -> ReaderSource {
+        ReaderSource::without(reader, HashSet::new(), clock)
+    }
+
+    /// Returns a source of one logical partition that passes over some of its items.
+    pub(super) fn without(
+        reader: Arc<PartitionReader>,
+        hidden: HashSet<u64>,
+        clock: Arc<dyn Clock>,
+    ) -> ReaderSource {
+        debug_assert!(hidden.is_empty() || reader.logical(), "items are hidden in logical partitions only");
+        ReaderSource { reader, hidden, clock, index_ns: AtomicU64::new(0), load_ns: AtomicU64::new(0) }
+    }
+
+    fn shows(&self, item: &Item) -> bool {
+        self.hidden.is_empty() || !self.hidden.contains(&item.header().number)
     }
 
     /// Returns how long index entries were read, and how long items were loaded.
@@ -82,7 +100,7 @@ impl Source for ReaderSource {
     }
 
     fn item_count(&self) -> u64 {
-        self.reader.item_count()
+        self.reader.item_count().saturating_sub(self.hidden.len() as u64)
     }
 
     fn totals(&self) -> (u64, u64) {
@@ -140,7 +158,10 @@ impl Source for ReaderSource {
     fn load(&self, numbers: &[u64], out: &mut Vec<Option<SourceItem>>) -> Result<()> {
         let mut items = Vec::with_capacity(numbers.len());
         self.timed(&self.load_ns, || self.reader.load(numbers, &mut items)).map_err(unreadable)?;
-        out.extend(items.iter().map(|item| item.as_ref().map(|item| self.source_item(item))));
+        let shown = |item: &Option<Item>| {
+            item.as_ref().filter(|item| self.shows(item)).map(|item| self.source_item(item))
+        };
+        out.extend(items.iter().map(shown));
         Ok(())
     }
 
@@ -153,17 +174,35 @@ impl Source for ReaderSource {
         let mut items = Vec::new();
         let read = || self.reader.scan(after, items_max, &mut items);
         let more = self.timed(&self.load_ns, read).map_err(unreadable)?;
-        out.extend(items.into_iter().map(|(key, item)| (key, self.source_item(&item))));
+        let shown = items.into_iter().filter(|(_, item)| self.shows(item));
+        out.extend(shown.map(|(key, item)| (key, self.source_item(&item))));
         Ok(more)
     }
 
     fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
-        self.reader.numbers(after, numbers_max, out).map_err(unreadable)
+        let (mut after, first) = (after, out.len());
+        loop {
+            let start = out.len();
+            let more = self.reader.numbers(after, numbers_max, out).map_err(unreadable)?;
+            after = out.last().copied().unwrap_or(after).max(after);
+            let mut kept = start;
+            for at in start..out.len() {
+                if !self.hidden.contains(&out[at]) {
+                    out[kept] = out[at];
+                    kept += 1;
+                }
+            }
+            out.truncate(kept);
+            // A page of hidden ones alone would look like the end.
+            if out.len() > first || !more {
+                return Ok(more);
+            }
+        }
     }
 
     fn point(&self, id: &str) -> Result<Option<SourceItem>> {
         let item = self.reader.point(id).map_err(unreadable)?;
-        Ok(item.map(|item| self.source_item(&item)))
+        Ok(item.filter(|item| self.shows(item)).map(|item| self.source_item(&item)))
     }
 
     fn system(&self, item: &SourceItem, property: SystemProperty) -> String {

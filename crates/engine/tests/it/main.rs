@@ -3,9 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
+mod batches;
+mod bulk;
 mod concurrency;
+mod procedures;
 mod queries;
 mod restart;
+mod script_bounds;
+mod scripts;
+mod serializability;
+mod source_documents;
 mod support;
 mod tree;
+mod triggers;
 mod user_functions;

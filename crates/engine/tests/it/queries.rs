@@ -28,11 +28,11 @@ async fn fixture(definition: &str) -> (Fixture, Arc<ContainerHandle>) {
     (fixture, container)
 }
 
-async fn upsert(fixture: &Fixture, container: &ContainerHandle, key: &str, body: &str) {
+async fn upsert(fixture: &Fixture, container: &Arc<ContainerHandle>, key: &str, body: &str) {
     let key = partition_key(key);
     let (mode, free) = (WriteMode::Upsert, Precondition::None);
-    let written =
-        fixture.engine.write_item(&fixture.caller, container, mode, Some(&key), body.as_bytes(), free);
+    let (body, none) = (body.as_bytes(), Default::default());
+    let written = fixture.engine.write_item(&fixture.caller, container, mode, Some(&key), body, free, &none);
     written.await.unwrap();
 }
 

@@ -73,11 +73,12 @@ async fn an_engine_whose_account_was_opened_again_is_fenced() {
     let container = old.container("d", "c").unwrap().container;
     let body = br#"{"id":"3","pk":"a"}"#;
     let key = partition_key("a");
-    let mode = armilla_engine::WriteMode::Create;
+    let (mode, none) = (armilla_engine::WriteMode::Create, Default::default());
     // However often the older owner tries, it must neither write nor take the partition back.
     for _ in 0..3 {
-        let late =
-            old.write_item(&second.caller, &container, mode, Some(&key), body, Default::default()).await;
+        let late = old
+            .write_item(&second.caller, &container, mode, Some(&key), body, Default::default(), &none)
+            .await;
         refused(late, ErrorKind::RangeGone);
         assert!(old.create_database(&second.caller, "late", None).await.is_err());
     }
@@ -95,13 +96,14 @@ async fn check_counts_what_there_is() {
         fixture.create_item(&fixture.caller, "c", id, "a").await.unwrap();
     }
     let container = fixture.engine.container("d", "c").unwrap().container;
-    let key = partition_key("a");
+    let (key, none) = (partition_key("a"), Default::default());
     let deleted = fixture.engine.delete_item(
         &fixture.caller,
         &container,
         ItemName::Id("2"),
         Some(&key),
         Default::default(),
+        &none,
     );
     deleted.await.unwrap();
     let report = check(&fixture.engine, &mut |_, _| {}).unwrap();

@@ -1,10 +1,13 @@
 //! An engine on a memory store with simulated time.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use armilla_engine::{
-    Answer, Caller, Engine, EngineOptions, Error, ErrorKind, ItemName, Precondition, ReadItem, Resource,
-    WriteMode, Written,
+    Access, Answer, Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ItemName, ItemWritten,
+    Precondition, ProcedureDone, QueryRequest, ReadItem, Resource, ScriptDefinition, ScriptKind, TriggerRule,
+    Triggers, WriteMode,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -37,9 +40,123 @@ impl Fixture {
 
     /// The same account, opened again.
     pub(crate) async fn reopen(self) -> Fixture {
-        let engine =
-            Engine::open(self.store.clone(), self.env.clone(), EngineOptions::default()).await.unwrap();
+        self.reopen_with(EngineOptions::default()).await
+    }
+
+    pub(crate) async fn reopen_with(self, options: EngineOptions) -> Fixture {
+        let engine = Engine::open(self.store.clone(), self.env.clone(), options).await.unwrap();
         Fixture { engine, ..self }
+    }
+
+    pub(crate) fn container(&self, id: &str) -> Arc<ContainerHandle> {
+        self.engine.container("d", id).unwrap().container
+    }
+
+    /// Creates a script in the container `c`.
+    pub(crate) async fn script(&self, kind: ScriptKind, id: &str, body: &str) -> Result<Resource, Error> {
+        let definition = script(id, body);
+        Ok(self.engine.create_script(&self.caller, "d", "c", kind, &definition).await?.value)
+    }
+
+    pub(crate) async fn procedure(&self, id: &str, body: &str) {
+        self.script(ScriptKind::StoredProcedure, id, body).await.unwrap();
+    }
+
+    pub(crate) async fn trigger(&self, id: &str, time: &str, operation: &str, body: &str) {
+        let trigger = Some(TriggerRule::parse(time, operation).unwrap());
+        let definition = ScriptDefinition { trigger, ..script(id, body) };
+        self.engine.create_script(&self.caller, "d", "c", ScriptKind::Trigger, &definition).await.unwrap();
+    }
+
+    /// Runs a stored procedure of the container `c`.
+    pub(crate) async fn run(
+        &self,
+        procedure: &str,
+        key: &str,
+        arguments: &str,
+    ) -> Result<ProcedureDone, Error> {
+        let located = self.engine.container("d", "c").unwrap();
+        let key = partition_key(key);
+        let (caller, arguments) = (&self.caller, arguments.as_bytes());
+        self.engine.execute_procedure(caller, &located, procedure, Some(&key), arguments, false).await
+    }
+
+    /// Stores a procedure of its own for a text, and runs it.
+    pub(crate) async fn run_text(
+        &self,
+        body: &str,
+        key: &str,
+        arguments: &str,
+    ) -> Result<ProcedureDone, Error> {
+        let kind = ScriptKind::StoredProcedure;
+        let definition = script("text", body);
+        self.engine.upsert_script(&self.caller, "d", "c", kind, &definition).await?;
+        self.run("text", key, arguments).await
+    }
+
+    /// Writes an item of the container `c`.
+    pub(crate) async fn put(
+        &self,
+        mode: WriteMode,
+        key: &str,
+        body: &str,
+        triggers: &Triggers,
+    ) -> Result<ItemWritten, Error> {
+        let (container, key, body) = (self.container("c"), partition_key(key), body.as_bytes());
+        let none = Precondition::None;
+        self.engine.write_item(&self.caller, &container, mode, Some(&key), body, none, triggers).await
+    }
+
+    pub(crate) async fn upsert(&self, key: &str, body: &str) {
+        self.put(WriteMode::Upsert, key, body, &Triggers::default()).await.unwrap();
+    }
+
+    /// Returns an item of the container `c` as clients see it, if it is there.
+    pub(crate) fn item(&self, key: &str, id: &str) -> Option<Value> {
+        match self.read_item(&self.caller, "c", id, key) {
+            Ok(read) => Some(self.shown(&read.item)),
+            Err(error) => {
+                assert!(matches!(error.kind, ErrorKind::NotFound(_)), "{error}");
+                None
+            }
+        }
+    }
+
+    /// Returns an item as clients see it.
+    pub(crate) fn shown(&self, item: &armilla_engine::Item) -> Value {
+        let mut text = Vec::new();
+        item.write_json(self.container("c").identity(), &mut text);
+        json::parse(&text).unwrap()
+    }
+
+    /// Returns the rows of a query over all of the container `c`, joined by commas.
+    pub(crate) async fn query(&self, text: &str) -> String {
+        let request = QueryRequest { rows_max: Some(1_000), ..QueryRequest::new(text) };
+        let page = self.engine.query_items(&self.caller, &self.container("c"), request).await.unwrap();
+        String::from_utf8(page.rows).unwrap()
+    }
+
+    /// Returns a caller with a permission.
+    pub(crate) async fn granted(&self, user: &str, permission: &str) -> Caller {
+        // A user may have one permission for a resource.
+        let _ = self.engine.create_user(&self.caller, "d", user).await;
+        let permission =
+            self.engine.create_permission(&self.caller, "d", user, &value(permission), None).await.unwrap();
+        let token = permission.value.body.get("_token").unwrap().as_str().unwrap().to_owned();
+        Caller { access: Access::Granted(self.engine.authorize_token(&token).unwrap()), ..Caller::full() }
+    }
+
+    /// Lets simulated time pass until the guard is dropped.
+    pub(crate) fn moving_time(&self) -> MovingTime {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (clock, seen) = (self.clock.clone(), is_over.clone());
+        let thread = std::thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                clock.advance(Duration::from_millis(100));
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        MovingTime { is_over, thread: Some(thread) }
     }
 
     pub(crate) async fn create_container(&self, id: &str) -> Result<Answer<Resource>, Error> {
@@ -53,7 +170,7 @@ impl Fixture {
         container: &str,
         id: &str,
         key: &str,
-    ) -> Result<Written, Error> {
+    ) -> Result<ItemWritten, Error> {
         let located = self.engine.container("d", container)?;
         let body = format!(r#"{{"id":"{id}","pk":"{key}"}}"#);
         let partition_key = partition_key(key);
@@ -65,6 +182,7 @@ impl Fixture {
                 Some(&partition_key),
                 body.as_bytes(),
                 Precondition::None,
+                &Triggers::default(),
             )
             .await
     }
@@ -79,6 +197,23 @@ impl Fixture {
         let located = self.engine.container("d", container)?;
         self.engine.read_item(caller, &located.container, ItemName::Id(id), Some(&partition_key(key)), None)
     }
+}
+
+/// Time that passes, a hundred times as fast.
+pub(crate) struct MovingTime {
+    is_over: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Drop for MovingTime {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+pub(crate) fn script(id: &str, body: &str) -> ScriptDefinition {
+    ScriptDefinition { id: id.to_owned(), body: body.to_owned(), trigger: None }
 }
 
 pub(crate) fn partition_key(key: &str) -> PartitionKey {

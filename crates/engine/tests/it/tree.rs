@@ -104,7 +104,8 @@ async fn items_are_found_by_resource_ids() {
     // A name below a resource id leads nowhere.
     assert!(engine.container(&database.rid, "c").is_err());
     let precondition = Default::default();
-    engine.delete_item(caller, &located.container, ItemName::Rid(rid), None, precondition).await.unwrap();
+    let (name, none) = (ItemName::Rid(rid), Default::default());
+    engine.delete_item(caller, &located.container, name, None, precondition, &none).await.unwrap();
     let gone = engine.read_item(caller, &located.container, ItemName::Rid(rid), None, None);
     refused(gone, ErrorKind::NotFound(ResourceKind::Item));
 }

@@ -1,0 +1,105 @@
+//! `POST /dbs/{database}/colls/{container}/docs` with several operations: all of them or none (a transactional batch),
+//! or each on its own (bulk).
+//!
+//! Not here: the operations as they are written (`batch_body`), and what became of them (`batch_answer`).
+
+use std::sync::Arc;
+
+use armilla_engine::{BatchAction, BulkOperation, ContainerHandle, Error, ErrorKind};
+use bytes::Bytes;
+
+use crate::batch_answer::{self, Asked};
+use crate::batch_body::{self, BatchOperation};
+use crate::body;
+use crate::failure::Failure;
+use crate::headers::names;
+use crate::items::{body_text, partition_key, range_id, refuse_triggers};
+use crate::limits::BATCH_BODY_BYTES_MAX;
+use crate::request::Request;
+use crate::response::Reply;
+
+/// Does the operations of a batch.
+pub(crate) async fn execute(
+    request: &Request<'_>,
+    container: &Arc<ContainerHandle>,
+) -> Result<Reply, Failure> {
+    refuse_triggers(request, "a batch")?;
+    if request.body.len() > BATCH_BODY_BYTES_MAX {
+        return Err(body::too_large());
+    }
+    let is_atomic = request.headers.batch_is_atomic()?;
+    let continue_on_error = request.headers.flag(&names::BATCH_CONTINUE_ON_ERROR)?;
+    if is_atomic && continue_on_error {
+        return Err(Failure::bad_request(format!(
+            "a batch whose operations are done all or none cannot go on after a failure: the headers {} and {} \
+             contradict each other",
+            names::BATCH_ATOMIC,
+            names::BATCH_CONTINUE_ON_ERROR
+        )));
+    }
+    let is_minimal = request.headers.prefers_minimal()?;
+    let operations = batch_body::parse(&text(request)?)?;
+    let asked: Vec<Asked> = operations.iter().map(|operation| Asked::by(operation, is_minimal)).collect();
+    if is_atomic {
+        transaction(request, container, operations, &asked).await
+    } else {
+        bulk(request, container, operations, &asked, continue_on_error).await
+    }
+}
+
+/// Returns the body as JSON text; the usual one is not copied.
+fn text(request: &Request<'_>) -> Result<Bytes, Failure> {
+    Ok(match body_text(request)? {
+        std::borrow::Cow::Borrowed(_) => request.body.clone(),
+        std::borrow::Cow::Owned(text) => text.into(),
+    })
+}
+
+async fn transaction(
+    request: &Request<'_>,
+    container: &Arc<ContainerHandle>,
+    operations: Vec<BatchOperation>,
+    asked: &[Asked],
+) -> Result<Reply, Failure> {
+    let caller = request.item_caller()?;
+    let key = partition_key(request)?;
+    let is_elsewhere =
+        |operation: &BatchOperation| operation.partition_key.is_some() && operation.partition_key != key;
+    if key.is_some() && operations.iter().any(is_elsewhere) {
+        let message = "an operation of the batch names another partition key than the request does";
+        return Err(Error::new(ErrorKind::PartitionKeyMismatch, message).into());
+    }
+    let actions = operations.into_iter().map(|operation| operation.action).collect();
+    let answer = request.engine.execute_batch(&caller, container, key.as_ref(), actions).await?;
+    batch_answer::transaction(container, answer, asked)
+}
+
+async fn bulk(
+    request: &Request<'_>,
+    container: &Arc<ContainerHandle>,
+    operations: Vec<BatchOperation>,
+    asked: &[Asked],
+    continue_on_error: bool,
+) -> Result<Reply, Failure> {
+    let caller = request.item_caller()?;
+    let range_id = range_id(request)?;
+    let common_key = partition_key(request)?;
+    let operations = operations.into_iter().map(|BatchOperation { partition_key, action, .. }| {
+        match partition_key.or_else(|| common_key.clone()) {
+            Some(partition_key) => BulkOperation { partition_key, action },
+            None => {
+                let action = match action {
+                    invalid @ BatchAction::Invalid(_) => invalid,
+                    _ => BatchAction::Invalid(
+                        "PartitionKey value must be supplied for this operation".to_owned(),
+                    ),
+                };
+                BulkOperation { partition_key: Default::default(), action }
+            }
+        }
+    });
+    let operations = operations.collect();
+    let answer =
+        request.engine.execute_bulk(&caller, container, range_id, operations, continue_on_error).await?;
+    Ok(batch_answer::bulk(container, answer, asked))
+}

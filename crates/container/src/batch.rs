@@ -1,0 +1,141 @@
+//! Transactional batches: a list of steps on one logical partition, done in order, all or none.
+//!
+//! A batch needs no snapshot and no retry: its steps are settled one after the other by the committer, with nothing in
+//! between, so each sees those before it.
+
+use armilla_value::PartitionKey;
+use bytes::Bytes;
+
+use crate::committer::{Done, Task};
+use crate::container::{Container, Plan, ReadItem};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::item::ETag;
+use crate::patch::Patch;
+use crate::settle::{BatchTask, Step, Written};
+use crate::throughput::{ReadCost, RequestUnits};
+use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
+
+/// One step of a batch.
+pub enum BatchStep {
+    /// Writes a whole item.
+    Put {
+        /// How.
+        mode: WriteMode,
+        /// The item that a replace names.
+        id: Option<String>,
+        /// The item's JSON.
+        body: Bytes,
+        /// What must hold of the stored item.
+        precondition: Precondition,
+    },
+    /// Deletes an item.
+    Delete {
+        /// Which.
+        id: String,
+        /// What must hold of it.
+        precondition: Precondition,
+    },
+    /// Changes parts of an item.
+    Patch {
+        /// Which.
+        id: String,
+        /// How.
+        patch: Patch,
+        /// What must hold of it.
+        precondition: Precondition,
+    },
+    /// Reads an item.
+    Read {
+        /// Which.
+        id: String,
+        /// The version that the caller holds already, if it asks for another only.
+        known: Option<ETag>,
+        /// What must hold of it.
+        precondition: Precondition,
+    },
+    /// Fails with this error when its turn comes: what the caller found wrong with the step before.
+    Fail(Error),
+}
+
+/// What one step did.
+pub enum StepDone {
+    /// It wrote.
+    Written(Written),
+    /// It read.
+    Read(ReadItem),
+    /// The item that it was to read did not change since the version that the caller holds.
+    NotModified {
+        /// That version.
+        etag: ETag,
+        /// What finding out cost.
+        charge: RequestUnits,
+    },
+}
+
+/// What a batch did.
+pub struct BatchDone {
+    /// What each step did, in their order.
+    pub steps: Vec<StepDone>,
+    /// What all of them cost.
+    pub charge: RequestUnits,
+    /// Where, and with which commit; a batch that only reads has none of its own.
+    pub position: Position,
+}
+
+/// Why a batch did nothing.
+pub struct BatchFailed {
+    /// The step that failed, counted from 0.
+    pub step: usize,
+    /// Why.
+    pub error: Error,
+    /// What it cost: all that was done up to the failure, and the failure.
+    pub charge: RequestUnits,
+    /// Where.
+    pub position: Position,
+}
+
+impl Container {
+    /// Does some steps on one logical partition in order, all or none. The outer error is of the batch as a whole:
+    /// it could not be routed, or its commit failed.
+    pub async fn batch(
+        &self,
+        partition_key: &PartitionKey,
+        steps: Vec<BatchStep>,
+        cost: ReadCost,
+    ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
+        let plan = self.plan();
+        let (hashed, logical) = write::locate(&plan, partition_key)?;
+        let (_, partition) = self.route(&hashed)?;
+        let prepare = |step| self.prepare_step(&plan, partition_key, step).unwrap_or_else(Step::Fail);
+        let steps = steps.into_iter().map(prepare).collect();
+        let task = Task::Batch(Box::new(BatchTask { steps, cost }));
+        match partition.submit(plan.clone(), task, Some(&logical)).await? {
+            Done::Batch(done) => Ok(*done),
+            _ => Err(Error::new(ErrorKind::Internal, "a batch was taken for something else")),
+        }
+    }
+
+    fn prepare_step(&self, plan: &Plan, partition_key: &PartitionKey, step: BatchStep) -> Result<Step> {
+        Ok(match step {
+            BatchStep::Put { mode, id, body, precondition } => {
+                let item =
+                    write::prepare_put(plan, self.limits(), id.as_deref(), &body, partition_key, None)?;
+                Step::Write(Intent::Put { mode, item, precondition })
+            }
+            BatchStep::Delete { id, precondition } => {
+                let address = ItemAddress::new(plan, partition_key, &id)?;
+                Step::Write(Intent::Delete { address, precondition })
+            }
+            BatchStep::Patch { id, patch, precondition } => {
+                let address = ItemAddress::new(plan, partition_key, &id)?;
+                let partition_key = partition_key.clone();
+                Step::Write(Intent::Patch { address, partition_key, patch, precondition })
+            }
+            BatchStep::Read { id, known, precondition } => {
+                let address = ItemAddress::new(plan, partition_key, &id)?;
+                Step::Read { address, known, precondition }
+            }
+            BatchStep::Fail(error) => Step::Fail(error),
+        })
+    }
+}

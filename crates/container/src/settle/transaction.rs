@@ -1,0 +1,246 @@
+//! Settling several writes of one logical partition as one: all of them with one commit number, or none.
+//!
+//! Two kinds come here. A batch is a list of steps that the caller wants done in order; it reads and checks here, so
+//! nothing can come in between. A transaction was drafted on a snapshot; here it is checked that what it read is still
+//! so, and then its writes are settled again. That they come out as they were drafted follows from the check, and is
+//! checked once more by their not being refused.
+//!
+//! Not here: drafting (`draft` in this folder), keeping others out while a transaction runs (`holds`).
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+
+use super::effects::Load;
+use super::{Group, Reads};
+use crate::batch::{BatchDone, BatchFailed, StepDone};
+use crate::container::{Plan, ReadItem};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::item::ETag;
+use crate::keys::{self, LogicalKey};
+use crate::limits::{
+    TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX,
+    TRANSACTION_WRITES_MAX,
+};
+use crate::throughput::{ReadCost, RequestUnits, Saving, Tally, Work, measure, price};
+use crate::write::{self, Intent, ItemAddress, Precondition};
+
+/// One step of a batch, prepared.
+#[expect(clippy::large_enum_variant, reason = "nearly every step is a write")]
+pub(crate) enum Step {
+    Write(Intent),
+    Read { address: ItemAddress, known: Option<ETag>, precondition: Precondition },
+    Fail(Error),
+}
+
+/// A batch on its way to the committer.
+pub(crate) struct BatchTask {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) cost: ReadCost,
+}
+
+/// A transaction on its way to the committer.
+pub(crate) struct TransactionTask {
+    pub(crate) writes: Vec<Intent>,
+    pub(crate) reads: Reads,
+    pub(crate) logical: LogicalKey,
+    /// Whether all others were kept out of the logical partition since before it was read.
+    pub(crate) is_held: bool,
+}
+
+impl BatchTask {
+    /// Returns about how much memory the batch holds while it waits.
+    pub(crate) fn bytes(&self) -> usize {
+        const FIXED: usize = 256;
+        self.steps
+            .iter()
+            .map(|step| match step {
+                Step::Write(intent) => intent.bytes(),
+                Step::Read { .. } | Step::Fail(_) => FIXED,
+            })
+            .sum()
+    }
+}
+
+impl TransactionTask {
+    /// Returns about how much memory the transaction holds while it waits.
+    pub(crate) fn bytes(&self) -> usize {
+        self.writes.iter().map(Intent::bytes).sum::<usize>() + self.reads.bytes()
+    }
+}
+
+/// What a transaction has done so far.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    pub(super) writes: u16,
+    /// Keys of items that were read or written.
+    pub(super) known: HashSet<Bytes>,
+    pub(super) tally: Tally,
+}
+
+impl Scope {
+    /// Returns what was done so far costs, reads and refusals included.
+    pub(super) fn charge(&self) -> RequestUnits {
+        self.tally.total()
+    }
+
+    pub(super) fn add(&mut self, work: &Work, cost: ReadCost) -> RequestUnits {
+        let tally = measure(work, cost, Saving::None);
+        self.tally += tally;
+        tally.total()
+    }
+}
+
+/// Refuses what would make a transaction larger than a batch of the store can take along with the group before it.
+/// A write by itself is as large as it is.
+pub(super) fn check_load(writes: u16, load: Load, entry_operations_max: usize) -> Result<()> {
+    let too_large = |what: String| Err(Error::new(ErrorKind::ItemTooLarge, what));
+    if usize::from(writes) > TRANSACTION_WRITES_MAX {
+        return too_large(format!("the transaction has more than {TRANSACTION_WRITES_MAX} writes"));
+    }
+    if writes > 1 && load.entry_operations > entry_operations_max {
+        return too_large(format!(
+            "the transaction changes too many index entries: {} changes, the limit is {entry_operations_max}",
+            load.entry_operations
+        ));
+    }
+    if writes > 1 && load.bytes > TRANSACTION_BYTES_MAX {
+        return too_large(format!(
+            "the transaction writes {} bytes, the limit is {TRANSACTION_BYTES_MAX} bytes",
+            load.bytes
+        ));
+    }
+    Ok(())
+}
+
+impl Group<'_> {
+    /// Does the steps of a batch, all or none.
+    pub(super) fn batch(
+        &mut self,
+        plan: &Plan,
+        batch: BatchTask,
+    ) -> std::result::Result<BatchDone, BatchFailed> {
+        self.effects.mark();
+        self.scope = Some(Scope::default());
+        let mut steps = Vec::with_capacity(batch.steps.len());
+        let mut charge = RequestUnits::ZERO;
+        for (position, step) in batch.steps.into_iter().enumerate() {
+            match self.step(plan, step, batch.cost) {
+                Ok((done, step_charge)) => {
+                    charge += step_charge;
+                    steps.push(done);
+                }
+                Err(error) => {
+                    self.effects.roll_back();
+                    self.scope = None;
+                    let place = self.position();
+                    let error = Error { position: Some(place), ..error };
+                    charge += error.charge;
+                    return Err(BatchFailed { step: position, error, charge, position: place });
+                }
+            }
+        }
+        self.effects.keep();
+        self.scope = None;
+        Ok(BatchDone { steps, charge, position: self.position() })
+    }
+
+    fn step(&mut self, plan: &Plan, step: Step, cost: ReadCost) -> Result<(StepDone, RequestUnits)> {
+        match step {
+            Step::Write(intent) => {
+                let written = self.write_by_itself(plan, intent).and_then(|written| {
+                    let writes = self.scope.as_ref().map_or(0, |scope| scope.writes);
+                    check_load(writes, self.effects.load_since_mark(), TRANSACTION_ENTRY_OPERATIONS_MAX)?;
+                    Ok(written)
+                });
+                let written = written.map_err(|error| self.refused(error))?;
+                let charge = written.charge;
+                Ok((StepDone::Written(written), charge))
+            }
+            Step::Read { address, known, precondition } => {
+                let nothing = price(&Work::ReadNothing, cost);
+                let Some(item) = self.item(&address.key)? else {
+                    return Err(super::not_found(&address).at(self.position(), nothing));
+                };
+                if let Some(scope) = &mut self.scope {
+                    scope.known.insert(address.key.clone());
+                }
+                self.check(&item, precondition).map_err(write::refused)?;
+                let etag = item.etag(&self.partition.identity);
+                if known == Some(etag) {
+                    return Ok((StepDone::NotModified { etag, charge: nothing }, nothing));
+                }
+                let item_bytes = item.json_bytes(&self.partition.identity);
+                let charge = price(&Work::Read { item_bytes }, cost);
+                let read = ReadItem { item, charge, position: self.position() };
+                Ok((StepDone::Read(read), charge))
+            }
+            Step::Fail(error) => Err(write::refused(error)),
+        }
+    }
+
+    /// Settles the writes of a transaction, if what it read is still so.
+    pub(super) fn transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
+        self.validate(&transaction)?;
+        self.effects.mark();
+        self.scope = Some(Scope::default());
+        let mut settled = Ok(());
+        for intent in transaction.writes {
+            settled = self.write_by_itself(plan, intent).map_err(as_conflict).and_then(|_| {
+                let writes = self.scope.as_ref().map_or(0, |scope| scope.writes);
+                check_load(writes, self.effects.load_since_mark(), TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX)
+            });
+            if settled.is_err() {
+                break;
+            }
+        }
+        self.scope = None;
+        match settled {
+            Ok(()) => self.effects.keep(),
+            Err(_) => self.effects.roll_back(),
+        }
+        settled.map(|()| self.position())
+    }
+
+    /// Checks that what a transaction read is what there is now, with all that was settled before it.
+    fn validate(&self, transaction: &TransactionTask) -> Result<()> {
+        let TransactionTask { reads, logical, is_held, .. } = transaction;
+        let size_key = keys::size(logical);
+        let written_lately = match self.effects.sizes.get(&size_key) {
+            Some((last, _)) => Some(*last),
+            None => self.settled.size(&size_key),
+        };
+        let last_change_lsn = written_lately.map_or(self.settled.floor_lsn(), |last| last.lsn);
+        if last_change_lsn <= reads.lsn() {
+            return Ok(());
+        }
+        // If it is not known when the logical partition changed last, it may have been long ago, and was if all
+        // others were kept out.
+        let may_have_changed = written_lately.is_some() || !is_held;
+        if reads.is_whole() && may_have_changed {
+            return Err(conflict());
+        }
+        for (key, version) in reads.items() {
+            if self.item(key)?.map(|item| item.header().version()) != version {
+                return Err(conflict());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn conflict() -> Error {
+    Error::new(ErrorKind::Conflict, "another writer changed what the transaction read; run it again")
+}
+
+/// What was drafted and is refused now was refused because something changed that the transaction depends on.
+fn as_conflict(error: Error) -> Error {
+    match error.kind {
+        ErrorKind::Unavailable
+        | ErrorKind::Corrupt
+        | ErrorKind::Internal
+        | ErrorKind::RangeGone
+        | ErrorKind::OutcomeUnknown => error,
+        _ => conflict(),
+    }
+}

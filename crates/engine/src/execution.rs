@@ -1,0 +1,220 @@
+//! Running scripts, and what goes with them, as one transaction of a logical partition.
+//!
+//! An attempt begins a transaction, runs its work on a thread that may block, and commits. If another writer came
+//! between, the work is run again on a newer snapshot; after a few attempts the logical partition is held, so that
+//! nobody can. Work must therefore do nothing that cannot be undone but through its [`Execution`].
+//!
+//! Only the last attempt is charged: how often work had to be repeated depends on the neighbours, and a charge does
+//! not.
+//!
+//! Not here: what scripts can reach (`collection`), and what the work is (`procedures`, `triggers`).
+
+mod collection;
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use armilla_container::{Position, ReadCost, RequestUnits, Transaction, Work, price};
+use armilla_env::Env;
+use armilla_script::{Finished, Outcome, Program, Role, Run, ScriptError};
+use armilla_value::PartitionKey;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::containers::ContainerHandle;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{
+    CONTAINER_SCRIPTS_AT_ONCE_MAX, SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_CLOSING_PERCENT,
+    SCRIPTS_AT_ONCE_MAX,
+};
+use crate::open::Engine;
+
+/// Scripts that may run at the same time: of an account, or of a container.
+pub(crate) struct ScriptTurns(Arc<Semaphore>);
+
+impl ScriptTurns {
+    /// Returns the turns of an account.
+    pub(crate) fn of_account() -> ScriptTurns {
+        ScriptTurns(Arc::new(Semaphore::new(SCRIPTS_AT_ONCE_MAX)))
+    }
+
+    /// Returns the turns of a container.
+    pub(crate) fn of_container() -> ScriptTurns {
+        ScriptTurns(Arc::new(Semaphore::new(CONTAINER_SCRIPTS_AT_ONCE_MAX)))
+    }
+
+    async fn next(&self) -> OwnedSemaphorePermit {
+        self.0.clone().acquire_owned().await.expect("the semaphore is never closed")
+    }
+}
+
+/// What a transaction gave, once it is stored.
+pub(crate) struct Transacted<T> {
+    pub(crate) value: T,
+    pub(crate) charge: RequestUnits,
+    pub(crate) position: Position,
+}
+
+impl Engine {
+    /// Runs work as one transaction of a logical partition.
+    pub(crate) async fn transact<T, W>(
+        &self,
+        handle: &Arc<ContainerHandle>,
+        partition_key: &PartitionKey,
+        cost: ReadCost,
+        work: W,
+    ) -> Result<Transacted<T>>
+    where
+        T: Send + 'static,
+        W: Fn(&mut Execution) -> Result<T> + Send + Sync + 'static,
+    {
+        let work = Arc::new(work);
+        let mut attempt = 0;
+        loop {
+            let begun = handle.container().begin(partition_key, attempt, cost).await;
+            let transaction = begun.map_err(|error| handle.translate(error))?;
+            // The turn comes after the transaction, which may wait for one that holds the logical partition and has no
+            // turn yet.
+            let turns = (handle.script_turns().next().await, self.script_turns().next().await);
+            let (handle, engine, work) = (handle.clone(), self.clone(), work.clone());
+            let (execution, outcome) = on_blocking_thread(move || {
+                // They end with the run, also where nobody waits for it any more.
+                let _turns = turns;
+                let mut execution = Execution::new(handle, transaction, cost, &engine);
+                let outcome = work(&mut execution);
+                (execution, outcome)
+            })
+            .await?;
+            match execution.finish(outcome).await {
+                Err(error) if error.kind == ErrorKind::Conflict && attempt + 1 < SCRIPT_ATTEMPTS_MAX => {
+                    attempt += 1;
+                }
+                finished => return finished,
+            }
+        }
+    }
+}
+
+/// Runs something that takes its time, where it keeps no other task waiting.
+async fn on_blocking_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
+        // Other tasks move to another thread, and the script saves two changes of threads.
+        return Ok(tokio::task::block_in_place(run));
+    }
+    let run = tokio::task::spawn_blocking(run).await;
+    run.map_err(|failure| Error::new(ErrorKind::Internal, format!("the script was not finished: {failure}")))
+}
+
+/// One attempt at a transaction: what its scripts can reach, and what they have spent.
+pub(crate) struct Execution {
+    handle: Arc<ContainerHandle>,
+    transaction: Transaction,
+    env: Env,
+    cost: ReadCost,
+    /// When further operations are refused, on the clock of elapsed time.
+    closing: Duration,
+    /// When a script is stopped.
+    end: Duration,
+    /// How much the logical partition may hold.
+    logical_partition_bytes_max: u64,
+    /// How much it held at about the beginning, once it was asked for.
+    bytes_before: OnceCell<u64>,
+    /// What scripts and their queries cost; the transaction knows the rest.
+    charge: RequestUnits,
+    /// A failure that is not for a script to decide about, met while one ran.
+    broken: Option<Error>,
+}
+
+impl Execution {
+    fn new(
+        handle: Arc<ContainerHandle>,
+        transaction: Transaction,
+        cost: ReadCost,
+        engine: &Engine,
+    ) -> Execution {
+        let (now, script_time) = (engine.env().clock.elapsed(), engine.script_time());
+        Execution {
+            handle,
+            transaction,
+            env: engine.env().clone(),
+            cost,
+            closing: now + script_time * SCRIPT_CLOSING_PERCENT / 100,
+            end: now + script_time,
+            logical_partition_bytes_max: engine.limits().logical_partition_bytes_max,
+            bytes_before: OnceCell::new(),
+            charge: RequestUnits::ZERO,
+            broken: None,
+        }
+    }
+
+    /// Returns the transaction itself, for what is done beside scripts.
+    pub(crate) fn transaction(&mut self) -> &mut Transaction {
+        &mut self.transaction
+    }
+
+    pub(crate) fn handle(&self) -> &ContainerHandle {
+        &self.handle
+    }
+
+    /// Runs a script. Also returns what it logged, if that is kept.
+    pub(crate) fn run(
+        &mut self,
+        program: &Program,
+        role: Role<'_>,
+        keeps_log: bool,
+    ) -> (Result<Finished>, Option<String>) {
+        let (clock, end) = (self.env.clock.clone(), self.end);
+        let expired = Box::new(move || clock.elapsed() >= end);
+        let Outcome { result, log, steps } =
+            armilla_script::run(Run { program, role, keeps_log, expired }, self);
+        self.charge += price(&Work::Script { steps }, self.cost);
+        let result = match self.broken.take() {
+            Some(error) => Err(error),
+            None => result.map_err(failed),
+        };
+        (result, keeps_log.then_some(log))
+    }
+
+    fn charge(&self) -> RequestUnits {
+        self.charge + self.transaction.charge()
+    }
+
+    /// Returns whether a script should come to its end: time, request units or room are running out.
+    fn is_closing(&self) -> bool {
+        self.transaction.is_full()
+            || self.charge() >= SCRIPT_CHARGE_MAX
+            || self.env.clock.elapsed() >= self.closing
+    }
+
+    /// Stores what was done if it went well. A script that ended late is stored all the same.
+    async fn finish<T>(self, outcome: Result<T>) -> Result<Transacted<T>> {
+        let charge = self.charge();
+        let position = self.transaction.position();
+        let charged =
+            |error: Error| Error { charge, position: Some(error.position.unwrap_or(position)), ..error };
+        let value = outcome.map_err(charged)?;
+        let committed = self.transaction.commit().await;
+        let position = committed.map_err(|error| charged(self.handle.translate(error)))?;
+        Ok(Transacted { value, charge, position })
+    }
+}
+
+/// Says how a script failed in the words that clients know.
+fn failed(error: ScriptError) -> Error {
+    let message = match &error {
+        ScriptError::Thrown { message, .. } => message.clone(),
+        other => other.to_string(),
+    };
+    let kind = match error {
+        ScriptError::Thrown { number, .. } => ErrorKind::ScriptFailed(number),
+        ScriptError::OutOfMemory => ErrorKind::ScriptFailed(None),
+        ScriptError::OutOfTime => ErrorKind::ScriptTimeout,
+        ScriptError::ResponseTooLong | ScriptError::ResultTooLong => ErrorKind::ScriptResultTooLarge,
+        ScriptError::NotAFunction(_) | ScriptError::TooLong => ErrorKind::ScriptInvalid,
+        ScriptError::Arguments(_) => return Error::invalid(message),
+        ScriptError::Sandbox(_) => return Error::new(ErrorKind::Unavailable, message),
+        ScriptError::Result(_) | ScriptError::Unknown => return Error::new(ErrorKind::Internal, message),
+    };
+    Error::new(kind, format!("Encountered exception while executing Javascript. Exception = {message}"))
+}

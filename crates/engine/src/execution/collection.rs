@@ -1,0 +1,230 @@
+//! What a script can reach: the items of its logical partition, through its transaction.
+
+use armilla_container as container;
+use armilla_container::{ChangeKind, ETag, Item, Precondition, WriteMode};
+use armilla_script::limits::PAGE_SIZE_DEFAULT;
+use armilla_script::{
+    Collection, CollectionUsage, DocumentName, ErrorCode, FeedPage, FeedRequest, ReadDocument, Refusal,
+};
+use armilla_value::rid::ItemRid;
+
+use super::Execution;
+use crate::error::{Error, ErrorKind};
+use crate::queries::{QueryRequest, query_inside};
+
+/// What a feed of all items is as a query.
+const ALL_ITEMS: &str = "SELECT * FROM c";
+
+impl Collection for Execution {
+    fn self_link(&self) -> String {
+        self.handle.self_link()
+    }
+
+    fn alt_link(&self) -> String {
+        format!("dbs/{}/colls/{}", self.handle.database_id(), self.handle.id())
+    }
+
+    fn is_closing(&self) -> bool {
+        Execution::is_closing(self)
+    }
+
+    fn read(&mut self, document: DocumentName<'_>, known: Option<&str>) -> Result<ReadDocument, Refusal> {
+        let id = self.id_of(document)?;
+        let found = self.transaction.read(&id);
+        let Some(item) = self.allowed(found)? else { return Err(not_found(&id)) };
+        let etag = item.etag(self.transaction.identity());
+        if known.is_some_and(|known| known.trim() == "*" || ETag::parse(known) == Some(etag)) {
+            return Ok(ReadDocument::NotModified);
+        }
+        Ok(ReadDocument::Found(self.text(&item)))
+    }
+
+    fn create(&mut self, body: &str) -> Result<String, Refusal> {
+        Ok(self.put(WriteMode::Create, None, body, Precondition::None)?.0)
+    }
+
+    fn upsert(&mut self, body: &str, etag: Option<&str>) -> Result<(String, bool), Refusal> {
+        self.put(WriteMode::Upsert, None, body, precondition(etag))
+    }
+
+    fn replace(
+        &mut self,
+        document: DocumentName<'_>,
+        body: &str,
+        etag: Option<&str>,
+    ) -> Result<String, Refusal> {
+        let id = self.id_of(document)?;
+        Ok(self.put(WriteMode::Replace, Some(&id), body, precondition(etag))?.0)
+    }
+
+    fn delete(&mut self, document: DocumentName<'_>, etag: Option<&str>) -> Result<(), Refusal> {
+        let id = self.id_of(document)?;
+        let deleted = self.transaction.delete(&id, precondition(etag));
+        self.allowed(deleted).map(|_| ())
+    }
+
+    fn query(&mut self, feed: FeedRequest<'_>) -> Result<FeedPage, Refusal> {
+        let FeedRequest { text, parameters, page_size, continuation } = feed;
+        let request = QueryRequest {
+            parameters,
+            rows_max: Some(page_size.unwrap_or(PAGE_SIZE_DEFAULT)),
+            continuation: continuation.map(str::to_owned),
+            ..QueryRequest::new(text.unwrap_or(ALL_ITEMS))
+        };
+        let (handle, transaction) = (&self.handle, &mut self.transaction);
+        match query_inside(handle, &request, transaction, self.cost, &self.env, self.closing) {
+            Ok(page) => {
+                self.charge += page.charge;
+                let documents = [&b"["[..], &page.rows, b"]"].concat();
+                let documents = String::from_utf8(documents).map_err(|_| not_text())?;
+                Ok(FeedPage { documents, count: page.row_count, continuation: page.continuation })
+            }
+            Err(error) => Err(self.query_refused(error)),
+        }
+    }
+
+    fn guid(&mut self) -> String {
+        let mut bytes = [0; 16];
+        self.env.entropy.fill(&mut bytes);
+        // Version 4, variant 1: random.
+        bytes[6] = bytes[6] & 0x0F | 0x40;
+        bytes[8] = bytes[8] & 0x3F | 0x80;
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+    }
+
+    fn random(&mut self) -> f64 {
+        let mut bytes = [0; 8];
+        self.env.entropy.fill(&mut bytes);
+        // 53 bits, as many as a double holds between 0 and 1.
+        (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.env.clock.now_ms().max(0) as u64
+    }
+
+    fn usage(&self) -> CollectionUsage {
+        // Of the logical partition, whose bound is the one that a script can run into. Every callback is told, so it is
+        // found out once.
+        let current_bytes = *self.bytes_before.get_or_init(|| {
+            let size = self.handle.container().logical_size(self.transaction.partition_key());
+            size.map_or(0, |size| size.bytes)
+        });
+        CollectionUsage { current_bytes, max_bytes: self.logical_partition_bytes_max }
+    }
+}
+
+impl Execution {
+    fn put(
+        &mut self,
+        mode: WriteMode,
+        id: Option<&str>,
+        body: &str,
+        precondition: Precondition,
+    ) -> Result<(String, bool), Refusal> {
+        let written = self.transaction.put(mode, id, body.as_bytes(), precondition);
+        let written = self.allowed(written)?;
+        Ok((self.text(&written.item), written.kind == ChangeKind::Create))
+    }
+
+    /// Returns an item's JSON as clients see it.
+    pub(crate) fn text(&self, item: &Item) -> String {
+        let mut text = Vec::new();
+        item.write_json(self.transaction.identity(), &mut text);
+        String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+
+    fn id_of(&mut self, document: DocumentName<'_>) -> Result<String, Refusal> {
+        let rid = match document {
+            DocumentName::Id(id) => return Ok(id.to_owned()),
+            DocumentName::Rid(rid) => rid,
+        };
+        let number = ItemRid::parse(rid).filter(|item| item.container() == self.handle.rid());
+        let Some(number) = number.map(ItemRid::number) else { return Err(not_found(rid)) };
+        let found = self.transaction.id_of(number);
+        self.allowed(found)?.ok_or_else(|| not_found(rid))
+    }
+
+    /// Turns a failure into what a script is told of it. One that the script cannot have caused, nor can do anything
+    /// about, ends the whole execution, whatever the script makes of it.
+    fn allowed<T>(&mut self, result: container::Result<T>) -> Result<T, Refusal> {
+        use container::ErrorKind as Kind;
+        result.map_err(|error| {
+            let code = match error.kind {
+                Kind::ItemNotFound => ErrorCode::NotFound,
+                Kind::ItemExists | Kind::UniqueKeyTaken => ErrorCode::Conflict,
+                Kind::PreconditionFailed | Kind::NotModified => ErrorCode::PreconditionFailed,
+                Kind::LogicalPartitionFull => ErrorCode::Forbidden,
+                Kind::ItemTooLarge => ErrorCode::RequestEntityTooLarge,
+                Kind::PartitionKeyMismatch | Kind::Invalid => ErrorCode::BadRequest,
+                Kind::Conflict => ErrorCode::RetryWith,
+                Kind::RangeGone
+                | Kind::SessionNotAvailable
+                | Kind::OutcomeUnknown
+                | Kind::Unavailable
+                | Kind::Corrupt
+                | Kind::Internal => {
+                    let message = error.message.clone();
+                    self.broken.get_or_insert(self.handle.translate(error));
+                    return Refusal { code: ErrorCode::InternalServerError, message };
+                }
+            };
+            Refusal { code, message: error.message }
+        })
+    }
+
+    fn query_refused(&mut self, error: Error) -> Refusal {
+        self.charge += error.charge;
+        let code = match error.kind {
+            ErrorKind::BadQuery | ErrorKind::Invalid => ErrorCode::BadRequest,
+            // The rest is nothing that a query can be refused for.
+            ErrorKind::NotFound(_)
+            | ErrorKind::OwnerNotFound(_)
+            | ErrorKind::AlreadyExists(_)
+            | ErrorKind::UniqueKeyTaken
+            | ErrorKind::PreconditionFailed
+            | ErrorKind::NotModified
+            | ErrorKind::LogicalPartitionFull
+            | ErrorKind::TooLarge
+            | ErrorKind::PartitionKeyMismatch
+            | ErrorKind::ContainerReplaced
+            | ErrorKind::FailedDependency
+            | ErrorKind::Conflict
+            | ErrorKind::ScriptInvalid
+            | ErrorKind::ScriptFailed(_)
+            | ErrorKind::ScriptTimeout
+            | ErrorKind::ScriptResultTooLarge
+            | ErrorKind::QueryNeedsPlan
+            | ErrorKind::Forbidden
+            | ErrorKind::Unauthenticated
+            | ErrorKind::RangeGone
+            | ErrorKind::SessionNotAvailable
+            | ErrorKind::OutcomeUnknown
+            | ErrorKind::Unavailable
+            | ErrorKind::Corrupt
+            | ErrorKind::Internal => {
+                self.broken.get_or_insert(error.clone());
+                ErrorCode::InternalServerError
+            }
+        };
+        Refusal { code, message: error.message }
+    }
+}
+
+fn precondition(etag: Option<&str>) -> Precondition {
+    match etag.map(str::trim) {
+        None => Precondition::None,
+        Some("*") => Precondition::Exists,
+        Some(etag) => Precondition::Version(ETag::parse(etag)),
+    }
+}
+
+fn not_found(name: &str) -> Refusal {
+    let message = format!("entity with the specified id does not exist in the system: '{name}'");
+    Refusal { code: ErrorCode::NotFound, message }
+}
+
+fn not_text() -> Refusal {
+    Refusal { code: ErrorCode::InternalServerError, message: "the result is not text".to_owned() }
+}

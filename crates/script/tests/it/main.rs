@@ -1,0 +1,11 @@
+//! Procedures and triggers against a collection in memory: what they can do, see and break.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::print_stdout, reason = "a test may say what it skips and measures")]
+
+mod cases;
+mod isolation;
+mod limits;
+mod memory;
+mod source_documents;
+mod speed;

@@ -37,38 +37,11 @@ def filled(container):
     return container
 
 
-@not_yet("batches")
-def test_transactional_batch(filled):
-    with implemented():
-        results = filled.execute_item_batch(
-            [("create", ({"id": "new", "city": "Oslo"},)), ("delete", ("0",))], partition_key="Oslo"
-        )
-    assert [result["statusCode"] for result in results] == [201, 204]
-
-
 @not_yet("change feeds")
 def test_change_feed_from_the_beginning(filled):
     with implemented():
         changes = list(filled.query_items_change_feed(start_time="Beginning"))
     assert [change["id"] for change in changes] == ["0", "1", "2"]
-
-
-@not_yet("stored procedures")
-def test_stored_procedure(filled):
-    body = "function (name) { getContext().getResponse().setBody('Hello ' + name); }"
-    with implemented():
-        filled.scripts.create_stored_procedure({"id": "greet", "body": body})
-        answer = filled.scripts.execute_stored_procedure("greet", partition_key="Oslo", params=["Ada"])
-    assert answer == "Hello Ada"
-
-
-@not_yet("triggers")
-def test_trigger(filled):
-    body = "function () { }"
-    definition = {"id": "t", "body": body, "triggerType": "Pre", "triggerOperation": "All"}
-    with implemented():
-        filled.scripts.create_trigger(definition)
-    assert [trigger["id"] for trigger in filled.scripts.list_triggers()] == ["t"]
 
 
 @not_yet("deletes by partition key")

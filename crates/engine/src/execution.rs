@@ -10,6 +10,7 @@
 //! Not here: what scripts can reach (`collection`), and what the work is (`procedures`, `triggers`).
 
 mod collection;
+mod pace;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -29,6 +30,9 @@ use crate::limits::{
     SCRIPTS_AT_ONCE_MAX,
 };
 use crate::open::Engine;
+use pace::Pace;
+
+pub(crate) use pace::LongRuns;
 
 /// Scripts that may run at the same time: of an account, or of a container.
 pub(crate) struct ScriptTurns(Arc<Semaphore>);
@@ -116,6 +120,7 @@ pub(crate) struct Execution {
     closing: Duration,
     /// When a script is stopped.
     end: Duration,
+    long_runs: LongRuns,
     /// How much the logical partition may hold.
     logical_partition_bytes_max: u64,
     /// How much it held at about the beginning, once it was asked for.
@@ -141,6 +146,7 @@ impl Execution {
             cost,
             closing: now + script_time * SCRIPT_CLOSING_PERCENT / 100,
             end: now + script_time,
+            long_runs: engine.long_runs().clone(),
             logical_partition_bytes_max: engine.limits().logical_partition_bytes_max,
             bytes_before: OnceCell::new(),
             charge: RequestUnits::ZERO,
@@ -164,8 +170,8 @@ impl Execution {
         role: Role<'_>,
         keeps_log: bool,
     ) -> (Result<Finished>, Option<String>) {
-        let (clock, end) = (self.env.clock.clone(), self.end);
-        let expired = Box::new(move || clock.elapsed() >= end);
+        let (pace, end) = (Pace::new(self.env.clock.clone(), self.long_runs.clone()), self.end);
+        let expired = Box::new(move || pace.keep() >= end);
         let Outcome { result, log, steps } =
             armilla_script::run(Run { program, role, keeps_log, expired }, self);
         self.charge += price(&Work::Script { steps }, self.cost);

@@ -40,6 +40,12 @@ pub const SCRIPT_SECONDS_MAX: u64 = 5;
 /// Percent of that time after which a script's operations are refused, so that it can end in good order.
 pub(crate) const SCRIPT_CLOSING_PERCENT: u32 = 80;
 
+/// How long a script computes before it has to pause now and then.
+pub(crate) const SCRIPT_SPRINT: Duration = Duration::from_millis(20);
+
+/// How long it computes between two pauses then.
+pub(crate) const SCRIPT_SLICE: Duration = Duration::from_micros(250);
+
 /// What a script may spend before its operations are refused: what a physical partition serves in a second.
 pub const SCRIPT_CHARGE_MAX: RequestUnits = RequestUnits::from_hundredths(10_000 * 100);
 

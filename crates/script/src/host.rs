@@ -77,6 +77,14 @@ operations! {
     SetRequest "SET_REQUEST",
     /// (value)
     SetResponse "SET_RESPONSE",
+    /// The name of the write that a trigger goes with.
+    OperationType "OPERATION_TYPE",
+    /// Whether the log is kept.
+    KeepsLog "KEEPS_LOG",
+    /// The body of the request, as JSON text.
+    RequestText "REQUEST_TEXT",
+    /// The body of the response so far, as JSON text.
+    ResponseText "RESPONSE_TEXT",
     /// The part of the prelude for console.log.
     LoadConsole "LOAD_CONSOLE",
     /// The part of the prelude for the integrated query.
@@ -88,7 +96,44 @@ operations! {
 pub(crate) struct Host {
     lent: Lent,
     keeps_log: bool,
+    given: Arc<Texts>,
     state: Arc<Mutex<State>>,
+}
+
+/// What a script is given beside its collection.
+struct Texts {
+    operation: Option<&'static str>,
+    request: Option<String>,
+    response: Option<String>,
+}
+
+impl Texts {
+    fn of(role: &Role<'_>) -> Texts {
+        let (operation, request, response) = match *role {
+            Role::Procedure { arguments } => (None, std::str::from_utf8(arguments).ok(), None),
+            Role::PreTrigger { operation, body } => (Some(operation.name()), body, None),
+            Role::PostTrigger { operation, request_body, response_body } => {
+                (Some(operation.name()), request_body, response_body)
+            }
+        };
+        let request = request.filter(|text| !text.trim().is_empty());
+        Texts { operation, request: request.map(str::to_owned), response: response.map(str::to_owned) }
+    }
+}
+
+/// Where the native function finds what it works on, as long as there is something.
+#[derive(Clone, Default)]
+pub(crate) struct Place(Arc<Mutex<Option<Host>>>);
+
+impl Place {
+    /// Puts a host there, or takes it away.
+    pub(crate) fn set(&self, host: Option<Host>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = host;
+    }
+
+    fn get(&self) -> Option<Host> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 #[derive(Default)]
@@ -108,12 +153,8 @@ impl Host {
         if let Role::PreTrigger { body, .. } = role {
             state.finished.request_body = body.map(str::to_owned);
         }
-        Host { lent, keeps_log, state: Arc::new(Mutex::new(state)) }
-    }
-
-    /// Says whether `console.log` is kept.
-    pub(crate) fn keeps_log(&self) -> bool {
-        self.keeps_log
+        let given = Arc::new(Texts::of(role));
+        Host { lent, keeps_log, given, state: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes the log.
@@ -138,7 +179,7 @@ impl Host {
     /// Asks the collection.
     fn ask<R>(&self, ctx: &Ctx<'_>, ask: impl FnOnce(&mut dyn Collection) -> R) -> Result<R> {
         let asked = self.lent.with(ask);
-        asked.ok_or_else(|| Exception::throw_message(ctx, "the execution is over"))
+        asked.ok_or_else(|| Exception::throw_message(ctx, OVER))
     }
 
     /// Does an operation on documents, unless the collection is closing.
@@ -249,6 +290,10 @@ impl Host {
                 self.state().finished.response_body = body;
                 true.into_js(ctx)
             }
+            Operation::OperationType => text(ctx, self.given.operation),
+            Operation::KeepsLog => self.keeps_log.into_js(ctx),
+            Operation::RequestText => text(ctx, self.given.request.as_deref()),
+            Operation::ResponseText => text(ctx, self.given.response.as_deref()),
             Operation::LoadConsole => Part::Console.load(ctx),
             Operation::LoadQuery => Part::Query.load(ctx),
         }
@@ -294,12 +339,24 @@ impl Host {
 }
 
 /// Makes the native function.
-pub(crate) fn native<'js>(ctx: &Ctx<'js>, host: &Host) -> Result<Function<'js>> {
-    let host = host.clone();
-    let call = move |ctx: Ctx<'js>, operation: u32, given: Rest<Value<'js>>| {
-        host.call(&ctx, operation, &Given { ctx: &ctx, values: &given })
+pub(crate) fn native<'js>(ctx: &Ctx<'js>, place: &Place) -> Result<Function<'js>> {
+    let place = place.clone();
+    let call = move |ctx: Ctx<'js>, operation: u32, given: Rest<Value<'js>>| match place.get() {
+        Some(host) => host.call(&ctx, operation, &Given { ctx: &ctx, values: &given }),
+        None => Err(Exception::throw_message(&ctx, OVER)),
     };
     Function::new(ctx.clone(), call)
+}
+
+/// What is said to whoever asks when there is nothing to ask any more.
+const OVER: &str = "the execution is over";
+
+/// Makes a text that may be missing, which is undefined then.
+fn text<'js>(ctx: &Ctx<'js>, text: Option<&str>) -> Result<Value<'js>> {
+    match text {
+        Some(text) => text.into_js(ctx),
+        None => Ok(Value::new_undefined(ctx.clone())),
+    }
 }
 
 /// The arguments after the operation.

@@ -8,14 +8,16 @@
 //! ```
 //!
 //! Invariants:
-//! * every execution has an interpreter of its own, with bounds on memory, stack, time and output; nothing of it
-//!   outlives it;
+//! * every execution has an interpreter that is as if it was new, with bounds on memory, stack, time and output;
+//!   nothing of it outlives it;
+//! * unsafe code is in `raw`, `arena` and one function of `warm`;
 //! * values pass the wall as JSON text, in both directions;
 //! * time and chance come from the [`Collection`] alone, so that an execution can be repeated.
 //!
 //! Not here: where scripts are kept and who may call them, transactions and their retries (the engine), and what time
 //! it is (the caller says when it is over).
 
+mod arena;
 mod collection;
 mod error;
 mod failure;
@@ -27,6 +29,7 @@ mod program;
 mod raw;
 mod run;
 mod sandbox;
+mod warm;
 
 pub use collection::{
     Collection, CollectionUsage, DocumentName, ErrorCode, FeedPage, FeedRequest, ReadDocument, Refusal,

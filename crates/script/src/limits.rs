@@ -48,3 +48,9 @@ pub const STACK_TRACE_CHARACTERS_MAX: usize = 1_000;
 /// How often the interpreter may ask for the time while a function is only written down. It asks at the first step and
 /// after every 10,000 calls and jumps back.
 pub const COMPILE_CHECKS_MAX: usize = 4;
+
+/// Interpreters that are kept for later executions, for each place in which scripts stand.
+pub const WARM_INTERPRETERS_MAX: usize = 8;
+
+/// What an execution may have touched of its interpreter's memory for the interpreter to be kept.
+pub const WARM_BYTES_MAX: usize = 2 * 1024 * 1024;

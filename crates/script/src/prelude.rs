@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use rquickjs::{Ctx, Function, Result, Value};
+use rquickjs::{Ctx, Error, Function, Result, Value};
 
 use crate::error::ScriptError;
-use crate::host::{self, Host, Operation};
+use crate::host::{self, Operation, Place};
 use crate::limits::{ARRAY_LENGTH_MAX, CALLBACKS_MAX, PAGE_SIZE_DEFAULT, RESPONSE_BYTES_MAX};
 use crate::raw::{Bytecode, Keep};
 use crate::run::Role;
@@ -82,12 +82,26 @@ pub(crate) fn guard(ctx: &Ctx<'_>) -> Result<()> {
     install.call(())
 }
 
-/// The roles as the prelude knows them.
-fn role_number(role: &Role<'_>) -> u32 {
-    match role {
-        Role::Procedure { .. } => 0,
-        Role::PreTrigger { .. } => 1,
-        Role::PostTrigger { .. } => 2,
+/// The three places in which scripts stand, as the prelude knows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoleKind {
+    Procedure = 0,
+    PreTrigger = 1,
+    PostTrigger = 2,
+}
+
+impl RoleKind {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 3;
+}
+
+impl Role<'_> {
+    pub(crate) fn kind(&self) -> RoleKind {
+        match self {
+            Role::Procedure { .. } => RoleKind::Procedure,
+            Role::PreTrigger { .. } => RoleKind::PreTrigger,
+            Role::PostTrigger { .. } => RoleKind::PostTrigger,
+        }
     }
 }
 
@@ -99,9 +113,9 @@ fn with_constants(text: &str) -> String {
         ("CALLBACKS_MAX", CALLBACKS_MAX),
         ("PAGE_SIZE_DEFAULT", PAGE_SIZE_DEFAULT),
         ("RESPONSE_BYTES_MAX", RESPONSE_BYTES_MAX),
-        ("PROCEDURE", 0),
-        ("PRE_TRIGGER", 1),
-        ("POST_TRIGGER", 2),
+        ("PROCEDURE", RoleKind::Procedure as usize),
+        ("PRE_TRIGGER", RoleKind::PreTrigger as usize),
+        ("POST_TRIGGER", RoleKind::PostTrigger as usize),
     ];
     let operations = Operation::ALL.iter().map(|(operation, name)| (*name, *operation as usize));
     let values: HashMap<&str, usize> = limits.into_iter().chain(operations).collect();
@@ -133,42 +147,22 @@ pub(crate) struct Control<'js> {
     pub(crate) finish: Function<'js>,
 }
 
-/// Puts the API into a context.
-pub(crate) fn install<'js>(ctx: &Ctx<'js>, host: &Host, role: &Role<'_>) -> Result<Control<'js>> {
-    let install: Function<'js> = Part::Core.load(ctx)?.get()?;
-    let (operation, request, response) = match role {
-        Role::Procedure { arguments } => (None, std::str::from_utf8(arguments).ok(), None),
-        Role::PreTrigger { operation, body } => (Some(operation.name()), *body, None),
-        Role::PostTrigger { operation, request_body, response_body } => {
-            (Some(operation.name()), *request_body, *response_body)
-        }
-    };
-    let request = request.filter(|text| !text.trim().is_empty());
-    let native = host::native(ctx, host)?;
-    let (start, next, check, finish): (Function<'js>, Function<'js>, Function<'js>, Function<'js>) = {
-        let control: rquickjs::Array<'js> = install.call((
-            native,
-            role_number(role),
-            Given(operation),
-            host.keeps_log(),
-            Given(request),
-            Given(response),
-        ))?;
-        (control.get(0)?, control.get(1)?, control.get(2)?, control.get(3)?)
-    };
-    Ok(Control { start, next, check, finish })
+/// What is kept of the control functions, as data of the interpreter's user.
+type Kept<'js> = Vec<Function<'js>>;
+
+/// Puts the API into a context, and keeps what moves executions on there.
+pub(crate) fn install(ctx: &Ctx<'_>, place: &Place, kind: RoleKind) -> Result<()> {
+    let install: Function<'_> = Part::Core.load(ctx)?.get()?;
+    let control: Kept<'_> = install.call((host::native(ctx, place)?, kind as u32))?;
+    ctx.store_userdata(control).map_err(|_| Error::Unknown)?;
+    Ok(())
 }
 
-/// A text that may be missing, which is undefined then.
-struct Given<'a>(Option<&'a str>);
-
-impl<'js> rquickjs::IntoJs<'js> for Given<'_> {
-    fn into_js(self, ctx: &Ctx<'js>) -> Result<Value<'js>> {
-        match self.0 {
-            Some(text) => text.into_js(ctx),
-            None => Ok(Value::new_undefined(ctx.clone())),
-        }
-    }
+/// Returns what moves an execution on, in a context that has the API.
+pub(crate) fn control<'js>(ctx: &Ctx<'js>) -> Option<Control<'js>> {
+    let kept = ctx.userdata::<Kept<'js>>()?;
+    let [start, next, check, finish] = &kept[..] else { return None };
+    Some(Control { start: start.clone(), next: next.clone(), check: check.clone(), finish: finish.clone() })
 }
 
 /// Reads the arguments of a procedure; triggers have none.

@@ -6,16 +6,17 @@
 
 use std::cell::RefCell;
 
-use rquickjs::{CatchResultExt as _, CaughtError, Ctx, Value};
+use rquickjs::{CatchResultExt as _, CaughtError, Ctx, Runtime, Value};
 
 use crate::collection::Collection;
 use crate::error::ScriptError;
 use crate::failure;
 use crate::host::Host;
-use crate::interpreter::{Interpreter, Purpose};
+use crate::interpreter::Interpreter;
 use crate::prelude;
 use crate::program::Program;
 use crate::raw::lend;
+use crate::warm::Warm;
 
 /// In which place a script stands. All texts are JSON.
 #[derive(Debug, Clone, Copy)]
@@ -103,14 +104,16 @@ pub struct Finished {
 /// Runs a script on a collection.
 pub fn run(run: Run<'_>, collection: &mut dyn Collection) -> Outcome {
     let Run { program, role, keeps_log, expired } = run;
-    let interpreter = match Interpreter::new(Purpose::Scripts, expired) {
-        Ok(interpreter) => interpreter,
+    let warm = match Warm::take(role.kind()) {
+        Ok(warm) => warm,
         Err(error) => return Outcome { result: Err(error), log: String::new(), steps: 0 },
     };
     lend(collection, |lent| {
         let host = Host::new(lent, &role, keeps_log);
-        let result = execute(&interpreter, program, &role, &host);
-        Outcome { result, log: host.take_log(), steps: interpreter.steps() }
+        let (result, steps) = warm.use_once(host.clone(), expired, |interpreter| {
+            (execute(interpreter, program, &role, &host), interpreter.steps())
+        });
+        Outcome { result, log: host.take_log(), steps }
     })
 }
 
@@ -120,10 +123,6 @@ fn execute(
     role: &Role<'_>,
     host: &Host,
 ) -> Result<Finished, ScriptError> {
-    let runtime = interpreter.runtime();
-    runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
-        note_rejection(&ctx, promise, reason, is_handled);
-    })));
     interpreter.with(|ctx| {
         let stored = ctx.store_userdata(Rejections::default());
         if stored.is_err() {
@@ -144,7 +143,7 @@ fn drive<'js>(
     host: &Host,
 ) -> Result<Finished, ScriptError> {
     let failed = |error: CaughtError<'js>| host.too_long_or(failure::script_error(ctx, error, interpreter));
-    let control = prelude::install(ctx, host, role).catch(ctx).map_err(failed)?;
+    let control = prelude::control(ctx).ok_or_else(|| ScriptError::Sandbox("it has no API".to_owned()))?;
     let function = program.function(ctx, interpreter)?;
     let arguments = prelude::arguments(ctx, role)?;
     // Ends a turn: the jobs of promises run, then everything that went wrong in it is looked at.
@@ -173,6 +172,13 @@ fn drive<'js>(
 /// Promises that were rejected while nobody waited for them, each followed by its reason. Kept as data of the
 /// interpreter's user, because values must not leave it.
 type Rejections<'js> = RefCell<Vec<Value<'js>>>;
+
+/// Notes rejections, and that they were handled after all.
+pub(crate) fn track_rejections(runtime: &Runtime) {
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
+        note_rejection(&ctx, promise, reason, is_handled);
+    })));
+}
 
 fn note_rejection<'js>(ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
     let Some(rejections) = ctx.userdata::<Rejections<'js>>() else { return };

@@ -267,9 +267,25 @@ async fn the_integrated_query() {
 }
 
 #[tokio::test]
-async fn spatial_functions_are_refused() {
-    for name in ["distance", "intersects", "within", "isValid", "isValidDetailed"] {
-        check(&[(&*format!("done(fails(() => __.spatial.{name}({{}}, {{}})));"), "400")]).await;
+async fn spatial_functions_are_those_of_queries() {
+    let near = "{ type: 'Point', coordinates: [10, 50] }";
+    let far = "{ type: 'Point', coordinates: [10, 51] }";
+    let around = "{ type: 'Polygon', coordinates: [[[9, 49], [11, 49], [11, 50.5], [9, 50.5], [9, 49]]] }";
+    for (call, expected) in [
+        (format!("Math.round(__.spatial.distance({near}, {far}) / 1000)"), "111"),
+        (
+            format!("[__.spatial.within({near}, {around}), __.spatial.within({far}, {around})]"),
+            "[true,false]",
+        ),
+        (format!("__.spatial.intersects({around}, {near})"), "true"),
+        (format!("[__.spatial.isValid({near}), __.spatial.isValid({{}})]"), "[true,false]"),
+        (format!("__.spatial.isValidDetailed({near}).valid"), "true"),
+        (
+            "[typeof __.spatial.distance({}, {}), typeof __.spatial.distance()]".to_owned(),
+            r#"["undefined","undefined"]"#,
+        ),
+    ] {
+        check(&[(&*format!("done({call});"), expected)]).await;
     }
 }
 

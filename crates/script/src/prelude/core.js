@@ -2,9 +2,12 @@
 //
 // `host` is the one native function: host(OPERATION, ...). An operation on documents gives false if it was not
 // accepted, a number if it was refused (host(MESSAGE) says why then), and otherwise its result. Names in capitals
-// are constants of the operations and limits, whose values prelude.rs puts in their places. Scripts can change prototypes, so this text keeps
-// the functions it needs; what it does not keep, a script can break for itself alone.
-function install(host, role, operationType, keepsLog, requestBody, responseBody) {
+// are constants of the operations and limits, whose values prelude.rs puts in their places. Scripts can change
+// prototypes, so this text keeps the functions it needs; what it does not keep, a script can break for itself alone.
+//
+// This runs long before the script, and an interpreter that is put back is as it was right after it: whatever differs
+// from one execution to the next is asked for in `begin` or later.
+function install(host, role) {
   'use strict';
 
   const { stringify, parse } = JSON;
@@ -150,8 +153,13 @@ function install(host, role, operationType, keepsLog, requestBody, responseBody)
   }
 
   // -- Links.
-  const selfLink = host(SELF_LINK), altLink = host(ALT_LINK);
-  const [, selfDatabase, , selfCollection] = selfLink.split('/'), [, altDatabase, , altCollection] = altLink.split('/');
+  let selfLink, altLink, selfDatabase, selfCollection, altDatabase, altCollection;
+  function learnLinks() {
+    selfLink = host(SELF_LINK);
+    altLink = host(ALT_LINK);
+    [, selfDatabase, , selfCollection] = selfLink.split('/');
+    [, altDatabase, , altCollection] = altLink.split('/');
+  }
 
   // Splits a link into its segments; undefined if it has not this many, or other names in between.
   function segmentsOf(link, count) {
@@ -359,13 +367,14 @@ function install(host, role, operationType, keepsLog, requestBody, responseBody)
   }
 
   // A body, which is read when it is asked for first.
-  function bodyOf(text, isWritable) {
+  function bodyOf(operation, isWritable) {
     let isRead = false, value;
     const body = {
       isSet: false,
       get() {
         if (!isRead) {
           isRead = true;
+          const text = host(operation);
           value = text === undefined ? undefined : parse(text);
         }
         return value;
@@ -384,10 +393,10 @@ function install(host, role, operationType, keepsLog, requestBody, responseBody)
     return setPrototypeOf(body, null);
   }
 
-  const requested = bodyOf(requestBody, role === PRE_TRIGGER), responded = bodyOf(responseBody, true);
+  const requested = bodyOf(REQUEST_TEXT, role === PRE_TRIGGER), responded = bodyOf(RESPONSE_TEXT, true);
   const requestProperties = { __proto__: null, Body: requested };
   const responseProperties = { __proto__: null, Body: responded };
-  if (role !== PROCEDURE) requestProperties.OperationType = { get: () => operationType };
+  if (role !== PROCEDURE) requestProperties.OperationType = { get: () => host(OPERATION_TYPE) };
   if (role === POST_TRIGGER) {
     responseProperties.ResourceQuotaCurrentUsage = { get: () => host(CURRENT_USAGE) };
     responseProperties.MaxResourceQuota = { get: () => host(MAX_USAGE) };
@@ -434,7 +443,7 @@ function install(host, role, operationType, keepsLog, requestBody, responseBody)
   let format;
   const console = {
     log(...values) {
-      if (!keepsLog) return;
+      if (!host(KEEPS_LOG)) return;
       if (format === undefined) format = host(LOAD_CONSOLE);
       if (!host(LOG, format(values))) throw fail(413, 'The log would be too large.');
     },
@@ -446,6 +455,7 @@ function install(host, role, operationType, keepsLog, requestBody, responseBody)
   return [
     // Calls the script.
     (script, given) => {
+      learnLinks();
       apply(script, undefined, given);
       return true;
     },

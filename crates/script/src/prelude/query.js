@@ -195,10 +195,20 @@ function install(core) {
     return link;
   }
 
+  // Geometry is the query language's, and is asked for as a query that looks at no document.
   const spatial = {};
-  for (const name of ['distance', 'intersects', 'within', 'isValid', 'isValidDetailed']) {
-    spatial[name] = () => {
-      throw bad(`The function "spatial.${name}" is not supported in scripts; use ST_${name.toUpperCase()} in a query.`);
+  for (const [name, count] of [['distance', 2], ['intersects', 2], ['within', 2], ['isValid', 1], ['isValidDetailed', 1]]) {
+    spatial[name] = (...given) => {
+      const names = [], parameters = [];
+      for (let i = 0; i < count; i++) {
+        names.push(`@p${i}`);
+        parameters.push({ name: names[i], value: given[i] === undefined ? null : given[i] });
+      }
+      const text = `SELECT VALUE ST_${name.toUpperCase()}(${names.join(', ')})`;
+      const found = readFeed(text, JSON.stringify(parameters), undefined, undefined, true);
+      if (found === false) throw bad(`There is no time or budget left for "spatial.${name}".`);
+      if (typeof found === 'number') throw refused(found);
+      return found[0];
     };
   }
 

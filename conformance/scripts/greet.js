@@ -1,0 +1,4 @@
+/** Answers with a greeting. */
+function greet(name) {
+  getContext().getResponse().setBody("Hello, " + name);
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use armilla_crash::random::Random;
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, EngineOptions, ItemName, Precondition, Throughput, WriteMode,
+    Caller, ContainerHandle, Engine, EngineOptions, ItemName, Precondition, Throughput, Triggers, WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::cache::CachedStore;
@@ -194,17 +194,18 @@ impl Workers {
     async fn put(&self, mode: WriteMode, index: usize, body: &[u8]) -> Result<()> {
         let key = self.items.partition_key(index);
         let (caller, container) = (Caller::full(), &self.container);
+        let triggers = Triggers::default();
         match mode {
             WriteMode::Replace => {
                 let id = self.items.id(index);
                 let name = ItemName::Id(&id);
                 self.engine
-                    .replace_item(&caller, container, name, Some(&key), body, Precondition::None)
+                    .replace_item(&caller, container, name, Some(&key), body, Precondition::None, &triggers)
                     .await?;
             }
             WriteMode::Create | WriteMode::Upsert => {
                 self.engine
-                    .write_item(&caller, container, mode, Some(&key), body, Precondition::None)
+                    .write_item(&caller, container, mode, Some(&key), body, Precondition::None, &triggers)
                     .await?;
             }
         }

@@ -11,8 +11,8 @@
 //! http     the server, over loopback: load, reads, upserts, replaces
 //! ```
 //!
-//! Two commands measure something else: `queries`, with PostgreSQL beside them, and `index-cost`, with the raw
-//! store beside it.
+//! Four commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
+//! the raw store beside it, and `neighbours`, with the same requests undisturbed.
 //!
 //! Client and server share the machine, as the ceilings do. Measurements are made in turn, several times, and
 //! the best of each counts.
@@ -21,6 +21,7 @@
 #![expect(clippy::print_stderr, reason = "progress goes to standard error, so that the report can be piped")]
 
 mod bare_server;
+mod columns;
 mod in_process;
 mod index_cost;
 mod items;
@@ -28,10 +29,13 @@ mod load;
 mod many_containers;
 mod measure;
 mod memory_profile;
+mod neighbours;
 mod over_http;
+mod postgres_server;
 mod queries;
 mod raw_store;
 mod report;
+mod scripts;
 mod server;
 
 use std::path::PathBuf;
@@ -46,10 +50,12 @@ use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
 use crate::items::Items;
 use crate::measure::measure_in_turn;
+use crate::neighbours::NeighbourOptions;
 use crate::over_http::OverHttp;
 use crate::queries::QueryOptions;
 use crate::raw_store::RawStore;
 use crate::report::Report;
+use crate::scripts::ScriptOptions;
 use crate::server::{Servers, Setup};
 
 // The server's allocator, so that the ceilings have what the server has.
@@ -112,6 +118,10 @@ enum Command {
     Queries(QueryOptions),
     /// Measures what indexed paths cost writes, beside the store alone
     IndexCost(IndexCostOptions),
+    /// Measures stored procedures and transactional batches, beside PostgreSQL
+    Scripts(ScriptOptions),
+    /// Measures what endless stored procedures cost everybody else
+    Neighbours(NeighbourOptions),
 }
 
 fn main() -> ExitCode {
@@ -119,6 +129,8 @@ fn main() -> ExitCode {
     let result = match (&options.command, &options.bare_server) {
         (Some(Command::Queries(options)), _) => queries::run(options),
         (Some(Command::IndexCost(options)), _) => index_cost::run(options),
+        (Some(Command::Scripts(options)), _) => scripts::run(options),
+        (Some(Command::Neighbours(options)), _) => neighbours::run(options),
         (None, Some(answer)) => bare_server::serve(answer),
         (None, None) => run(&options),
     };

@@ -102,16 +102,30 @@ pub(crate) fn measure(
     pid: u32,
     work: impl FnOnce() -> Result<Latencies>,
 ) -> Result<Measurement> {
+    let own = std::process::id();
+    let mut measurement = measure_with(env, name, || process_figures::cpu_time(pid), work)?;
+    if pid == own {
+        measurement.client_cpu = None;
+    }
+    Ok(measurement)
+}
+
+/// Measures what a closure makes other processes do; `cpu_time` says how much time they have used.
+pub(crate) fn measure_with(
+    env: &Env,
+    name: &'static str,
+    cpu_time: impl Fn() -> Result<Duration>,
+    work: impl FnOnce() -> Result<Latencies>,
+) -> Result<Measurement> {
     eprintln!("  {name} ...");
     let own = std::process::id();
-    let (cpu_before, own_before) = (process_figures::cpu_time(pid)?, process_figures::cpu_time(own)?);
+    let (cpu_before, own_before) = (cpu_time()?, process_figures::cpu_time(own)?);
     let begin = env.clock.elapsed();
     let latencies = work()?;
     let took = env.clock.elapsed() - begin;
-    let cpu = process_figures::cpu_time(pid)? - cpu_before;
+    let cpu = cpu_time()?.saturating_sub(cpu_before);
     let client_cpu = process_figures::cpu_time(own)? - own_before;
-    let measurement =
-        Measurement { name, latencies, took, cpu, client_cpu: (pid != own).then_some(client_cpu) };
+    let measurement = Measurement { name, latencies, took, cpu, client_cpu: Some(client_cpu) };
     eprintln!("  {name}: {:.0} a second", measurement.per_second());
     Ok(measurement)
 }

@@ -12,7 +12,6 @@ mod in_process;
 mod load;
 mod orders;
 mod postgres;
-mod postgres_server;
 mod repeat;
 mod table;
 

@@ -200,3 +200,12 @@ def test_integrated_query_has_pages(filled):
         })();
     """
     assert sorted(run(filled, procedure(body))) == list(range(0, COUNT, 2))
+
+
+def test_deleted_items_are_found_no_more(container):
+    items = [{"id": str(n), "city": "Oslo", "n": n} for n in range(250)]
+    assert run(container, script("import-items"), items) == 250
+    answer = run(container, script("clear"), "SELECT * FROM c WHERE c.n >= 10")
+    assert answer == {"deleted": 240, "continuation": False}
+    left = container.query_items("SELECT VALUE c.n FROM c ORDER BY c.n", partition_key="Oslo")
+    assert list(left) == list(range(10))

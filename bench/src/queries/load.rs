@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use armilla_engine::{Caller, Precondition, WriteMode};
+use armilla_engine::{Caller, Precondition, Triggers, WriteMode};
 use armilla_kv::Durability;
 
 use super::orders::Orders;
@@ -42,7 +42,7 @@ pub(super) fn load(servers: &Servers, setup: &Setup, orders: Orders) -> Result<f
             let (engine, container, next, clock) =
                 (engine.clone(), container.clone(), next.clone(), env.clock.clone());
             writers.push(tokio::spawn(async move {
-                let caller = Caller::full();
+                let (caller, triggers) = (Caller::full(), Triggers::default());
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     if index >= orders.count {
@@ -57,6 +57,7 @@ pub(super) fn load(servers: &Servers, setup: &Setup, orders: Orders) -> Result<f
                             Some(&key),
                             body.as_bytes(),
                             Precondition::None,
+                            &triggers,
                         )
                         .await?;
                     let step = (orders.count / TELLINGS).max(1);

@@ -9,15 +9,15 @@ use armilla_env::Env;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage, Statement};
 
 use super::QueryOptions;
 use super::cases::Case;
 use super::explained::Explained;
 use super::orders::Orders;
-use super::postgres_server::{DATABASE, PostgresServer, USER};
 use super::repeat::{median_us, timed_us};
 use super::table::{Answer, Line, PostgresFigures, Table};
+use crate::postgres_server::{PostgresServer, Purpose};
 use crate::server::Setup;
 
 /// Bytes of documents that go to the server at once.
@@ -33,8 +33,9 @@ pub(super) fn measure(
     lines: &mut [Line],
     table: &mut Table,
 ) -> Result<()> {
-    let (programs, workers) = (options.postgres_bin.as_deref(), options.postgres_workers);
-    let Some(server) = PostgresServer::start(programs, setup, env, orders.count, workers)? else {
+    let programs = options.postgres_bin.as_deref();
+    let purpose = Purpose::Queries { items: orders.count, workers: options.postgres_workers };
+    let Some(server) = PostgresServer::start(programs, setup, env, purpose)? else {
         eprintln!("PostgreSQL is not installed: it is left out");
         return Ok(());
     };
@@ -68,10 +69,8 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     fn open(server: &PostgresServer, env: &'a Env) -> Result<Session<'a>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut config = Config::new();
-        config.host("127.0.0.1").port(server.port).user(USER).password(&server.password).dbname(DATABASE);
         let (client, connection) =
-            runtime.block_on(config.connect(NoTls)).context("cannot connect to PostgreSQL")?;
+            runtime.block_on(server.config().connect(NoTls)).context("cannot connect to PostgreSQL")?;
         // It ends with the client; what goes wrong shows in the queries.
         runtime.spawn(connection);
         Ok(Session { env, runtime, client })

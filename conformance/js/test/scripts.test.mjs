@@ -337,6 +337,15 @@ test("queries take parameters and have pages", async (t) => {
   assert.equal((await readAll(container)).length, 6);
 });
 
+test("what a script deleted its queries find no more", async (t) => {
+  const container = await context.makeContainer(t);
+  const items = Array.from({ length: 250 }, (_, n) => ({ id: String(n), city: "Oslo", n }));
+  assert.equal(await run(container, script("import-items"), items), 250);
+  const cleared = await run(container, script("clear"), "SELECT c._self FROM c WHERE c.n >= 10");
+  assert.deepEqual(cleared, { deleted: 240, continuation: false });
+  assert.equal((await readAll(container)).length, 10);
+});
+
 test("the integrated query filters, maps, sorts and flattens", async (t) => {
   const container = await context.makeContainer(t);
   for (let n = 0; n < 6; n += 1) await container.items.create({ id: String(n), city: "Oslo", n, tags: [n, [n]] });

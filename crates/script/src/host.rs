@@ -78,7 +78,7 @@ operations! {
     /// (value)
     SetResponse "SET_RESPONSE",
     /// The name of the write that a trigger goes with.
-    OperationType "OPERATION_TYPE",
+    WriteName "OPERATION_TYPE",
     /// Whether the log is kept.
     KeepsLog "KEEPS_LOG",
     /// The body of the request, as JSON text.
@@ -290,7 +290,7 @@ impl Host {
                 self.state().finished.response_body = body;
                 true.into_js(ctx)
             }
-            Operation::OperationType => text(ctx, self.given.operation),
+            Operation::WriteName => text(ctx, self.given.operation),
             Operation::KeepsLog => self.keeps_log.into_js(ctx),
             Operation::RequestText => text(ctx, self.given.request.as_deref()),
             Operation::ResponseText => text(ctx, self.given.response.as_deref()),

@@ -8,24 +8,30 @@ use armilla_value::{Object, Value, json};
 /// Properties that the server adds.
 const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
 
-/// The two containers that the writers use.
+/// The containers that clients write to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Area {
     /// Two physical partitions, no constraints.
     Items,
     /// One physical partition with a unique key.
     Unique,
+    /// Two physical partitions, written by transactions alone.
+    Banks,
 }
 
 impl Area {
-    /// Both of them.
-    pub(crate) const ALL: [Area; 2] = [Area::Items, Area::Unique];
+    /// All of them.
+    pub(crate) const ALL: [Area; 3] = [Area::Items, Area::Unique, Area::Banks];
+
+    /// Those whose items have one writer each.
+    pub(crate) const OWNED: [Area; 2] = [Area::Items, Area::Unique];
 
     /// Returns the container's name.
     pub(crate) fn container(self) -> &'static str {
         match self {
             Area::Items => "items",
             Area::Unique => "unique",
+            Area::Banks => "banks",
         }
     }
 }

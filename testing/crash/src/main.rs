@@ -3,19 +3,24 @@
 //!
 //! One data folder lives through all rounds. Each round: writers at work, SIGKILL at a random moment,
 //! `armilla check`, restart, everything read back. What must hold is written in `model` (items), `ledger`
-//! (commit numbers) and `tree` (databases and containers).
+//! (commit numbers), `bank` (transactions) and `tree` (databases and containers).
 //!
 //! Choices come from a seed; how they interleave with the server does not, so a failure repeats with its
 //! seed often, not always.
 
 #![expect(clippy::print_stdout, reason = "the report is what the program is for")]
 
+mod bank;
+mod bank_requests;
+mod banking;
 mod content;
 mod ledger;
 mod model;
 mod outcome;
 mod round;
 mod setup;
+mod stop;
+mod teller;
 mod tree;
 mod tree_model;
 mod verify;
@@ -31,7 +36,7 @@ use armilla_env::Env;
 use clap::Parser;
 
 use crate::outcome::Summary;
-use crate::round::World;
+use crate::round::{Clients, World};
 
 /// Kills a server while it is written to, and checks that it lost nothing.
 #[derive(Debug, Parser)]
@@ -43,6 +48,9 @@ struct Options {
     /// Connections that write
     #[arg(long, default_value_t = 16)]
     writers: usize,
+    /// Connections that write by stored procedures, transactional batches and triggers
+    #[arg(long, default_value_t = 6)]
+    tellers: usize,
     /// The server program [default: armilla beside this program]
     #[arg(long)]
     bin: Option<PathBuf>,
@@ -104,9 +112,12 @@ async fn run(options: Options) -> Result<bool> {
         log: work_dir.join("server.log"),
         arguments: options.server_arguments.clone(),
     };
-    println!("seed {seed}, {} rounds, {} writers, {}", options.rounds, options.writers, work_dir.display());
+    let clients = Clients { writers: options.writers, tellers: options.tellers };
+    let Clients { writers, tellers } = clients;
+    let folder = work_dir.display();
+    println!("seed {seed}, {} rounds, {writers} writers, {tellers} tellers, {folder}", options.rounds);
     let mut summary = Summary::default();
-    let mut world = World::new(launch, env, seed, options.writers).await?;
+    let mut world = World::new(launch, env, seed, clients).await?;
     for round in 0..options.rounds {
         let mut random = Random::of_part(seed, round);
         let plan = round::Plan {

@@ -13,6 +13,10 @@ pub(crate) struct Report {
     pub(crate) in_flight: u64,
     /// Unanswered writes that had happened.
     pub(crate) kept: u64,
+    /// Acknowledged transactions, which are among the acknowledged writes.
+    pub(crate) transactions: u64,
+    /// Transactions that failed, as they were made to.
+    pub(crate) refused: u64,
     pub(crate) tree_changes: u64,
     pub(crate) killed_while_starting: bool,
     pub(crate) check: Duration,
@@ -25,10 +29,12 @@ pub(crate) struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { round, ended, write_ms, acknowledged, in_flight, kept, tree_changes, items, .. } = self;
+        let Report { transactions, refused, .. } = self;
         write!(
             f,
-            "round {round:>4}: {ended} after {write_ms:>4} ms, {acknowledged:>5} acknowledged, {in_flight:>2} in \
-             flight ({kept} kept), {tree_changes:>2} tree changes, check {:>4} ms, ready {:>4} ms, {items} items \
+            "round {round:>4}: {ended} after {write_ms:>4} ms, {acknowledged:>5} acknowledged \
+             ({transactions} transactions), {refused} refused, {in_flight:>2} in flight ({kept} kept), \
+             {tree_changes:>2} tree changes, check {:>4} ms, ready {:>4} ms, {items} items \
              verified in {} ms",
             self.check.as_millis(),
             self.ready.as_millis(),
@@ -53,6 +59,8 @@ pub(crate) struct Summary {
     acknowledged: u64,
     in_flight: u64,
     kept: u64,
+    transactions: u64,
+    refused: u64,
     tree_changes: u64,
     ready: Vec<Duration>,
     check: Vec<Duration>,
@@ -67,6 +75,8 @@ impl Summary {
         self.acknowledged += report.acknowledged;
         self.in_flight += report.in_flight;
         self.kept += report.kept;
+        self.transactions += report.transactions;
+        self.refused += report.refused;
         self.tree_changes += report.tree_changes;
         self.ready.push(report.ready);
         self.check.push(report.check);
@@ -86,8 +96,9 @@ impl Summary {
             println!("and {} more", self.differences.len() - DIFFERENCES_SHOWN_MAX);
         }
         println!(
-            "{} writes acknowledged, {} unanswered of which {} had happened, {} changes of databases and containers",
-            self.acknowledged, self.in_flight, self.kept, self.tree_changes
+            "{} writes acknowledged, {} of them transactions; {} transactions refused; {} writes unanswered of which \
+             {} had happened; {} changes of databases and containers",
+            self.acknowledged, self.transactions, self.refused, self.in_flight, self.kept, self.tree_changes
         );
         println!("start to ready: {}; check: {}", spread(&mut self.ready), spread(&mut self.check));
         if self.failed > 0 {

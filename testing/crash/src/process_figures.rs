@@ -19,7 +19,26 @@ pub struct Memory {
 /// Returns the processor time that a process has used, all its threads together.
 pub fn cpu_time(pid: u32) -> Result<Duration> {
     let text = read(pid, "stat")?;
-    parse_cpu_time(&text).with_context(|| format!("/proc/{pid}/stat has an unknown form"))
+    let stat = Stat::parse(&text).with_context(|| format!("/proc/{pid}/stat has an unknown form"))?;
+    Ok(ticks_to_time(stat.ticks))
+}
+
+/// Returns the processor time of a process and its children, those that have ended included.
+pub fn family_cpu_time(pid: u32) -> Result<Duration> {
+    let text = read(pid, "stat")?;
+    let own = Stat::parse(&text).with_context(|| format!("/proc/{pid}/stat has an unknown form"))?;
+    let mut ticks = own.ticks + own.ended_children_ticks;
+    for entry in std::fs::read_dir("/proc").context("cannot list /proc")?.flatten() {
+        let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // A process may be gone by now; then its parent has its time, as of the next look.
+        let Some(stat) = read(child, "stat").ok().and_then(|text| Stat::parse(&text)) else { continue };
+        if stat.parent == pid {
+            ticks += stat.ticks;
+        }
+    }
+    Ok(ticks_to_time(ticks))
 }
 
 /// Returns the memory that a process holds.
@@ -47,13 +66,32 @@ fn read(pid: u32, file: &str) -> Result<String> {
     std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))
 }
 
-fn parse_cpu_time(stat: &str) -> Option<Duration> {
-    // The name of the program is in brackets and may hold anything, brackets and spaces included.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
-    Some(Duration::from_millis((user + system) * 1_000 / TICKS_PER_SECOND))
+/// What `/proc/<pid>/stat` says of a process's time.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    /// Of the process itself.
+    ticks: u64,
+    /// Of its children that have ended.
+    ended_children_ticks: u64,
+}
+
+impl Stat {
+    fn parse(stat: &str) -> Option<Stat> {
+        // The name of the program is in brackets and may hold anything, brackets and spaces included.
+        let (_, rest) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+        Some(Stat {
+            parent: u32::try_from(number(1)?).ok()?,
+            ticks: number(11)? + number(12)?,
+            ended_children_ticks: number(13)? + number(14)?,
+        })
+    }
+}
+
+fn ticks_to_time(ticks: u64) -> Duration {
+    Duration::from_millis(ticks * 1_000 / TICKS_PER_SECOND)
 }
 
 fn kib_field(status: &str, name: &str) -> Option<u64> {
@@ -68,9 +106,10 @@ mod tests {
 
     #[test]
     fn processor_time() {
-        let stat = "123 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0 9 0 1";
-        assert_eq!(parse_cpu_time(stat), Some(Duration::from_secs(3)));
-        assert_eq!(parse_cpu_time("123 (a) S 1"), None);
+        let stat = "123 (a) b) S 1 2 3 4 5 6 7 8 9 10 250 50 7 3 20 0 9 0 1";
+        assert_eq!(Stat::parse(stat), Some(Stat { parent: 1, ticks: 300, ended_children_ticks: 10 }));
+        assert_eq!(ticks_to_time(300), Duration::from_secs(3));
+        assert_eq!(Stat::parse("123 (a) S 1"), None);
     }
 
     #[test]
@@ -85,7 +124,7 @@ mod tests {
     #[test]
     fn this_process_has_figures() {
         let pid = std::process::id();
-        assert!(cpu_time(pid).is_ok());
+        assert!(cpu_time(pid).unwrap() <= family_cpu_time(pid).unwrap());
         assert!(memory(pid).unwrap().resident > 0);
         assert!(open_files(pid).unwrap() > 0);
         assert!(threads(pid).unwrap() > 0);

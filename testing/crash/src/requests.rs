@@ -31,6 +31,12 @@ pub enum Target<'a> {
     Items(&'a str, &'a str),
     /// One item.
     Item(&'a str, &'a str, &'a str),
+    /// A container's stored procedures.
+    Procedures(&'a str, &'a str),
+    /// One stored procedure.
+    Procedure(&'a str, &'a str, &'a str),
+    /// A container's triggers.
+    Triggers(&'a str, &'a str),
 }
 
 impl Target<'_> {
@@ -56,6 +62,15 @@ impl Target<'_> {
             Target::Item(database, container, id) => {
                 whole(format!("/dbs/{database}/colls/{container}/docs/{id}"))
             }
+            Target::Procedures(database, container) => {
+                feed(format!("/dbs/{database}/colls/{container}"), "/sprocs")
+            }
+            Target::Procedure(database, container, id) => {
+                whole(format!("/dbs/{database}/colls/{container}/sprocs/{id}"))
+            }
+            Target::Triggers(database, container) => {
+                feed(format!("/dbs/{database}/colls/{container}"), "/triggers")
+            }
         }
     }
 
@@ -65,6 +80,8 @@ impl Target<'_> {
             Target::Containers(_) | Target::Container(..) => "colls",
             Target::Ranges(..) => "pkranges",
             Target::Items(..) | Target::Item(..) => "docs",
+            Target::Procedures(..) | Target::Procedure(..) => "sprocs",
+            Target::Triggers(..) => "triggers",
         }
     }
 }
@@ -198,6 +215,9 @@ mod tests {
             (Target::Ranges("d", "c"), "/dbs/d/colls/c/pkranges", "/dbs/d/colls/c"),
             (Target::Items("d", "c"), "/dbs/d/colls/c/docs", "/dbs/d/colls/c"),
             (Target::Item("d", "c", "i"), "/dbs/d/colls/c/docs/i", "/dbs/d/colls/c/docs/i"),
+            (Target::Procedures("d", "c"), "/dbs/d/colls/c/sprocs", "/dbs/d/colls/c"),
+            (Target::Procedure("d", "c", "p"), "/dbs/d/colls/c/sprocs/p", "/dbs/d/colls/c/sprocs/p"),
+            (Target::Triggers("d", "c"), "/dbs/d/colls/c/triggers", "/dbs/d/colls/c"),
         ] {
             let (text, signed) = target.path();
             assert_eq!((text.as_str(), &text[..signed]), (path, link));

@@ -13,6 +13,7 @@ use armilla_crash::server_process::{CheckOutcome, Launch, ServerProcess};
 use armilla_env::Env;
 use tokio::time::timeout;
 
+use crate::banking::Banking;
 use crate::content::Area;
 use crate::ledger::{Commit, Ledger};
 use crate::outcome::Report;
@@ -21,7 +22,7 @@ use crate::tree::Gardener;
 use crate::verify::{self, Counter};
 use crate::writer::{HOT_KEY, Round, Writer};
 
-/// Longest time that writers may take to notice that the server is gone.
+/// Longest time that clients may take to notice that the server is gone.
 const WRITERS_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What happens in a round.
@@ -38,6 +39,15 @@ pub(crate) struct Plan {
     pub(crate) check_in_place: bool,
 }
 
+/// How many clients there are of each kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clients {
+    /// Those that write single items.
+    pub(crate) writers: usize,
+    /// Those that write by transactions.
+    pub(crate) tellers: usize,
+}
+
 /// Everything that lives through all rounds.
 pub(crate) struct World {
     launch: Launch,
@@ -47,22 +57,31 @@ pub(crate) struct World {
     composer: Composer,
     writers: Vec<Writer>,
     gardener: Option<Gardener>,
+    banking: Banking,
     counters: Vec<Counter>,
     ledger: Ledger,
 }
 
 impl World {
     /// Starts a server on an empty folder and makes what the writers need.
-    pub(crate) async fn new(launch: Launch, env: Env, seed: u64, writers: usize) -> Result<World> {
+    pub(crate) async fn new(launch: Launch, env: Env, seed: u64, clients: Clients) -> Result<World> {
         let mut composer = Composer::new(&env);
         let server = launch.start(&env).await?;
         let mut connection = Connection::open(server.address).await?;
         setup::create(&mut connection, &mut composer).await.context("cannot make the containers")?;
+        let (banking, commits) = Banking::open(&mut connection, &mut composer, &env, clients.tellers)
+            .await
+            .context("cannot open the banks")?;
+        let mut ledger = Ledger::default();
+        if let Some(wrong) = ledger.acknowledge(&commits).first() {
+            bail!("the banks cannot be opened: {wrong}");
+        }
         Ok(World {
-            writers: (0..writers).map(|number| Writer::new(number, &env)).collect(),
+            writers: (0..clients.writers).map(|number| Writer::new(number, &env)).collect(),
             gardener: Some(Gardener::new(&env)),
             counters: Vec::new(),
-            ledger: Ledger::default(),
+            ledger,
+            banking,
             server: Some(server),
             composer,
             launch,
@@ -92,6 +111,8 @@ impl World {
             .collect();
         let gardener = self.gardener.take().context("no gardener is there")?;
         let gardening = tokio::spawn(gardener.run(round.clone(), part(writing.len())));
+        let first_teller = writing.len() + 1;
+        let banking = self.banking.start(&round, |index| part(first_teller + index));
 
         self.env.clock.sleep(Duration::from_millis(plan.write_ms)).await;
         if let Some(status) = server.has_ended()? {
@@ -114,8 +135,11 @@ impl World {
         }
         let mut gardener = timeout(WRITERS_TIMEOUT, gardening).await.context("the gardener hangs")??;
         differences.extend(gardener.wrong.clone());
+        let banked = self.banking.finish(banking, WRITERS_TIMEOUT).await?;
+        differences.extend(banked.wrong);
+        commits.extend_from_slice(&banked.commits);
         self.note_counter(&round);
-        let in_flight = self.in_flight();
+        let in_flight = self.in_flight() + banked.in_flight;
         differences.extend(self.ledger.acknowledge(&commits));
 
         if let Some(after_ms) = plan.kill_while_starting_ms {
@@ -158,6 +182,8 @@ impl World {
             acknowledged: commits.len() as u64,
             in_flight: in_flight + u64::from(tree_in_flight),
             kept,
+            transactions: banked.acts,
+            refused: banked.refused,
             tree_changes,
             killed_while_starting: plan.kill_while_starting_ms.is_some(),
             check: check.took,
@@ -214,6 +240,10 @@ impl World {
             verify::read_items(connection, composer, slots, counters, &self.ledger, &mut random).await?;
         let slots: Vec<_> = self.writers.iter().flat_map(|writer| &writer.slots).collect();
         verify::read_feeds(connection, composer, &slots, counters, &mut findings).await?;
+        let banks = self.banking.verify(connection, composer).await?;
+        findings.differences.extend(banks.differences);
+        findings.items += banks.items;
+        *findings.kept.entry(Area::Banks).or_default() += banks.kept;
         for area in Area::ALL {
             let ranges = setup::ranges(connection, composer, area).await?;
             let kept = findings.kept.get(&area).copied().unwrap_or_default();

@@ -18,8 +18,9 @@ pub(crate) async fn create(connection: &mut Connection, composer: &mut Composer)
     let body = format!("{{\"id\":\"{DATABASE}\"}}");
     ask(connection, &composer.compose("POST", Target::Databases, &[], body.as_bytes()), 201).await?;
     for (area, throughput, constraint) in [
-        // Two physical partitions.
+        // Two physical partitions each.
         (Area::Items, "20000", ""),
+        (Area::Banks, "20000", ""),
         (Area::Unique, "400", ",\"uniqueKeyPolicy\":{\"uniqueKeys\":[{\"paths\":[\"/email\"]}]}"),
     ] {
         let body = format!(

@@ -77,7 +77,7 @@ pub(crate) async fn read_items<'s>(
     Ok(findings)
 }
 
-/// Reads whole containers as feeds and compares them with what is now known.
+/// Reads whole containers of the writers as feeds and compares them with what is now known.
 pub(crate) async fn read_feeds(
     connection: &mut Connection,
     composer: &mut Composer,
@@ -87,7 +87,7 @@ pub(crate) async fn read_feeds(
 ) -> Result<()> {
     let by_name: HashMap<(Area, &str), &Slot> =
         slots.iter().map(|slot| ((slot.area, slot.id.as_str()), *slot)).collect();
-    for area in Area::ALL {
+    for area in Area::OWNED {
         let target = Target::Items(DATABASE, area.container());
         let mut seen = 0;
         for item in list(connection, composer, target, "Documents", &[]).await? {

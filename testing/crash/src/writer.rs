@@ -2,10 +2,9 @@
 //!
 //! Every answer is checked at once against what the model says it must be.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use armilla_crash::http_client::{Connection, Reply};
@@ -17,6 +16,7 @@ use crate::content::{Area, Content, Shown};
 use crate::ledger::Commit;
 use crate::model::{InFlight, Slot, Version};
 use crate::setup::{DATABASE, unexpected};
+use crate::stop::{Stop, go_on};
 
 /// Items that a writer owns in the container without constraints.
 const ITEMS_PER_WRITER: usize = 36;
@@ -57,25 +57,6 @@ pub(crate) struct Done {
     pub(crate) counter_acknowledged: i64,
     pub(crate) counter_in_flight: bool,
     pub(crate) wrong: Option<String>,
-}
-
-/// Why a writer stops.
-enum Stop {
-    /// The server said that it takes no further request.
-    Dismissed,
-    Broken(io::Error),
-    Wrong(String),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Stop {
-        Stop::Broken(error)
-    }
-}
-
-/// Stops after the last answer that a server gives on a connection.
-fn go_on(is_last: bool) -> Result<(), Stop> {
-    if is_last { Err(Stop::Dismissed) } else { Ok(()) }
 }
 
 /// What to do to an item.
@@ -147,13 +128,7 @@ impl Writer {
             },
             Err(error) => Stop::Broken(error),
         };
-        self.done.wrong = match stop {
-            Stop::Wrong(wrong) => Some(wrong),
-            Stop::Dismissed if round.ending.load(Ordering::Acquire) => None,
-            Stop::Dismissed => Some("the server closed a connection while it should live".to_owned()),
-            Stop::Broken(_) if round.ending.load(Ordering::Acquire) => None,
-            Stop::Broken(error) => Some(format!("a connection broke while the server should live: {error}")),
-        };
+        self.done.wrong = stop.wrong(&round);
         self
     }
 
@@ -354,7 +329,7 @@ fn acknowledge(
 }
 
 /// Reads the commit number of a write.
-fn commit(area: Area, reply: &Reply<'_>) -> Result<Commit, String> {
+pub(crate) fn commit(area: Area, reply: &Reply<'_>) -> Result<Commit, String> {
     let token = reply.header("x-ms-session-token").ok_or("the answer to a write has no session token")?;
     Commit::parse(area, token).ok_or_else(|| format!("the session token {token} is not of the known form"))
 }

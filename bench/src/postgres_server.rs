@@ -1,4 +1,6 @@
 //! A PostgreSQL server of our own, in a new folder, with settings that suit a comparison.
+//!
+//! Not here: what is asked of it (`queries::postgres`, `scripts::postgres`).
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -9,12 +11,13 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use armilla_env::Env;
 use tempfile::TempDir;
+use tokio_postgres::Config;
 
 use crate::server::{Setup, folder};
 
 /// The one user and its database.
-pub(super) const USER: &str = "bench";
-pub(super) const DATABASE: &str = "postgres";
+const USER: &str = "bench";
+const DATABASE: &str = "postgres";
 
 /// The system's user for PostgreSQL, which refuses to run for the administrator.
 const SYSTEM_USER: &str = "postgres";
@@ -22,12 +25,26 @@ const SYSTEM_USER: &str = "postgres";
 /// Where Debian puts the programs, by version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
+/// What a server is for, which decides its settings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    /// Queries of data that can be loaded again: quick to load, everything in memory, nothing on the side.
+    Queries {
+        /// Documents that must fit into memory.
+        items: usize,
+        /// Workers that a query may take besides the first.
+        workers: u32,
+    },
+    /// Transactions that are on the disk before they are answered, as the server's own are.
+    DurableWrites,
+}
+
 /// A running server. It is stopped when it is dropped.
-pub(super) struct PostgresServer {
+pub(crate) struct PostgresServer {
     programs: Programs,
     folder: TempDir,
-    pub(super) port: u16,
-    pub(super) password: String,
+    port: u16,
+    password: String,
 }
 
 /// The programs, and the user who runs them where that is not ourselves.
@@ -38,12 +55,11 @@ struct Programs {
 
 impl PostgresServer {
     /// Starts a server; `None` when none is installed.
-    pub(super) fn start(
+    pub(crate) fn start(
         programs: Option<&Path>,
         setup: &Setup,
         env: &Env,
-        items: usize,
-        workers: u32,
+        purpose: Purpose,
     ) -> Result<Option<PostgresServer>> {
         let Some(found) = programs.map(Path::to_owned).or_else(find_programs) else { return Ok(None) };
         let programs = Programs { folder: found, user: other_user()? };
@@ -53,7 +69,7 @@ impl PostgresServer {
                 .context("cannot give the folder to PostgreSQL's user")?;
         }
         let mut server = PostgresServer { programs, folder, port: free_port()?, password: password(env) };
-        server.initialise(items, workers)?;
+        server.initialise(purpose)?;
         let log = server.folder.path().join("log");
         server.run("pg_ctl", &["-w", "-l", &log.to_string_lossy(), "start"]).with_context(|| {
             let text = std::fs::read_to_string(&log).unwrap_or_default();
@@ -62,7 +78,22 @@ impl PostgresServer {
         Ok(Some(server))
     }
 
-    fn initialise(&mut self, items: usize, workers: u32) -> Result<()> {
+    /// Returns how to connect.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = Config::new();
+        config.host("127.0.0.1").port(self.port).user(USER).password(&self.password).dbname(DATABASE);
+        config
+    }
+
+    /// Returns the process that all others of the server are children of.
+    pub(crate) fn pid(&self) -> Result<u32> {
+        let path = self.data().join("postmaster.pid");
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        text.lines().next().and_then(|line| line.trim().parse().ok()).context("postmaster.pid has no number")
+    }
+
+    fn initialise(&mut self, purpose: Purpose) -> Result<()> {
         let secret = self.folder.path().join("password");
         std::fs::write(&secret, &self.password).context("cannot write the password")?;
         if let Some((user, group)) = self.programs.user {
@@ -74,7 +105,7 @@ impl PostgresServer {
         self.run("initdb", &[&encoding[..], &access[..]].concat())?;
         let path = self.data().join("postgresql.conf");
         let mut text = std::fs::read_to_string(&path).context("cannot read PostgreSQL's settings")?;
-        text.push_str(&configuration(self.port, items, workers));
+        text.push_str(&configuration(self.port, purpose));
         std::fs::write(&path, text).context("cannot write PostgreSQL's settings")
     }
 
@@ -109,29 +140,47 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Returns the settings: everything in memory, one processor for a query, nothing on the side.
-fn configuration(port: u16, items: usize, workers: u32) -> String {
+/// Returns the settings that suit a purpose.
+fn configuration(port: u16, purpose: Purpose) -> String {
     // A document takes about half a kilobyte, all indexes together about as much.
     const BYTES_PER_ITEM: usize = 2_048;
-    let buffers_mb = (items.saturating_mul(BYTES_PER_ITEM) >> 20).clamp(256, 8_192);
-    let mut text = String::from("\n");
-    for (name, value) in [
+    const BUFFERS_MB_MIN: usize = 256;
+    let buffers_mb = match purpose {
+        Purpose::Queries { items, .. } => {
+            (items.saturating_mul(BYTES_PER_ITEM) >> 20).clamp(BUFFERS_MB_MIN, 8_192)
+        }
+        Purpose::DurableWrites => BUFFERS_MB_MIN,
+    };
+    let mut settings = vec![
         ("listen_addresses", "'127.0.0.1'".to_owned()),
         ("port", port.to_string()),
         ("unix_socket_directories", "''".to_owned()),
         ("shared_buffers", format!("{buffers_mb}MB")),
         ("effective_cache_size", format!("{buffers_mb}MB")),
-        ("work_mem", "256MB".to_owned()),
-        ("maintenance_work_mem", "512MB".to_owned()),
         ("random_page_cost", "1.1".to_owned()),
-        ("max_parallel_workers_per_gather", workers.to_string()),
         ("jit", "off".to_owned()),
-        ("autovacuum", "off".to_owned()),
-        ("fsync", "off".to_owned()),
-        ("full_page_writes", "off".to_owned()),
         ("max_wal_size", "8GB".to_owned()),
         ("checkpoint_timeout", "1h".to_owned()),
-    ] {
+    ];
+    match purpose {
+        Purpose::Queries { workers, .. } => settings.extend([
+            ("work_mem", "256MB".to_owned()),
+            ("maintenance_work_mem", "512MB".to_owned()),
+            ("max_parallel_workers_per_gather", workers.to_string()),
+            ("autovacuum", "off".to_owned()),
+            ("fsync", "off".to_owned()),
+            ("full_page_writes", "off".to_owned()),
+        ]),
+        // What changes over and over is cleaned up as it would be in earnest.
+        Purpose::DurableWrites => settings.extend([
+            ("autovacuum", "on".to_owned()),
+            ("fsync", "on".to_owned()),
+            ("synchronous_commit", "on".to_owned()),
+            ("full_page_writes", "on".to_owned()),
+        ]),
+    }
+    let mut text = String::from("\n");
+    for (name, value) in settings {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name} = {value}");
     }
@@ -190,10 +239,20 @@ mod tests {
     #[test]
     fn buffers_hold_the_data() {
         for (items, expected) in [(1, "256MB"), (1_000_000, "1953MB"), (usize::MAX, "8192MB")] {
-            let text = configuration(5432, items, 0);
+            let text = configuration(5432, Purpose::Queries { items, workers: 0 });
             assert!(text.contains(&format!("shared_buffers = {expected}\n")), "{text}");
             assert!(text.contains("max_parallel_workers_per_gather = 0\n"));
         }
+    }
+
+    #[test]
+    fn nothing_that_makes_writes_durable_is_off() {
+        let text = configuration(5432, Purpose::DurableWrites);
+        for name in ["fsync", "synchronous_commit", "full_page_writes"] {
+            assert!(text.contains(&format!("\n{name} = on\n")), "{text}");
+        }
+        // That of the just-in-time compiler.
+        assert_eq!(text.matches("= off\n").count(), 1, "{text}");
     }
 
     #[test]

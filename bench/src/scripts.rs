@@ -1,0 +1,139 @@
+//! Transactions: an item put in and counted in another one of its logical partition, in several ways.
+//!
+//! As a stored procedure, as a transactional batch, as two requests that are no transaction, and as a PL/pgSQL function
+//! of PostgreSQL: all durable, with as many connections, in turn in the same run. Once no two connections meet, and once
+//! all of them count in the same item. In the end every side must have as many entries as were acknowledged, and the
+//! counters must say so.
+
+mod http;
+mod postgres;
+mod table;
+mod workload;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use armilla_env::Env;
+use clap::Args;
+
+use crate::server::Setup;
+use http::OverHttp;
+use postgres::Postgres;
+use table::Line;
+use workload::{Case, Spread, Table, Way, Workload};
+
+/// How long the machine rests before a measurement, so that work in the background of the last one ends.
+const REST: Duration = Duration::from_millis(500);
+
+/// Measures stored procedures and transactional batches, beside PostgreSQL.
+#[derive(Debug, Args)]
+pub(crate) struct ScriptOptions {
+    /// Connections to either side
+    #[arg(long, default_value_t = 16)]
+    connections: usize,
+    /// Logical partitions that each connection has for itself, where no two of them meet
+    #[arg(long, default_value_t = 64)]
+    keys_per_connection: usize,
+    /// Bytes of an entry's JSON
+    #[arg(long, default_value_t = 400)]
+    entry_bytes: usize,
+    /// Seconds of each measurement
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// How often each measurement is made, in turn with the others; the best one counts
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Physical partitions of the container
+    #[arg(long, default_value_t = 1)]
+    partitions: u32,
+    /// Megabytes of the server's cache, half for items and half for the store's blocks
+    #[arg(long, default_value_t = 64)]
+    cache_mb: u32,
+    /// Leave PostgreSQL out
+    #[arg(long)]
+    without_postgres: bool,
+    /// Folder with PostgreSQL's programs [default: where Debian puts them, then those of PATH]
+    #[arg(long)]
+    postgres_bin: Option<PathBuf>,
+    /// The server program [default: armilla beside this program]
+    #[arg(long)]
+    bin: Option<PathBuf>,
+    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+    /// A further argument for the server; may be repeated
+    #[arg(long = "server-arg", allow_hyphen_values = true)]
+    server_arguments: Vec<String>,
+    /// File for the figures as JSON
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+impl ScriptOptions {
+    fn setup(&self) -> Setup {
+        Setup {
+            connections: self.connections,
+            seconds: self.seconds,
+            partitions: self.partitions,
+            cache_mb: self.cache_mb,
+            bin: self.bin.clone(),
+            dir: self.dir.clone(),
+            server_arguments: self.server_arguments.clone(),
+        }
+    }
+}
+
+/// Measures, prints the table and writes the figures.
+pub(crate) fn run(options: &ScriptOptions) -> Result<()> {
+    let ScriptOptions { connections, keys_per_connection, entry_bytes, .. } = *options;
+    ensure!(connections > 0 && keys_per_connection > 0, "there must be a connection and a logical partition");
+    let (env, setup) = (Env::system(), options.setup());
+    let workload = Workload { connections, keys_per_connection, entry_bytes };
+    let own = OverHttp::start(&setup, &env, workload)?;
+    let postgres = match options.without_postgres {
+        true => None,
+        false => Postgres::start(options.postgres_bin.as_deref(), &setup, &env, workload)?,
+    };
+    let settings = postgres.as_ref().map(Postgres::settings).transpose()?;
+    let mut lines: Vec<Line> = Spread::ALL
+        .into_iter()
+        .flat_map(|spread| Way::ALL.map(|way| Case { way, spread }))
+        .filter(|case| matches!(case.way, Way::Own(_)) || postgres.is_some())
+        .map(Line::new)
+        .collect();
+    let rounds = options.rounds.max(1);
+    for round in 0..rounds {
+        eprintln!("round {} of {rounds}", round + 1);
+        for line in &mut lines {
+            std::thread::sleep(REST);
+            // Ids begin with the number of a round, and the two spreads share a table.
+            let number = 2 * round + usize::from(line.case.spread == Spread::Hot);
+            match (line.case.way, &postgres) {
+                (Way::Own(requests), _) => {
+                    let (measurement, charge) = own.measure(line.case, requests, number)?;
+                    line.add(measurement, Some(charge));
+                }
+                (Way::Postgres(table), Some(postgres)) => {
+                    line.add(postgres.measure(line.case, table, number)?, None);
+                }
+                (Way::Postgres(_), None) => {}
+            }
+        }
+    }
+    let operations = |is_counted: &dyn Fn(Way) -> bool| {
+        lines.iter().filter(|line| is_counted(line.case.way)).map(|line| line.operations).sum::<u64>()
+    };
+    own.verify(operations(&|way| matches!(way, Way::Own(_))))?;
+    if let Some(postgres) = &postgres {
+        for table in [Table::Plain, Table::Indexed] {
+            postgres.verify(table, operations(&|way| way == Way::Postgres(table)))?;
+        }
+    }
+    table::print(options, &lines, settings.as_deref());
+    if let Some(path) = &options.json {
+        std::fs::write(path, table::json(options, &lines, settings.as_deref()))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    own.stop()
+}

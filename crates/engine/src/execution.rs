@@ -13,7 +13,7 @@ mod collection;
 mod pace;
 
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use armilla_container::{Position, ReadCost, RequestUnits, Transaction, Work, price};
@@ -30,9 +30,9 @@ use crate::limits::{
     SCRIPTS_AT_ONCE_MAX,
 };
 use crate::open::Engine;
-use pace::Pace;
+use pace::{Core, Pace};
 
-pub(crate) use pace::LongRuns;
+pub(crate) use pace::{Cores, LongRuns};
 
 /// Scripts that may run at the same time: of an account, or of a container.
 pub(crate) struct ScriptTurns(Arc<Semaphore>);
@@ -81,12 +81,14 @@ impl Engine {
             // The turn comes after the transaction, which may wait for one that holds the logical partition and has no
             // turn yet.
             let turns = (handle.script_turns().next().await, self.script_turns().next().await);
+            let core: Core = Arc::new(Mutex::new(Some(self.script_cores().next().await)));
             let (handle, engine, work) = (handle.clone(), self.clone(), work.clone());
             let (execution, outcome) = on_blocking_thread(move || {
                 // They end with the run, also where nobody waits for it any more.
                 let _turns = turns;
-                let mut execution = Execution::new(handle, transaction, cost, &engine);
+                let mut execution = Execution::new(handle, transaction, cost, &engine, core.clone());
                 let outcome = work(&mut execution);
+                core.lock().unwrap_or_else(PoisonError::into_inner).take();
                 (execution, outcome)
             })
             .await?;
@@ -121,6 +123,7 @@ pub(crate) struct Execution {
     /// When a script is stopped.
     end: Duration,
     long_runs: LongRuns,
+    core: Core,
     /// How much the logical partition may hold.
     logical_partition_bytes_max: u64,
     /// How much it held at about the beginning, once it was asked for.
@@ -137,6 +140,7 @@ impl Execution {
         transaction: Transaction,
         cost: ReadCost,
         engine: &Engine,
+        core: Core,
     ) -> Execution {
         let (now, script_time) = (engine.env().clock.elapsed(), engine.script_time());
         Execution {
@@ -147,6 +151,7 @@ impl Execution {
             closing: now + script_time * SCRIPT_CLOSING_PERCENT / 100,
             end: now + script_time,
             long_runs: engine.long_runs().clone(),
+            core,
             logical_partition_bytes_max: engine.limits().logical_partition_bytes_max,
             bytes_before: OnceCell::new(),
             charge: RequestUnits::ZERO,
@@ -170,7 +175,8 @@ impl Execution {
         role: Role<'_>,
         keeps_log: bool,
     ) -> (Result<Finished>, Option<String>) {
-        let (pace, end) = (Pace::new(self.env.clock.clone(), self.long_runs.clone()), self.end);
+        let (pace, end) =
+            (Pace::new(self.env.clock.clone(), self.long_runs.clone(), self.core.clone()), self.end);
         let expired = Box::new(move || pace.keep() >= end);
         let Outcome { result, log, steps } =
             armilla_script::run(Run { program, role, keeps_log, expired }, self);

@@ -47,6 +47,7 @@ impl Warm {
             .with(|ctx| prelude::install(&ctx, &place, kind))
             .map_err(|error| failed(error.to_string()))?;
         interpreter.end();
+        interpreter.runtime().run_gc();
         let image = arena.image();
         Ok(Warm { kind, interpreter, place, arena, image })
     }

@@ -98,8 +98,13 @@ function install(host, role) {
     return error;
   }
 
+  let currentSize, maxSize;
   function responseOptions(statusCode) {
-    return { statusCode, currentCollectionSizeInMB: host(CURRENT_MB), maxCollectionSizeInMB: host(MAX_MB) };
+    if (maxSize === undefined) {
+      currentSize = host(CURRENT_MB);
+      maxSize = host(MAX_MB);
+    }
+    return { statusCode, currentCollectionSizeInMB: currentSize, maxCollectionSizeInMB: maxSize };
   }
 
   // Settles what an operation gave; returns whether it was accepted.
@@ -139,6 +144,7 @@ function install(host, role) {
   }
 
   function textOption(name) {
+    if (options === noOptions) return undefined;
     const value = options[name];
     if (value === undefined || value === null || value === '') return undefined;
     if (typeof value !== 'string') throw bad(`The "${name}" option must be of type "string". Actual type is: "${typeof value}".`);
@@ -153,10 +159,12 @@ function install(host, role) {
   }
 
   // -- Links.
-  let selfLink, altLink, selfDatabase, selfCollection, altDatabase, altCollection;
+  let selfLink, altLink, selfDocuments, altDocuments, selfDatabase, selfCollection, altDatabase, altCollection;
   function learnLinks() {
     selfLink = host(SELF_LINK);
     altLink = host(ALT_LINK);
+    selfDocuments = `${selfLink}docs/`;
+    altDocuments = `${altLink}/docs/`;
     [, selfDatabase, , selfCollection] = selfLink.split('/');
     [, altDatabase, , altCollection] = altLink.split('/');
   }
@@ -189,6 +197,15 @@ function install(host, role) {
   // Finds the document that a link names: its id or resource id, and which of both in `byRid`.
   let byRid;
   function documentName(link) {
+    if (typeof link === 'string') {
+      // Nearly every link is one that the collection or a document gave.
+      byRid = link.startsWith(selfDocuments);
+      if (byRid || link.startsWith(altDocuments)) {
+        const start = byRid ? selfDocuments.length : altDocuments.length, end = link.indexOf('/', start);
+        if (end === -1 && start < link.length) return link.slice(start);
+        if (end > start && end === link.length - 1) return link.slice(start, end);
+      }
+    }
     const segments = segmentsOf(link, 6);
     if (segments === undefined) throw bad(`Invalid document link: "${String(link)}".`);
     byRid = isByRid(link, segments);

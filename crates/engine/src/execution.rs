@@ -13,7 +13,7 @@ mod collection;
 mod pace;
 
 use std::cell::OnceCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_container::{Position, ReadCost, RequestUnits, Transaction, Work, price};
@@ -30,9 +30,9 @@ use crate::limits::{
     SCRIPTS_AT_ONCE_MAX,
 };
 use crate::open::Engine;
-use pace::{Core, Pace};
+use pace::{Pace, giving_way};
 
-pub(crate) use pace::{Cores, LongRuns};
+pub(crate) use pace::LongRuns;
 
 /// Scripts that may run at the same time: of an account, or of a container.
 pub(crate) struct ScriptTurns(Arc<Semaphore>);
@@ -81,14 +81,12 @@ impl Engine {
             // The turn comes after the transaction, which may wait for one that holds the logical partition and has no
             // turn yet.
             let turns = (handle.script_turns().next().await, self.script_turns().next().await);
-            let core: Core = Arc::new(Mutex::new(Some(self.script_cores().next().await)));
             let (handle, engine, work) = (handle.clone(), self.clone(), work.clone());
-            let (execution, outcome) = on_blocking_thread(move || {
+            let (execution, outcome) = beside_others(move || {
                 // They end with the run, also where nobody waits for it any more.
                 let _turns = turns;
-                let mut execution = Execution::new(handle, transaction, cost, &engine, core.clone());
+                let mut execution = Execution::new(handle, transaction, cost, &engine);
                 let outcome = work(&mut execution);
-                core.lock().unwrap_or_else(PoisonError::into_inner).take();
                 (execution, outcome)
             })
             .await?;
@@ -102,11 +100,11 @@ impl Engine {
     }
 }
 
-/// Runs something that takes its time, where it keeps no other task waiting.
-async fn on_blocking_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+/// Runs a script where it keeps no other task waiting: right here if there are other threads, to which they move if it
+/// takes its time (`pace`).
+async fn beside_others<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
-        // Other tasks move to another thread, and the script saves two changes of threads.
-        return Ok(tokio::task::block_in_place(run));
+        return Ok(run());
     }
     let run = tokio::task::spawn_blocking(run).await;
     run.map_err(|failure| Error::new(ErrorKind::Internal, format!("the script was not finished: {failure}")))
@@ -123,7 +121,6 @@ pub(crate) struct Execution {
     /// When a script is stopped.
     end: Duration,
     long_runs: LongRuns,
-    core: Core,
     /// How much the logical partition may hold.
     logical_partition_bytes_max: u64,
     /// How much it held at about the beginning, once it was asked for.
@@ -140,7 +137,6 @@ impl Execution {
         transaction: Transaction,
         cost: ReadCost,
         engine: &Engine,
-        core: Core,
     ) -> Execution {
         let (now, script_time) = (engine.env().clock.elapsed(), engine.script_time());
         Execution {
@@ -151,7 +147,6 @@ impl Execution {
             closing: now + script_time * SCRIPT_CLOSING_PERCENT / 100,
             end: now + script_time,
             long_runs: engine.long_runs().clone(),
-            core,
             logical_partition_bytes_max: engine.limits().logical_partition_bytes_max,
             bytes_before: OnceCell::new(),
             charge: RequestUnits::ZERO,
@@ -175,8 +170,7 @@ impl Execution {
         role: Role<'_>,
         keeps_log: bool,
     ) -> (Result<Finished>, Option<String>) {
-        let (pace, end) =
-            (Pace::new(self.env.clock.clone(), self.long_runs.clone(), self.core.clone()), self.end);
+        let (pace, end) = (Pace::new(self.env.clock.clone(), self.long_runs.clone()), self.end);
         let expired = Box::new(move || pace.keep() >= end);
         let Outcome { result, log, steps } =
             armilla_script::run(Run { program, role, keeps_log, expired }, self);

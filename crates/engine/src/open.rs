@@ -13,7 +13,7 @@ use crate::computed;
 use crate::consistency::Consistency;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{Cores, LongRuns, ScriptTurns};
+use crate::execution::{LongRuns, ScriptTurns};
 use crate::limits::SCRIPT_SECONDS_MAX;
 use crate::offers::Offer;
 use crate::permissions::Permission;
@@ -66,7 +66,6 @@ struct Shared {
     query_turns: tokio::sync::Semaphore,
     /// Scripts that may, which are not to take the turns of queries.
     script_turns: ScriptTurns,
-    script_cores: Cores,
     long_runs: LongRuns,
     script_time: Duration,
 }
@@ -127,7 +126,6 @@ impl Engine {
                 writer: tokio::sync::Mutex::new(writer),
                 query_turns: tokio::sync::Semaphore::new(QUERIES_AT_ONCE_MAX),
                 script_turns: ScriptTurns::of_account(),
-                script_cores: Cores::default(),
                 long_runs: LongRuns::default(),
                 script_time: options.script_time,
             }),
@@ -200,10 +198,6 @@ impl Engine {
     /// Waits until another query may run.
     pub(crate) async fn query_turn(&self) -> tokio::sync::SemaphorePermit<'_> {
         self.shared.query_turns.acquire().await.expect("the semaphore is never closed")
-    }
-
-    pub(crate) fn script_cores(&self) -> &Cores {
-        &self.shared.script_cores
     }
 
     pub(crate) fn long_runs(&self) -> &LongRuns {

@@ -1,40 +1,22 @@
-//! How fast scripts may compute.
+//! How scripts share threads and cores with everybody else.
 //!
-//! Most are done in a fraction of a millisecond. As many of them run at the same time as there are cores: more would only
-//! take each other's caches. One that is not done after a while makes room for the next.
+//! Most scripts are done in a fraction of a millisecond, so they run where their request is served, without the two
+//! changes of threads that another place would cost. One that is not done after a moment gives way: it pauses as one
+//! that blocks, so that the runtime moves all other tasks to another thread, and goes on by itself.
 //!
 //! The operating system lets a busy thread have its core for milliseconds at a time, which is what a neighbour's request
-//! then waits for. So a script that has computed for a while pauses every quarter of a millisecond, longer the more
-//! such scripts there are: together they get about half of a core. Scripts that are done by then never pause.
+//! then waits for. So a script that has computed for a while goes on pausing, longer the more such scripts there are:
+//! together they get about half of a core.
 
 use std::cell::Cell;
-use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use armilla_env::Clock;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-
-use crate::limits::{SCRIPT_SLICE, SCRIPT_SPRINT};
-
-/// The cores for scripts that have just begun.
-pub(crate) struct Cores(Arc<Semaphore>);
-
-impl Default for Cores {
-    fn default() -> Cores {
-        let count = std::thread::available_parallelism().map_or(1, NonZero::get);
-        Cores(Arc::new(Semaphore::new(count)))
-    }
-}
-
-impl Cores {
-    /// Waits for a core.
-    pub(super) async fn next(&self) -> OwnedSemaphorePermit {
-        self.0.clone().acquire_owned().await.expect("the semaphore is never closed")
-    }
-}
+use crate::limits::{SCRIPT_MOMENT, SCRIPT_MOMENT_CHECKS, SCRIPT_PAUSE, SCRIPT_SLICE, SCRIPT_SPRINT};
 
 /// How many scripts compute for long, over all containers.
 pub(crate) type LongRuns = Arc<AtomicU32>;
@@ -42,44 +24,49 @@ pub(crate) type LongRuns = Arc<AtomicU32>;
 /// The pace of one run.
 pub(super) struct Pace {
     clock: Arc<dyn Clock>,
-    /// When the script has computed for a while.
-    patience: Duration,
+    began: Duration,
+    /// How often the interpreter has asked for the time.
+    asked: Cell<u32>,
     /// When it paused last.
     paused: Cell<Duration>,
     is_long: Cell<bool>,
     long_runs: LongRuns,
-    /// Given back once the run is a long one.
-    core: Core,
 }
 
-/// A core that a run has, as long as it has one.
-pub(super) type Core = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
-
 impl Pace {
-    pub(super) fn new(clock: Arc<dyn Clock>, long_runs: LongRuns, core: Core) -> Pace {
-        let now = clock.elapsed();
+    pub(super) fn new(clock: Arc<dyn Clock>, long_runs: LongRuns) -> Pace {
+        let began = clock.elapsed();
         Pace {
             clock,
-            patience: now + SCRIPT_SPRINT,
-            paused: Cell::new(now),
+            began,
+            asked: Cell::new(0),
+            paused: Cell::new(began),
             is_long: Cell::new(false),
             long_runs,
-            core,
         }
     }
 
     /// Pauses if it is time to. Returns the time.
     pub(super) fn keep(&self) -> Duration {
         let now = self.clock.elapsed();
-        if now < self.patience || now.saturating_sub(self.paused.get()) < SCRIPT_SLICE {
+        let took = now.saturating_sub(self.began);
+        let asked = self.asked.replace(self.asked.get().saturating_add(1));
+        // The first pause comes also where the clock stands still: somebody else may have to move it.
+        let is_first = asked == SCRIPT_MOMENT_CHECKS;
+        let is_due = took >= SCRIPT_MOMENT && now.saturating_sub(self.paused.get()) >= SCRIPT_SLICE;
+        if !is_first && !is_due {
             return now;
         }
-        if !self.is_long.replace(true) {
-            self.long_runs.fetch_add(1, Ordering::Relaxed);
-            self.core.lock().unwrap_or_else(PoisonError::into_inner).take();
-        }
-        let others = self.long_runs.load(Ordering::Relaxed).saturating_sub(1);
-        std::thread::sleep(SCRIPT_SLICE * (1 + 2 * others));
+        let pause = if took < SCRIPT_SPRINT {
+            SCRIPT_PAUSE
+        } else {
+            if !self.is_long.replace(true) {
+                self.long_runs.fetch_add(1, Ordering::Relaxed);
+            }
+            let others = self.long_runs.load(Ordering::Relaxed).saturating_sub(1);
+            SCRIPT_SLICE * (1 + 2 * others)
+        };
+        giving_way(|| std::thread::sleep(pause));
         let now = self.clock.elapsed();
         self.paused.set(now);
         now
@@ -94,6 +81,13 @@ impl Drop for Pace {
     }
 }
 
+/// Does something that takes its time. If this thread serves other tasks, they move to another one.
+pub(super) fn giving_way<T>(work: impl FnOnce() -> T) -> T {
+    let serves_others =
+        Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if serves_others { tokio::task::block_in_place(work) } else { work() }
+}
+
 #[cfg(test)]
 mod tests {
     use armilla_env::SystemClock;
@@ -105,26 +99,43 @@ mod tests {
     fn long_runs_pause_and_are_counted() {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let long_runs = LongRuns::default();
-        let short = Pace::new(clock.clone(), long_runs.clone(), Core::default());
-        short.keep();
-        assert_eq!(long_runs.load(Ordering::Relaxed), 0);
-        let semaphore = Arc::new(Semaphore::new(2));
-        let core = || Arc::new(Mutex::new(Some(semaphore.clone().try_acquire_owned().unwrap())));
-        let long = [(); 2].map(|()| Pace::new(clock.clone(), long_runs.clone(), core()));
-        assert_eq!(semaphore.available_permits(), 0);
-        std::thread::sleep(SCRIPT_SPRINT);
-        let begin = std::time::Instant::now();
-        for pace in &long {
+        let pace = || Pace::new(clock.clone(), long_runs.clone());
+        let paused = |pace: &Pace| {
+            let begin = std::time::Instant::now();
             pace.keep();
+            begin.elapsed()
+        };
+        let (first, second, third) = (pace(), pace(), pace());
+        std::thread::sleep(SCRIPT_MOMENT);
+        assert!(paused(&first) >= SCRIPT_PAUSE);
+        assert_eq!(long_runs.load(Ordering::Relaxed), 0, "it may be done soon");
+        std::thread::sleep(SCRIPT_SPRINT);
+        for (number, pace) in [&first, &second, &third].into_iter().enumerate() {
+            assert!(paused(pace) >= SCRIPT_SLICE * (1 + 2 * number as u32), "{number} others");
+            assert_eq!(long_runs.load(Ordering::Relaxed), number as u32 + 1);
         }
-        assert_eq!(long_runs.load(Ordering::Relaxed), 2);
-        assert_eq!(semaphore.available_permits(), 2, "others may begin");
-        assert!(begin.elapsed() >= SCRIPT_SLICE * 4, "one slice for the first, three beside another");
-        let begin = std::time::Instant::now();
-        short.keep();
-        assert_eq!(long_runs.load(Ordering::Relaxed), 3);
-        assert!(begin.elapsed() >= SCRIPT_SLICE * 5);
-        drop((short, long));
+        drop((first, second, third));
         assert_eq!(long_runs.load(Ordering::Relaxed), 0);
+    }
+
+    /// A task on the one thread of a runtime goes on while a script that takes its time is on that thread.
+    #[test]
+    fn others_go_on() {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
+            let seen = is_done.clone();
+            let busy = tokio::spawn(async move {
+                let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+                let pace = Pace::new(clock.clone(), LongRuns::default());
+                let other = is_done.clone();
+                tokio::spawn(async move { other.store(true, Ordering::Release) });
+                let end = clock.elapsed() + Duration::from_secs(20);
+                while !is_done.load(Ordering::Acquire) && pace.keep() < end {}
+            });
+            busy.await.unwrap();
+            assert!(seen.load(Ordering::Acquire), "the other task waited for the busy one");
+        });
     }
 }

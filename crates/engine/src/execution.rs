@@ -30,7 +30,7 @@ use crate::limits::{
     SCRIPTS_AT_ONCE_MAX,
 };
 use crate::open::Engine;
-use pace::{Pace, giving_way};
+use pace::Pace;
 
 pub(crate) use pace::LongRuns;
 
@@ -82,7 +82,7 @@ impl Engine {
             // turn yet.
             let turns = (handle.script_turns().next().await, self.script_turns().next().await);
             let (handle, engine, work) = (handle.clone(), self.clone(), work.clone());
-            let (execution, outcome) = beside_others(move || {
+            let (execution, outcome) = on_blocking_thread(move || {
                 // They end with the run, also where nobody waits for it any more.
                 let _turns = turns;
                 let mut execution = Execution::new(handle, transaction, cost, &engine);
@@ -100,11 +100,11 @@ impl Engine {
     }
 }
 
-/// Runs a script where it keeps no other task waiting: right here if there are other threads, to which they move if it
-/// takes its time (`pace`).
-async fn beside_others<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+/// Runs something that takes its time, where it keeps no other task waiting.
+async fn on_blocking_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
-        return Ok(run());
+        // Other tasks move to another thread.
+        return Ok(tokio::task::block_in_place(run));
     }
     let run = tokio::task::spawn_blocking(run).await;
     run.map_err(|failure| Error::new(ErrorKind::Internal, format!("the script was not finished: {failure}")))

@@ -40,15 +40,6 @@ pub const SCRIPT_SECONDS_MAX: u64 = 5;
 /// Percent of that time after which a script's operations are refused, so that it can end in good order.
 pub(crate) const SCRIPT_CLOSING_PERCENT: u32 = 80;
 
-/// How long a script computes on a thread that others wait for.
-pub(crate) const SCRIPT_MOMENT: Duration = Duration::from_millis(1);
-
-/// The same as questions of its interpreter for the time, of which there are a few in a millisecond.
-pub(crate) const SCRIPT_MOMENT_CHECKS: u32 = 4;
-
-/// How long it pauses then, so that they move to another thread.
-pub(crate) const SCRIPT_PAUSE: Duration = Duration::from_micros(50);
-
 /// How long a script computes before it has to share its core.
 pub(crate) const SCRIPT_SPRINT: Duration = Duration::from_millis(20);
 

@@ -9,7 +9,7 @@
 //! the interpreter, and the same handles to it exist outside. Handles that came since are gone, so no count of
 //! references is off. Nothing that was made inside since holds memory outside: the native function, whose closure
 //! lies outside, is part of the image.
-#![allow(unsafe_code, reason = "an allocator is made of raw memory")]
+#![expect(unsafe_code, reason = "an allocator is made of raw memory")]
 
 use std::alloc::Layout;
 use std::ptr::NonNull;

@@ -4,7 +4,7 @@
 //!   leaves the process.
 //! * [`memory_bytes`]: a question that would otherwise wait for itself.
 //! * [`lend`]: a borrowed collection in the hands of closures that the interpreter owns.
-#![allow(unsafe_code, reason = "QuickJS's own functions; a lifetime that closures cannot name")]
+#![expect(unsafe_code, reason = "QuickJS's own functions; a lifetime that closures cannot name")]
 
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -8,7 +8,7 @@ use armilla_script::{
 };
 use armilla_value::rid::ItemRid;
 
-use super::{Execution, giving_way};
+use super::Execution;
 use crate::error::{Error, ErrorKind};
 use crate::queries::{QueryRequest, query_inside};
 
@@ -72,8 +72,7 @@ impl Collection for Execution {
             ..QueryRequest::new(text.unwrap_or(ALL_ITEMS))
         };
         let (handle, transaction) = (&self.handle, &mut self.transaction);
-        let query = || query_inside(handle, &request, transaction, self.cost, &self.env, self.closing);
-        match giving_way(query) {
+        match query_inside(handle, &request, transaction, self.cost, &self.env, self.closing) {
             Ok(page) => {
                 self.charge += page.charge;
                 let documents = [&b"["[..], &page.rows, b"]"].concat();

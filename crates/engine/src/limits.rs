@@ -35,7 +35,7 @@ pub const USER_FUNCTIONS_MAX: usize = 50;
 pub(crate) const FUNCTION_GRACE: Duration = Duration::from_secs(1);
 
 /// How long a script may run unless the account is told otherwise.
-pub const SCRIPT_SECONDS_MAX: u64 = 5;
+pub const SCRIPT_SECONDS_MAX: u32 = 5;
 
 /// Percent of that time after which a script's operations are refused, so that it can end in good order.
 pub(crate) const SCRIPT_CLOSING_PERCENT: u32 = 80;

@@ -43,7 +43,7 @@ impl Default for EngineOptions {
         EngineOptions {
             limits: Limits::default(),
             consistency: Consistency::Session,
-            script_time: Duration::from_secs(SCRIPT_SECONDS_MAX),
+            script_time: Duration::from_secs(SCRIPT_SECONDS_MAX.into()),
         }
     }
 }

@@ -332,15 +332,18 @@ fn run(
     let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
     let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired };
     let ticks = || env.clock.now_ms().saturating_mul(10_000);
-    let random = || {
-        let mut bytes = [0; 8];
-        env.entropy.fill(&mut bytes);
-        // 53 bits, as many as a double holds between 0 and 1.
-        (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let random = || random(env);
     let environment =
         Environment { now_ticks: ticks(), current_ticks: &ticks, random: &random, geometry, functions };
     execute(compiled, sources, &budget, request.continuation.as_deref(), resume, &environment)
+}
+
+/// Returns a random number between 0 and 1.
+pub(crate) fn random(env: &Env) -> f64 {
+    let mut bytes = [0; 8];
+    env.entropy.fill(&mut bytes);
+    // 53 bits, as many as a double holds there.
+    (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// What is known of a page beside its rows.

@@ -96,20 +96,11 @@ fn find(container: &ContainerHandle, name: &str, time: TriggerTime, kind: WriteK
     if !runs_with(rule.operation(), kind) {
         return Err(Error::invalid(format!(
             "the trigger '{name}' does not run with this operation: it is {}, the triggerOperation is {}",
-            operation_name(kind),
+            kind.name(),
             rule.operation().name()
         )));
     }
     Ok(found.program.clone())
-}
-
-fn operation_name(kind: WriteKind) -> &'static str {
-    match kind {
-        WriteKind::Create => "Create",
-        WriteKind::Replace => "Replace",
-        WriteKind::Upsert => "Upsert",
-        WriteKind::Delete => "Delete",
-    }
 }
 
 /// Whether a trigger for an operation runs with a write.

@@ -59,7 +59,7 @@ pub enum WriteKind {
 
 impl WriteKind {
     /// Returns the name by which scripts know it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             WriteKind::Create => "Create",
             WriteKind::Replace => "Replace",

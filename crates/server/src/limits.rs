@@ -79,6 +79,3 @@ pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 6
 
 /// Megabytes of memory for caches: half for items, half for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 128;
-
-/// Seconds that a stored procedure or trigger may run.
-pub(crate) const SCRIPT_SECONDS: u32 = 5;

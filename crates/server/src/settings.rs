@@ -183,7 +183,8 @@ impl Settings {
             consistency: consistency(options.consistency.as_deref())?,
             cross_partition_queries: options.cross_partition_queries.unwrap_or(CrossPartitionChoice::Merge),
             script_time: Duration::from_secs(
-                at_least("--script-seconds", options.script_seconds, limits::SCRIPT_SECONDS, 1)?.into(),
+                at_least("--script-seconds", options.script_seconds, armilla_engine::SCRIPT_SECONDS_MAX, 1)?
+                    .into(),
             ),
             connections: ConnectionSettings {
                 connections_max: at_least(

@@ -10,7 +10,7 @@ use armilla_value::rid::ItemRid;
 
 use super::Execution;
 use crate::error::{Error, ErrorKind};
-use crate::queries::{QueryRequest, query_inside};
+use crate::queries::{QueryRequest, query_inside, random};
 
 /// What a feed of all items is as a query.
 const ALL_ITEMS: &str = "SELECT * FROM c";
@@ -84,20 +84,11 @@ impl Collection for Execution {
     }
 
     fn guid(&mut self) -> String {
-        let mut bytes = [0; 16];
-        self.env.entropy.fill(&mut bytes);
-        // Version 4, variant 1: random.
-        bytes[6] = bytes[6] & 0x0F | 0x40;
-        bytes[8] = bytes[8] & 0x3F | 0x80;
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+        self.env.guid()
     }
 
     fn random(&mut self) -> f64 {
-        let mut bytes = [0; 8];
-        self.env.entropy.fill(&mut bytes);
-        // 53 bits, as many as a double holds between 0 and 1.
-        (u64::from_le_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64
+        random(&self.env)
     }
 
     fn now_ms(&self) -> u64 {

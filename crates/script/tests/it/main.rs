@@ -8,4 +8,3 @@ mod isolation;
 mod limits;
 mod memory;
 mod source_documents;
-mod speed;

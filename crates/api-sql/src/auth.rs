@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::headers::names;
 use crate::http_date;
 use crate::limits::AUTHORIZATION_BYTES_MAX;
+use crate::options::OptionsError;
 use crate::path::{Address, percent_decode};
 use crate::status::Status;
 
@@ -61,11 +62,7 @@ impl Keys {
             .map(with(KeyAccess::ReadWrite))
             .chain(read_only.into_iter().map(with(KeyAccess::ReadOnly)));
         for (key, access) in all {
-            let secret = STANDARD.decode(key.trim()).map_err(|_| KeyError)?;
-            if secret.is_empty() {
-                return Err(KeyError);
-            }
-            keys.push((hmac::Key::new(hmac::HMAC_SHA256, &secret), access));
+            keys.push((hmac::Key::new(hmac::HMAC_SHA256, &secret(key)?), access));
         }
         Ok(Keys { keys })
     }
@@ -112,6 +109,31 @@ impl Keys {
     pub(crate) fn sign(&self, text: &[u8]) -> String {
         STANDARD.encode(hmac::sign(&self.keys[0].0, text))
     }
+}
+
+/// Returns the `Authorization` header of a request that is signed with a key of the account, for clients.
+///
+/// `key` is in base64, `date` is the value of the request's `x-ms-date`.
+pub fn sign(
+    key: &str,
+    verb: &str,
+    resource_type: &str,
+    link: &str,
+    date: &str,
+) -> Result<String, OptionsError> {
+    let secret = secret(key).map_err(|KeyError| OptionsError::Key)?;
+    let mut text = Vec::with_capacity(192);
+    push_signed(&mut text, verb, resource_type, |text| text.extend_from_slice(link.as_bytes()), [date, ""]);
+    let signature = STANDARD.encode(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &secret), &text));
+    // Base64 has three characters that mean something else in a header that is percent-encoded.
+    let signature = signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+    Ok(format!("type%3Dmaster%26ver%3D1.0%26sig%3D{signature}"))
+}
+
+/// Returns the bytes of a key in base64.
+fn secret(key: &str) -> Result<Vec<u8>, KeyError> {
+    let secret = STANDARD.decode(key.trim()).map_err(|_| KeyError)?;
+    if secret.is_empty() { Err(KeyError) } else { Ok(secret) }
 }
 
 /// The date lines of a signature.
@@ -166,19 +188,32 @@ pub(crate) fn string_to_sign(
     date: &SignedDate<'_>,
 ) -> Vec<u8> {
     let mut text = Vec::with_capacity(192);
+    let dates = [date.ms_date, date.date];
+    push_signed(&mut text, method.as_str(), address.resource_type(), push_link, dates);
+    text
+}
+
+/// Appends the lines that a signature covers. Everything but the link is in lower case.
+fn push_signed(
+    text: &mut Vec<u8>,
+    verb: &str,
+    resource_type: &str,
+    push_link: impl FnOnce(&mut Vec<u8>),
+    dates: [&str; 2],
+) {
     let push_lower = |text: &mut Vec<u8>, part: &str| {
         let start = text.len();
         text.extend_from_slice(part.as_bytes());
         text[start..].make_ascii_lowercase();
         text.push(b'\n');
     };
-    push_lower(&mut text, method.as_str());
-    push_lower(&mut text, address.resource_type());
-    push_link(&mut text);
+    push_lower(text, verb);
+    push_lower(text, resource_type);
+    push_link(text);
     text.push(b'\n');
-    push_lower(&mut text, date.ms_date);
-    push_lower(&mut text, date.date);
-    text
+    for date in dates {
+        push_lower(text, date);
+    }
 }
 
 /// Takes an `Authorization` header apart.

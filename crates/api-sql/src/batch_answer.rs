@@ -1,7 +1,7 @@
 //! The answer to a batch or bulk request: one result for each operation, in their order.
 //!
 //! ```text
-//! {"statusCode":201,"subStatusCode"?,"requestCharge":6.29,"eTag"?,"resourceBody"?,"message"?}
+//! {"statusCode":201,"subStatusCode"?,"retryAfterMilliseconds"?,"requestCharge":6.29,"eTag"?,"resourceBody"?,"message"?}
 //! ```
 //!
 //! Invariants:
@@ -18,7 +18,7 @@ use armilla_engine::{
 use http::StatusCode;
 
 use crate::batch_body::BatchOperation;
-use crate::failure::Failure;
+use crate::failure::{Detail, Failure};
 use crate::json_text::{push_integer, push_string};
 use crate::limits::BATCH_ANSWER_BYTES_MAX;
 use crate::response::Reply;
@@ -145,6 +145,10 @@ impl<'c> Results<'c> {
         if failure.status.sub != 0 {
             self.text.extend_from_slice(b",\"subStatusCode\":");
             push_integer(&mut self.text, failure.status.sub);
+        }
+        if let Some(Detail::RetryAfterMs(milliseconds)) = failure.detail {
+            self.text.extend_from_slice(b",\"retryAfterMilliseconds\":");
+            push_integer(&mut self.text, milliseconds);
         }
         // There is nothing to say of what was not tried.
         if failure.status != Status::FAILED_DEPENDENCY && failure.status != Status::NOT_MODIFIED {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use armilla_engine::{BatchAction, BulkOperation, ContainerHandle, Error, ErrorKind};
+use armilla_engine::{BatchAction, BulkOperation, Caller, ContainerHandle, Error, ErrorKind};
 use bytes::Bytes;
 
 use crate::batch_answer::{self, Asked};
@@ -13,7 +13,7 @@ use crate::batch_body::{self, BatchOperation};
 use crate::body;
 use crate::failure::Failure;
 use crate::headers::names;
-use crate::items::{body_text, partition_key, range_id, refuse_triggers};
+use crate::items::{body_text, operation_key, range_id, refuse_triggers};
 use crate::limits::BATCH_BODY_BYTES_MAX;
 use crate::request::Request;
 use crate::response::Reply;
@@ -62,7 +62,8 @@ async fn transaction(
     asked: &[Asked],
 ) -> Result<Reply, Failure> {
     let caller = request.item_caller()?;
-    let key = partition_key(request)?;
+    check_named_range(request, &caller, container)?;
+    let key = operation_key(request, container)?;
     let is_elsewhere =
         |operation: &BatchOperation| operation.partition_key.is_some() && operation.partition_key != key;
     if key.is_some() && operations.iter().any(is_elsewhere) {
@@ -74,6 +75,20 @@ async fn transaction(
     batch_answer::transaction(container, answer, asked)
 }
 
+/// Refuses a batch that names a range which is there no more. Its key would lead it, but its client is to learn.
+fn check_named_range(
+    request: &Request<'_>,
+    caller: &Caller,
+    container: &ContainerHandle,
+) -> Result<(), Failure> {
+    let Some(range_id) = range_id(request)? else { return Ok(()) };
+    if container.ranges(caller)?.ranges.iter().any(|range| range.id == range_id) {
+        return Ok(());
+    }
+    let message = format!("the container has no partition key range '{range_id}'");
+    Err(Error::new(ErrorKind::RangeGone, message).into())
+}
+
 async fn bulk(
     request: &Request<'_>,
     container: &Arc<ContainerHandle>,
@@ -83,7 +98,7 @@ async fn bulk(
 ) -> Result<Reply, Failure> {
     let caller = request.item_caller()?;
     let range_id = range_id(request)?;
-    let common_key = partition_key(request)?;
+    let common_key = operation_key(request, container)?;
     let operations = operations.into_iter().map(|BatchOperation { partition_key, action, .. }| {
         match partition_key.or_else(|| common_key.clone()) {
             Some(partition_key) => BulkOperation { partition_key, action },

@@ -1,6 +1,6 @@
 //! `/dbs/{database}/colls` and one container.
 
-use armilla_engine::{LIST_MAX, ResourceKind, Usage};
+use armilla_engine::{LIST_MAX, ResourceKind};
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::failure::Failure;
@@ -8,16 +8,12 @@ use crate::headers::names;
 use crate::offer_headers;
 use crate::queries;
 use crate::request::Request;
-use crate::resource_text::{feed_reply, reply};
+use crate::resource_text::{feed_reply, reply, reply_with};
 use crate::response::Reply;
+use crate::usage::PartitionUsages;
 
 /// There is no lazy indexing: each write brings its own index entries along.
 const LAZY_INDEXING_DONE: HeaderValue = HeaderValue::from_static("100");
-
-/// The bounds of a container, in KB, as the service states them.
-const QUOTA: HeaderValue = HeaderValue::from_static(
-    "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;",
-);
 
 /// Serves the containers of a database.
 pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply, Failure> {
@@ -74,22 +70,24 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
         }
         _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
     };
-    let mut reply = reply(StatusCode::OK, &answer);
-    reply.content_path(format!("dbs/{database}"), &answer.value.parent_rid);
     let found = request.engine.container(database, container)?.container;
+    let wants_quota = request.headers.flag(&names::POPULATE_QUOTA_INFO)?;
+    let wants_statistics =
+        *request.method == Method::GET && request.headers.flag(&names::POPULATE_PARTITION_STATISTICS)?;
+    let usages = match wants_quota || wants_statistics {
+        true => Some(PartitionUsages::of(&found, &request.caller)?),
+        false => None,
+    };
+    let mut reply = match &usages {
+        Some(usages) if wants_statistics => reply_with(&answer, |text| usages.push_statistics(text)),
+        _ => reply(StatusCode::OK, &answer),
+    };
+    reply.content_path(format!("dbs/{database}"), &answer.value.parent_rid);
     let progress = request.engine.index_progress(&found)?;
     reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, u16::from(progress));
     reply.set(&names::LAZY_INDEXING_PROGRESS, LAZY_INDEXING_DONE);
-    if request.headers.flag(&names::POPULATE_QUOTA_INFO)? {
-        reply.set(&names::RESOURCE_QUOTA, QUOTA);
-        reply.set_text(&names::RESOURCE_USAGE, usage(found.usage(&request.caller)?));
+    if let Some(usages) = usages.filter(|_| wants_quota) {
+        usages.tell(&mut reply, &found);
     }
     Ok(reply)
-}
-
-/// Writes how much a container holds, in the service's words. Sizes are in KiB.
-fn usage(usage: Usage) -> String {
-    let Usage { items, bytes } = usage;
-    let kib = bytes.div_ceil(1024);
-    format!("documentSize=0;documentsSize={kib};documentsCount={items};collectionSize={kib};")
 }

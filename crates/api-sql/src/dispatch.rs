@@ -8,7 +8,8 @@ use crate::path::Address;
 use crate::request::Request;
 use crate::response::Reply;
 use crate::{
-    conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, users,
+    admin, conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, usage,
+    users,
 };
 
 /// Serves a request.
@@ -75,17 +76,20 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::PartitionKeyDelete { .. } => {
             Err(Failure::not_implemented("deleting all items of a partition key"))
         }
+        Address::Admin { resource, .. } => admin::serve(request, resource).await,
         Address::Attachments { .. } => Err(Failure::bad_request(
             "attachments are not supported any more: they were withdrawn from the API",
         )),
     }
 }
 
-/// Adds to a reply, or a failure, what names the container. Clients keep session tokens by it.
+/// Adds to a reply, or a failure, what names the container, by which clients keep session tokens, and how full the
+/// partition is that served it.
 fn in_container(request: &Request<'_>, located: &Located, outcome: Result<Reply, Failure>) -> Reply {
     let mut reply = outcome.unwrap_or_else(|failure| Reply::failure(&failure, request.activity_id));
     let container = &located.container;
     let names = ["dbs/", container.database_id(), "/colls/", container.id()].concat();
     reply.content_path(names, container.rid());
+    usage::tell_of_partition(&mut reply, container);
     reply
 }

@@ -2,12 +2,18 @@
 //!
 //! There is no catch-all arm on purpose: a new kind must be placed here by hand.
 
+use std::time::Duration;
+
 use armilla_engine::{Error, ErrorKind};
 use http::StatusCode;
 
 use crate::failure::{Detail, Failure, Origin};
 use crate::queries;
 use crate::status::{Status, sub_status};
+
+/// What clients of a partition that has used its share are told. Some look for the beginning of it.
+const REQUEST_RATE_TOO_LARGE: &str = "Request rate is large. More Request Units may be needed, so no changes were made. \
+     Please retry this request later.";
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -19,6 +25,14 @@ impl From<Error> for Failure {
             // The engine knows the list of errors that clients read.
             ErrorKind::BadQuery => Failure::new(status, format!("Message: {}", error.message)),
             ErrorKind::QueryNeedsPlan => queries::needs_plan(status, error.message),
+            ErrorKind::Throttled => {
+                let message = format!("{REQUEST_RATE_TOO_LARGE} ({})", error.message);
+                Failure {
+                    origin: Origin::Engine,
+                    detail: Some(Detail::RetryAfterMs(whole_milliseconds(error.retry_after))),
+                    ..Failure::new(status, message)
+                }
+            }
             // What a script says of itself is passed on to the letter.
             ErrorKind::ScriptInvalid | ErrorKind::ScriptFailed(_) => {
                 Failure { origin: Origin::Engine, ..Failure::new(status, error.message) }
@@ -31,6 +45,13 @@ impl From<Error> for Failure {
         };
         Failure { charge: error.charge, position: error.position, detail, ..failure }
     }
+}
+
+/// Returns a wait in whole milliseconds, never shorter than what was asked for and never none: clients take 0 for
+/// 'at once', and would come again before there is anything to have.
+fn whole_milliseconds(wait: Option<Duration>) -> u64 {
+    let milliseconds = wait.unwrap_or_default().as_nanos().div_ceil(1_000_000);
+    u64::try_from(milliseconds).unwrap_or(u64::MAX).max(1)
 }
 
 fn status(kind: ErrorKind) -> Status {
@@ -54,6 +75,8 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::QueryNeedsPlan => Status::BAD_REQUEST.sub(sub_status::CROSS_PARTITION_QUERY_NOT_SERVABLE),
         ErrorKind::Forbidden => Status::FORBIDDEN,
         ErrorKind::Unauthenticated => Status::UNAUTHORIZED,
+        ErrorKind::Throttled => Status::TOO_MANY_REQUESTS.sub(sub_status::REQUEST_RATE_TOO_LARGE),
+        ErrorKind::Locked => Status::LOCKED,
         ErrorKind::RangeGone => Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
         ErrorKind::SessionNotAvailable => Status::NOT_FOUND.sub(sub_status::READ_SESSION_NOT_AVAILABLE),
         // Clients take a timeout of a write for what it is: nobody knows, so they do not repeat it.
@@ -79,6 +102,8 @@ fn sentence(fragment: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use armilla_engine::{Error, ErrorKind, Position, RequestUnits, ResourceKind};
 
     use super::sentence;
@@ -111,6 +136,8 @@ mod tests {
             (ErrorKind::Forbidden, 403, 0, "Forbidden"),
             (ErrorKind::Unauthenticated, 401, 0, "Unauthorized"),
             (ErrorKind::RangeGone, 410, 1002, "Gone"),
+            (ErrorKind::Throttled, 429, 3200, "429"),
+            (ErrorKind::Locked, 423, 0, "Locked"),
             (ErrorKind::SessionNotAvailable, 404, 1002, "NotFound"),
             (ErrorKind::OutcomeUnknown, 408, 0, "RequestTimeout"),
             (ErrorKind::Unavailable, 503, 0, "ServiceUnavailable"),
@@ -131,6 +158,29 @@ mod tests {
         let failure = Failure::from(error);
         assert_eq!((failure.charge, failure.position), (charge, position));
         assert_eq!((&*failure.message, failure.origin), ("The thing is odd.", Origin::Engine));
+    }
+
+    #[test]
+    fn waits_are_whole_milliseconds_and_never_too_short() {
+        for (wait, expected) in [
+            (None, 1),
+            (Some(Duration::ZERO), 1),
+            (Some(Duration::from_nanos(1)), 1),
+            (Some(Duration::from_millis(1)), 1),
+            (Some(Duration::from_micros(1_001)), 2),
+            (Some(Duration::from_millis(743)), 743),
+            (Some(Duration::from_secs(2)), 2_000),
+            (Some(Duration::MAX), u64::MAX),
+        ] {
+            let error =
+                Error { retry_after: wait, ..Error::new(ErrorKind::Throttled, "range 0 has none left") };
+            let failure = Failure::from(error);
+            assert_eq!(failure.detail, Some(Detail::RetryAfterMs(expected)), "{wait:?}");
+            assert!(failure.message.starts_with(
+                "Request rate is large. More Request Units may be needed, so no changes were made."
+            ));
+            assert!(failure.message.ends_with("(range 0 has none left)"), "{}", failure.message);
+        }
     }
 
     #[test]

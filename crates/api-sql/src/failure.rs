@@ -48,6 +48,8 @@ pub(crate) enum Detail {
     AllowedVerbs(&'static str),
     /// What a script had logged before it failed.
     ScriptLog(Box<str>),
+    /// How long to wait before the request is sent again, in milliseconds.
+    RetryAfterMs(u64),
 }
 
 impl Failure {

@@ -7,7 +7,7 @@
 
 pub(crate) mod names;
 
-use armilla_engine::{TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
+use armilla_engine::{Migration, Priority, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
 use http::{HeaderMap, HeaderName};
 
 use crate::failure::Failure;
@@ -346,12 +346,39 @@ impl<'h> RequestHeaders<'h> {
         Ok(self.word(&names::INTENDED_CONTAINER_RID)?.filter(|rid| !rid.is_empty()))
     }
 
-    /// Checks the priority, which changes nothing on a single server.
-    pub(crate) fn check_priority(self) -> Result<(), Failure> {
+    /// Returns which requests give way first when throughput runs short.
+    pub(crate) fn priority(self) -> Result<Priority, Failure> {
         match self.word(&names::PRIORITY_LEVEL)? {
-            None | Some("") => Ok(()),
-            Some(word) if word.eq_ignore_ascii_case("high") || word.eq_ignore_ascii_case("low") => Ok(()),
+            None | Some("") => Ok(Priority::High),
+            Some(word) if word.eq_ignore_ascii_case("high") => Ok(Priority::High),
+            Some(word) if word.eq_ignore_ascii_case("low") => Ok(Priority::Low),
             Some(word) => Err(invalid(&names::PRIORITY_LEVEL, word, "High or Low")),
+        }
+    }
+
+    /// Refuses a request that is to be counted against a part of the container's throughput: a client that asks for a
+    /// bound is not to be served without one.
+    pub(crate) fn refuse_throughput_bucket(self) -> Result<(), Failure> {
+        match self.word(&names::THROUGHPUT_BUCKET)? {
+            None | Some("") => Ok(()),
+            Some(word) => Err(Failure::not_implemented(&format!(
+                "a throughput bucket (the header {} with the value '{word}')",
+                names::THROUGHPUT_BUCKET
+            ))),
+        }
+    }
+
+    /// Returns the kind of throughput that an offer is to have from now on, if it is to change.
+    pub(crate) fn migration(self) -> Result<Option<Migration>, Failure> {
+        match (self.flag(&names::MIGRATE_TO_AUTOSCALE)?, self.flag(&names::MIGRATE_TO_MANUAL)?) {
+            (true, true) => Err(Failure::bad_request(format!(
+                "the headers {} and {} exclude each other: throughput is manual or autoscale",
+                names::MIGRATE_TO_AUTOSCALE,
+                names::MIGRATE_TO_MANUAL
+            ))),
+            (true, false) => Ok(Some(Migration::ToAutoscale)),
+            (false, true) => Ok(Some(Migration::ToManual)),
+            (false, false) => Ok(None),
         }
     }
 

@@ -53,7 +53,7 @@ pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str)
     let container = &located.container;
     let caller = request.item_caller()?;
     let name = item_name(located, item)?;
-    let partition_key = partition_key(request)?;
+    let partition_key = operation_key(request, container)?;
     let partition_key = partition_key.as_ref();
     match *request.method {
         Method::GET => read(request, &caller, container, name, partition_key),
@@ -154,7 +154,7 @@ async fn create(
 ) -> Result<Reply, Failure> {
     let triggers = request.headers.triggers()?;
     let caller = request.item_caller()?;
-    let partition_key = partition_key(request)?;
+    let partition_key = operation_key(request, container)?;
     let precondition = match mode {
         // What does not exist yet has no version to match.
         WriteMode::Create => missing_only(request)?,
@@ -277,6 +277,17 @@ pub(crate) fn partition_key(request: &Request<'_>) -> Result<Option<PartitionKey
     PartitionKey::from_json(text.as_bytes()).map(Some).map_err(|error| {
         Failure::bad_request(format!("the header {} is invalid: {error}", names::PARTITION_KEY))
     })
+}
+
+/// Returns the logical partition that an operation is about. In a container without a key there is but one, which
+/// nobody has to name.
+pub(crate) fn operation_key(
+    request: &Request<'_>,
+    container: &ContainerHandle,
+) -> Result<Option<PartitionKey>, Failure> {
+    let named = partition_key(request)?;
+    let is_implied = named.is_none() && container.is_fixed();
+    Ok(if is_implied { Some(PartitionKey(Vec::new())) } else { named })
 }
 
 /// Returns the condition of a write on what is there.

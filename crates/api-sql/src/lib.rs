@@ -7,6 +7,8 @@
 //! queries, query_*               queries of every feed
 //! scripts, procedures            server-side scripts, and running those that requests run
 //! batches, batch_*               several operations on items in one request
+//! usage                          how full a container and its partitions are
+//! admin                          physical partitions: their figures, splitting and merging them
 //! resource_text, response        replies as JSON and headers
 //! failure, status, error_map     failures as status codes and bodies
 //! binary_json                    the binary form in which some clients send items
@@ -20,6 +22,7 @@
 //! What works and what does not: `COMPAT.md`.
 
 mod account;
+mod admin;
 mod auth;
 mod batch_answer;
 mod batch_body;
@@ -32,6 +35,7 @@ mod databases;
 mod dispatch;
 mod error_map;
 mod failure;
+mod figures_text;
 mod headers;
 mod http_date;
 mod items;
@@ -54,6 +58,7 @@ mod resource_text;
 mod response;
 mod scripts;
 mod status;
+mod usage;
 mod users;
 
 #[cfg(test)]
@@ -69,6 +74,7 @@ use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
+pub use auth::sign;
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
 use auth::{Credential, Keys, SignedDate};

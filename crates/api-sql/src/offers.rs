@@ -10,9 +10,6 @@ use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
 
-/// Throughput changes at once.
-const NOT_PENDING: HeaderValue = HeaderValue::from_static("false");
-
 /// Serves `/offers`.
 pub(crate) async fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
     match *request.method {
@@ -36,18 +33,21 @@ pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, 
     let answer = match *request.method {
         Method::GET => request.engine.read_offer(&request.caller, offer, request.known_version()?)?,
         Method::PUT => {
-            for name in [&names::MIGRATE_TO_AUTOSCALE, &names::MIGRATE_TO_MANUAL] {
-                if request.headers.flag(name)? {
-                    return Err(Failure::not_implemented("a change between manual and autoscale throughput"));
-                }
-            }
+            let migration = request.headers.migration()?;
             let (body, precondition) = (request.json_body()?, request.expected_version()?);
-            request.engine.replace_offer(&request.caller, offer, &body, precondition).await?
+            request.engine.replace_offer(&request.caller, offer, &body, precondition, migration).await?
         }
         _ => return Err(request.verb_not_allowed("GET, PUT")),
     };
     let mut reply = reply(StatusCode::OK, &answer);
-    reply.set(&names::OFFER_REPLACE_PENDING, NOT_PENDING);
-    reply.set(&names::MIN_THROUGHPUT, request.engine.minimum_throughput(offer)?);
+    let state = request.engine.offer_state(offer)?;
+    reply.set(&names::OFFER_REPLACE_PENDING, pending(state.pending));
+    reply.set(&names::MIN_THROUGHPUT, state.minimum);
     Ok(reply)
+}
+
+/// Says whether partitions are still being split for the throughput that was asked for. The new offer stands already,
+/// which is why clients are answered with 200; some ask again until they are told `false`.
+fn pending(is_pending: bool) -> HeaderValue {
+    HeaderValue::from_static(if is_pending { "true" } else { "false" })
 }

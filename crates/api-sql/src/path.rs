@@ -34,26 +34,108 @@ fn script_keyword(kind: ScriptKind) -> &'static str {
 pub(crate) enum Address<'p> {
     Account,
     Databases,
-    Database { database: Segment<'p> },
-    Containers { database: Segment<'p> },
-    Container { database: Segment<'p>, container: Segment<'p> },
-    PartitionKeyRanges { database: Segment<'p>, container: Segment<'p> },
-    Items { database: Segment<'p>, container: Segment<'p> },
-    Item { database: Segment<'p>, container: Segment<'p>, item: Segment<'p> },
-    Attachments { database: Segment<'p>, container: Segment<'p>, item: Segment<'p> },
-    Scripts { database: Segment<'p>, container: Segment<'p>, kind: ScriptKind },
-    Script { database: Segment<'p>, container: Segment<'p>, kind: ScriptKind, script: Segment<'p> },
-    Conflicts { database: Segment<'p>, container: Segment<'p> },
-    Conflict { database: Segment<'p>, container: Segment<'p>, conflict: Segment<'p> },
-    PartitionKeyDelete { database: Segment<'p>, container: Segment<'p> },
-    Users { database: Segment<'p> },
-    User { database: Segment<'p>, user: Segment<'p> },
-    Permissions { database: Segment<'p>, user: Segment<'p> },
-    Permission { database: Segment<'p>, user: Segment<'p>, permission: Segment<'p> },
-    ClientEncryptionKeys { database: Segment<'p> },
-    ClientEncryptionKey { database: Segment<'p>, key: Segment<'p> },
+    Database {
+        database: Segment<'p>,
+    },
+    Containers {
+        database: Segment<'p>,
+    },
+    Container {
+        database: Segment<'p>,
+        container: Segment<'p>,
+    },
+    PartitionKeyRanges {
+        database: Segment<'p>,
+        container: Segment<'p>,
+    },
+    Items {
+        database: Segment<'p>,
+        container: Segment<'p>,
+    },
+    Item {
+        database: Segment<'p>,
+        container: Segment<'p>,
+        item: Segment<'p>,
+    },
+    Attachments {
+        database: Segment<'p>,
+        container: Segment<'p>,
+        item: Segment<'p>,
+    },
+    Scripts {
+        database: Segment<'p>,
+        container: Segment<'p>,
+        kind: ScriptKind,
+    },
+    Script {
+        database: Segment<'p>,
+        container: Segment<'p>,
+        kind: ScriptKind,
+        script: Segment<'p>,
+    },
+    Conflicts {
+        database: Segment<'p>,
+        container: Segment<'p>,
+    },
+    Conflict {
+        database: Segment<'p>,
+        container: Segment<'p>,
+        conflict: Segment<'p>,
+    },
+    PartitionKeyDelete {
+        database: Segment<'p>,
+        container: Segment<'p>,
+    },
+    Users {
+        database: Segment<'p>,
+    },
+    User {
+        database: Segment<'p>,
+        user: Segment<'p>,
+    },
+    Permissions {
+        database: Segment<'p>,
+        user: Segment<'p>,
+    },
+    Permission {
+        database: Segment<'p>,
+        user: Segment<'p>,
+        permission: Segment<'p>,
+    },
+    ClientEncryptionKeys {
+        database: Segment<'p>,
+    },
+    ClientEncryptionKey {
+        database: Segment<'p>,
+        key: Segment<'p>,
+    },
     Offers,
-    Offer { offer: Segment<'p> },
+    Offer {
+        offer: Segment<'p>,
+    },
+    /// What this server has besides the API of the service. The path is signed as it was sent.
+    Admin {
+        path: &'p str,
+        resource: AdminResource<'p>,
+    },
+}
+
+/// What an administrator addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AdminResource<'p> {
+    /// The physical partitions of all containers, with their figures.
+    Partitions,
+    /// A container whose physical partitions are to change.
+    Reshape { database: Segment<'p>, container: Segment<'p>, kind: ReshapeKind },
+}
+
+/// How physical partitions are to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReshapeKind {
+    /// One becomes two.
+    Split,
+    /// Two become one.
+    Merge,
 }
 
 /// Why a path addresses nothing.
@@ -80,6 +162,9 @@ impl fmt::Display for PathError {
     }
 }
 
+/// The first word of paths that the service does not have.
+const ADMIN_WORD: &str = "_armilla";
+
 /// Deepest path: `dbs/d/colls/c/docs/i/attachments/a`.
 const SEGMENTS_MAX: usize = 8;
 
@@ -89,6 +174,7 @@ pub(crate) fn parse(path: &str) -> Result<Address<'_>, PathError> {
         return Err(PathError::TooLong);
     }
     let path = path.strip_prefix('/').unwrap_or(path);
+    let as_sent = path;
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Ok(Address::Account);
@@ -103,7 +189,23 @@ pub(crate) fn parse(path: &str) -> Result<Address<'_>, PathError> {
         *raw.get_mut(count).ok_or(PathError::Unknown)? = segment;
         count += 1;
     }
-    resource(&raw[..count])
+    match raw[..count] {
+        [ADMIN_WORD, ref below @ ..] => Ok(Address::Admin { path: as_sent, resource: admin(below)? }),
+        ref raw => resource(raw),
+    }
+}
+
+fn admin<'p>(raw: &[&'p str]) -> Result<AdminResource<'p>, PathError> {
+    Ok(match *raw {
+        ["partitions"] => AdminResource::Partitions,
+        ["dbs", d, "colls", c, "split"] => {
+            AdminResource::Reshape { database: decode(d)?, container: decode(c)?, kind: ReshapeKind::Split }
+        }
+        ["dbs", d, "colls", c, "merge"] => {
+            AdminResource::Reshape { database: decode(d)?, container: decode(c)?, kind: ReshapeKind::Merge }
+        }
+        _ => return Err(PathError::Unknown),
+    })
 }
 
 fn resource<'p>(raw: &[&'p str]) -> Result<Address<'p>, PathError> {
@@ -211,6 +313,7 @@ impl<'p> Address<'p> {
                 "clientencryptionkeys"
             }
             Address::Offers | Address::Offer { .. } => "offers",
+            Address::Admin { .. } => "armilla",
         }
     }
 
@@ -241,7 +344,11 @@ impl<'p> Address<'p> {
     /// Returns the database segment of a path that has one.
     pub(crate) fn database(&self) -> Option<&str> {
         match self {
-            Address::Account | Address::Databases | Address::Offers | Address::Offer { .. } => None,
+            Address::Account
+            | Address::Databases
+            | Address::Offers
+            | Address::Offer { .. }
+            | Address::Admin { .. } => None,
             Address::Database { database }
             | Address::Containers { database }
             | Address::Container { database, .. }
@@ -287,7 +394,8 @@ impl<'p> Address<'p> {
             | Address::ClientEncryptionKeys { .. }
             | Address::ClientEncryptionKey { .. }
             | Address::Offers
-            | Address::Offer { .. } => None,
+            | Address::Offer { .. }
+            | Address::Admin { .. } => None,
         }
     }
 
@@ -331,6 +439,7 @@ impl<'p> Address<'p> {
             }
             // Offers are signed by their id alone.
             Address::Offer { offer } => words[0] = Some(offer),
+            Address::Admin { path, .. } => words[0] = Some(path),
             Address::Account
             | Address::Databases
             | Address::Database { .. }

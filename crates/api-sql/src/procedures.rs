@@ -11,7 +11,7 @@ use http::StatusCode;
 
 use crate::failure::Failure;
 use crate::headers::names;
-use crate::items::partition_key;
+use crate::items::operation_key;
 use crate::request::Request;
 use crate::response::Reply;
 
@@ -22,7 +22,7 @@ pub(crate) async fn execute(
     procedure: &str,
 ) -> Result<Reply, Failure> {
     let caller = request.item_caller()?;
-    let partition_key = partition_key(request)?;
+    let partition_key = operation_key(request, &located.container)?;
     let keeps_log = request.headers.flag(&names::SCRIPT_ENABLE_LOGGING)?;
     let arguments = arguments(&request.body)?;
     let done = request

@@ -39,7 +39,11 @@ const VALUE_AGGREGATES_ONLY: &str =
 /// Returns a page of a query of items.
 pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle>) -> Result<Reply, Failure> {
     let caller = request.item_caller()?;
-    let query = QueryRequest { scope: list_scope(request)?, ..query_request(request)? };
+    let mut query = QueryRequest { scope: list_scope(request)?, ..query_request(request)? };
+    if !query.cross_partition && matches!(query.scope, ListScope::All) {
+        // Where there is no key, there are no partitions to cross.
+        query.cross_partition = container.is_fixed();
+    }
     let wants_metrics = request.headers.flag(&names::POPULATE_QUERY_METRICS)?;
     let index_metrics = request.headers.index_metrics()?;
     let page = request.engine.query_items(&caller, container, query).await?;

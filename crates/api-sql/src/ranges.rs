@@ -2,9 +2,10 @@
 //!
 //! Clients that read it incrementally ask again with the version they got until they are told, with a
 //! literal 304 and a version, that nothing is new. A server that answers anything else keeps them
-//! asking for ever.
+//! asking for ever. In between they are told only of ranges that came since: each names all ranges it descends from,
+//! which is how clients know what is gone.
 
-use armilla_engine::{Located, RangeInfo, RangeMap, RequestUnits};
+use armilla_engine::{Located, RangeInfo, RangeMap, RangeStatus, RequestUnits};
 use armilla_value::{Value, json};
 use http::{HeaderValue, Method, StatusCode};
 
@@ -24,30 +25,48 @@ pub(crate) fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Fa
         return Err(request.verb_not_allowed("GET"));
     }
     let map = located.container.ranges(&request.caller)?;
-    let etag = format!("\"{}\"", map.version);
-    let is_known = matches!(request.headers.if_none_match()?, Some(Tag::Exactly(known)) if known == etag);
-    let mut reply = if is_known {
-        Reply::empty(StatusCode::NOT_MODIFIED, CHARGE)
-    } else {
-        let mut reply = Reply::json(StatusCode::OK, text(&located.container.rid().to_string(), &map), CHARGE);
-        page_headers(&mut reply, map.ranges.len(), None);
-        reply
+    let known = match request.headers.if_none_match()? {
+        Some(Tag::Exactly(tag)) => version(tag),
+        Some(Tag::Any) | None => None,
     };
-    let etag = HeaderValue::from_str(&etag).expect("digits in quotes");
-    reply.set(&http::header::ETAG, etag);
+    let is_incremental = request.headers.feed_mode()?.is_some();
+    let mut reply = match known {
+        Some(known) if known == map.version => Reply::empty(StatusCode::NOT_MODIFIED, CHARGE),
+        known => {
+            // A version that is yet to come was made by another map: nothing can be said of what came since.
+            let known = known.filter(|known| is_incremental && *known < map.version);
+            let is_new = |range: &&RangeInfo| known.is_none_or(|known| range.since > known);
+            let ranges: Vec<&RangeInfo> = map.ranges.iter().filter(is_new).collect();
+            let text = text(&located.container.rid().to_string(), &ranges);
+            let mut reply = Reply::json(StatusCode::OK, text, CHARGE);
+            page_headers(&mut reply, ranges.len(), None);
+            reply
+        }
+    };
+    reply.set(&http::header::ETAG, etag(&map));
     Ok(reply)
 }
 
-fn text(container_rid: &str, map: &RangeMap) -> Vec<u8> {
-    let mut text = Vec::with_capacity(64 + 512 * map.ranges.len());
+/// Returns the version of a map as a tag.
+fn etag(map: &RangeMap) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{}\"", map.version)).expect("digits in quotes")
+}
+
+/// Returns the version that a tag of ours names.
+fn version(tag: &str) -> Option<u64> {
+    tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+}
+
+fn text(container_rid: &str, ranges: &[&RangeInfo]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(64 + 512 * ranges.len());
     begin_feed(&mut text, container_rid, "PartitionKeyRanges");
-    for (index, range) in map.ranges.iter().enumerate() {
+    for (index, range) in ranges.iter().enumerate() {
         if index > 0 {
             text.push(b',');
         }
         push_range(&mut text, range);
     }
-    end_feed(&mut text, map.ranges.len());
+    end_feed(&mut text, ranges.len());
     text
 }
 
@@ -69,7 +88,9 @@ fn push_range(text: &mut Vec<u8>, range: &RangeInfo) {
     push_string(text, &range.self_link);
     text.extend_from_slice(b",\"throughputFraction\":");
     json::write(&Value::from(range.throughput_fraction), text);
-    text.extend_from_slice(b",\"status\":\"online\",\"parents\":[");
+    text.extend_from_slice(b",\"status\":");
+    push_string(text, status_word(range.status));
+    text.extend_from_slice(b",\"parents\":[");
     for (index, parent) in range.parents.iter().enumerate() {
         if index > 0 {
             text.push(b',');
@@ -81,4 +102,12 @@ fn push_range(text: &mut Vec<u8>, range: &RangeInfo) {
     text.extend_from_slice(b",\"_lsn\":");
     push_integer(text, range.lsn);
     text.push(b'}');
+}
+
+/// Returns how clients call the state of a range. They know no other words.
+pub(crate) fn status_word(status: RangeStatus) -> &'static str {
+    match status {
+        RangeStatus::Online => "online",
+        RangeStatus::Splitting => "splitting",
+    }
 }

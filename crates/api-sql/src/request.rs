@@ -43,8 +43,9 @@ impl Request<'_> {
             Some(token) => SessionToken::parse(token).map_err(armilla_engine::Error::from)?,
             None => SessionToken::default(),
         };
-        self.headers.check_priority()?;
-        Ok(Caller { access: self.caller.access.clone(), consistency, session })
+        self.headers.refuse_throughput_bucket()?;
+        let priority = self.headers.priority()?;
+        Ok(Caller { access: self.caller.access.clone(), consistency, session, priority })
     }
 
     fn consistency(&self) -> Result<Option<Consistency>, Failure> {

@@ -46,6 +46,12 @@ pub(crate) fn feed_name(kind: ResourceKind) -> &'static str {
 
 /// Appends a resource with its system properties.
 fn push_resource(text: &mut Vec<u8>, resource: &Resource) {
+    push_members(text, resource);
+    text.push(b'}');
+}
+
+/// Appends what stands in a resource before its end.
+fn push_members(text: &mut Vec<u8>, resource: &Resource) {
     text.push(b'{');
     for (name, value) in resource.body.iter() {
         push_string(text, name);
@@ -67,7 +73,6 @@ fn push_resource(text: &mut Vec<u8>, resource: &Resource) {
         text.push(b':');
         push_string(text, link);
     }
-    text.push(b'}');
 }
 
 /// Returns a resource as the document that a query sees: the one that a feed holds.
@@ -82,6 +87,19 @@ pub(crate) fn reply(status: StatusCode, answer: &Answer<Resource>) -> Reply {
     let mut text = Vec::with_capacity(512);
     push_resource(&mut text, &answer.value);
     let mut reply = Reply::json(status, text, answer.charge);
+    reply.etag(answer.value.etag);
+    reply
+}
+
+/// Returns the reply that holds one resource with a member that is not part of it. `push_member` appends its name and
+/// its value.
+pub(crate) fn reply_with(answer: &Answer<Resource>, push_member: impl FnOnce(&mut Vec<u8>)) -> Reply {
+    let mut text = Vec::with_capacity(1_024);
+    push_members(&mut text, &answer.value);
+    text.push(b',');
+    push_member(&mut text);
+    text.push(b'}');
+    let mut reply = Reply::json(StatusCode::OK, text, answer.charge);
     reply.etag(answer.value.etag);
     reply
 }

@@ -26,6 +26,9 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Most replies have about this many headers: room for them is made at once.
 const HEADERS_EXPECTED: usize = 32;
 
+/// Longest value that is written on the stack: those of every reply are shorter.
+const SHORT_BYTES_MAX: usize = 128;
+
 /// What a request is answered with.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -33,12 +36,14 @@ pub(crate) struct Reply {
     headers: HeaderMap,
     body: Bytes,
     charge: RequestUnits,
+    range_id: Option<u32>,
 }
 
 impl Reply {
     /// Returns a reply without a body.
     pub(crate) fn empty(status: StatusCode, charge: RequestUnits) -> Reply {
-        Reply { status, headers: HeaderMap::with_capacity(HEADERS_EXPECTED), body: Bytes::new(), charge }
+        let headers = HeaderMap::with_capacity(HEADERS_EXPECTED);
+        Reply { status, headers, body: Bytes::new(), charge, range_id: None }
     }
 
     /// Returns a reply with JSON text.
@@ -65,6 +70,7 @@ impl Reply {
                 reply.set(&http::header::ALLOW, HeaderValue::from_static(allowed));
             }
             Some(Detail::ScriptLog(log)) => reply.script_log(log),
+            Some(Detail::RetryAfterMs(milliseconds)) => reply.set(&names::RETRY_AFTER_MS, *milliseconds),
             // It stands in the body.
             Some(Detail::AdditionalErrorInfo(_)) | None => {}
         }
@@ -81,6 +87,11 @@ impl Reply {
         self.charge
     }
 
+    /// Returns the physical partition that served the request, the last one if there were several.
+    pub(crate) fn range_id(&self) -> Option<u32> {
+        self.range_id
+    }
+
     /// Sets a header.
     pub(crate) fn set(&mut self, name: &HeaderName, value: impl Into<HeaderValue>) {
         self.headers.insert(name, value.into());
@@ -92,7 +103,7 @@ impl Reply {
     }
 
     /// Sets a header to something that is written in digits and punctuation.
-    fn set_short(&mut self, name: &HeaderName, value: impl fmt::Display) {
+    pub(crate) fn set_short(&mut self, name: &HeaderName, value: impl fmt::Display) {
         self.set(name, short_value(value));
     }
 
@@ -106,6 +117,7 @@ impl Reply {
 
     /// Sets where in the container the request was served, and how far that partition is.
     pub(crate) fn position(&mut self, position: Position) {
+        self.range_id = Some(position.range_id);
         let lsn = short_value(position.lsn);
         for name in [
             &names::LSN,
@@ -221,10 +233,10 @@ fn encoded_log(log: &str) -> String {
 
 /// Makes a header of something that is written in digits and punctuation, by way of the stack.
 fn short_value(value: impl fmt::Display) -> HeaderValue {
-    let mut buffer = [0; 64];
+    let mut buffer = [0; SHORT_BYTES_MAX];
     let mut rest = &mut buffer[..];
     if write!(rest, "{value}").is_ok() {
-        let length = 64 - rest.len();
+        let length = SHORT_BYTES_MAX - rest.len();
         if let Ok(value) = HeaderValue::from_bytes(&buffer[..length]) {
             return value;
         }
@@ -237,7 +249,7 @@ mod tests {
     use armilla_engine::{Position, RequestUnits};
     use http::{HeaderValue, StatusCode};
 
-    use super::{Reply, encoded_log, header_text, short_value};
+    use super::{Reply, SHORT_BYTES_MAX, encoded_log, header_text, short_value};
     use crate::failure::Failure;
     use crate::limits::SCRIPT_LOG_HEADER_BYTES_MAX;
 
@@ -281,7 +293,7 @@ mod tests {
     #[test]
     fn short_values_may_be_long() {
         assert_eq!(short_value(0), "0");
-        for length in [63, 64, 65, 1_000] {
+        for length in [SHORT_BYTES_MAX - 1, SHORT_BYTES_MAX, SHORT_BYTES_MAX + 1, 1_000] {
             let text = "x".repeat(length);
             assert_eq!(short_value(&text), text);
         }

@@ -27,8 +27,11 @@ impl Status {
     pub(crate) const PRECONDITION_FAILED: Status =
         Status::new(StatusCode::PRECONDITION_FAILED, "PreconditionFailed");
     pub(crate) const TOO_LARGE: Status = Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge");
+    pub(crate) const LOCKED: Status = Status::new(StatusCode::LOCKED, "Locked");
     pub(crate) const FAILED_DEPENDENCY: Status =
         Status::new(StatusCode::FAILED_DEPENDENCY, "FailedDependency");
+    /// The service writes the number where others have a name.
+    pub(crate) const TOO_MANY_REQUESTS: Status = Status::new(StatusCode::TOO_MANY_REQUESTS, "429");
     pub(crate) const INTERNAL: Status = Status::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
     pub(crate) const NOT_IMPLEMENTED: Status = Status::new(StatusCode::NOT_IMPLEMENTED, "NotImplemented");
     pub(crate) const UNAVAILABLE: Status = Status::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
@@ -66,6 +69,8 @@ pub(crate) mod sub_status {
     pub(crate) const OWNER_NOT_FOUND: u32 = 1003;
     /// 410: the partition key range has split or never was.
     pub(crate) const PARTITION_KEY_RANGE_GONE: u32 = 1002;
+    /// 429: the physical partition has used what it may use in this second.
+    pub(crate) const REQUEST_RATE_TOO_LARGE: u32 = 3200;
     /// 413: the answer would be too long.
     pub(crate) const RESPONSE_SIZE_EXCEEDED: u32 = 3402;
 }

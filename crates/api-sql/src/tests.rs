@@ -1,6 +1,7 @@
 //! Requests through the whole front end, over a store in memory.
 
 mod account;
+mod admin;
 mod batches;
 mod bulk;
 mod client;
@@ -10,6 +11,7 @@ mod features;
 mod items;
 mod items_conditions;
 mod items_feed;
+mod offers;
 mod patch_conditions;
 mod permissions;
 mod procedures;
@@ -20,5 +22,8 @@ mod query_headers;
 mod query_plans;
 mod script_api;
 mod scripts;
+mod splits;
+mod throttling;
 mod triggers;
+mod usage;
 mod user_functions;

@@ -3,6 +3,7 @@
 //! A batch needs no snapshot and no retry: its steps are settled one after the other by the committer, with nothing in
 //! between, so each sees those before it.
 
+use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
@@ -12,6 +13,7 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::ETag;
 use crate::patch::Patch;
 use crate::settle::{BatchTask, Step, Written};
+use crate::supply::Admission;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
@@ -102,17 +104,26 @@ impl Container {
         partition_key: &PartitionKey,
         steps: Vec<BatchStep>,
         cost: ReadCost,
+        priority: Priority,
     ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
         let plan = self.plan();
         let (hashed, logical) = write::locate(&plan, partition_key)?;
-        let (_, partition) = self.route(&hashed)?;
+        let (slot, _) = self.route(&hashed)?;
+        let bytes = Some(&logical.as_bytes()[..]);
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, priority, bytes)?;
         let prepare = |step| self.prepare_step(&plan, partition_key, step).unwrap_or_else(Step::Fail);
         let steps = steps.into_iter().map(prepare).collect();
         let task = Task::Batch(Box::new(BatchTask { steps, cost }));
-        match partition.submit(plan.clone(), task, Some(&logical)).await? {
+        let (slot, done) = self.submit(&plan, task, &hashed, &logical).await;
+        let done = done.and_then(|done| match done {
             Done::Batch(done) => Ok(*done),
             _ => Err(Error::new(ErrorKind::Internal, "a batch was taken for something else")),
-        }
+        });
+        let Some(slot) = slot else { return done };
+        admission.settle(&slot, bytes, done, |done| match done {
+            Ok(done) => done.charge,
+            Err(failed) => failed.charge,
+        })
     }
 
     fn prepare_step(&self, plan: &Plan, partition_key: &PartitionKey, step: BatchStep) -> Result<Step> {

@@ -9,7 +9,7 @@ use armilla_value::{PartitionKey, extract};
 use bytes::Bytes;
 
 use crate::container::{Container, Plan};
-use crate::counters::{Counters, LogicalSize};
+use crate::counters::{Counters, LogicalSize, SizeChange};
 use crate::error::{Error, Result};
 use crate::feed::{Change, ChangeKind};
 use crate::index_state::IndexState;
@@ -42,6 +42,8 @@ pub struct CheckSummary {
     pub items: u64,
     /// Their bytes, keys and values.
     pub bytes: u64,
+    /// The bytes of the keys of the index entries that they should have.
+    pub index_bytes: u64,
     /// Entries of the change log.
     pub changes: u64,
     /// Entries of the index.
@@ -56,11 +58,8 @@ pub fn check_partition(
     range_id: u32,
     progress: &mut dyn FnMut(u64),
 ) -> Result<CheckSummary> {
-    let slot = container
-        .slots()
-        .iter()
-        .find(|slot| slot.range.id == range_id)
-        .ok_or_else(|| Error::invalid(format!("there is no range {range_id}")))?;
+    let map = container.map_now();
+    let slot = map.find(range_id).ok_or_else(|| Error::invalid(format!("there is no range {range_id}")))?;
     let partition = container.partition(slot)?;
     let snapshot = partition.space().snapshot()?;
     let plan = container.plan();
@@ -143,11 +142,13 @@ impl Check<'_> {
         })?;
         self.end_logical_partition(None)?;
         progress(self.summary.items);
-        let Counters { items, bytes, .. } = self.counters;
-        if (items, bytes) != (self.summary.items, self.summary.bytes) {
-            let (found_items, found_bytes) = (self.summary.items, self.summary.bytes);
+        let CheckSummary { items, bytes, index_bytes, .. } = self.summary;
+        let (counted, found) = (self.counters.size(), LogicalSize { items, bytes, index_bytes });
+        if counted != found {
             self.problem(format!(
-                "the counters say {items} items in {bytes} bytes, there are {found_items} in {found_bytes}"
+                "the counters say {}, there are {}",
+                counted.described(),
+                found.described()
             ));
         }
         Ok(())
@@ -210,7 +211,11 @@ impl Check<'_> {
             },
         }
         let logical_length = key.len() - rest.len() + used;
-        self.add_to_logical_partition(key.slice(..logical_length), key.len() + item.bytes().len())?;
+        let index_bytes = self.item_entries(item, &name)?;
+        self.summary.index_bytes += index_bytes;
+        let value_bytes = Some(item.bytes().len());
+        let change = SizeChange::of_item(key, None, value_bytes, index_bytes as i64);
+        self.add_to_logical_partition(key.slice(..logical_length), &change)?;
         let id = &rest[used..];
         let (_, logical) = write::locate(self.plan, &partition_key)?;
         for (constraint, values) in write::unique_keys(self.plan, root).iter().enumerate() {
@@ -219,16 +224,17 @@ impl Check<'_> {
                 self.problem(format!("{name}: unique key {} is not reserved for it", constraint + 1));
             }
         }
-        self.item_entries(item, &name)
+        Ok(())
     }
 
-    fn add_to_logical_partition(&mut self, logical: Bytes, bytes: usize) -> Result<()> {
+    fn add_to_logical_partition(&mut self, logical: Bytes, change: &SizeChange) -> Result<()> {
         if self.logical.as_ref().is_none_or(|(current, _)| *current != logical) {
             self.end_logical_partition(Some(logical))?;
         }
-        if let Some((_, size)) = &mut self.logical {
-            size.items += 1;
-            size.bytes += bytes as u64;
+        if let Some((_, size)) = &mut self.logical
+            && let Some(larger) = size.changed(change)
+        {
+            *size = larger;
         }
         Ok(())
     }
@@ -238,13 +244,13 @@ impl Check<'_> {
         let Some((key, size)) = ended else { return Ok(()) };
         self.logical_partitions += 1;
         let record = [&[keys::SIZE_TAG], &key[..]].concat();
-        let stored =
-            self.snapshot.get(Family::Meta, &record)?.map(|bytes| LogicalSize::decode(&bytes)).transpose()?;
-        if stored != Some(size) {
-            self.problem(format!(
-                "the logical partition {} holds {size:?}, its record says {stored:?}",
-                shown(&key)
-            ));
+        let name = format!("the logical partition {} holds {}", shown(&key), size.described());
+        let stored = self.snapshot.get(Family::Meta, &record)?;
+        match stored.map(|bytes| LogicalSize::decode(&bytes)) {
+            Some(Ok(stored)) if stored == size => {}
+            Some(Ok(stored)) => self.problem(format!("{name}, its record says {}", stored.described())),
+            Some(Err(error)) => self.problem(format!("{name}: {error}")),
+            None => self.problem(format!("{name}, it has no record")),
         }
         Ok(())
     }
@@ -284,7 +290,9 @@ impl Check<'_> {
                     return Ok(());
                 }
             };
-            let item = check.snapshot.get(Family::Item, &change.item_key)?.map(Item::open).transpose()?;
+            let item = check.snapshot.get(Family::Item, &change.item_key)?.map(Item::open).transpose();
+            // A damaged item was reported already.
+            let Ok(item) = item else { return Ok(()) };
             let written_by = item.map(|item| item.header().version());
             match change.kind {
                 ChangeKind::Create | ChangeKind::Replace if written_by == Some(version) => current += 1,

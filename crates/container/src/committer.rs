@@ -13,18 +13,20 @@
 //!   reads its counters again before it goes on.
 //!
 //! A batch or transaction is one task like a write, however many writes it has. Writers of a logical partition that a
-//! transaction holds wait before they queue, so that the queue is never full of them.
+//! transaction holds wait before they queue, so that the queue is never full of them. So do all writers while the
+//! partition is closed, which it is for a moment when others are about to take its place; once they have, whoever
+//! waited gets back what it came with, to take it there.
 //!
 //! Not here: what a task does to the stored state (`settle`), who may queue (`holds`).
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use armilla_env::Env;
 use armilla_kv::{self as kv, Family, Space, SpaceId, Store};
 use bytes::Bytes;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use crate::batch::{BatchDone, BatchFailed};
 use crate::container::Plan;
@@ -40,8 +42,15 @@ use crate::limits::{
     GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS,
 };
 use crate::ranges::Range;
+use crate::recount;
 use crate::settle::{BatchTask, Group, Settled, Touched, TransactionTask, Written, item_number};
 use crate::write::Intent;
+
+mod adopt;
+mod gate;
+
+pub(crate) use adopt::Landing;
+pub(crate) use gate::{Gate, Growth, Never, Unqueued};
 
 /// One physical partition: its space in the store and its committer.
 pub(crate) struct Partition {
@@ -71,6 +80,16 @@ pub(crate) struct Partition {
     /// Tells the committer that writes have come while it waits for the store.
     arrived: Notify,
     room: Arc<Semaphore>,
+    /// Whether tasks are taken; changed with the queue locked.
+    gate: watch::Sender<Gate>,
+    /// What is stored, as of the newest durable commit.
+    totals: RwLock<Counters>,
+    /// How large the partition may become before somebody is told.
+    pub(crate) growth: Growth,
+    /// While others are being made to take its place.
+    pub(crate) reshaping: Mutex<Option<Arc<AtomicU8>>>,
+    /// Dropped with the partition, which tells whoever waits until nobody uses it any more.
+    gone: Mutex<Option<oneshot::Sender<Never>>>,
 }
 
 #[derive(Default)]
@@ -84,6 +103,7 @@ struct Queue {
     broken: bool,
     /// Set when somebody else has opened the space: it is theirs now, and nothing is written here any more.
     lost: Option<Error>,
+    gate: Gate,
 }
 
 /// What a committer does.
@@ -140,12 +160,15 @@ impl Partition {
         limits: Arc<Limits>,
         env: Env,
         first_layout: Arc<Layout>,
+        grown: Arc<Notify>,
     ) -> Result<Partition> {
         let space = store.open_space(range.space)?;
+        recount::bring_up_to_date(space.as_ref(), range, &first_layout)?;
         let counters = Counters::load(space.as_ref(), range.lsn_base)?;
         let decode = |bytes: &Bytes| Layouts::decode(bytes).map(Arc::new);
         let get = |family, key: &[u8]| space.get(family, key);
         let index = IndexState::load(get, decode, &counters, &first_layout)?;
+        let growth = Growth::new(grown, limits.physical_partition_bytes);
         Ok(Partition {
             range_id: range.id,
             identity,
@@ -157,6 +180,7 @@ impl Partition {
             lsn: AtomicU64::new(counters.lsn),
             sequence: AtomicU64::new(counters.sequence),
             space: RwLock::new(space),
+            totals: RwLock::new(counters.clone()),
             settled: Mutex::new(Settled::new(counters, index.clone())),
             index: RwLock::new(index),
             first_layout,
@@ -166,6 +190,10 @@ impl Partition {
             holds: Arc::default(),
             arrived: Notify::new(),
             room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
+            gate: watch::Sender::default(),
+            growth,
+            reshaping: Mutex::default(),
+            gone: Mutex::default(),
         })
     }
 
@@ -220,7 +248,8 @@ impl Partition {
 
     /// Queues one step of a re-indexing and waits until it is durable.
     pub(crate) async fn reindex(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
-        self.submit(plan, Task::Reindex, None).await.map(|_| ())
+        self.submit(plan, Task::Reindex, None).await?;
+        Ok(())
     }
 
     /// Returns whether writers of a logical partition have to wait.
@@ -228,11 +257,29 @@ impl Partition {
         self.holds.is_held(logical)
     }
 
-    /// Keeps all others from writing to a logical partition, and waits until everything before has landed.
-    pub(crate) async fn hold(self: &Arc<Self>, plan: &Arc<Plan>, logical: &LogicalKey) -> Result<Pass> {
-        let pass = self.holds.join(logical, PassKind::Hold).await;
-        self.submit(plan.clone(), Task::Barrier, None).await?;
-        Ok(pass)
+    /// Keeps all others from writing to a logical partition, and waits until everything before has landed. Returns
+    /// nothing if others have taken the place of this partition.
+    pub(crate) async fn hold(
+        self: &Arc<Self>,
+        plan: &Arc<Plan>,
+        logical: &LogicalKey,
+    ) -> Result<Option<Pass>> {
+        let Some(pass) = self.join(logical, PassKind::Hold).await else { return Ok(None) };
+        match self.submit(plan.clone(), Task::Barrier, None).await {
+            Ok(_) => Ok(Some(pass)),
+            Err(Unqueued::Retired(_)) => Ok(None),
+            Err(Unqueued::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Waits for leave to write to a logical partition, unless others take the place of this partition.
+    async fn join(&self, logical: &LogicalKey, kind: PassKind) -> Option<Pass> {
+        let mut gate = self.gate.subscribe();
+        tokio::select! {
+            biased;
+            pass = self.holds.join(logical, kind) => Some(pass),
+            _ = gate.wait_for(|gate| *gate == Gate::Retired) => None,
+        }
     }
 
     /// Queues a task and waits until it is durable or refused. If somebody holds the logical partition that it is
@@ -242,7 +289,7 @@ impl Partition {
         plan: Arc<Plan>,
         task: Task,
         logical: Option<&LogicalKey>,
-    ) -> Result<Done> {
+    ) -> std::result::Result<Done, Unqueued> {
         let kib = task.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
         let is_held = || logical.filter(|logical| self.holds.is_held(logical));
         let mut pass = None;
@@ -251,15 +298,31 @@ impl Partition {
             if pass.is_none()
                 && let Some(logical) = is_held()
             {
-                pass = Some(self.holds.join(logical, PassKind::Write).await);
+                match self.join(logical, PassKind::Write).await {
+                    Some(given) => pass = Some(given),
+                    None => return Err(Unqueued::Retired(Box::new(task))),
+                }
             }
             let room = self.room.clone().acquire_many_owned(kib).await.expect("the queue is never closed");
-            let mut queue = self.queue.lock().expect("no panic while the queue is held");
-            // Somebody may have come while this one waited for room, which it gives back then.
-            if pass.is_some() || is_held().is_none() {
-                queue.waiting.push_back(Write { task, plan, reply, _room: room });
-                break (!std::mem::replace(&mut queue.running, true), queue.waiting.len() == queue.wanted);
+            {
+                let mut queue = self.queue.lock().expect("no panic while the queue is held");
+                match queue.gate {
+                    // Somebody may have come while this one waited for room, which it gives back then.
+                    Gate::Open if pass.is_none() && is_held().is_some() => continue,
+                    Gate::Open => {
+                        queue.waiting.push_back(Write { task, plan, reply, _room: room });
+                        break (
+                            !std::mem::replace(&mut queue.running, true),
+                            queue.waiting.len() == queue.wanted,
+                        );
+                    }
+                    Gate::Closed => {}
+                    Gate::Retired => return Err(Unqueued::Retired(Box::new(task))),
+                }
             }
+            drop(room);
+            // Whoever closed the partition opens it again or retires it, and lives as long as it is closed.
+            let _ = self.gate.subscribe().wait_for(|gate| *gate != Gate::Closed).await;
         };
         drop(pass);
         if start {
@@ -268,9 +331,41 @@ impl Partition {
         } else if tell {
             self.arrived.notify_one();
         }
-        answer.await.unwrap_or_else(|_| {
+        let answer = answer.await.unwrap_or_else(|_| {
             Err(Error::new(ErrorKind::OutcomeUnknown, "the write's fate is unknown: its committer stopped"))
-        })
+        });
+        answer.map_err(Unqueued::Failed)
+    }
+
+    /// Opens, closes or retires the partition. A retired one stays retired.
+    pub(crate) fn set_gate(&self, gate: Gate) {
+        let mut queue = self.queue.lock().expect("no panic while the queue is held");
+        if queue.gate != Gate::Retired {
+            queue.gate = gate;
+            self.gate.send_replace(gate);
+        }
+    }
+
+    /// Returns what tells when nobody uses the partition any more: it fails then.
+    pub(crate) fn watch_end(&self) -> oneshot::Receiver<Never> {
+        let (sender, receiver) = oneshot::channel();
+        *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        receiver
+    }
+
+    /// Returns what is stored, as of the newest durable commit.
+    pub(crate) fn totals(&self) -> Counters {
+        self.totals.read().expect("no panic while the totals are held").clone()
+    }
+
+    fn set_totals(&self, counters: Counters) {
+        self.growth.note(counters.size().total_bytes());
+        *self.totals.write().expect("no panic while the totals are held") = counters;
+    }
+
+    /// Returns whether others are being made to take the partition's place.
+    pub(crate) fn is_reshaping(&self) -> bool {
+        self.reshaping.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Takes the next group if enough writes wait for one. If none wait and nothing is on its way, the committer
@@ -300,12 +395,12 @@ impl Partition {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.queue.lock().expect("no panic while the queue is held").broken
     }
 
     /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.
-    fn reload(&self) -> Result<()> {
+    pub(crate) fn reload(&self) -> Result<()> {
         if let Some(lost) = &self.queue.lock().expect("no panic while the queue is held").lost {
             return Err(lost.clone());
         }
@@ -317,6 +412,7 @@ impl Partition {
         self.sequence.fetch_max(counters.sequence, Ordering::Relaxed);
         *self.index.write().expect("no panic while the index state is held") = index.clone();
         *self.space.write().expect("no panic while the space is held") = space;
+        self.set_totals(counters.clone());
         *self.settled() = Settled::new(counters, index);
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
@@ -336,7 +432,7 @@ impl Partition {
             }
         }
         let mut effects = group.finish();
-        let lsn = effects.counters.lsn;
+        let counters = effects.counters.clone();
         let committed = effects.batch().map(|batch| space.commit(batch));
         let index_changed = effects.index_changed();
         let touched = settled.absorb(effects, number);
@@ -348,15 +444,17 @@ impl Partition {
             let mut queue = self.queue.lock().expect("no panic while the queue is held");
             rest.rev().for_each(|write| queue.waiting.push_front(write));
         }
-        OnItsWay { number, lsn, committed, touched, outcomes }
+        OnItsWay { number, counters, committed, touched, outcomes }
     }
 
     /// Answers a group that has landed, or did not.
     fn finish(&self, group: OnItsWay, committed: kv::Result<()>) {
-        let OnItsWay { number, lsn, touched, outcomes, .. } = group;
+        let OnItsWay { number, counters, touched, outcomes, .. } = group;
         match committed {
             Ok(()) => {
+                let lsn = counters.lsn;
                 self.lsn.store(lsn, Ordering::Release);
+                self.set_totals(counters);
                 self.settled().landed(number, lsn, touched);
                 for Outcome { reply, result, _room } in outcomes {
                     // A writer that went away does not need its answer.
@@ -393,7 +491,7 @@ impl Partition {
 /// A group that the store has and has not answered for yet.
 struct OnItsWay {
     number: u64,
-    lsn: u64,
+    counters: Counters,
     /// `None` where every write of the group was refused.
     committed: Option<kv::CommitFuture>,
     touched: Touched,
@@ -411,7 +509,7 @@ async fn run(partition: Arc<Partition>) {
     let mut guard = RunGuard { partition: &partition, ended: false };
     let mut on_their_way: VecDeque<OnItsWay> = VecDeque::new();
     let mut writes_on_their_way = 0;
-    let mut number = 0;
+    let mut number = partition.settled().last_group();
     loop {
         // After a failure nothing is settled before all that was on its way has been answered.
         let may_settle = !partition.is_broken() || on_their_way.is_empty();

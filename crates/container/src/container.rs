@@ -1,38 +1,57 @@
-//! A container: its definition, its partition map, and every operation on its items.
+//! A container: its definition, its physical partitions, and every operation on its items.
+//!
+//! Every operation is routed with the partition map of the moment. A write that comes to a partition which was replaced
+//! meanwhile is routed again; nobody outside notices.
 
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
-use armilla_env::Env;
+use armilla_env::{Clock, Env};
+use armilla_governor::{OperationKind, Policy, Priority};
 use armilla_index::Matcher;
 use armilla_kv::Store;
 use armilla_value::{HashedKey, Node, PartitionKey, Value};
 use tokio::sync::Notify;
 
-use crate::committer::{Done, Partition, Task};
+use crate::committer::{Done, Partition, Task, Unqueued};
 use crate::computed::ComputedProperties;
+use crate::counters::Counters;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, ETag, Item};
+use crate::keys::LogicalKey;
 use crate::layout::Layout;
 use crate::limits::Limits;
+use crate::map::{Map, Slot};
 use crate::patch::Patch;
-use crate::ranges::Range;
+use crate::ranges::{PartitionMap, Range};
 use crate::session::SessionToken;
 use crate::settle::Written;
+use crate::supply::{Admission, Supply};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
-/// A container with its physical partitions.
+/// A container with its physical partitions. Cloning it gives another handle to the same one.
+#[derive(Clone)]
 pub struct Container {
+    pub(crate) core: Arc<Core>,
+}
+
+/// What all handles of a container share.
+pub(crate) struct Core {
     store: Arc<dyn Store>,
-    env: Env,
-    limits: Arc<Limits>,
+    pub(crate) env: Env,
+    pub(crate) limits: Arc<Limits>,
     identity: Arc<ContainerIdentity>,
+    pub(crate) policy: Policy,
     plan: RwLock<Arc<Plan>>,
-    slots: Vec<Slot>,
+    pub(crate) map: RwLock<Arc<Map>>,
+    /// Where the throughput comes from; locked before the map where both are.
+    pub(crate) supply: Mutex<Supply>,
     /// Told when there may be something to re-index.
     pub(crate) reindex_wanted: Notify,
+    /// Told when a partition may have become too large.
+    pub(crate) grown: Arc<Notify>,
 }
 
 /// A definition with what is derived from it once and used by every write.
@@ -51,7 +70,9 @@ impl Plan {
     fn new(definition: ContainerDefinition, computed: Option<Arc<dyn ComputedProperties>>) -> Plan {
         let layout = Arc::new(Layout::of(&definition));
         let paths = &definition.partition_key.paths;
-        let partition_key_is_id = paths.len() == 1 && paths[0].names() == ["id"];
+        let key = &definition.partition_key;
+        // A container without a key has no term for one either.
+        let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
         let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
         Plan { definition, layout, computed, partition_key_is_id, keeps_all_versions }
     }
@@ -80,13 +101,6 @@ impl Plan {
     }
 }
 
-/// A physical partition that is opened when it is first needed: a thousand idle containers cost nothing.
-pub(crate) struct Slot {
-    pub(crate) range: Range,
-    partition: OnceLock<Arc<Partition>>,
-    opening: Mutex<()>,
-}
-
 /// An item that was read.
 pub struct ReadItem {
     /// The item.
@@ -98,8 +112,9 @@ pub struct ReadItem {
 }
 
 impl Container {
-    /// Opens a container. Ranges are sorted and cover the ring without gap or overlap. `computed` evaluates the
-    /// computed properties of the definition; without it they have no entries in the index.
+    /// Opens a container. `computed` evaluates the computed properties of the definition; without it they have no
+    /// entries in the index.
+    #[expect(clippy::too_many_arguments, reason = "a container is made of so many things, in one place")]
     pub fn open(
         store: Arc<dyn Store>,
         env: Env,
@@ -107,34 +122,30 @@ impl Container {
         identity: ContainerIdentity,
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
-        ranges: Vec<Range>,
+        map: PartitionMap,
+        supply: Supply,
+        policy: Policy,
     ) -> Container {
-        assert!(
-            ranges.first().is_some_and(|first| first.min == HashedKey::MIN),
-            "ranges begin at the minimum"
-        );
-        assert!(
-            ranges.windows(2).all(|pair| pair[0].max == pair[1].min),
-            "ranges have no gap and no overlap"
-        );
-        let slots = ranges
-            .into_iter()
-            .map(|range| Slot { range, partition: OnceLock::new(), opening: Mutex::new(()) })
-            .collect();
-        Container {
+        let map = Map::new(map, policy);
+        supply.apply(&map, &limits, env.clock.now_ms());
+        let core = Core {
             store,
             env,
             limits,
             identity: Arc::new(identity),
+            policy,
             plan: RwLock::new(Arc::new(Plan::new(definition, computed))),
-            slots,
+            map: RwLock::new(Arc::new(map)),
+            supply: Mutex::new(supply),
             reindex_wanted: Notify::new(),
-        }
+            grown: Arc::new(Notify::new()),
+        };
+        Container { core: Arc::new(core) }
     }
 
     /// Returns what items need to know to show themselves.
     pub fn identity(&self) -> &ContainerIdentity {
-        &self.identity
+        &self.core.identity
     }
 
     /// Returns the container's definition.
@@ -149,19 +160,26 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
     ) {
-        *self.plan.write().expect("no panic while the definition is held") =
+        *self.core.plan.write().expect("no panic while the definition is held") =
             Arc::new(Plan::new(definition, computed));
-        self.reindex_wanted.notify_waiters();
+        self.core.reindex_wanted.notify_waiters();
     }
 
     /// Returns the partition map.
-    pub fn ranges(&self) -> impl Iterator<Item = &Range> {
-        self.slots.iter().map(|slot| &slot.range)
+    pub fn map(&self) -> PartitionMap {
+        self.map_now().ranges()
     }
 
-    /// Returns how far every physical partition is.
+    /// Takes throughput from somewhere else, or another amount of it, from now on.
+    pub fn set_supply(&self, supply: Supply) {
+        let mut current = self.core.supply.lock().expect("no panic while the supply is held");
+        supply.apply(&self.map_now(), &self.core.limits, self.clock().now_ms());
+        *current = supply;
+    }
+
+    /// Returns how far every physical partition is, in the order of their ranges.
     pub fn positions(&self) -> Result<Vec<Position>> {
-        self.slots.iter().map(|slot| Ok(self.partition(slot)?.position())).collect()
+        self.map_now().slots.iter().map(|slot| Ok(self.partition(slot)?.position())).collect()
     }
 
     /// Reads an item. `known` is the version that the caller holds already, if it asks for another only.
@@ -172,12 +190,18 @@ impl Container {
         known: Option<ETag>,
         session: &SessionToken,
         cost: ReadCost,
+        priority: Priority,
     ) -> Result<ReadItem> {
         let address = ItemAddress::new(&self.plan(), partition_key, id)?;
         let (slot, partition) = self.route(&address.hashed)?;
-        check_session(slot, &partition, session)?;
-        let item = partition.read(&address.key).map_err(|error| self.failed(error, &partition))?;
-        self.answer_read(item, known, &partition, cost, || format!("'{id}'"))
+        let logical = Some(&address.logical.as_bytes()[..]);
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Read, priority, logical)?;
+        let read = || {
+            check_session(&slot, &partition, session)?;
+            let item = partition.read(&address.key).map_err(|error| self.failed(error, &partition))?;
+            self.answer_read(item, known, &partition, cost, || format!("'{id}'"))
+        };
+        admission.settle(&slot, logical, read(), |read| read.charge)
     }
 
     /// Reads an item by its number, which its resource id holds.
@@ -187,17 +211,22 @@ impl Container {
         known: Option<ETag>,
         session: &SessionToken,
         cost: ReadCost,
+        priority: Priority,
     ) -> Result<ReadItem> {
         // Whoever the partition of its birth was, its children hold it now.
-        for slot in &self.slots {
+        for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
             let Some(key) = partition.read_number(number).map_err(|error| self.failed(error, &partition))?
             else {
                 continue;
             };
-            check_session(slot, &partition, session)?;
-            let item = partition.read(&key).map_err(|error| self.failed(error, &partition))?;
-            return self.answer_read(item, known, &partition, cost, || format!("number {number}"));
+            let admission = Admission::ask(slot, self.clock(), OperationKind::Read, priority, None)?;
+            let read = || {
+                check_session(slot, &partition, session)?;
+                let item = partition.read(&key).map_err(|error| self.failed(error, &partition))?;
+                self.answer_read(item, known, &partition, cost, || format!("number {number}"))
+            };
+            return admission.settle(slot, None, read(), |read| read.charge);
         }
         Err(Error {
             charge: price(&Work::ReadNothing, cost),
@@ -224,10 +253,10 @@ impl Container {
         };
         // The item may be newer than the position, which moves only once its whole group is answered.
         position.lsn = position.lsn.max(item.header().lsn);
-        if known == Some(item.etag(&self.identity)) {
+        if known == Some(item.etag(&self.core.identity)) {
             return Err(Error::new(ErrorKind::NotModified, "the item did not change").at(position, nothing));
         }
-        let charge = price(&Work::Read { item_bytes: item.json_bytes(&self.identity) }, cost);
+        let charge = price(&Work::Read { item_bytes: item.json_bytes(&self.core.identity) }, cost);
         Ok(ReadItem { item, charge, position })
     }
 
@@ -239,11 +268,14 @@ impl Container {
         id: Option<&str>,
         body: &[u8],
         precondition: Precondition,
+        priority: Priority,
     ) -> Result<Written> {
         let plan = self.plan();
-        let item =
-            write::prepare_put(&plan, &self.limits, id, body, partition_key, None).map_err(write::refused)?;
-        self.submit(plan, Intent::Put { mode, item, precondition }).await
+        let prepare = || {
+            let item = write::prepare_put(&plan, &self.core.limits, id, body, partition_key, None);
+            Ok(Intent::Put { mode, item: item.map_err(write::refused)?, precondition })
+        };
+        self.write(&plan, partition_key, priority, prepare).await
     }
 
     /// Deletes an item.
@@ -252,10 +284,14 @@ impl Container {
         partition_key: &PartitionKey,
         id: &str,
         precondition: Precondition,
+        priority: Priority,
     ) -> Result<Written> {
         let plan = self.plan();
-        let address = ItemAddress::new(&plan, partition_key, id)?;
-        self.submit(plan, Intent::Delete { address, precondition }).await
+        let prepare = || {
+            let address = ItemAddress::new(&plan, partition_key, id)?;
+            Ok(Intent::Delete { address, precondition })
+        };
+        self.write(&plan, partition_key, priority, prepare).await
     }
 
     /// Changes parts of an item.
@@ -265,19 +301,67 @@ impl Container {
         id: &str,
         patch: Patch,
         precondition: Precondition,
+        priority: Priority,
     ) -> Result<Written> {
         let plan = self.plan();
-        let address = ItemAddress::new(&plan, partition_key, id)?;
-        let partition_key = partition_key.clone();
-        self.submit(plan, Intent::Patch { address, partition_key, patch, precondition }).await
+        let prepare = || {
+            let address = ItemAddress::new(&plan, partition_key, id)?;
+            Ok(Intent::Patch { address, partition_key: partition_key.clone(), patch, precondition })
+        };
+        self.write(&plan, partition_key, priority, prepare).await
     }
 
-    async fn submit(&self, plan: Arc<Plan>, intent: Intent) -> Result<Written> {
-        let (_, partition) = self.route(&intent.address().hashed)?;
-        let logical = intent.address().logical.clone();
-        match partition.submit(plan, Task::Write(intent), Some(&logical)).await? {
+    async fn write(
+        &self,
+        plan: &Arc<Plan>,
+        partition_key: &PartitionKey,
+        priority: Priority,
+        prepare: impl FnOnce() -> Result<Intent>,
+    ) -> Result<Written> {
+        // A key that leads nowhere is found wrong with the rest of the request.
+        let Ok((hashed, logical)) = write::locate(plan, partition_key) else {
+            prepare()?;
+            return Err(Error::new(ErrorKind::Internal, "a write has no place to go to"));
+        };
+        let (slot, _) = self.route(&hashed)?;
+        let bytes = Some(&logical.as_bytes()[..]);
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, priority, bytes)?;
+        let intent = match prepare() {
+            Ok(intent) => intent,
+            Err(error) => {
+                return admission.settle(&slot, bytes, Err(error), |_: &Written| RequestUnits::ZERO);
+            }
+        };
+        // The item's own key decides where it goes; mostly it is the one of the request.
+        let (hashed, logical) = (intent.address().hashed.clone(), intent.address().logical.clone());
+        let (slot, done) = self.submit(plan, Task::Write(intent), &hashed, &logical).await;
+        let written = done.and_then(|done| match done {
             Done::Written(written) => Ok(*written),
             _ => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
+        });
+        let Some(slot) = slot else { return written };
+        admission.settle(&slot, Some(&logical.as_bytes()[..]), written, |written| written.charge)
+    }
+
+    /// Has a task done by whichever partition holds a logical partition by the time it is queued. Returns the
+    /// partition too, where it got as far as to one.
+    pub(crate) async fn submit(
+        &self,
+        plan: &Arc<Plan>,
+        mut task: Task,
+        hashed: &HashedKey,
+        logical: &LogicalKey,
+    ) -> (Option<Arc<Slot>>, Result<Done>) {
+        loop {
+            let (slot, partition) = match self.route(hashed) {
+                Ok(routed) => routed,
+                Err(error) => return (None, Err(error)),
+            };
+            match partition.submit(plan.clone(), task, Some(logical)).await {
+                Ok(done) => return (Some(slot), Ok(done)),
+                Err(Unqueued::Failed(error)) => return (Some(slot), Err(error)),
+                Err(Unqueued::Retired(back)) => task = *back,
+            }
         }
     }
 
@@ -294,50 +378,51 @@ impl Container {
     /// Adds up the counters of all physical partitions.
     pub fn counters(&self) -> Result<crate::Counters> {
         let mut sum = crate::Counters::default();
-        for slot in &self.slots {
+        for slot in &self.map_now().slots {
             let counters =
                 crate::Counters::load(self.partition(slot)?.space().as_ref(), slot.range.lsn_base)?;
             sum.lsn += counters.lsn;
             sum.sequence += counters.sequence;
             sum.items += counters.items;
             sum.bytes += counters.bytes;
+            sum.index_bytes += counters.index_bytes;
         }
         Ok(sum)
     }
 
     /// Waits until no write is on its way.
     pub async fn drain(&self) {
-        for partition in self.open_partitions() {
+        for (_, partition) in self.map_now().opened() {
             partition.drain().await;
         }
     }
 
     pub(crate) fn plan(&self) -> Arc<Plan> {
-        self.plan.read().expect("no panic while the definition is held").clone()
+        self.core.plan.read().expect("no panic while the definition is held").clone()
     }
 
-    /// Returns the partitions that were opened.
-    pub(crate) fn open_partitions(&self) -> impl Iterator<Item = &Arc<Partition>> {
-        self.slots.iter().filter_map(|slot| slot.partition.get())
+    /// Returns the partitions as they are now.
+    pub(crate) fn map_now(&self) -> Arc<Map> {
+        self.core.map.read().expect("no panic while the map is held").clone()
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        self.core.env.clock.as_ref()
     }
 
     pub(crate) fn shared_identity(&self) -> &Arc<ContainerIdentity> {
-        &self.identity
+        &self.core.identity
     }
 
     pub(crate) fn limits(&self) -> &Arc<Limits> {
-        &self.limits
-    }
-
-    pub(crate) fn slots(&self) -> &[Slot] {
-        &self.slots
+        &self.core.limits
     }
 
     /// Returns the partition that holds a hashed key.
-    pub(crate) fn route(&self, hashed: &HashedKey) -> Result<(&Slot, Arc<Partition>)> {
-        let after = self.slots.partition_point(|slot| slot.range.min <= *hashed);
-        let slot = &self.slots[after.checked_sub(1).expect("the first range begins at the minimum")];
-        Ok((slot, self.partition(slot)?))
+    pub(crate) fn route(&self, hashed: &HashedKey) -> Result<(Arc<Slot>, Arc<Partition>)> {
+        let slot = self.map_now().route(hashed).clone();
+        let partition = self.partition(&slot)?;
+        Ok((slot, partition))
     }
 
     pub(crate) fn partition(&self, slot: &Slot) -> Result<Arc<Partition>> {
@@ -348,17 +433,25 @@ impl Container {
         if let Some(partition) = slot.partition.get() {
             return Ok(partition.clone());
         }
-        let partition = Arc::new(Partition::open(
-            self.store.clone(),
-            &slot.range,
-            self.identity.clone(),
-            self.limits.clone(),
-            self.env.clone(),
-            self.plan().layout.clone(),
-        )?);
+        let partition = Arc::new(self.open_partition(&slot.range, self.plan().layout.clone())?);
         let partition = slot.partition.get_or_init(|| partition).clone();
-        self.reindex_wanted.notify_waiters();
+        self.core.reindex_wanted.notify_waiters();
+        self.core.grown.notify_waiters();
         Ok(partition)
+    }
+
+    /// Opens the partition of a range, which takes it over from whoever had it.
+    pub(crate) fn open_partition(&self, range: &Range, first_layout: Arc<Layout>) -> Result<Partition> {
+        let core = &self.core;
+        Partition::open(
+            core.store.clone(),
+            range,
+            core.identity.clone(),
+            core.limits.clone(),
+            core.env.clone(),
+            first_layout,
+            core.grown.clone(),
+        )
     }
 
     pub(crate) fn failed(&self, error: Error, partition: &Partition) -> Error {
@@ -369,7 +462,12 @@ impl Container {
 /// Refuses a read from a partition that is behind what the client has seen.
 pub(crate) fn check_session(slot: &Slot, partition: &Partition, session: &SessionToken) -> Result<()> {
     let seen = session.lsn(slot.range.id, &slot.range.parents);
-    let position = partition.position();
+    let mut position = partition.position();
+    if seen <= position.lsn {
+        return Ok(());
+    }
+    // Who reads sees a commit as soon as it is durable, which may be a moment before its writers are told.
+    position.lsn = Counters::load(partition.space().as_ref(), slot.range.lsn_base)?.lsn;
     if seen <= position.lsn {
         return Ok(());
     }

@@ -1,4 +1,9 @@
 //! The counters of a physical partition and the sizes of its logical partitions.
+//!
+//! Invariants:
+//! * both are changed by [`SizeChange`]s in the batch that changes what they count, so they are exact at every moment;
+//! * a partition with counters of this version has sizes of this version. Older ones are counted anew when the partition
+//!   is opened (`recount`).
 
 use armilla_kv::{Family, Space};
 use bytes::Bytes;
@@ -6,11 +11,15 @@ use bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::keys;
 
-const FORMAT_VERSION: u8 = 1;
+/// Version 1 was written by programs without an index, version 2 by programs that did not count its bytes. Each
+/// program refuses what is newer than it, rather than to leave out what it does not know of.
+const COUNTERS_VERSION: u8 = 3;
 
-/// The version of the counters of a partition whose batches maintain its index. A program that knows nothing of the
-/// index refuses it, rather than to write items without their entries; a partition of such a program has version 1.
-const INDEXED_VERSION: u8 = 2;
+/// The versions of counters that have no bytes of the index.
+const OLD_COUNTERS_VERSIONS: [u8; 2] = [1, 2];
+
+/// Version 1 had no bytes of the index.
+const SIZE_VERSION: u8 = 2;
 
 /// What a partition counts. Stored with every batch, so it always agrees with what the batch wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +32,8 @@ pub struct Counters {
     pub items: u64,
     /// Bytes of live items, keys and values.
     pub bytes: u64,
+    /// Bytes of the keys of their index entries.
+    pub index_bytes: u64,
 }
 
 impl Counters {
@@ -35,19 +46,30 @@ impl Counters {
     }
 
     pub(crate) fn encode(&self) -> Bytes {
-        let mut bytes = Vec::with_capacity(33);
-        bytes.push(INDEXED_VERSION);
-        for number in [self.lsn, self.sequence, self.items, self.bytes] {
-            bytes.extend_from_slice(&number.to_be_bytes());
-        }
-        bytes.into()
+        encode(COUNTERS_VERSION, [self.lsn, self.sequence, self.items, self.bytes, self.index_bytes])
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Counters> {
-        let [lsn, sequence, items, bytes] = decode_version(bytes, INDEXED_VERSION)
-            .or_else(|| decode(bytes))
+        let [lsn, sequence, items, bytes, index_bytes] = decode(bytes, COUNTERS_VERSION)
             .ok_or_else(|| Error::corrupt("a partition's counters are damaged"))?;
-        Ok(Counters { lsn, sequence, items, bytes })
+        Ok(Counters { lsn, sequence, items, bytes, index_bytes })
+    }
+
+    /// Reads the counters of a version that has no bytes of the index; `None` if they are of no such version.
+    pub(crate) fn decode_old(bytes: &[u8]) -> Option<Counters> {
+        let [lsn, sequence, items, bytes] =
+            OLD_COUNTERS_VERSIONS.into_iter().find_map(|version| decode(bytes, version))?;
+        Some(Counters { lsn, sequence, items, bytes, index_bytes: 0 })
+    }
+
+    /// Returns how much the partition holds.
+    pub fn size(&self) -> LogicalSize {
+        LogicalSize { items: self.items, bytes: self.bytes, index_bytes: self.index_bytes }
+    }
+
+    /// Puts another size in place.
+    pub(crate) fn set_size(&mut self, size: LogicalSize) {
+        (self.items, self.bytes, self.index_bytes) = (size.items, size.bytes, size.index_bytes);
     }
 }
 
@@ -58,30 +80,95 @@ pub struct LogicalSize {
     pub items: u64,
     /// Bytes of live items, keys and values.
     pub bytes: u64,
+    /// Bytes of the keys of their index entries.
+    pub index_bytes: u64,
 }
 
 impl LogicalSize {
+    /// Returns what counts towards the limit: data and index.
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.saturating_add(self.index_bytes)
+    }
+
     pub(crate) fn encode(self) -> Bytes {
-        let mut bytes = Vec::with_capacity(17);
-        bytes.push(FORMAT_VERSION);
-        bytes.extend_from_slice(&self.items.to_be_bytes());
-        bytes.extend_from_slice(&self.bytes.to_be_bytes());
-        bytes.into()
+        encode(SIZE_VERSION, [self.items, self.bytes, self.index_bytes])
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<LogicalSize> {
-        let [items, bytes] =
-            decode(bytes).ok_or_else(|| Error::corrupt("the size of a logical partition is damaged"))?;
-        Ok(LogicalSize { items, bytes })
+        let [items, bytes, index_bytes] = decode(bytes, SIZE_VERSION)
+            .ok_or_else(|| Error::corrupt("the size of a logical partition is damaged"))?;
+        Ok(LogicalSize { items, bytes, index_bytes })
+    }
+
+    /// Returns the size in words.
+    pub(crate) fn described(&self) -> String {
+        let LogicalSize { items, bytes, index_bytes } = self;
+        format!("{items} items in {bytes} bytes, with {index_bytes} bytes of index")
+    }
+
+    /// Returns whether a record is of this version, whatever else is in it.
+    pub(crate) fn is_current(bytes: &[u8]) -> bool {
+        bytes.first() == Some(&SIZE_VERSION)
+    }
+
+    /// Returns the size after a change; `None` if that cannot be, because what is stored is wrong.
+    pub(crate) fn changed(self, change: &SizeChange) -> Option<LogicalSize> {
+        Some(LogicalSize {
+            items: self.items.checked_add_signed(change.items)?,
+            bytes: self.bytes.checked_add_signed(change.bytes)?,
+            index_bytes: self.index_bytes.checked_add_signed(change.index_bytes)?,
+        })
     }
 }
 
-/// Reads a version byte and some numbers, and nothing else.
-pub(crate) fn decode<const N: usize>(bytes: &[u8]) -> Option<[u64; N]> {
-    decode_version(bytes, FORMAT_VERSION)
+/// What a write changes about the sizes of its logical and its physical partition.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SizeChange {
+    items: i64,
+    bytes: i64,
+    index_bytes: i64,
 }
 
-fn decode_version<const N: usize>(bytes: &[u8], expected: u8) -> Option<[u64; N]> {
+impl SizeChange {
+    /// Returns the change where the value of the item with this key goes from one to the other, each with its length,
+    /// and the keys of its index entries take `index_bytes` more.
+    pub(crate) fn of_item(
+        key: &[u8],
+        old_value_bytes: Option<usize>,
+        new_value_bytes: Option<usize>,
+        index_bytes: i64,
+    ) -> SizeChange {
+        let bytes = |value_bytes: Option<usize>| value_bytes.map_or(0, |bytes| (key.len() + bytes) as i64);
+        SizeChange {
+            items: i64::from(new_value_bytes.is_some()) - i64::from(old_value_bytes.is_some()),
+            bytes: bytes(new_value_bytes) - bytes(old_value_bytes),
+            index_bytes,
+        }
+    }
+
+    /// Returns the change where an item stays as it is, and the keys of its index entries take `index_bytes` more.
+    pub(crate) fn of_index(index_bytes: i64) -> SizeChange {
+        SizeChange { index_bytes, ..SizeChange::default() }
+    }
+
+    /// Returns whether there is more afterwards, of data and index together.
+    pub(crate) fn is_growth(&self) -> bool {
+        self.bytes + self.index_bytes > 0
+    }
+}
+
+/// Writes a version byte and some numbers.
+fn encode<const N: usize>(version: u8, numbers: [u64; N]) -> Bytes {
+    let mut bytes = Vec::with_capacity(1 + 8 * N);
+    bytes.push(version);
+    for number in numbers {
+        bytes.extend_from_slice(&number.to_be_bytes());
+    }
+    bytes.into()
+}
+
+/// Reads a version byte and some numbers, and nothing else.
+pub(crate) fn decode<const N: usize>(bytes: &[u8], expected: u8) -> Option<[u64; N]> {
     let (version, rest) = bytes.split_first()?;
     if *version != expected || rest.len() != 8 * N {
         return None;
@@ -92,3 +179,6 @@ fn decode_version<const N: usize>(bytes: &[u8], expected: u8) -> Option<[u64; N]
     }
     Some(numbers)
 }
+
+#[cfg(test)]
+mod tests;

@@ -140,6 +140,12 @@ impl ContainerDefinition {
         Ok(definition)
     }
 
+    /// Returns whether the container was made without a partition key: it is one physical partition for ever, with
+    /// limits of its own.
+    pub fn is_fixed(&self) -> bool {
+        self.partition_key.system_key
+    }
+
     /// Writes the definition, without system properties.
     pub fn to_value(&self) -> Value {
         let mut members = vec![

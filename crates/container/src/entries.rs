@@ -106,6 +106,11 @@ impl EntryList {
         self.arena.len() + self.spans.len() * size_of::<Span>()
     }
 
+    /// Returns how long the keys of the entries are together, numbers included.
+    pub(crate) fn key_bytes(&self) -> u64 {
+        self.spans.iter().map(|span| u64::from(span.end - span.start)).sum()
+    }
+
     /// Returns whether nothing is kept of the item and nothing is left out.
     pub(crate) fn is_empty(&self) -> bool {
         self.spans.is_empty() && self.crowded.is_empty()
@@ -261,9 +266,23 @@ pub(crate) struct EntryChange {
     pub(crate) counts: Vec<(IndexId, i64)>,
     pub(crate) crowded_added: Vec<IndexId>,
     pub(crate) crowded_removed: Vec<IndexId>,
+    /// Bytes of the keys that come.
+    bytes_added: usize,
+    /// Bytes of the keys that go.
+    bytes_removed: usize,
 }
 
 impl EntryChange {
+    /// Returns how long all its keys are together.
+    pub(crate) fn key_bytes(&self) -> usize {
+        self.bytes_added + self.bytes_removed
+    }
+
+    /// Returns by how many bytes the keys of the item's entries become more.
+    pub(crate) fn growth(&self) -> i64 {
+        self.bytes_added as i64 - self.bytes_removed as i64
+    }
+
     /// Adds what turns the entries of the item with this number from `old` into `new`.
     pub(crate) fn add(&mut self, mut old: EntryList, mut new: EntryList, number: u64) {
         old.number(number);
@@ -289,6 +308,7 @@ impl EntryChange {
                 && let Some(span) = olds.next()
                 && order.is_lt()
             {
+                self.bytes_removed += (span.end - span.start) as usize;
                 self.keys.push((key(&old_arena, span), false));
                 self.count(span.index, -1);
             }
@@ -296,6 +316,7 @@ impl EntryChange {
                 && let Some(span) = news.next()
                 && order.is_gt()
             {
+                self.bytes_added += (span.end - span.start) as usize;
                 self.keys.push((key(&new_arena, span), true));
                 self.count(span.index, 1);
             }

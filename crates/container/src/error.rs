@@ -1,6 +1,7 @@
 //! How operations on a container fail.
 
 use std::fmt;
+use std::time::Duration;
 
 use armilla_kv as kv;
 
@@ -36,6 +37,8 @@ pub enum ErrorKind {
     SessionNotAvailable,
     /// Another writer changed what the transaction read. Nothing was written; run it again.
     Conflict,
+    /// The physical partition has spent what it may in this second. Retry after the wait.
+    Throttled,
     /// A write may or may not have been applied. Read, then decide.
     OutcomeUnknown,
     /// The store cannot serve now. Retry later.
@@ -57,6 +60,8 @@ pub struct Error {
     pub charge: RequestUnits,
     /// Where it happened, once it had been routed.
     pub position: Option<Position>,
+    /// How long to wait before it makes sense to try again, where that is known.
+    pub retry_after: Option<Duration>,
 }
 
 /// Where in the container an operation ran, and how far that partition was.
@@ -71,7 +76,7 @@ pub struct Position {
 impl Error {
     /// Returns a failure that cost nothing.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), charge: RequestUnits::ZERO, position: None }
+        Error { kind, message: message.into(), charge: RequestUnits::ZERO, position: None, retry_after: None }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Error {

@@ -26,6 +26,13 @@ const FORMAT_VERSION: u8 = 1;
 /// The version of an item whose header ends with a stamp. A program that knows of none refuses it.
 const STAMPED_VERSION: u8 = 2;
 
+/// The version of an item that another number stands for in its etag than that of its operation. Behind the header it
+/// has a stamp, or zeros, and that number. A program that knows of none refuses it.
+const RENUMBERED_VERSION: u8 = 3;
+
+/// Bytes before the stored form in the value of such an item.
+const RENUMBERED_HEADER_BYTES: usize = STAMPED_HEADER_BYTES + 2;
+
 /// Set in every stamp, so that no stamp is a commit number.
 const STAMP_BIT: u64 = 1 << 63;
 
@@ -44,6 +51,9 @@ pub struct ItemHeader {
     pub ttl: i32,
     /// What stands in the etag in the place of the commit, where the version was shown before its commit was known.
     pub stamp: Option<Stamp>,
+    /// What stands in the etag in the place of the operation, where two partitions were merged that both had an operation
+    /// with the same numbers.
+    pub shown_operation: Option<u16>,
 }
 
 /// A number that no other version of an item has, given when a version is drafted.
@@ -68,39 +78,61 @@ impl ItemHeader {
         (self.lsn, self.operation)
     }
 
+    /// Returns what names this version in whatever partition it comes to lie: what its etag is made of.
+    pub(crate) fn lasting_version(&self) -> (u64, u64, u16) {
+        (self.lsn, self.number, self.shown_operation.unwrap_or(self.operation))
+    }
+
     /// Returns how many bytes stand before the stored form.
     pub(crate) fn bytes_len(&self) -> usize {
-        if self.stamp.is_some() { STAMPED_HEADER_BYTES } else { HEADER_BYTES }
+        match (self.stamp, self.shown_operation) {
+            (_, Some(_)) => RENUMBERED_HEADER_BYTES,
+            (Some(_), None) => STAMPED_HEADER_BYTES,
+            (None, None) => HEADER_BYTES,
+        }
     }
 
     /// Writes the header into the room before the stored form.
     pub(crate) fn write(&self, out: &mut [u8]) {
-        out[0] = if self.stamp.is_some() { STAMPED_VERSION } else { FORMAT_VERSION };
+        out[0] = match (self.stamp, self.shown_operation) {
+            (_, Some(_)) => RENUMBERED_VERSION,
+            (Some(_), None) => STAMPED_VERSION,
+            (None, None) => FORMAT_VERSION,
+        };
         out[1] = 0;
         out[2..4].copy_from_slice(&self.operation.to_be_bytes());
         out[4..8].copy_from_slice(&self.ts.to_be_bytes());
         out[8..16].copy_from_slice(&self.lsn.to_be_bytes());
         out[16..24].copy_from_slice(&self.number.to_be_bytes());
         out[24..28].copy_from_slice(&self.ttl.to_be_bytes());
-        if let Some(stamp) = self.stamp {
-            out[HEADER_BYTES..STAMPED_HEADER_BYTES].copy_from_slice(&stamp.0.to_be_bytes());
+        if self.stamp.is_some() || self.shown_operation.is_some() {
+            let stamp = self.stamp.map_or(0, |stamp| stamp.0);
+            out[HEADER_BYTES..STAMPED_HEADER_BYTES].copy_from_slice(&stamp.to_be_bytes());
+        }
+        if let Some(shown) = self.shown_operation {
+            out[STAMPED_HEADER_BYTES..RENUMBERED_HEADER_BYTES].copy_from_slice(&shown.to_be_bytes());
         }
     }
 
     fn read(bytes: &[u8]) -> Option<ItemHeader> {
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-        let stamp = match header[..2] {
-            [FORMAT_VERSION, 0] => None,
-            [STAMPED_VERSION, 0] => {
-                let (stamp, _) = rest.split_first_chunk::<8>()?;
-                let stamp = u64::from_be_bytes(*stamp);
-                if stamp & STAMP_BIT == 0 {
-                    return None;
-                }
-                Some(Stamp(stamp))
+        let read_stamp = || {
+            let (stamp, rest) = rest.split_first_chunk::<8>()?;
+            Some((u64::from_be_bytes(*stamp), rest))
+        };
+        let (stamp, shown_operation) = match header[..2] {
+            [FORMAT_VERSION, 0] => (None, None),
+            [STAMPED_VERSION, 0] => (Some(read_stamp()?.0), None),
+            [RENUMBERED_VERSION, 0] => {
+                let (stamp, rest) = read_stamp()?;
+                let (shown, _) = rest.split_first_chunk::<2>()?;
+                ((stamp != 0).then_some(stamp), Some(u16::from_be_bytes(*shown)))
             }
             _ => return None,
         };
+        if stamp.is_some_and(|stamp| stamp & STAMP_BIT == 0) {
+            return None;
+        }
         let u64_at = |at: usize| u64::from_be_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         let u32_at = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
         Some(ItemHeader {
@@ -109,7 +141,8 @@ impl ItemHeader {
             lsn: u64_at(8),
             number: u64_at(16),
             ttl: u32_at(24).cast_signed(),
-            stamp,
+            stamp: stamp.map(Stamp),
+            shown_operation,
         })
     }
 }
@@ -142,6 +175,22 @@ impl Item {
         Stored::open(&self.bytes[self.header.bytes_len()..]).expect("checked when the item was opened")
     }
 
+    /// Returns the item as it is with another number for its operation, and the etag that it has.
+    pub(crate) fn renumbered(&self, operation: u16) -> Item {
+        let before = &self.header;
+        if operation == before.operation {
+            return self.clone();
+        }
+        let shown = before.shown_operation.unwrap_or(before.operation);
+        let header =
+            ItemHeader { operation, shown_operation: (shown != operation).then_some(shown), ..*before };
+        let content = &self.bytes[before.bytes_len()..];
+        let mut bytes = vec![0; header.bytes_len()];
+        header.write(&mut bytes);
+        bytes.extend_from_slice(content);
+        Item { bytes: bytes.into(), header }
+    }
+
     /// Returns the stored bytes.
     pub(crate) fn bytes(&self) -> &Bytes {
         &self.bytes
@@ -161,7 +210,8 @@ impl Item {
     pub fn etag(&self, identity: &ContainerIdentity) -> ETag {
         let header = &self.header;
         let first = header.stamp.map_or(header.lsn, |stamp| stamp.0);
-        ETag::new(first, header.operation, identity.etag_salt, header.ts)
+        let operation = header.shown_operation.unwrap_or(header.operation);
+        ETag::new(first, operation, identity.etag_salt, header.ts)
     }
 
     /// Returns the item's resource id in a container.

@@ -28,6 +28,12 @@ impl LogicalKey {
         LogicalKey(bytes.into())
     }
 
+    /// Returns the prefix of the item with a key and an id; `None` if that is not its id.
+    pub(crate) fn of_item(item_key: &Bytes, id: &str) -> Option<LogicalKey> {
+        let length = item_key.strip_suffix(id.as_bytes())?.len();
+        Some(LogicalKey(item_key.slice(..length)))
+    }
+
     pub(crate) fn as_bytes(&self) -> &Bytes {
         &self.0
     }
@@ -124,6 +130,14 @@ pub(crate) fn feed(lsn: u64, operation: u16) -> Bytes {
     bytes[..8].copy_from_slice(&lsn.to_be_bytes());
     bytes[8..].copy_from_slice(&operation.to_be_bytes());
     Bytes::copy_from_slice(&bytes)
+}
+
+/// Reads the commit number and the operation that are a key of the feed family.
+pub(crate) fn decode_feed(key: &[u8]) -> Result<(u64, u16)> {
+    let damaged = || Error::corrupt(format!("the change log has a key of {} bytes", key.len()));
+    let (lsn, operation) = key.split_first_chunk().ok_or_else(damaged)?;
+    let operation = operation.try_into().map_err(|_| damaged())?;
+    Ok((u64::from_be_bytes(*lsn), u16::from_be_bytes(operation)))
 }
 
 /// Returns where the keys of items at and behind a hashed key begin, which need not be the hash of anything; `None`

@@ -138,6 +138,18 @@ impl Layout {
         })
     }
 
+    /// Returns the layout of items of which some had this one and some the other, if they differ at most in the queries
+    /// of their computed properties.
+    pub(crate) fn joined(self: &Arc<Self>, other: &Layout) -> Option<Arc<Layout>> {
+        let names = |layout: &Layout| -> Vec<String> {
+            layout.computed.iter().map(|(name, _)| name.clone()).collect()
+        };
+        if self.policy != other.policy || names(self) != names(other) {
+            return None;
+        }
+        Some(self.mixed(Some(other)).map_or_else(|| self.clone(), Arc::new))
+    }
+
     fn query(&self, name: &str) -> Option<&str> {
         self.computed.iter().find(|(own, _)| own == name).and_then(|(_, query)| query.as_deref())
     }
@@ -225,7 +237,7 @@ impl Progress {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Progress> {
-        let [after, end, done, total] = crate::counters::decode(bytes)
+        let [after, end, done, total] = crate::counters::decode(bytes, FORMAT_VERSION)
             .ok_or_else(|| Error::corrupt("the progress of a re-indexing is damaged"))?;
         Ok(Progress { after, end, done, total })
     }

@@ -5,10 +5,16 @@
 pub struct Limits {
     /// Largest item, as the UTF-8 length of its JSON without system properties.
     pub item_bytes_max: usize,
-    /// Largest logical partition, keys and values together.
+    /// Largest logical partition: keys and values of its items, and keys of their index entries.
     pub logical_partition_bytes_max: u64,
+    /// Largest container without a partition key, counted likewise; it is one physical partition for ever.
+    pub fixed_container_bytes: u64,
+    /// Most throughput of a container without a partition key, in request units a second.
+    pub fixed_container_ru: u32,
     /// Throughput one physical partition can serve, in request units a second.
     pub physical_partition_ru: u32,
+    /// Size beyond which a physical partition is split, counted likewise.
+    pub physical_partition_bytes: u64,
     /// Most physical partitions a container may begin with.
     pub physical_partitions_max: u32,
 }
@@ -18,7 +24,10 @@ impl Default for Limits {
         Limits {
             item_bytes_max: 2 * 1024 * 1024,
             logical_partition_bytes_max: 20 * 1024 * 1024 * 1024,
+            fixed_container_bytes: 10 * 1024 * 1024 * 1024,
+            fixed_container_ru: 10_000,
             physical_partition_ru: 10_000,
+            physical_partition_bytes: 50 * 1024 * 1024 * 1024,
             physical_partitions_max: 1_000,
         }
     }
@@ -91,7 +100,7 @@ pub(crate) const GROUP_ENTRIES_MAX: usize = 24_000;
 /// The same, in bytes of their keys.
 pub(crate) const GROUP_ENTRY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Items and records beside them after which a group commit takes no further write.
+/// Items, sizes and records beside them after which a group commit takes no further write.
 pub(crate) const GROUP_RECORDS_MAX: usize = 24_000;
 
 /// Most writes in one transaction.
@@ -114,13 +123,14 @@ pub(crate) const TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX: usize = 76_000;
 const WRITE_RECORDS_MAX: usize = 5 + 2 * crate::definition::limits::UNIQUE_KEYS_MAX;
 
 // A group that is nearly full, with one transaction at its bounds behind it, fits a batch of the store. Each entry may
-// come with the count and the name of an index of its own. What is left is for sizes, counters and layouts.
+// come with the count and the name of an index of its own. A step of a re-indexing may change as many sizes as items.
+// What is left is for the size of the transaction, counters and layouts.
 const _: () = assert!(
     3 * GROUP_ENTRIES_MAX
         + GROUP_RECORDS_MAX
         + TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX
         + TRANSACTION_WRITES_MAX * WRITE_RECORDS_MAX
-        + GROUP_WRITES_MAX
+        + REINDEX_STEP_ITEMS
         + 100
         <= armilla_kv::BATCH_OPS_MAX
 );
@@ -142,5 +152,29 @@ pub(crate) const KNOWN_ENTRY_COUNTS_MAX: usize = 4_096;
 /// Items that one step of a re-indexing looks at.
 pub const REINDEX_STEP_ITEMS: usize = 100;
 
+/// Sizes of logical partitions in one batch, where a partition is counted anew.
+pub(crate) const RECOUNT_BATCH_SIZES: usize = 1_000;
+
 /// Item numbers whose keys a partition keeps in memory.
 pub(crate) const KNOWN_NUMBERS_MAX: usize = 16_384;
+
+/// Items or entries of the change log that are copied at once while their partition serves others.
+pub(crate) const COPY_ENTRIES: usize = 64;
+
+/// The same, in bytes.
+pub(crate) const COPY_BYTES: usize = 256 * 1024;
+
+/// Items or entries of the change log that are copied at once while their partition serves nobody.
+pub(crate) const COPY_ENTRIES_IDLE: usize = 512;
+
+/// The same, in bytes.
+pub(crate) const COPY_BYTES_IDLE: usize = 1024 * 1024;
+
+/// A partition that is to be replaced is closed once no more changes than these were left to be copied.
+pub(crate) const CATCH_UP_LEFT_MAX: usize = 128;
+
+/// Rounds of catching up after which a partition is closed, however much is left: its writers are faster than the copy.
+pub(crate) const CATCH_UP_ROUNDS_MAX: u32 = 32;
+
+/// Rounds of catching up that give way to others; later ones hurry.
+pub(crate) const CATCH_UP_PACED_ROUNDS_MAX: u32 = 8;

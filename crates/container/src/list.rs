@@ -9,12 +9,13 @@
 
 use std::ops::Bound;
 
+use armilla_governor::{OperationKind, Priority};
 use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{HashedKey, PartitionKey, prefix_range};
 use bytes::Bytes;
 
 use crate::committer::Partition;
-use crate::container::{Container, Plan, Slot, check_session};
+use crate::container::{Container, Plan, check_session};
 use crate::counters::LogicalSize;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::Item;
@@ -22,7 +23,9 @@ use crate::keys::{self, LogicalKey};
 use crate::limits::{
     ORDERED_PARTITION_BYTES_MAX, ORDERED_PARTITION_ITEMS_MAX, PAGE_BYTES_MAX, PAGE_ITEMS_MAX,
 };
+use crate::map::{Map, Slot};
 use crate::session::SessionToken;
+use crate::supply::Admission;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write;
 
@@ -57,6 +60,8 @@ pub struct ListRequest {
     pub session: SessionToken,
     /// What a read costs.
     pub cost: ReadCost,
+    /// Who goes first where there is not enough for all.
+    pub priority: Priority,
 }
 
 /// A page of items.
@@ -80,19 +85,25 @@ impl Container {
         let plan = self.plan();
         let mut page = PageBuilder::new(self, request);
         match &request.scope {
-            ListScope::PartitionKey(key) if key.0.len() == plan.definition.partition_key.paths.len() => {
+            ListScope::PartitionKey(key) if plan.definition.partition_key.is_whole(key) => {
                 self.list_logical(&plan, key, request, &mut page)?;
             }
             scope => {
-                let arcs = self.arcs(&plan, scope, request.continuation.as_deref())?;
-                self.list_arcs(&plan, arcs, request, &mut page)?;
+                let map = self.map_now();
+                let arcs = self.arcs(&plan, &map, scope, request.continuation.as_deref())?;
+                self.list_arcs(&plan, &map, arcs, request, &mut page)?;
             }
         }
         Ok(page.finish())
     }
 
     /// Returns the part of the ring that a scope covers: its first hashed key, and the first one beyond.
-    pub(crate) fn scope_bounds(&self, plan: &Plan, scope: &ListScope) -> Result<(HashedKey, HashedKey)> {
+    pub(crate) fn scope_bounds(
+        &self,
+        plan: &Plan,
+        map: &Map,
+        scope: &ListScope,
+    ) -> Result<(HashedKey, HashedKey)> {
         let (min, max) = match scope {
             ListScope::All => (HashedKey::MIN, HashedKey::MAX),
             ListScope::PartitionKey(prefix) => {
@@ -118,7 +129,7 @@ impl Container {
                         format!("range {id} is not a partition of this container any more"),
                     )
                 };
-                let range = self.ranges().find(|range| range.id == *id).ok_or_else(gone)?;
+                let range = &map.find(*id).ok_or_else(gone)?.range;
                 let min = min.clone().unwrap_or_else(|| range.min.clone());
                 let max = max.clone().unwrap_or_else(|| range.max.clone());
                 if min < range.min || max > range.max {
@@ -134,8 +145,14 @@ impl Container {
     }
 
     /// Returns the arcs that are still to be read.
-    fn arcs(&self, plan: &Plan, scope: &ListScope, continuation: Option<&str>) -> Result<Vec<Arc>> {
-        let (min, max) = self.scope_bounds(plan, scope)?;
+    fn arcs(
+        &self,
+        plan: &Plan,
+        map: &Map,
+        scope: &ListScope,
+        continuation: Option<&str>,
+    ) -> Result<Vec<Arc>> {
+        let (min, max) = self.scope_bounds(plan, map, scope)?;
         let mut arcs = match continuation {
             Some(token) => read_token(token)?,
             None => vec![Arc { min: min.clone(), max: min.clone(), after: 0 }],
@@ -155,32 +172,62 @@ impl Container {
     fn list_arcs(
         &self,
         plan: &Plan,
+        map: &Map,
         arcs: Vec<Arc>,
         request: &ListRequest,
         page: &mut PageBuilder<'_>,
     ) -> Result<()> {
         let mut rest = arcs.into_iter();
         while let Some(arc) = rest.next() {
-            for slot in self.slots() {
+            for slot in &map.slots {
                 let (min, max) = ((&arc.min).max(&slot.range.min), (&arc.max).min(&slot.range.max));
                 if min >= max {
                     continue;
                 }
-                let partition = self.partition(slot)?;
-                check_session(slot, &partition, &request.session)?;
-                page.positions.push(partition.position());
                 let inside = Arc { min: min.clone(), max: max.clone(), after: arc.after };
-                let read = |error| self.failed(error, &partition);
-                if let Some(after) = walk(plan, slot, &partition, &inside, page).map_err(read)? {
-                    let mut left = vec![Arc { after, ..inside }, Arc { min: max.clone(), ..arc.clone() }];
-                    left.extend(rest.filter(|arc| arc.after > 0));
-                    left.retain(|arc| arc.min < arc.max);
-                    page.continuation = Some(write_token(&left));
-                    return Ok(());
-                }
+                let walked = self.visit(slot, request, page, None, |partition, page| {
+                    walk(plan, slot, partition, &inside, page)
+                });
+                let after = match walked {
+                    Ok(None) => continue,
+                    Ok(Some(after)) => after,
+                    // What there is already is worth showing.
+                    Err(error) if error.kind == ErrorKind::Throttled && !page.items.is_empty() => arc.after,
+                    Err(error) => return Err(error),
+                };
+                let mut left = vec![Arc { after, ..inside }, Arc { min: max.clone(), ..arc.clone() }];
+                left.extend(rest.filter(|arc| arc.after > 0));
+                left.retain(|arc| arc.min < arc.max);
+                page.continuation = Some(write_token(&left));
+                return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Reads in one partition, if that may be read now, and has it pay for what it added to the page.
+    fn visit<T>(
+        &self,
+        slot: &Slot,
+        request: &ListRequest,
+        page: &mut PageBuilder<'_>,
+        logical: Option<&[u8]>,
+        read: impl FnOnce(&Partition, &mut PageBuilder<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let partition = self.partition(slot)?;
+        let clock = self.clock();
+        let admission = Admission::ask(slot, clock, OperationKind::Read, request.priority, logical)?;
+        page.begin_share(admission.left);
+        let done = check_session(slot, &partition, &request.session).and_then(|()| {
+            page.positions.push(partition.position());
+            read(&partition, page).map_err(|error| self.failed(error, &partition))
+        });
+        let charge = page.end_share();
+        match &done {
+            Err(error) if error.charge > charge => admission.spend(slot, logical, error.charge),
+            _ => admission.spend(slot, logical, charge),
+        }
+        done
     }
 
     fn list_logical(
@@ -191,20 +238,18 @@ impl Container {
         page: &mut PageBuilder<'_>,
     ) -> Result<()> {
         let (hashed, logical) = write::locate(plan, key)?;
-        let (slot, partition) = self.route(&hashed)?;
-        check_session(slot, &partition, &request.session)?;
-        page.positions.push(partition.position());
-        let read = |error| self.failed(error, &partition);
-        let snapshot = partition.space().snapshot().map_err(|error| read(error.into()))?;
-        let order = match request.continuation.as_deref() {
-            Some(token) => LogicalOrder::read(token)?,
-            None => LogicalOrder::for_size(snapshot.as_ref(), &logical).map_err(read)?,
-        };
-        match order {
-            LogicalOrder::Numbers { after } => list_by_number(snapshot.as_ref(), &logical, after, page),
-            LogicalOrder::Ids { after } => list_by_id(snapshot.as_ref(), &logical, after, page),
-        }
-        .map_err(read)
+        let (slot, _) = self.route(&hashed)?;
+        self.visit(&slot, request, page, Some(logical.as_bytes()), |partition, page| {
+            let snapshot = partition.space().snapshot()?;
+            let order = match request.continuation.as_deref() {
+                Some(token) => LogicalOrder::read(token)?,
+                None => LogicalOrder::for_size(snapshot.as_ref(), &logical)?,
+            };
+            match order {
+                LogicalOrder::Numbers { after } => list_by_number(snapshot.as_ref(), &logical, after, page),
+                LogicalOrder::Ids { after } => list_by_id(snapshot.as_ref(), &logical, after, page),
+            }
+        })
     }
 }
 
@@ -366,6 +411,14 @@ struct PageBuilder<'a> {
     continuation: Option<String>,
     positions: Vec<Position>,
     cost: ReadCost,
+    /// What the partition that is being read may still spend, where that counts.
+    left: Option<RequestUnits>,
+    /// What was read of it, about.
+    used: RequestUnits,
+    /// Items of the page when its turn came.
+    items_before: usize,
+    /// What the partitions before it cost.
+    spent: RequestUnits,
 }
 
 impl<'a> PageBuilder<'a> {
@@ -380,7 +433,29 @@ impl<'a> PageBuilder<'a> {
             continuation: None,
             positions: Vec::new(),
             cost: request.cost,
+            left: None,
+            used: RequestUnits::ZERO,
+            items_before: 0,
+            spent: RequestUnits::ZERO,
         }
+    }
+
+    /// Takes note that another partition is read from now on, and of what it may spend.
+    fn begin_share(&mut self, left: Option<RequestUnits>) {
+        self.left = left;
+        self.used = RequestUnits::ZERO;
+        self.items_before = self.items.len();
+    }
+
+    /// Returns what the partition that was read last cost.
+    fn end_share(&mut self) -> RequestUnits {
+        let total = price(&self.work(), self.cost);
+        let before = std::mem::replace(&mut self.spent, total);
+        RequestUnits::from_hundredths(total.hundredths().saturating_sub(before.hundredths()))
+    }
+
+    fn work(&self) -> Work {
+        Work::Page { item_bytes: self.item_bytes.clone(), entries_skipped: self.entries_skipped }
     }
 
     fn room(&self) -> usize {
@@ -388,22 +463,24 @@ impl<'a> PageBuilder<'a> {
     }
 
     fn is_full(&self) -> bool {
-        self.room() == 0 || self.bytes >= PAGE_BYTES_MAX
+        let is_spent =
+            self.items.len() > self.items_before && self.left.is_some_and(|left| self.used >= left);
+        self.room() == 0 || self.bytes >= PAGE_BYTES_MAX || is_spent
     }
 
     fn push(&mut self, item: Item) {
         let bytes = item.json_bytes(self.container.identity());
         self.bytes += bytes;
+        self.used += price(&Work::Read { item_bytes: bytes }, self.cost);
         self.item_bytes.push(bytes);
         self.items.push(item);
     }
 
     fn finish(self) -> ItemPage {
-        let work = Work::Page { item_bytes: self.item_bytes, entries_skipped: self.entries_skipped };
         ItemPage {
+            charge: price(&self.work(), self.cost),
             items: self.items,
             continuation: self.continuation,
-            charge: price(&work, self.cost),
             positions: self.positions,
         }
     }

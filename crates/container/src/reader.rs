@@ -6,14 +6,16 @@
 
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use armilla_governor::{Admitted, OperationKind, Priority};
 use armilla_index::{IndexId, KeyRange, Matcher, split_entry};
 use armilla_kv::{Direction, Family, Scan, Snapshot, Space};
 use armilla_value::{HashVersion, HashedKey};
 use bytes::Bytes;
 
 use crate::committer::Partition;
-use crate::container::{Container, Plan, Slot, check_session};
+use crate::container::{Container, Plan, check_session};
 use crate::counters::{Counters, LogicalSize};
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, Position, Result};
@@ -22,9 +24,10 @@ use crate::item::{ContainerIdentity, Item};
 use crate::keys::{self, LogicalKey};
 use crate::layout::Usable;
 use crate::list::ListScope;
+use crate::map::Slot;
 use crate::session::SessionToken;
 use crate::settle::{Draft, decode_count};
-use crate::throughput::ReadCost;
+use crate::throughput::{ReadCost, RequestUnits};
 use crate::write;
 
 /// Which items to read.
@@ -32,9 +35,11 @@ pub type ReadScope = ListScope;
 
 /// One physical partition, or a part of it, as of one moment.
 pub struct PartitionReader {
-    partition: Arc<Partition>,
     space: Arc<dyn Space>,
     snapshot: Box<dyn Snapshot>,
+    // Behind what reads it: a partition that was replaced is cleared away once nobody has it any more.
+    partition: Arc<Partition>,
+    slot: Arc<Slot>,
     plan: Arc<Plan>,
     identity: Arc<ContainerIdentity>,
     min: HashedKey,
@@ -57,15 +62,16 @@ impl Container {
     pub fn readers(&self, scope: &ReadScope, session: &SessionToken) -> Result<Vec<PartitionReader>> {
         let plan = self.plan();
         if let ListScope::PartitionKey(key) = scope
-            && key.0.len() == plan.definition.partition_key.paths.len()
+            && plan.definition.partition_key.is_whole(key)
         {
             let (hashed, logical) = write::locate(&plan, key)?;
             let (slot, _) = self.route(&hashed)?;
-            return Ok(vec![self.reader(&plan, slot, session, just(hashed), Some(logical))?]);
+            return Ok(vec![self.reader(&plan, &slot, session, just(hashed), Some(logical))?]);
         }
-        let (min, max) = self.scope_bounds(&plan, scope)?;
+        let map = self.map_now();
+        let (min, max) = self.scope_bounds(&plan, &map, scope)?;
         let mut readers = Vec::new();
-        for slot in self.slots() {
+        for slot in &map.slots {
             let bounds = ((&min).max(&slot.range.min).clone(), (&max).min(&slot.range.max).clone());
             if bounds.0 < bounds.1 {
                 readers.push(self.reader(&plan, slot, session, bounds, None)?);
@@ -78,7 +84,7 @@ impl Container {
     pub(crate) fn draft_on(
         &self,
         plan: &Arc<Plan>,
-        slot: &Slot,
+        slot: &Arc<Slot>,
         logical: &LogicalKey,
         hashed: HashedKey,
         cost: ReadCost,
@@ -95,7 +101,7 @@ impl Container {
     fn reader(
         &self,
         plan: &Arc<Plan>,
-        slot: &Slot,
+        slot: &Arc<Slot>,
         session: &SessionToken,
         bounds: (HashedKey, HashedKey),
         logical: Option<LogicalKey>,
@@ -106,7 +112,7 @@ impl Container {
     fn reader_and_index(
         &self,
         plan: &Arc<Plan>,
-        slot: &Slot,
+        slot: &Arc<Slot>,
         session: &SessionToken,
         (min, max): (HashedKey, HashedKey),
         logical: Option<LogicalKey>,
@@ -133,6 +139,7 @@ impl Container {
                 is_whole: logical.is_none() && min == slot.range.min && max == slot.range.max,
                 usable: Usable::new(&plan.layout, &index.layouts, index.crowded.clone(), plan.evaluates()),
                 partition: partition.clone(),
+                slot: slot.clone(),
                 space,
                 snapshot,
                 plan: plan.clone(),
@@ -160,6 +167,21 @@ impl PartitionReader {
     /// Returns the snapshot that is read.
     pub(crate) fn snapshot(&self) -> &dyn Snapshot {
         self.snapshot.as_ref()
+    }
+
+    /// Asks whether the physical partition may serve something now.
+    pub fn admit(&self, priority: Priority) -> Result<Admitted> {
+        self.slot.admit(self.partition.env.clock.as_ref(), priority, self.logical_bytes())
+    }
+
+    /// Takes down what was read here cost.
+    pub fn spend(&self, priority: Priority, charge: RequestUnits, took: Duration) {
+        let clock = self.partition.env.clock.as_ref();
+        self.slot.spend(clock, OperationKind::Query, priority, self.logical_bytes(), charge, took);
+    }
+
+    fn logical_bytes(&self) -> Option<&[u8]> {
+        self.logical.as_ref().map(|logical| &logical.as_bytes()[..])
     }
 
     /// Returns the id of the physical partition.

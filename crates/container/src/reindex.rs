@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::committer::Partition;
 use crate::container::Container;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 impl Container {
     /// Returns whether a partition that was opened has an index other than the definition asks for.
@@ -19,7 +19,7 @@ impl Container {
     /// Waits until [`Container::needs_reindex`].
     pub async fn reindex_wanted(&self) {
         loop {
-            let told = self.reindex_wanted.notified();
+            let told = self.core.reindex_wanted.notified();
             if self.needs_reindex() {
                 return;
             }
@@ -30,7 +30,11 @@ impl Container {
     /// Does one bounded piece of re-indexing, if there is something to do. Returns whether there is more.
     pub async fn reindex_step(&self) -> Result<bool> {
         let Some(partition) = self.partition_to_reindex() else { return Ok(false) };
-        partition.reindex(self.plan()).await?;
+        match partition.reindex(self.plan()).await {
+            // Others have taken its place, and have the same to do.
+            Err(error) if error.kind == ErrorKind::Conflict => {}
+            done => done?,
+        }
         Ok(self.needs_reindex())
     }
 
@@ -38,7 +42,7 @@ impl Container {
     pub fn index_progress(&self) -> Result<u8> {
         let plan = self.plan();
         let (mut done, mut total, mut is_complete) = (0, 0, true);
-        for slot in self.slots() {
+        for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
             let state = partition.index();
             let items = match state.progress {
@@ -65,6 +69,11 @@ impl Container {
 
     fn partition_to_reindex(&self) -> Option<Arc<Partition>> {
         let plan = self.plan();
-        self.open_partitions().find(|partition| plan.needs_reindex(&partition.index())).cloned()
+        let map = self.map_now();
+        // What is about to be replaced is not worth it, and must not change under those who copy it.
+        let mut wanting = map
+            .opened()
+            .filter(|(_, partition)| !partition.is_reshaping() && plan.needs_reindex(&partition.index()));
+        wanting.next().map(|(_, partition)| partition.clone())
     }
 }

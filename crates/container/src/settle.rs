@@ -7,7 +7,8 @@
 //!
 //! Not here: queueing and durability (`committer`), reading the body (`write`). In this folder: what a group does, and
 //! how to take it back (`effects`), what it goes on from (`settled`), several writes as one (`transaction`), the same
-//! on a snapshot (`draft`), index entries (`index`), bringing items to another layout of the index (`reindex`).
+//! on a snapshot (`draft`), index entries (`index`), taking items over from another partition (`adopt`), bringing items
+//! to another layout of the index (`reindex`), how much logical partitions hold and may hold (`sizes`).
 
 use std::cell::RefCell;
 
@@ -18,7 +19,7 @@ use bytes::Bytes;
 
 use crate::committer::{Done, Partition, Task};
 use crate::container::Plan;
-use crate::counters::LogicalSize;
+use crate::counters::SizeChange;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::feed::{Change, ChangeKind};
 use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
@@ -28,16 +29,18 @@ use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
+mod adopt;
 mod draft;
 mod effects;
 mod index;
 mod reindex;
 mod settled;
+mod sizes;
 mod transaction;
 
+pub(crate) use adopt::{Adopted, AdoptedState, AdoptedVersion, Origin};
 pub(crate) use draft::{Draft, Reads};
 pub(crate) use effects::Effects;
-use effects::LastSize;
 use index::NewVersion;
 pub(crate) use index::decode_count;
 pub(crate) use settled::{Settled, Touched};
@@ -138,7 +141,8 @@ impl<'a> Group<'a> {
     pub(crate) fn is_full(&self) -> bool {
         self.effects.index.is_full()
             || self.effects.value_bytes >= GROUP_BYTES_MAX
-            || self.effects.items.len() + self.effects.records.len() >= GROUP_RECORDS_MAX
+            || self.effects.items.len() + self.effects.records.len() + self.effects.sizes.len()
+                >= GROUP_RECORDS_MAX
     }
 
     /// Returns whether this is the draft of a transaction, which nothing is written of.
@@ -240,20 +244,15 @@ impl<'a> Group<'a> {
             entries: unique.len() + terms::composite_entries(plan.matcher(), old.stored().root()),
             partition_key: !plan.partition_key_is_id,
         };
-        let size_key = keys::size(&address.logical);
-        let mut size = self.size(&size_key)?;
         let number = old.header().number;
         let index_change = self.index_change(number, Some(&old), None)?;
+        let change = SizeChange::of_item(&address.key, Some(old.bytes().len()), None, index_change.growth());
+        let resized = self.resized(keys::size(&address.logical), change)?;
 
         // From here on nothing fails.
         self.note_repeat(&address.key);
         let layout = self.effects.index.state.layout_of(number).clone();
         self.change_index(index_change, &layout, None);
-        let bytes = (address.key.len() + old.bytes().len()) as u64;
-        size.items -= 1;
-        size.bytes -= bytes;
-        self.effects.counters.items -= 1;
-        self.effects.counters.bytes -= bytes;
         for (constraint, values) in unique.iter().enumerate() {
             self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
         }
@@ -261,7 +260,7 @@ impl<'a> Group<'a> {
         self.record(Family::Number, keys::number(header.number), None);
         let (position, _) =
             self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone(), self.ts);
-        self.set_size(size_key, size, position.lsn);
+        self.resize(resized, Some(position.lsn));
         let work = Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms };
         let charge = self.charge(&work, &address.key);
         self.effects.set_item(address.key.clone(), None);
@@ -301,30 +300,13 @@ impl<'a> Group<'a> {
                 ));
             }
         }
-        let old_bytes = old.as_ref().map_or(0, |old| (address.key.len() + old.bytes().len()) as u64);
-        let new_bytes = (address.key.len() + value.len()) as u64;
-        let size_key = keys::size(&address.logical);
-        let mut size = self.size(&size_key)?;
-        let size_after = size.bytes - old_bytes + new_bytes;
-        let size_max = self.partition.limits.logical_partition_bytes_max;
-        if size_after > size_max && new_bytes > old_bytes {
-            return Err(Error::new(
-                ErrorKind::LogicalPartitionFull,
-                format!(
-                    "partition key reached maximum size of {}: it holds {} bytes in {} items",
-                    readable_size(size_max),
-                    size.bytes,
-                    size.items
-                ),
-            ));
-        }
         let number = match (&old, drafted.and_then(|drafted| drafted.number)) {
             (Some(old), _) => old.header().number,
             (None, Some(number)) => number,
             (None, None) => self.partition.reserve_number()?,
         };
         let stamp = drafted.map(|drafted| drafted.stamp);
-        let mut header = ItemHeader { lsn: 0, operation: 0, number, ts, ttl, stamp };
+        let mut header = ItemHeader { lsn: 0, operation: 0, number, ts, ttl, stamp, shown_operation: None };
         let encoded = Stored::open(&value[header.bytes_len()..])
             .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
         let new = NewVersion {
@@ -334,6 +316,10 @@ impl<'a> Group<'a> {
             content: Some((entries, &plan.layout)),
         };
         let index_change = self.index_change(number, old.as_ref(), Some(new))?;
+        let old_bytes = old.as_ref().map(|old| old.bytes().len());
+        let change = SizeChange::of_item(&address.key, old_bytes, Some(value.len()), index_change.growth());
+        let resized = self.resized(keys::size(&address.logical), change)?;
+        self.check_room(plan, &resized)?;
 
         // From here on nothing fails.
         self.note_repeat(&address.key);
@@ -348,12 +334,8 @@ impl<'a> Group<'a> {
             self.use_number(stamp.number());
         }
         if old.is_none() {
-            self.effects.counters.items += 1;
-            size.items += 1;
             self.record(Family::Number, keys::number(number), Some(address.key.clone()));
         }
-        size.bytes = size_after;
-        self.effects.counters.bytes = self.effects.counters.bytes - old_bytes + new_bytes;
         let mut changed_entries = 0;
         for constraint in 0..unique.len().max(old_unique.len()) {
             let (before, after) = (old_unique.get(constraint), unique.get(constraint));
@@ -372,7 +354,7 @@ impl<'a> Group<'a> {
         }
         let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
         let (position, operation) = self.log(plan, kind, old.as_ref(), number, address.key.clone(), ts);
-        self.set_size(size_key, size, position.lsn);
+        self.resize(resized, Some(position.lsn));
         self.effects.value_bytes += value.len();
         header.lsn = position.lsn;
         header.operation = operation;
@@ -501,29 +483,6 @@ impl<'a> Group<'a> {
         self.base.item(key)
     }
 
-    fn set_size(&mut self, key: Bytes, size: LogicalSize, lsn: u64) {
-        self.effects.set_size(key, LastSize { size, lsn });
-    }
-
-    fn size(&mut self, key: &Bytes) -> Result<LogicalSize> {
-        if let Some((known, _)) = self.effects.sizes.get(key) {
-            return Ok(known.size);
-        }
-        let last = match self.settled.size(key) {
-            Some(known) => known,
-            None => self.settled.old_size(self.stored_size(key)?),
-        };
-        self.effects.sizes.insert(key.clone(), (last, false));
-        Ok(last.size)
-    }
-
-    fn stored_size(&self, key: &Bytes) -> Result<LogicalSize> {
-        match self.base.get(Family::Meta, key)? {
-            Some(bytes) => LogicalSize::decode(&bytes),
-            None => Ok(LogicalSize::default()),
-        }
-    }
-
     fn look_up(&self, family: Family, key: &Bytes) -> Result<Option<Bytes>> {
         let named = (family, key.clone());
         if let Some(known) = self.effects.records.get(&named) {
@@ -556,13 +515,4 @@ fn not_found(address: &ItemAddress) -> Error {
         ErrorKind::ItemNotFound,
         format!("entity with the specified id does not exist in the system: '{}'", address.id),
     )
-}
-
-fn readable_size(bytes: u64) -> String {
-    const GIB: u64 = 1 << 30;
-    if bytes >= GIB && bytes.is_multiple_of(GIB) {
-        format!("{} GB", bytes / GIB)
-    } else {
-        format!("{bytes} bytes")
-    }
 }

@@ -8,61 +8,9 @@
 //!
 //! Not here: the budget of a partition and its enforcement.
 
-use std::fmt;
-use std::iter::Sum;
-use std::ops::{Add, AddAssign};
+use std::ops::AddAssign;
 
-/// An amount of request units.
-// Kept in hundredths: the wire shows two decimals, and clients add charges up themselves, so a sum of
-// floats would disagree with theirs in the last digit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RequestUnits(u64);
-
-impl RequestUnits {
-    /// Nothing.
-    pub const ZERO: RequestUnits = RequestUnits(0);
-
-    /// Returns an amount given in hundredths of a request unit.
-    pub const fn from_hundredths(hundredths: u64) -> RequestUnits {
-        RequestUnits(hundredths)
-    }
-
-    /// Returns the amount in hundredths of a request unit.
-    pub const fn hundredths(self) -> u64 {
-        self.0
-    }
-
-    /// Rounds an amount of 1/21 request units, half up.
-    fn from_units(units: u64) -> RequestUnits {
-        RequestUnits((units * 200 + 21) / 42)
-    }
-}
-
-impl fmt::Display for RequestUnits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
-    }
-}
-
-impl Add for RequestUnits {
-    type Output = RequestUnits;
-
-    fn add(self, other: RequestUnits) -> RequestUnits {
-        RequestUnits(self.0 + other.0)
-    }
-}
-
-impl AddAssign for RequestUnits {
-    fn add_assign(&mut self, other: RequestUnits) {
-        self.0 += other.0;
-    }
-}
-
-impl Sum for RequestUnits {
-    fn sum<I: Iterator<Item = RequestUnits>>(amounts: I) -> RequestUnits {
-        amounts.fold(RequestUnits::ZERO, Add::add)
-    }
-}
+pub use armilla_governor::RequestUnits;
 
 /// How many replicas a read asks, which is what a consistency level costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +65,8 @@ pub enum Work {
     ReadNothing,
     /// The request was routed to a partition and refused there.
     Refused,
+    /// The request was routed to a partition that had no budget left.
+    Throttled,
     /// A script ran; what it read and wrote is counted by itself.
     Script {
         /// Steps of the interpreter.
@@ -163,7 +113,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// Rounds the amount, half up.
     pub(crate) fn total(self) -> RequestUnits {
-        RequestUnits::from_units(self.units) + RequestUnits(self.hundredths)
+        RequestUnits::from_twenty_firsts(self.units) + RequestUnits::from_hundredths(self.hundredths)
     }
 }
 
@@ -207,12 +157,14 @@ pub(crate) fn measure(work: &Work, cost: ReadCost, saving: Saving) -> Tally {
         Work::Page { item_bytes, entries_skipped } => {
             let units: u64 = item_bytes.iter().map(|bytes| read_units(*bytes)).sum();
             // 0.0042 a skipped entry: counted in ten-thousandths and rounded once.
-            let skipped = RequestUnits((42 * *entries_skipped as u64 + 50) / 100);
-            let page = RequestUnits::from_units(replicas * units) + skipped;
-            Tally { units: 0, hundredths: page.max(RequestUnits(100 * replicas)).0 }
+            let skipped = RequestUnits::from_hundredths((42 * *entries_skipped as u64 + 50) / 100);
+            let page = RequestUnits::from_twenty_firsts(replicas * units) + skipped;
+            let least = RequestUnits::from_hundredths(100 * replicas);
+            Tally { units: 0, hundredths: page.max(least).hundredths() }
         }
         Work::ReadNothing => Tally { units: 0, hundredths: 100 * replicas },
         Work::Refused => units(26),
+        Work::Throttled => units(8),
         Work::Script { steps } => Tally {
             units: SCRIPT_UNITS,
             hundredths: SCRIPT_STEPS_HUNDREDTHS * (steps / SCRIPT_STEPS_CHARGED),

@@ -10,7 +10,9 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
@@ -23,15 +25,17 @@ use crate::item::{ContainerIdentity, Item};
 use crate::keys::LogicalKey;
 use crate::reader::PartitionReader;
 use crate::settle::{Draft, TransactionTask, Written};
+use crate::supply::ChargeMeter;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::{self, ItemAddress, Precondition, WriteMode};
 
 /// Attempts of a transaction that trust that nobody else writes meanwhile; later ones keep others out.
 pub const OPTIMISTIC_ATTEMPTS_MAX: u32 = 2;
 
-/// A transaction over one logical partition. Dropping it lets go of everything; nothing was written.
+/// A transaction over one logical partition. What it costs is not taken down by itself: its owner says it. Dropping it lets go of everything; nothing was written.
 pub struct Transaction {
     partition: Arc<Partition>,
+    meter: ChargeMeter,
     plan: Arc<Plan>,
     partition_key: PartitionKey,
     logical: LogicalKey,
@@ -50,17 +54,30 @@ impl Container {
         partition_key: &PartitionKey,
         attempt: u32,
         cost: ReadCost,
+        priority: Priority,
     ) -> Result<Transaction> {
         let plan = self.plan();
         let (hashed, logical) = write::locate(&plan, partition_key)?;
-        let (slot, partition) = self.route(&hashed)?;
-        let hold = match attempt >= OPTIMISTIC_ATTEMPTS_MAX || partition.is_held(&logical) {
-            true => Some(partition.hold(&plan, &logical).await?),
-            false => None,
+        let bytes = logical.as_bytes();
+        let (mut slot, mut partition) = self.route(&hashed)?;
+        slot.admit(self.clock(), priority, Some(bytes))?;
+        let hold = loop {
+            if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_held(&logical) {
+                break None;
+            }
+            match partition.hold(&plan, &logical).await? {
+                Some(pass) => break Some(pass),
+                // Others have taken its place: the logical partition lies in one of them.
+                None => (slot, partition) = self.route(&hashed)?,
+            }
         };
-        let (reader, draft) = self.draft_on(&plan, slot, &logical, hashed, cost)?;
+        let clock = self.core.env.clock.clone();
+        let meter =
+            ChargeMeter::new(slot.clone(), clock, OperationKind::Script, priority, Some(bytes.clone()));
+        let (reader, draft) = self.draft_on(&plan, &slot, &logical, hashed, cost)?;
         Ok(Transaction {
             partition,
+            meter,
             plan,
             partition_key: partition_key.clone(),
             logical,
@@ -86,6 +103,16 @@ impl Transaction {
     /// Returns the partition key of the logical partition.
     pub fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
+    }
+
+    /// Takes down what the transaction cost in all, once.
+    pub fn settle_charge(&self, charge: RequestUnits, took: Duration) {
+        self.meter.settle(charge, took);
+    }
+
+    /// Returns what takes down the cost of the transaction, for after it has ended.
+    pub fn meter(&self) -> ChargeMeter {
+        self.meter.clone()
     }
 
     /// Reads an item, as this transaction left it if it wrote it.

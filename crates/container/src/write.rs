@@ -64,6 +64,7 @@ impl ItemAddress {
 /// Returns the hash of a whole partition key and the key prefix of its logical partition.
 pub(crate) fn locate(plan: &Plan, partition_key: &PartitionKey) -> Result<(HashedKey, LogicalKey)> {
     let definition = &plan.definition.partition_key;
+    let partition_key = &*definition.meant(partition_key);
     let levels = definition.paths.len();
     if partition_key.0.len() != levels {
         return Err(Error::new(
@@ -162,7 +163,7 @@ pub(crate) fn prepare_stored(
     let id = item_id(root)?;
     let ttl = item_ttl(root)?;
     let actual = extract(root, &plan.definition.partition_key.paths);
-    if !same_partition_key(&actual, expected) {
+    if !same_partition_key(&actual, &plan.definition.partition_key.meant(expected)) {
         return Err(Error::new(
             ErrorKind::PartitionKeyMismatch,
             format!(

@@ -1,6 +1,7 @@
 //! Who asks, and what they may do.
 
 use armilla_container::{ReadCost, SessionToken};
+use armilla_governor::Priority;
 use armilla_value::PartitionKey;
 use armilla_value::rid::ContainerRid;
 
@@ -17,12 +18,19 @@ pub struct Caller {
     pub consistency: Option<Consistency>,
     /// What they have seen.
     pub session: SessionToken,
+    /// Whether others go first when throughput is short.
+    pub priority: Priority,
 }
 
 impl Caller {
     /// Returns a caller who may do everything.
     pub fn full() -> Caller {
-        Caller { access: Access::Full, consistency: None, session: SessionToken::default() }
+        Caller {
+            access: Access::Full,
+            consistency: None,
+            session: SessionToken::default(),
+            priority: Priority::default(),
+        }
     }
 
     /// Returns what this caller's reads cost, or refuses a level that the account does not give.

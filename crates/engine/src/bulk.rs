@@ -46,12 +46,9 @@ impl Engine {
     ) -> Result<BatchAnswer> {
         check_count(operations.len())?;
         if let Some(id) = range_id
-            && !container.container().ranges().any(|range| range.id == id)
+            && !container.container().map().ranges.iter().any(|range| range.id == id)
         {
-            return Err(Error::new(
-                ErrorKind::RangeGone,
-                format!("the container has no partition key range '{id}' (any more)"),
-            ));
+            return Err(Error::range_gone(id));
         }
         let count = operations.len();
         let indexed = operations.into_iter().enumerate();

@@ -1,6 +1,10 @@
-//! Verifying a whole account: every partition of every container.
+//! Verifying a whole account: every partition of every container, and that nothing else is stored.
 
-use armilla_container::check_partition;
+mod spaces;
+
+use std::collections::HashSet;
+
+use armilla_container::{PartitionMap, check_partition};
 
 use crate::error::Result;
 use crate::open::Engine;
@@ -25,19 +29,17 @@ pub struct CheckReport {
 /// Verifies everything that an account stores. `progress` is told now and then where the check is and how many
 /// items it has read there.
 pub fn check(engine: &Engine, progress: &mut dyn FnMut(&str, u64)) -> Result<CheckReport> {
-    let mut report = CheckReport::default();
-    let containers: Vec<_> = {
-        let tree = engine.tree();
-        report.databases = tree.databases.iter().count() as u64;
-        tree.databases.iter().flat_map(|database| database.containers.iter().cloned()).collect()
-    };
-    for handle in containers {
+    let mut report =
+        CheckReport { databases: engine.tree().databases.iter().count() as u64, ..Default::default() };
+    for handle in engine.all_containers() {
         report.containers += 1;
-        let ids: Vec<u32> = handle.container().ranges().map(|range| range.id).collect();
-        for range_id in ids {
-            let place = format!("{}/{} range {range_id}", handle.database_id(), handle.id());
+        let map = handle.container().map();
+        let named = |problem: String| format!("{}/{}: {problem}", handle.database_id(), handle.id());
+        report.problems.extend(check_map(&map).into_iter().map(named));
+        for range in map.ranges {
+            let place = format!("{}/{} range {}", handle.database_id(), handle.id(), range.id);
             report.partitions += 1;
-            match check_partition(handle.container(), range_id, &mut |items| progress(&place, items)) {
+            match check_partition(handle.container(), range.id, &mut |items| progress(&place, items)) {
                 Ok(summary) => {
                     report.items += summary.items;
                     report.bytes += summary.bytes;
@@ -48,5 +50,55 @@ pub fn check(engine: &Engine, progress: &mut dyn FnMut(&str, u64)) -> Result<Che
             }
         }
     }
+    report.problems.extend(spaces::check(engine)?);
     Ok(report)
+}
+
+/// Verifies what opening a container does not: that ids are used once, and that nobody is their own ancestor's
+/// contemporary.
+fn check_map(map: &PartitionMap) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut ids = HashSet::new();
+    for range in &map.ranges {
+        if !ids.insert(range.id) {
+            problems.push(format!("the partition map names range {} twice", range.id));
+        }
+        if range.map_version > map.version {
+            problems.push(format!("range {} is of a later map than the one it is in", range.id));
+        }
+    }
+    for range in &map.ranges {
+        for parent in range.parents.iter().filter(|parent| ids.contains(parent)) {
+            problems.push(format!("range {} came from range {parent}, which is still there", range.id));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use armilla_container::Range;
+    use armilla_kv::SpaceId;
+    use armilla_value::HashedKey;
+
+    use super::*;
+
+    #[test]
+    fn maps() {
+        let range = |id: u32, parents: &[u32], map_version: u64| Range {
+            id,
+            min: HashedKey::MIN,
+            max: HashedKey::MAX,
+            parents: parents.to_vec(),
+            space: SpaceId(1),
+            lsn_base: 0,
+            map_version,
+            ts: 0,
+        };
+        let problems = |ranges: Vec<Range>| check_map(&PartitionMap { version: 3, ranges }).len();
+        assert_eq!(problems(vec![range(1, &[0], 2), range(3, &[0, 2], 3), range(4, &[0, 2], 3)]), 0);
+        assert_eq!(problems(vec![range(1, &[0], 2), range(1, &[0], 2)]), 1);
+        assert_eq!(problems(vec![range(0, &[], 1), range(2, &[0], 2)]), 1);
+        assert_eq!(problems(vec![range(0, &[], 4)]), 1);
+    }
 }

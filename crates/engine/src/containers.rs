@@ -1,12 +1,18 @@
-//! Containers: their definitions and their partition maps.
+//! Containers: their definitions, and what is kept of them in memory.
+//!
+//! Not here: their partition maps (`ranges`), and how those change (`reshaping`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
-use armilla_container::{Container, ContainerDefinition, ContainerIdentity, initial_ranges};
+use armilla_container::{
+    Container, ContainerDefinition, ContainerIdentity, FIRST_MAP_VERSION, Limits, PartitionMap, Supply,
+    initial_ranges,
+};
 use armilla_kv::SpaceId;
 use armilla_value::Value;
-use armilla_value::rid::{ChildKind, ChildRid, ContainerRid};
+use armilla_value::rid::ContainerRid;
+use bytes::Bytes;
 
 use crate::access::{Action, Caller};
 use crate::computed;
@@ -17,9 +23,10 @@ use crate::offers::Offer;
 use crate::open::Engine;
 use crate::record::{self, Version, tag};
 use crate::reindexing::Reindexing;
+use crate::reshaping::Reshaping;
 use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
 use crate::scripts::Scripts;
-use crate::throughput::Throughput;
+use crate::throughput::{Past, Throughput, partitions_for};
 use crate::tree::{Change, Page, etag};
 
 /// A container as operations on its items find it.
@@ -30,8 +37,15 @@ pub struct ContainerHandle {
     version: RwLock<Version>,
     /// Set when it was deleted while somebody still held it.
     deleted: AtomicBool,
+    /// Whether it was made without a partition key.
+    is_fixed: bool,
+    /// How many bytes one physical partition may hold.
+    partition_bytes_max: u64,
+    /// Whether it shares the throughput of its database.
+    sharing: AtomicBool,
     container: Container,
     reindexing: Reindexing,
+    reshaping: Reshaping,
     scripts: Scripts,
     script_turns: ScriptTurns,
 }
@@ -51,40 +65,8 @@ pub struct Usage {
     pub items: u64,
     /// Their bytes, keys and values.
     pub bytes: u64,
-}
-
-/// The partition map of a container.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RangeMap {
-    /// Grows with every change of the map.
-    pub version: u64,
-    /// The physical partitions, in the order of their ranges.
-    pub ranges: Vec<RangeInfo>,
-}
-
-/// One physical partition, as clients see it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RangeInfo {
-    /// Names it in its container.
-    pub id: u32,
-    /// Its first hashed key, in hexadecimal.
-    pub min: String,
-    /// The first hashed key beyond it, in hexadecimal.
-    pub max: String,
-    /// The partitions it came from, oldest first.
-    pub parents: Vec<u32>,
-    /// Its resource id.
-    pub rid: String,
-    /// Its link.
-    pub self_link: String,
-    /// Its version.
-    pub etag: crate::ETag,
-    /// Seconds since 1970 UTC when it was made.
-    pub ts: u32,
-    /// Its newest commit.
-    pub lsn: u64,
-    /// Its share of the container's throughput.
-    pub throughput_fraction: f64,
+    /// The bytes of the index.
+    pub index_bytes: u64,
 }
 
 impl ContainerHandle {
@@ -94,15 +76,24 @@ impl ContainerHandle {
         database_id: &str,
         version: Version,
         container: Container,
+        limits: &Limits,
     ) -> ContainerHandle {
+        let is_fixed = container.definition().is_fixed();
         ContainerHandle {
             rid,
             id: id.to_owned(),
             database_id: database_id.to_owned(),
             version: RwLock::new(version),
             deleted: AtomicBool::new(false),
+            is_fixed,
+            partition_bytes_max: match is_fixed {
+                true => limits.fixed_container_bytes,
+                false => limits.physical_partition_bytes,
+            },
+            sharing: AtomicBool::new(false),
             container,
             reindexing: Reindexing::default(),
+            reshaping: Reshaping::default(),
             scripts: Scripts::default(),
             script_turns: ScriptTurns::of_container(),
         }
@@ -137,9 +128,24 @@ impl ContainerHandle {
         &self.container
     }
 
+    /// Returns whether it was made without a partition key: then it is one physical partition, with limits of its own.
+    pub fn is_fixed(&self) -> bool {
+        self.is_fixed
+    }
+
+    /// Returns whether it shares the throughput of its database.
+    pub(crate) fn is_sharing(&self) -> bool {
+        self.sharing.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn share(&self) {
+        self.sharing.store(true, Ordering::Release);
+    }
+
     pub(crate) fn mark_deleted(&self) {
         self.deleted.store(true, Ordering::Release);
         self.reindexing.stop();
+        self.reshaping.container_deleted();
     }
 
     pub(crate) fn is_deleted(&self) -> bool {
@@ -157,6 +163,20 @@ impl ContainerHandle {
 
     pub(crate) fn reindexing(&self) -> &Reindexing {
         &self.reindexing
+    }
+
+    pub(crate) fn reshaping(&self) -> &Reshaping {
+        &self.reshaping
+    }
+
+    /// Returns the key of its record in the tree.
+    pub(crate) fn record_key(&self) -> Bytes {
+        record::key(tag::CONTAINER, self.rid.to_string().as_bytes())
+    }
+
+    /// Returns its record with a partition map.
+    pub(crate) fn record(&self, map: &PartitionMap) -> Bytes {
+        encode(self.version(), &self.definition(), map)
     }
 
     /// Says of a container that went away in the middle of an operation that it is not there.
@@ -180,8 +200,47 @@ impl ContainerHandle {
     /// Returns how many items the container has and how many bytes they take.
     pub fn usage(&self, caller: &Caller) -> Result<Usage> {
         caller.access.check_container(Action::Read, self.rid)?;
-        let counters = self.container.counters().map_err(|error| self.translate(error))?;
-        Ok(Usage { items: counters.items, bytes: counters.bytes })
+        self.stored()
+    }
+
+    /// Returns what one physical partition holds, if it is there and open. Cheap: it is asked for with every answer.
+    pub fn partition_usage(&self, range_id: u32) -> Option<Usage> {
+        let counters = self.container.partition_usage(range_id)?;
+        Some(Usage { items: counters.items, bytes: counters.bytes, index_bytes: counters.index_bytes })
+    }
+
+    /// Returns what each physical partition holds, in the order of their ranges. All are opened for it.
+    pub fn partition_usages(&self, caller: &Caller) -> Result<Vec<(u32, Usage)>> {
+        caller.access.check_container(Action::Read, self.rid)?;
+        self.usages()
+    }
+
+    fn usages(&self) -> Result<Vec<(u32, Usage)>> {
+        loop {
+            let positions = self.container.positions().map_err(|error| self.translate(error))?;
+            let ids = positions.iter().map(|position| position.range_id);
+            let usages = ids.map(|range_id| Some((range_id, self.partition_usage(range_id)?)));
+            // One may have been split in between.
+            if let Some(usages) = usages.collect() {
+                return Ok(usages);
+            }
+        }
+    }
+
+    /// Returns how much it holds, whoever asks. All partitions are opened for it.
+    pub(crate) fn stored(&self) -> Result<Usage> {
+        let mut sum = Usage { items: 0, bytes: 0, index_bytes: 0 };
+        for (_, usage) in self.usages()? {
+            sum.items += usage.items;
+            sum.bytes += usage.bytes;
+            sum.index_bytes += usage.index_bytes;
+        }
+        Ok(sum)
+    }
+
+    /// Returns how many bytes one physical partition of it may hold.
+    pub fn partition_bytes_max(&self) -> u64 {
+        self.partition_bytes_max
     }
 
     pub(crate) fn self_link(&self) -> String {
@@ -203,33 +262,6 @@ impl ContainerHandle {
             ts: version.ts,
             body,
         }
-    }
-
-    /// Returns the partition map.
-    pub fn ranges(&self, caller: &Caller) -> Result<RangeMap> {
-        caller.access.check_container(Action::Read, self.rid)?;
-        let positions = self.container.positions().map_err(|error| self.translate(error))?;
-        let count = positions.len() as f64;
-        // The map does not change yet, so its version is that of the container's making.
-        let version = Version { number: 1, ts: self.version().ts };
-        let ranges = self.container.ranges().zip(positions).map(|(range, position)| {
-            let rid = ChildRid::new(self.rid, ChildKind::PartitionKeyRange, u64::from(range.id) + 1)
-                .expect("range ids have 32 bits")
-                .to_string();
-            RangeInfo {
-                id: range.id,
-                min: range.min.to_hex(),
-                max: range.max.to_hex(),
-                parents: range.parents.clone(),
-                self_link: format!("{}pkranges/{rid}/", self.self_link()),
-                rid,
-                etag: etag(ResourceKind::Container, Version { number: u64::from(range.id) + 1, ..version }),
-                ts: version.ts,
-                lsn: position.lsn,
-                throughput_fraction: 1.0 / count,
-            }
-        });
-        Ok(RangeMap { version: version.number, ranges: ranges.collect() })
     }
 }
 
@@ -263,7 +295,7 @@ impl Engine {
         }
         let mut writer = self.writer().await;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
-        let (owner_rid, owner_id, shared) = {
+        let (owner_rid, owner_id, shared, sharing) = {
             let tree = self.tree();
             let owner = tree
                 .database(database)
@@ -272,23 +304,41 @@ impl Engine {
                 return Err(Error::exists(ResourceKind::Container, &definition.id));
             }
             let shared = tree.offer_of(&owner.rid.to_string()).map(|offer| offer.throughput);
-            (owner.rid, owner.id.clone(), shared)
+            let sharing = owner.containers.iter().filter(|container| container.is_sharing()).count();
+            (owner.rid, owner.id.clone(), shared.zip(owner.shared.clone()), sharing)
         };
+        let is_fixed = definition.is_fixed();
+        if let (None, Some((shared, _))) = (throughput, &shared) {
+            check_sharing(*shared, sharing, is_fixed)?;
+        }
         change.counters.container += 1;
         let rid = ContainerRid::new(owner_rid, change.counters.container);
         // A container without throughput of its own shares its database's, or gets the least there is.
         let own = throughput.or(if shared.is_none() { Some(Throughput::DEFAULT) } else { None });
-        let provisioned = own.or(shared).unwrap_or(Throughput::DEFAULT);
-        let version = definition.partition_key.version;
+        let provisioned = match (own, &shared) {
+            (Some(own), _) => own,
+            (None, Some((shared, _))) => *shared,
+            (None, None) => Throughput::DEFAULT,
+        };
+        if is_fixed {
+            provisioned.validate_fixed(self.limits())?;
+        }
+        let supply = match (own, shared) {
+            (None, Some((_, budgets))) => Supply::Shared(budgets),
+            _ => Supply::Own(provisioned.max()),
+        };
+        let is_sharing = matches!(supply, Supply::Shared(_));
+        let (version, ts) = (definition.partition_key.version, change.version.ts);
         let lsn_floor = change.counters.lsn_floor;
-        let ranges = initial_ranges(provisioned.max(), version, self.limits(), lsn_floor, || {
+        // One without a key is one partition, whatever its throughput.
+        let served = if is_fixed { 1 } else { provisioned.max() };
+        let ranges = initial_ranges(served, version, self.limits(), lsn_floor, ts, || {
             change.counters.space += 1;
             SpaceId(change.counters.space)
         });
-        let mut object = record::begin(change.version);
-        object.insert("definition", definition.to_value());
-        record::put_ranges(&mut object, ranges.iter());
-        change.put(record::key(tag::CONTAINER, rid.to_string().as_bytes()), record::encode(object));
+        let map = PartitionMap { version: FIRST_MAP_VERSION, ranges };
+        let record = encode(change.version, &definition, &map);
+        change.put(record::key(tag::CONTAINER, rid.to_string().as_bytes()), record);
         let id = definition.id.clone();
         let evaluator = computed::evaluator(&definition);
         let container = Container::open(
@@ -298,9 +348,15 @@ impl Engine {
             ContainerIdentity::new(rid),
             definition,
             evaluator,
-            ranges,
+            map,
+            supply,
+            self.policy(),
         );
-        let handle = ContainerHandle::new(rid, &id, &owner_id, change.version, container);
+        let handle = ContainerHandle::new(rid, &id, &owner_id, change.version, container, self.limits());
+        if is_sharing {
+            handle.share();
+        }
+        handle.want_partitions(partitions_for(provisioned.max(), self.limits()));
         let offer = match own {
             Some(throughput) => {
                 Some(Offer::create(&mut change, &handle.self_link(), &rid.to_string(), throughput)?)
@@ -312,7 +368,7 @@ impl Engine {
         let mut tree = self.tree_mut();
         let owner = tree.database_mut(owner_rid).expect("databases go only with the writer's lock held");
         let handle = Arc::new(handle);
-        Reindexing::start(&handle, self.env());
+        self.tend(&handle);
         owner.containers.insert(&id, u64::from(rid.number()), handle);
         tree.offers.extend(offer.map(|offer| (offer.number, offer)));
         Ok(answer)
@@ -371,10 +427,7 @@ impl Engine {
             .map_err(|error| Error::invalid(definition_message(&error)))?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         let version = change.version;
-        let mut object = record::begin(version);
-        object.insert("definition", definition.to_value());
-        record::put_ranges(&mut object, found.container.ranges());
-        change.put(record::key(tag::CONTAINER, found.rid.to_string().as_bytes()), record::encode(object));
+        change.put(found.record_key(), encode(version, &definition, &found.container.map()));
         change.commit().await?;
         let evaluator = computed::evaluator(&definition);
         found.container.set_definition(definition, evaluator);
@@ -396,7 +449,7 @@ impl Engine {
         precondition.check(etag(ResourceKind::Container, found.version()))?;
         let rid = found.rid.to_string();
         let offer = self.tree().offer_of(&rid).map(|offer| offer.number);
-        let spaces: Vec<SpaceId> = found.container.ranges().map(|range| range.space).collect();
+        let spaces: Vec<SpaceId> = found.container.map().ranges.iter().map(|range| range.space).collect();
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         change.delete(record::key(tag::CONTAINER, rid.as_bytes()));
         for key in found.scripts().record_keys() {
@@ -424,6 +477,31 @@ impl Engine {
         self.drop_spaces(&spaces).await?;
         Ok(resource::deleted())
     }
+}
+
+/// Refuses to let a container share the throughput of a database.
+fn check_sharing(shared: Throughput, sharing: usize, is_fixed: bool) -> Result<()> {
+    if is_fixed {
+        return Err(Error::invalid(
+            "a container without a partition key cannot share the throughput of its database: give it its own",
+        ));
+    }
+    let least = shared.minimum(&Past { sharing: sharing + 1, ..Past::default() });
+    if shared.max() < least {
+        return Err(Error::invalid(format!(
+            "{sharing} containers share the throughput of the database already; for one more it must be at least \
+             {least}, it is {}",
+            shared.max()
+        )));
+    }
+    Ok(())
+}
+
+fn encode(version: Version, definition: &ContainerDefinition, map: &PartitionMap) -> Bytes {
+    let mut object = record::begin(version);
+    object.insert("definition", definition.to_value());
+    record::put_map(&mut object, map);
+    record::encode(object)
 }
 
 fn read_definition(definition: &Value) -> Result<ContainerDefinition> {

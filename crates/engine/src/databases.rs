@@ -1,5 +1,7 @@
 //! Databases.
 
+use std::sync::Arc;
+
 use armilla_container::validate_resource_id;
 use armilla_kv::SpaceId;
 use armilla_value::Object;
@@ -60,6 +62,7 @@ impl Engine {
             rid,
             id: id.to_owned(),
             version: change.version,
+            shared: throughput.map(|throughput| Arc::new(self.shared_budgets(throughput.max()))),
             containers: Children::default(),
             users: Children::default(),
         };
@@ -134,7 +137,7 @@ impl Engine {
                     change.delete(key);
                 }
                 change.raise_lsn_floor(container);
-                spaces.extend(container.container().ranges().map(|range| range.space));
+                spaces.extend(container.container().map().ranges.iter().map(|range| range.space));
             }
             for user in found.users.iter() {
                 change.delete(record::key(tag::USER, user.rid.to_string().as_bytes()));

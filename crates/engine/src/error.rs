@@ -1,6 +1,7 @@
 //! The kinds of failure at the boundary. Each API translates them in its own `error_map`.
 
 use std::fmt;
+use std::time::Duration;
 
 use armilla_container as container;
 use armilla_container::{Position, RequestUnits};
@@ -58,6 +59,10 @@ pub enum ErrorKind {
     Unauthenticated,
     /// The partition split or moved. Refresh the partition map, retry at once.
     RangeGone,
+    /// The partition has spent what it may in this second; nothing was done. Retry after the wait that the error says.
+    Throttled,
+    /// The throughput, or the partition, is being changed already. Retry when that is done.
+    Locked,
     /// The caller has seen a later state than the partition has.
     SessionNotAvailable,
     /// A write may or may not have been applied. Read, then decide.
@@ -83,16 +88,36 @@ pub struct Error {
     pub position: Option<Position>,
     /// What a failing script had logged, if it was asked for.
     pub script_log: Option<String>,
+    /// How long to wait before it is tried again, where that is known.
+    pub retry_after: Option<Duration>,
 }
 
 impl Error {
     /// Returns a failure that cost nothing.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into(), charge: RequestUnits::ZERO, position: None, script_log: None }
+        Error {
+            kind,
+            message: message.into(),
+            charge: RequestUnits::ZERO,
+            position: None,
+            script_log: None,
+            retry_after: None,
+        }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Invalid, message)
+    }
+
+    pub(crate) fn locked(message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Locked, message)
+    }
+
+    pub(crate) fn range_gone(range_id: u32) -> Error {
+        Error::new(
+            ErrorKind::RangeGone,
+            format!("the container has no partition key range '{range_id}' (any more)"),
+        )
     }
 
     pub(crate) fn not_found(kind: ResourceKind, id: &str) -> Error {
@@ -152,6 +177,7 @@ impl From<container::Error> for Error {
             container::ErrorKind::Invalid => ErrorKind::Invalid,
             container::ErrorKind::Conflict => ErrorKind::Conflict,
             container::ErrorKind::RangeGone => ErrorKind::RangeGone,
+            container::ErrorKind::Throttled => ErrorKind::Throttled,
             container::ErrorKind::SessionNotAvailable => ErrorKind::SessionNotAvailable,
             container::ErrorKind::OutcomeUnknown => ErrorKind::OutcomeUnknown,
             container::ErrorKind::Unavailable => ErrorKind::Unavailable,
@@ -164,6 +190,7 @@ impl From<container::Error> for Error {
             charge: error.charge,
             position: error.position,
             script_log: None,
+            retry_after: error.retry_after,
         }
     }
 }

@@ -4,8 +4,8 @@
 //! between, the work is run again on a newer snapshot; after a few attempts the logical partition is held, so that
 //! nobody can. Work must therefore do nothing that cannot be undone but through its [`Execution`].
 //!
-//! Only the last attempt is charged: how often work had to be repeated depends on the neighbours, and a charge does
-//! not.
+//! Only the last attempt is charged, and only once, when it is over: how often work had to be repeated depends on the
+//! neighbours, and a charge does not.
 //!
 //! Not here: what scripts can reach (`collection`), and what the work is (`procedures`, `triggers`).
 
@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use armilla_container::{Position, ReadCost, RequestUnits, Transaction, Work, price};
 use armilla_env::Env;
+use armilla_governor::Priority;
 use armilla_script::{Finished, Outcome, Program, Role, Run, ScriptError};
 use armilla_value::PartitionKey;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -67,6 +68,7 @@ impl Engine {
         handle: &Arc<ContainerHandle>,
         partition_key: &PartitionKey,
         cost: ReadCost,
+        priority: Priority,
         work: W,
     ) -> Result<Transacted<T>>
     where
@@ -76,7 +78,8 @@ impl Engine {
         let work = Arc::new(work);
         let mut attempt = 0;
         loop {
-            let begun = handle.container().begin(partition_key, attempt, cost).await;
+            let began = self.env().clock.elapsed();
+            let begun = handle.container().begin(partition_key, attempt, cost, priority).await;
             let transaction = begun.map_err(|error| handle.translate(error))?;
             // The turn comes after the transaction, which may wait for one that holds the logical partition and has no
             // turn yet.
@@ -90,12 +93,18 @@ impl Engine {
                 (execution, outcome)
             })
             .await?;
-            match execution.finish(outcome).await {
+            let meter = execution.transaction.meter();
+            let finished = execution.finish(outcome).await;
+            let charge = match &finished {
                 Err(error) if error.kind == ErrorKind::Conflict && attempt + 1 < SCRIPT_ATTEMPTS_MAX => {
                     attempt += 1;
+                    continue;
                 }
-                finished => return finished,
-            }
+                Err(error) => error.charge,
+                Ok(transacted) => transacted.charge,
+            };
+            meter.settle(charge, self.env().clock.elapsed().saturating_sub(began));
+            return finished;
         }
     }
 }
@@ -121,8 +130,8 @@ pub(crate) struct Execution {
     /// When a script is stopped.
     end: Duration,
     long_runs: LongRuns,
-    /// How much the logical partition may hold.
-    logical_partition_bytes_max: u64,
+    /// How much the logical partition may hold; all of the container if it has no key.
+    bytes_max: u64,
     /// How much it held at about the beginning, once it was asked for.
     bytes_before: OnceCell<u64>,
     /// What scripts and their queries cost; the transaction knows the rest.
@@ -140,14 +149,17 @@ impl Execution {
     ) -> Execution {
         let (now, script_time) = (engine.env().clock.elapsed(), engine.script_time());
         Execution {
-            handle,
             transaction,
             env: engine.env().clone(),
             cost,
             closing: now + script_time * SCRIPT_CLOSING_PERCENT / 100,
             end: now + script_time,
             long_runs: engine.long_runs().clone(),
-            logical_partition_bytes_max: engine.limits().logical_partition_bytes_max,
+            bytes_max: match handle.is_fixed() {
+                true => engine.limits().fixed_container_bytes,
+                false => engine.limits().logical_partition_bytes_max,
+            },
+            handle,
             bytes_before: OnceCell::new(),
             charge: RequestUnits::ZERO,
             broken: None,

@@ -4,7 +4,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use armilla_container::{
-    ETag, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadItem, WriteMode, Written,
+    ETag, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem, Work, WriteMode,
+    Written, price,
 };
 use armilla_value::rid::ItemRid;
 use armilla_value::{PartitionKey, extract};
@@ -76,18 +77,22 @@ impl Engine {
             ItemName::Id(id) => {
                 let partition_key = required(partition_key)?;
                 caller.access.check_item(Action::Read, container.rid(), Some(id), Some(partition_key))?;
-                container.container().read_item(partition_key, id, known, &caller.session, cost)
+                let (session, priority) = (&caller.session, caller.priority);
+                let read = container.container().read_item(partition_key, id, known, session, cost, priority);
+                read.map_err(|error| container.translate(error))
             }
             ItemName::Rid(rid) => {
-                let found =
-                    container.container().read_item_by_number(rid.number(), None, &caller.session, cost);
-                let found = found.map_err(|error| container.translate(error))?;
+                let found = read_by_number(container, rid, caller, cost)?;
                 let (partition_key, id) = address(container, &found);
                 caller.access.check_item(Action::Read, container.rid(), Some(&id), Some(&partition_key))?;
-                container.container().read_item(&partition_key, &id, known, &caller.session, cost)
+                if known == Some(found.item.etag(container.identity())) {
+                    let charge = price(&Work::ReadNothing, cost);
+                    let unchanged = Error::new(ErrorKind::NotModified, "the item did not change");
+                    return Err(Error { charge, position: Some(found.position), ..unchanged });
+                }
+                Ok(found)
             }
         }
-        .map_err(|error| container.translate(error))
     }
 
     /// Creates an item, or creates or replaces one.
@@ -111,7 +116,7 @@ impl Engine {
         }
         container
             .container()
-            .write_item(mode, partition_key, None, body, precondition)
+            .write_item(mode, partition_key, None, body, precondition, caller.priority)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
@@ -137,7 +142,7 @@ impl Engine {
         }
         container
             .container()
-            .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition)
+            .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition, caller.priority)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
@@ -160,7 +165,7 @@ impl Engine {
         }
         container
             .container()
-            .delete_item(&partition_key, &id, precondition)
+            .delete_item(&partition_key, &id, precondition, caller.priority)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
@@ -185,7 +190,7 @@ impl Engine {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         container
             .container()
-            .patch_item(&partition_key, &id, patch, precondition)
+            .patch_item(&partition_key, &id, patch, precondition, caller.priority)
             .await
             .map_err(|error| container.translate(error))
     }
@@ -216,6 +221,7 @@ impl Engine {
             continuation: request.continuation,
             session: caller.session.clone(),
             cost,
+            priority: caller.priority,
         };
         container.container().list_items(&request).map_err(|error| container.translate(error))
     }
@@ -232,14 +238,23 @@ impl Engine {
             ItemName::Id(id) => (required(partition_key)?.clone(), id.to_owned()),
             ItemName::Rid(rid) => {
                 let cost = self.consistency().read_cost();
-                let found =
-                    container.container().read_item_by_number(rid.number(), None, &caller.session, cost);
-                address(container, &found.map_err(|error| container.translate(error))?)
+                address(container, &read_by_number(container, rid, caller, cost)?)
             }
         };
         caller.access.check_item(Action::Write, container.rid(), Some(&id), Some(&partition_key))?;
         Ok((partition_key, id))
     }
+}
+
+fn read_by_number(
+    container: &ContainerHandle,
+    rid: ItemRid,
+    caller: &Caller,
+    cost: ReadCost,
+) -> Result<ReadItem> {
+    let (session, priority) = (&caller.session, caller.priority);
+    let found = container.container().read_item_by_number(rid.number(), None, session, cost, priority);
+    found.map_err(|error| container.translate(error))
 }
 
 /// Returns the partition key and the id of an item that was found by its number.

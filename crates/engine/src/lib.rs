@@ -22,6 +22,7 @@ mod containers;
 mod databases;
 mod error;
 mod execution;
+mod figures;
 mod items;
 mod limits;
 mod offers;
@@ -29,10 +30,13 @@ mod open;
 mod permissions;
 mod procedures;
 mod queries;
+mod ranges;
 mod record;
 mod reindexing;
+mod reshaping;
 mod resource;
 mod scripts;
+mod supply;
 mod throughput;
 mod token;
 mod tree;
@@ -44,17 +48,21 @@ pub use batches::{ActionDone, BatchAction, BatchAnswer};
 pub use bulk::BulkOperation;
 pub use check::{CheckReport, check};
 pub use consistency::Consistency;
-pub use containers::{ContainerHandle, Located, RangeInfo, RangeMap, Usage};
+pub use containers::{ContainerHandle, Located, Usage};
 pub use error::{Error, ErrorKind, Result};
+pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
-    BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, ID_CHARACTERS_MAX, LIST_MAX, SCRIPT_ATTEMPTS_MAX,
-    SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT,
-    TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
+    BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, ID_CHARACTERS_MAX, LIST_MAX, RESHAPES_AT_ONCE_MAX,
+    SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, SHARING_CONTAINERS_MAX,
+    STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRIGGERS_MAX,
+    USER_FUNCTIONS_MAX,
 };
+pub use offers::{Migration, OfferState};
 pub use open::{Engine, EngineOptions};
 pub use procedures::ProcedureDone;
 pub use queries::{QueryMetrics, QueryPage, QueryRequest};
+pub use ranges::{RangeInfo, RangeMap, RangeStatus};
 pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};
 pub use scripts::{ScriptDefinition, ScriptKind, TriggerOperation, TriggerRule, TriggerTime};
 pub use throughput::Throughput;
@@ -62,9 +70,12 @@ pub use triggers::Triggers;
 
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{
-    ChangeKind, ContainerIdentity, ETag, Item, ItemPage, Limits, ListScope, Operation, Patch, Pointer,
-    Position, Precondition, ReadItem, RequestUnits, SessionToken, WriteMode, Written,
+    ChangeKind, ContainerIdentity, ETag, Item, ItemPage, Limits, ListScope, Operation, PartitionFigures,
+    Patch, Pointer, Position, Precondition, ReadItem, RequestUnits, SessionToken, WriteMode, Written,
 };
+
+// What is said of throughput is part of it, too.
+pub use armilla_governor::{Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch};
 
 // What a query counted is part of its answer.
 pub use armilla_query::Work as QueryCounts;

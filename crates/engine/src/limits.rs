@@ -61,3 +61,18 @@ pub const SCRIPT_ATTEMPTS_MAX: u32 = 8;
 
 /// Most actions of one batch.
 pub const BATCH_ACTIONS_MAX: usize = 100;
+
+/// Containers that share a database's throughput; for each further one the throughput must be higher.
+pub const SHARING_CONTAINERS_MAX: usize = 25;
+
+/// Splits and merges of an account that are carried out at the same time; others wait their turn.
+pub const RESHAPES_AT_ONCE_MAX: usize = 1;
+
+/// How long a split that failed, and is needed all the same, waits before it is tried again.
+pub(crate) const RESHAPE_RETRY_PERIOD: Duration = Duration::from_secs(5);
+
+/// How long the resource tree is left alone before it is asked again what became of a write to it.
+pub(crate) const OUTCOME_RETRY_PERIOD: Duration = Duration::from_millis(100);
+
+/// Characters that are kept of why a split or merge was given up.
+pub(crate) const FAILURE_CHARACTERS_MAX: usize = 500;

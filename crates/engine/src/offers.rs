@@ -1,16 +1,26 @@
-//! Offers: the throughput that a database or container was given.
+//! Offers: the throughput that a database or container was given, as a resource.
+//!
+//! Not here: changing it (`replace`), and what follows from it for containers (`supply`).
+
+mod replace;
+
+use std::sync::Arc;
 
 use armilla_value::rid::OfferRid;
 use armilla_value::{Object, Value};
 use bytes::Bytes;
 
 use crate::access::{Action, Caller};
+use crate::containers::ContainerHandle;
 use crate::error::{Error, Result};
 use crate::open::Engine;
 use crate::record::{self, Record, Version, tag};
-use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
+use crate::resource::{self, Answer, Feed, Resource, ResourceKind, check_modified};
+use crate::supply::Consumption;
 use crate::throughput::Throughput;
-use crate::tree::{Change, Page, etag, page_of};
+use crate::tree::{Change, Page, Tree, etag, page_of};
+
+pub use replace::{Migration, OfferState};
 
 /// The throughput of one database or container.
 #[derive(Debug, Clone)]
@@ -23,6 +33,8 @@ pub(crate) struct Offer {
     pub(crate) throughput: Throughput,
     /// The most that was ever provisioned, which bounds how little may be.
     pub(crate) highest_ever: u32,
+    /// The most that was stored whenever it was changed.
+    pub(crate) stored_ever_kb: u64,
     pub(crate) version: Version,
 }
 
@@ -45,6 +57,7 @@ impl Offer {
             resource_rid: resource_rid.to_owned(),
             throughput,
             highest_ever: throughput.max(),
+            stored_ever_kb: 0,
             version: change.version,
         };
         change.put(Offer::key(number), offer.encode());
@@ -60,6 +73,7 @@ impl Offer {
         object.insert("resource", self.resource_link.as_str());
         object.insert("rid", self.resource_rid.as_str());
         object.insert("highestEver", i64::from(self.highest_ever));
+        object.insert("storedEverKb", self.stored_ever_kb as i64);
         record::put_throughput(&mut object, self.throughput);
         record::encode(object)
     }
@@ -72,6 +86,11 @@ impl Offer {
             resource_rid: record.text("rid")?,
             throughput: record.throughput()?,
             highest_ever: record.number("highestEver")?,
+            // Older versions did not keep it.
+            stored_ever_kb: match record.find("storedEverKb") {
+                Some(_) => record.number("storedEverKb")?,
+                None => 0,
+            },
             version: record.version()?,
         })
     }
@@ -80,16 +99,14 @@ impl Offer {
         OfferRid::new(self.number).map(|rid| rid.to_string()).unwrap_or_default()
     }
 
-    fn resource(&self) -> Resource {
+    fn resource(&self, consumption: &Consumption) -> Resource {
         let rid = self.rid();
         let mut content = Object::default();
+        let reported = self.throughput.reported(consumption.used_part);
+        content.insert("offerThroughput", i64::from(reported));
         match self.throughput {
-            Throughput::Manual(value) => {
-                content.insert("offerThroughput", i64::from(value));
-            }
+            Throughput::Manual(_) => {}
             Throughput::Autoscale { max, increment_percent } => {
-                // What is reported while nothing is used.
-                content.insert("offerThroughput", i64::from(max / 10));
                 let mut settings = Object::default();
                 settings.insert("tier", 0i64);
                 settings.insert("maximumTierThroughput", i64::from(max));
@@ -108,7 +125,8 @@ impl Offer {
         content.insert("offerIsRUPerMinuteThroughputEnabled", false);
         let mut minimum = Object::default();
         minimum.insert("maxThroughputEverProvisioned", i64::from(self.highest_ever));
-        minimum.insert("maxConsumedStorageEverInKB", 0i64);
+        let stored_kb = self.stored_ever_kb.max(consumption.stored_kb());
+        minimum.insert("maxConsumedStorageEverInKB", i64::try_from(stored_kb).unwrap_or(i64::MAX));
         content.insert("offerMinimumThroughputParameters", Value::Object(minimum));
         let mut body = Object::default();
         body.insert("id", rid.as_str());
@@ -141,7 +159,11 @@ impl Engine {
         caller.access.check_account(Action::Read)?;
         let tree = self.tree();
         let (offers, continuation) = page_of(&tree.offers, &Page::new(count_max, continuation)?);
-        let resources = offers.into_iter().map(Offer::resource).collect();
+        // Partitions that nobody has used since the start are not opened for a list.
+        let resources = offers
+            .into_iter()
+            .map(|offer| offer.resource(&Consumption::seen(&tree.containers_of(offer))))
+            .collect();
         Ok(resource::feed(String::new(), resources, continuation))
     }
 
@@ -153,94 +175,22 @@ impl Engine {
         known: Option<crate::ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Read)?;
-        let tree = self.tree();
-        let offer = find(&tree, rid)?;
+        let (offer, containers) = self.offer_and_containers(rid)?;
         check_modified(known, etag(ResourceKind::Offer, offer.version))?;
-        Ok(resource::read(offer.resource()))
+        Ok(resource::read(offer.resource(&Consumption::whole(&containers)?)))
     }
 
-    /// Returns the least throughput that an offer may be set to.
-    pub fn minimum_throughput(&self, rid: &str) -> Result<u32> {
+    /// Returns an offer with the containers that draw on it.
+    fn offer_and_containers(&self, rid: &str) -> Result<(Offer, Vec<Arc<ContainerHandle>>)> {
         let tree = self.tree();
         let offer = find(&tree, rid)?;
-        Ok(offer.throughput.minimum(offer.highest_ever))
-    }
-
-    /// Sets the throughput of an offer from its whole resource. The kind of throughput stays.
-    pub async fn replace_offer(
-        &self,
-        caller: &Caller,
-        rid: &str,
-        body: &Value,
-        precondition: ResourcePrecondition,
-    ) -> Result<Answer<Resource>> {
-        caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
-        let mut offer = find(&self.tree(), rid)?.clone();
-        precondition.check(etag(ResourceKind::Offer, offer.version))?;
-        let throughput = read_content(body, offer.throughput)?;
-        throughput.validate()?;
-        let minimum = throughput.minimum(offer.highest_ever);
-        if throughput.max() < minimum {
-            return Err(Error::invalid(format!(
-                "the throughput {} is below the minimum of {minimum} for this resource, which follows from the \
-                 highest ever provisioned, {}",
-                throughput.max(),
-                offer.highest_ever
-            )));
-        }
-        let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
-        offer.throughput = throughput;
-        offer.highest_ever = offer.highest_ever.max(throughput.max());
-        offer.version = change.version;
-        change.put(Offer::key(offer.number), offer.encode());
-        change.commit().await?;
-        let answer = resource::written(offer.resource());
-        self.tree_mut().offers.insert(offer.number, offer);
-        Ok(answer)
+        Ok((offer.clone(), tree.containers_of(offer)))
     }
 }
 
-fn find<'t>(tree: &'t crate::tree::Tree, rid: &str) -> Result<&'t Offer> {
+/// Finds an offer by its resource id.
+pub(crate) fn find<'t>(tree: &'t Tree, rid: &str) -> Result<&'t Offer> {
     OfferRid::parse(rid)
         .and_then(|rid| tree.offers.get(&rid.number()))
         .ok_or_else(|| Error::not_found(ResourceKind::Offer, rid))
-}
-
-fn read_content(body: &Value, current: Throughput) -> Result<Throughput> {
-    let content = body.get("content").ok_or_else(|| Error::invalid("the offer has no 'content'"))?;
-    let positive = |value: &Value, name: &str| {
-        value
-            .as_i64()
-            .and_then(|number| u32::try_from(number).ok())
-            .ok_or_else(|| Error::invalid(format!("the offer's '{name}' must be a positive whole number")))
-    };
-    let settings = content.get("offerAutopilotSettings").filter(|settings| !settings.is_null());
-    match (current, settings) {
-        (Throughput::Autoscale { .. }, Some(settings)) => {
-            let max = settings.get("maxThroughput").ok_or_else(|| {
-                Error::invalid("the offer's 'content.offerAutopilotSettings' has no 'maxThroughput'")
-            })?;
-            let increment = settings
-                .get("autoUpgradePolicy")
-                .and_then(|policy| policy.get("throughputPolicy"))
-                .and_then(|policy| policy.get("incrementPercent"));
-            Ok(Throughput::Autoscale {
-                max: positive(max, "maxThroughput")?,
-                increment_percent: increment.map(|value| positive(value, "incrementPercent")).transpose()?,
-            })
-        }
-        (Throughput::Manual(_), None) => {
-            let value = content
-                .get("offerThroughput")
-                .ok_or_else(|| Error::invalid("the offer's 'content' has no 'offerThroughput'"))?;
-            Ok(Throughput::Manual(positive(value, "offerThroughput")?))
-        }
-        (Throughput::Autoscale { .. }, None) => Err(Error::invalid(
-            "the offer is an autoscale offer: 'content.offerAutopilotSettings' is missing",
-        )),
-        (Throughput::Manual(_), Some(_)) => Err(Error::invalid(
-            "the offer has manual throughput: 'content.offerAutopilotSettings' cannot be set by a replace",
-        )),
-    }
 }

@@ -1,10 +1,12 @@
 //! Opening and closing the engine.
 
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::HashSet;
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::Duration;
 
-use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits};
+use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits, SharedBudgets, Supply};
 use armilla_env::Env;
+use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, Scan, SpaceId, Store};
 use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
 use bytes::Bytes;
@@ -14,13 +16,15 @@ use crate::consistency::Consistency;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::execution::{LongRuns, ScriptTurns};
-use crate::limits::SCRIPT_SECONDS_MAX;
+use crate::limits::{RESHAPES_AT_ONCE_MAX, SCRIPT_SECONDS_MAX};
 use crate::offers::Offer;
 use crate::permissions::Permission;
 use crate::queries::QUERIES_AT_ONCE_MAX;
 use crate::record::{self, Record, TreeCounters, tag};
 use crate::reindexing::Reindexing;
+use crate::reshaping::Reshaping;
 use crate::scripts::{self, ScriptKind, StoredScript};
+use crate::throughput::Throughput;
 use crate::token::TokenMint;
 use crate::tree::{Children, Database, Tree, User, Writer};
 
@@ -36,6 +40,8 @@ pub struct EngineOptions {
     pub consistency: Consistency,
     /// How long a script may run.
     pub script_time: Duration,
+    /// Whether throughput is enforced, and whether it may be saved up.
+    pub policy: Policy,
 }
 
 impl Default for EngineOptions {
@@ -44,6 +50,7 @@ impl Default for EngineOptions {
             limits: Limits::default(),
             consistency: Consistency::Session,
             script_time: Duration::from_secs(SCRIPT_SECONDS_MAX.into()),
+            policy: Policy { enforced: true, burst: false },
         }
     }
 }
@@ -68,6 +75,22 @@ struct Shared {
     script_turns: ScriptTurns,
     long_runs: LongRuns,
     script_time: Duration,
+    policy: Policy,
+    /// Whether containers are tended.
+    background: bool,
+    /// Splits and merges that may be carried out at the same time.
+    reshape_turns: Arc<tokio::sync::Semaphore>,
+}
+
+/// An engine that may have been dropped meanwhile.
+#[derive(Clone)]
+pub(crate) struct WeakEngine(Weak<Shared>);
+
+impl WeakEngine {
+    /// Takes hold of the engine, if there still is one.
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(|shared| Engine { shared })
+    }
 }
 
 impl Drop for Shared {
@@ -76,6 +99,7 @@ impl Drop for Shared {
         if let Ok(tree) = self.tree.get_mut() {
             for container in tree.databases.iter().flat_map(|database| database.containers.iter()) {
                 container.reindexing().stop();
+                container.reshaping().stop();
             }
         }
     }
@@ -84,6 +108,21 @@ impl Drop for Shared {
 impl Engine {
     /// Opens the account that a store holds, or begins a new one.
     pub async fn open(store: Arc<dyn Store>, env: Env, options: EngineOptions) -> Result<Engine> {
+        Engine::open_with(store, env, options, true).await
+    }
+
+    /// Opens an account to look at it: nothing is split and no index is completed, whatever throughput, sizes and
+    /// policies ask for.
+    pub async fn open_at_rest(store: Arc<dyn Store>, env: Env, options: EngineOptions) -> Result<Engine> {
+        Engine::open_with(store, env, options, false).await
+    }
+
+    async fn open_with(
+        store: Arc<dyn Store>,
+        env: Env,
+        options: EngineOptions,
+        background: bool,
+    ) -> Result<Engine> {
         let limits = Arc::new(options.limits);
         let space = store.open_space(ROOT_SPACE)?;
         let secret_key = record::key(tag::SECRET, b"");
@@ -100,7 +139,7 @@ impl Engine {
             }
         };
         let snapshot = space.snapshot()?;
-        let mut loader = Loader::new(&store, &env, &limits);
+        let mut loader = Loader::new(&store, &env, &limits, options.policy);
         let mut scan = Scan::prefix(Family::Meta, b"");
         loop {
             let page = snapshot.scan(&scan)?;
@@ -128,20 +167,25 @@ impl Engine {
                 script_turns: ScriptTurns::of_account(),
                 long_runs: LongRuns::default(),
                 script_time: options.script_time,
+                policy: options.policy,
+                background,
+                reshape_turns: Arc::new(tokio::sync::Semaphore::new(RESHAPES_AT_ONCE_MAX)),
             }),
         };
         if !to_drop.is_empty() {
             engine.drop_spaces(&to_drop).await?;
         }
+        engine.all_containers().iter().for_each(|container| engine.tend(container));
         Ok(engine)
     }
 
     /// Waits for writes on their way, then closes the store.
     pub async fn close(&self) -> Result<()> {
+        // A split may hold the writer until it knows what became of it, or until this.
+        self.all_containers().iter().for_each(|container| container.reshaping().stop());
         let _writer = self.shared.writer.lock().await;
-        let containers: Vec<_> =
-            self.tree().databases.iter().flat_map(|database| database.containers.iter().cloned()).collect();
-        for container in containers {
+        for container in self.all_containers() {
+            container.reshaping().stopped().await;
             container.reindexing().stopped().await;
             container.container().drain().await;
         }
@@ -169,6 +213,41 @@ impl Engine {
         let committed = writer.space.commit(batch).await;
         writer.reopen_after(&committed)?;
         Ok(committed?)
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.shared))
+    }
+
+    /// Returns all containers of all databases.
+    pub(crate) fn all_containers(&self) -> Vec<Arc<ContainerHandle>> {
+        self.tree().databases.iter().flat_map(|database| database.containers.iter().cloned()).collect()
+    }
+
+    /// Starts what is done for a container in the background.
+    pub(crate) fn tend(&self, container: &Arc<ContainerHandle>) {
+        if self.shared.background {
+            Reindexing::start(container, self.env());
+            Reshaping::start(container, self);
+        }
+    }
+
+    /// Returns the one who changes the tree, if nobody does just now.
+    pub(crate) fn idle_writer(&self) -> Option<tokio::sync::MutexGuard<'_, Writer>> {
+        self.shared.writer.try_lock().ok()
+    }
+
+    pub(crate) fn reshape_turns(&self) -> Arc<tokio::sync::Semaphore> {
+        self.shared.reshape_turns.clone()
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        self.shared.policy
+    }
+
+    /// Returns the budgets of a database with throughput.
+    pub(crate) fn shared_budgets(&self, throughput: u32) -> SharedBudgets {
+        SharedBudgets::new(throughput, self.limits(), self.policy())
     }
 
     pub(crate) fn env(&self) -> &Env {
@@ -224,6 +303,7 @@ struct Loader {
     store: Arc<dyn Store>,
     env: Env,
     limits: Arc<Limits>,
+    policy: Policy,
     tree: Tree,
     counters: TreeCounters,
     scripts: Vec<StoredScript>,
@@ -232,11 +312,12 @@ struct Loader {
 }
 
 impl Loader {
-    fn new(store: &Arc<dyn Store>, env: &Env, limits: &Arc<Limits>) -> Loader {
+    fn new(store: &Arc<dyn Store>, env: &Env, limits: &Arc<Limits>, policy: Policy) -> Loader {
         Loader {
             store: store.clone(),
             env: env.clone(),
             limits: limits.clone(),
+            policy,
             tree: Tree::default(),
             counters: TreeCounters::default(),
             scripts: Vec::new(),
@@ -261,6 +342,7 @@ impl Loader {
                     rid,
                     id: id.clone(),
                     version: record.version()?,
+                    shared: None,
                     containers: Children::default(),
                     users: Children::default(),
                 };
@@ -278,6 +360,7 @@ impl Loader {
                     })?;
                 let id = definition.id.clone();
                 let evaluator = computed::evaluator(&definition);
+                let version = record.version()?;
                 let container = Container::open(
                     self.store.clone(),
                     self.env.clone(),
@@ -285,14 +368,15 @@ impl Loader {
                     ContainerIdentity::new(rid),
                     definition,
                     evaluator,
-                    record.ranges()?,
+                    record.map(version.ts)?,
+                    // Offers are read later.
+                    Supply::Own(Throughput::DEFAULT.max()),
+                    self.policy,
                 );
                 let database =
                     self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;
-                let handle = ContainerHandle::new(rid, &id, &database.id, record.version()?, container);
-                let handle = Arc::new(handle);
-                Reindexing::start(&handle, &self.env);
-                database.containers.insert(&id, u64::from(rid.number()), handle);
+                let handle = ContainerHandle::new(rid, &id, &database.id, version, container, &self.limits);
+                database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
             }
             tag::USER_FUNCTION | tag::STORED_PROCEDURE | tag::TRIGGER => {
                 let kind = ScriptKind::of_record_tag(*tag).ok_or_else(damaged)?;
@@ -329,7 +413,7 @@ impl Loader {
     }
 
     fn finish(mut self) -> Result<(Tree, TreeCounters)> {
-        for permission in self.permissions {
+        for permission in std::mem::take(&mut self.permissions) {
             let rid = permission.rid;
             let user_rid = rid.user();
             let user = self
@@ -340,7 +424,7 @@ impl Loader {
             let id = permission.id.clone();
             user.permissions.insert(&id, rid.number(), permission);
         }
-        for script in self.scripts {
+        for script in std::mem::take(&mut self.scripts) {
             let rid = script.rid;
             let container_rid = rid.container();
             let container = self
@@ -351,7 +435,33 @@ impl Loader {
             let id = script.id.clone();
             container.scripts().of_mut(script.kind).insert(&id, rid.number(), script);
         }
+        self.supply();
         Ok((self.tree, self.counters))
+    }
+
+    /// Gives containers the throughput that the offers say.
+    fn supply(&mut self) {
+        let owners: HashSet<&str> = self.tree.offers.values().map(|offer| &*offer.resource_rid).collect();
+        for database in self.tree.databases.iter() {
+            if owners.contains(&*database.rid.to_string()) {
+                let sharing = database
+                    .containers
+                    .iter()
+                    .filter(|container| !owners.contains(&*container.rid().to_string()));
+                sharing.for_each(|container| container.share());
+            }
+        }
+        let now_ms = self.env.clock.now_ms();
+        let offers: Vec<Offer> = self.tree.offers.values().cloned().collect();
+        for offer in offers {
+            let database =
+                DatabaseRid::parse(&offer.resource_rid).and_then(|rid| self.tree.database_mut(rid));
+            if let Some(database) = database {
+                let budgets = SharedBudgets::new(offer.throughput.max(), &self.limits, self.policy);
+                database.shared = Some(Arc::new(budgets));
+            }
+            self.tree.supply(&offer, &self.limits, now_ms);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Permissions: what a user may do with one container or item, and the tokens that prove it.
 
+use armilla_governor::Priority;
 use armilla_value::PartitionKey;
 use armilla_value::rid::{ContainerRid, ItemRid, PermissionRid};
 use armilla_value::{Object, Value, json};
@@ -375,7 +376,13 @@ fn find_resource(tree: &Tree, link: &str) -> Result<(ContainerRid, Option<String
             let rid = ItemRid::parse(segment).ok_or_else(refused)?;
             let session = Default::default();
             let cost = armilla_container::ReadCost::Single;
-            let read = found.container().read_item_by_number(rid.number(), None, &session, cost)?;
+            let read = found.container().read_item_by_number(
+                rid.number(),
+                None,
+                &session,
+                cost,
+                Priority::default(),
+            )?;
             let root = read.item.stored().root();
             root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned())
         }

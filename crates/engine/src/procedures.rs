@@ -44,7 +44,7 @@ impl Engine {
         caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))?;
         let program = container.scripts().find(ScriptKind::StoredProcedure, procedure, *by_rid)?.program;
         let arguments = arguments.to_vec();
-        let transacted = self.transact(container, partition_key, cost, move |execution| {
+        let transacted = self.transact(container, partition_key, cost, caller.priority, move |execution| {
             let (result, log) = execution.run(&program, Role::Procedure { arguments: &arguments }, keeps_log);
             match result {
                 Ok(Finished { response_body, .. }) => Ok((response_body, log)),

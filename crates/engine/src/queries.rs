@@ -3,6 +3,7 @@
 //! Execution is synchronous and bounded by a page's budget; it runs on threads that may block, at most
 //! [`QUERIES_AT_ONCE_MAX`] of them, so that sockets are never kept waiting by a scan.
 
+mod admission;
 mod functions;
 mod metrics;
 mod scope;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use armilla_container::definition::GeospatialType;
 use armilla_container::{ContainerDefinition, QueryWork, ReadCost, Transaction, query_charge};
 use armilla_env::Env;
+use armilla_governor::Priority;
 use armilla_index::IndexingPolicy;
 use armilla_query::gateway::{self, Features};
 use armilla_query::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
@@ -21,7 +23,7 @@ use armilla_query::physical::PhysicalPlan;
 use armilla_query::source::{MemoryOptions, MemorySource};
 use armilla_query::{
     Budget, CompileOptions, CompiledQuery, Environment, NoUserFunctions, Page, ResumeFilter, Source,
-    UserFunctions, Work, execute, utilization_v1, utilization_v2,
+    UserFunctions, Work, continuation_cuts, execute, utilization_v1, utilization_v2,
 };
 use armilla_value::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -32,6 +34,7 @@ use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Engine;
 use crate::{ListScope, Position, RequestUnits};
+use admission::Admission;
 use functions::ContainerFunctions;
 use source::ReaderSource;
 
@@ -147,7 +150,8 @@ impl Engine {
         caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
         let _turn = self.query_turn().await;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
-        let run = move || query(&handle, &request, &session, cost, &env);
+        let asker = Asker { session, cost, priority: caller.priority };
+        let run = move || query(&handle, &request, &asker, &env);
         if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
             // Other tasks move to another thread, and the query saves two changes of threads.
             return tokio::task::block_in_place(run);
@@ -191,7 +195,9 @@ impl Engine {
         let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
         let source = MemorySource::new(documents, &IndexingPolicy::default(), memory).map_err(refused)?;
         let deadline = started + PAGE_PATIENCE;
-        let world = World { geometry: false, functions: &NoUserFunctions, env: self.env(), deadline };
+        let spent = |_: &Work| false;
+        let world =
+            World { geometry: false, functions: &NoUserFunctions, env: self.env(), deadline, spent: &spent };
         let page = run(&compiled, &[&source], request, None, &world).map_err(refused)?;
         let (cost, env, times) = (ReadCost::Single, self.env(), Times::default());
         Ok(finish(page, &compiled, Vec::new(), Ending { cost, env, started, times }))
@@ -203,14 +209,15 @@ impl Engine {
     }
 }
 
-/// Runs a query over the partitions it is about.
-fn query(
-    handle: &ContainerHandle,
-    request: &QueryRequest,
-    session: &crate::SessionToken,
+/// Who asks, as far as a query wants to know.
+struct Asker {
+    session: crate::SessionToken,
     cost: ReadCost,
-    env: &Env,
-) -> Result<QueryPage> {
+    priority: Priority,
+}
+
+/// Runs a query over the partitions it is about.
+fn query(handle: &ContainerHandle, request: &QueryRequest, asker: &Asker, env: &Env) -> Result<QueryPage> {
     let refused = |error| bad_query(&request.text, error);
     let prepared = Prepared::new(handle, request, env, env.clock.elapsed() + PAGE_PATIENCE)?;
     let container = handle.container();
@@ -221,13 +228,19 @@ fn query(
         let plan = gateway::additional_error_info(&compiled.ast, &compiled.bound, &shape).map_err(refused)?;
         return Err(Error::new(ErrorKind::QueryNeedsPlan, plan));
     }
+    // A token speaks of parts of the ring; where partitions were merged since, they are read in those parts.
+    let cuts = match &request.continuation {
+        Some(token) => continuation_cuts(token, compiled.fingerprint).map_err(refused)?,
+        None => Vec::new(),
+    };
     let mut sources = Vec::new();
     for scope in &scopes.scopes {
-        let touched = container.readers(scope, session).map_err(|error| handle.translate(error))?;
-        let source = |reader| ReaderSource::new(Arc::new(reader), env.clock.clone());
-        sources.extend(touched.into_iter().map(source));
+        let readers = scope::readers(container, scope, &asker.session, &cuts);
+        let readers = readers.map_err(|error| handle.translate(error))?;
+        let source = |reader| ReaderSource::new(Arc::new(reader), asker.priority, env.clock.clone());
+        sources.extend(readers.into_iter().map(source));
     }
-    prepared.answer(sources, request, cost, env)
+    prepared.answer(handle, sources, request, asker.cost, env)
 }
 
 /// Runs a query of a script in its logical partition: over what its transaction's snapshot holds, but for what the
@@ -249,7 +262,7 @@ pub(crate) fn query_inside(
         let deleted = transaction.deleted().clone();
         sources.push(ReaderSource::without(transaction.snapshot(), deleted, env.clock.clone()));
     }
-    prepared.answer(sources, request, cost, env)
+    prepared.answer(handle, sources, request, cost, env)
 }
 
 /// A query that was read, with what it needs of its container.
@@ -285,6 +298,7 @@ impl Prepared {
 
     fn answer(
         &self,
+        handle: &ContainerHandle,
         sources: Vec<ReaderSource>,
         request: &QueryRequest,
         cost: ReadCost,
@@ -296,10 +310,24 @@ impl Prepared {
             Some(value) => Some(scope::resume_filter(value).map_err(refused)?),
             None => None,
         };
+        let admission = Admission::new(&sources, request.continuation.is_none(), cost);
+        if !self.compiled.reads_in_turn() {
+            admission.ask_all(handle)?;
+        }
+        let function_places = self.compiled.functions.len();
+        let spent = |work: &Work| admission.is_spent(&counted(work, function_places));
         let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
         let geometry = self.definition.geospatial == Some(GeospatialType::Geometry);
-        let world = World { geometry, functions: &self.functions, env, deadline: self.deadline };
+        let (functions, deadline) = (&self.functions, self.deadline);
+        let world = World { geometry, functions, env, deadline, spent: &spent };
         let page = run(&self.compiled, &views, request, resume.as_ref(), &world).map_err(refused)?;
+        // A page that ended before its first partition has nothing to show, and goes on nowhere else.
+        if page.row_count == 0
+            && page.work == page.work_before
+            && let Some(refusal) = admission.refusal(handle)
+        {
+            return Err(refusal);
+        }
         let mut times = Times { compile: self.compile, ..Times::default() };
         for source in &sources {
             let (index, load) = source.times();
@@ -307,7 +335,9 @@ impl Prepared {
             times.load += load;
         }
         let ending = Ending { cost, env, started: self.started, times };
-        Ok(finish(page, &self.compiled, positions, ending))
+        let page = finish(page, &self.compiled, positions, ending);
+        admission.spend(page.charge, env.clock.elapsed().saturating_sub(self.started));
+        Ok(page)
     }
 }
 
@@ -318,6 +348,8 @@ struct World<'w> {
     env: &'w Env,
     /// When a page ends as far as it is.
     deadline: Duration,
+    /// Whether it has used what it may, having done this.
+    spent: &'w dyn Fn(&Work) -> bool,
 }
 
 fn run(
@@ -327,8 +359,8 @@ fn run(
     resume: Option<&ResumeFilter>,
     world: &World<'_>,
 ) -> armilla_query::Result<Page> {
-    let World { geometry, functions, env, deadline } = *world;
-    let expired = || env.clock.elapsed() >= deadline;
+    let World { geometry, functions, env, deadline, spent } = *world;
+    let expired = |work: &Work| env.clock.elapsed() >= deadline || spent(work);
     let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
     let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired };
     let ticks = || env.clock.now_ms().saturating_mul(10_000);

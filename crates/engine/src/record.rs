@@ -3,7 +3,7 @@
 //! JSON, because these records are few, change shape with the product, and are read by people in need.
 //! Keys and members: `docs/on-disk.md`.
 
-use armilla_container::Range;
+use armilla_container::{FIRST_MAP_VERSION, PartitionMap, Range};
 use armilla_kv::SpaceId;
 use armilla_value::HashedKey;
 use armilla_value::{Object, Value, json};
@@ -146,16 +146,27 @@ impl<'a> Record<'a> {
         Ok(Version { number: self.number("version")?, ts: self.number("ts")? })
     }
 
-    pub(crate) fn ranges(&self) -> Result<Vec<Range>> {
+    /// Returns the partition map of a container. Records of older versions do not say when their ranges were made:
+    /// with the container, whose time stamp is given.
+    pub(crate) fn map(&self, container_ts: u32) -> Result<PartitionMap> {
         let damaged = || self.damaged("ranges");
         let ranges = self.get("ranges")?.as_array().ok_or_else(damaged)?;
-        let ranges: Vec<Range> =
-            ranges.iter().map(|range| decode_range(range).ok_or_else(damaged)).collect::<Result<_>>()?;
+        let ranges: Vec<Range> = ranges
+            .iter()
+            .map(|range| decode_range(range, container_ts).ok_or_else(damaged))
+            .collect::<Result<_>>()?;
         let whole = ranges.first().is_some_and(|first| first.min == HashedKey::MIN)
             && ranges.last().is_some_and(|last| last.max == HashedKey::MAX)
             && ranges.windows(2).all(|pair| pair[0].max == pair[1].min);
         // A map with a gap would lose items without a word.
-        if whole { Ok(ranges) } else { Err(damaged()) }
+        if !whole {
+            return Err(damaged());
+        }
+        let version = match self.find("mapVersion") {
+            Some(_) => self.number("mapVersion")?,
+            None => FIRST_MAP_VERSION,
+        };
+        Ok(PartitionMap { version, ranges })
     }
 
     pub(crate) fn throughput(&self) -> Result<Throughput> {
@@ -188,8 +199,8 @@ pub(crate) fn put_throughput(record: &mut Object, throughput: Throughput) {
 }
 
 /// Adds a partition map to a record.
-pub(crate) fn put_ranges<'r>(record: &mut Object, ranges: impl Iterator<Item = &'r Range>) {
-    let ranges = ranges.map(|range| {
+pub(crate) fn put_map(record: &mut Object, map: &PartitionMap) {
+    let ranges = map.ranges.iter().map(|range| {
         let mut object = Object::default();
         object.insert("id", i64::from(range.id));
         object.insert("min", range.min.to_hex());
@@ -198,13 +209,21 @@ pub(crate) fn put_ranges<'r>(record: &mut Object, ranges: impl Iterator<Item = &
             .insert("parents", Value::Array(range.parents.iter().map(|id| i64::from(*id).into()).collect()));
         object.insert("space", range.space.0 as i64);
         object.insert("lsnBase", range.lsn_base as i64);
+        object.insert("mapVersion", range.map_version as i64);
+        object.insert("ts", i64::from(range.ts));
         Value::Object(object)
     });
-    record.insert("ranges", Value::Array(ranges.collect()));
+    let ranges = Value::Array(ranges.collect());
+    record.insert("mapVersion", map.version as i64);
+    record.insert("ranges", ranges);
 }
 
-fn decode_range(range: &Value) -> Option<Range> {
+fn decode_range(range: &Value, container_ts: u32) -> Option<Range> {
     let parents = range.get("parents")?.as_array()?;
+    let (map_version, ts) = match (range.get("mapVersion"), range.get("ts")) {
+        (None, None) => (FIRST_MAP_VERSION, container_ts),
+        (version, ts) => (u64::try_from(version?.as_i64()?).ok()?, u32::try_from(ts?.as_i64()?).ok()?),
+    };
     Some(Range {
         id: u32::try_from(range.get("id")?.as_i64()?).ok()?,
         min: HashedKey::from_hex(range.get("min")?.as_str()?)?,
@@ -212,46 +231,10 @@ fn decode_range(range: &Value) -> Option<Range> {
         parents: parents.iter().map(|id| u32::try_from(id.as_i64()?).ok()).collect::<Option<_>>()?,
         space: SpaceId(u64::try_from(range.get("space")?.as_i64()?).ok()?),
         lsn_base: u64::try_from(range.get("lsnBase")?.as_i64()?).ok()?,
+        map_version,
+        ts,
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(ranges: &str) -> Bytes {
-        let mut bytes = vec![FORMAT_VERSION];
-        bytes.extend_from_slice(format!(r#"{{"ranges":{ranges}}}"#).as_bytes());
-        bytes.into()
-    }
-
-    fn range(id: u32, min: &str, max: &str) -> String {
-        format!(r#"{{"id":{id},"min":"{min}","max":"{max}","parents":[],"space":{id},"lsnBase":0}}"#)
-    }
-
-    #[test]
-    fn a_partition_map_covers_the_ring_or_is_damaged() {
-        let read = |ranges: &str| Record::decode(&record(ranges), "a container").unwrap().ranges();
-        let whole = read(&format!("[{},{}]", range(0, "", "20"), range(1, "20", "FF"))).unwrap();
-        assert_eq!(whole.len(), 2);
-        for damaged in [
-            "[]".to_owned(),
-            "7".to_owned(),
-            "[{}]".to_owned(),
-            format!("[{}]", range(0, "10", "FF")),
-            format!("[{}]", range(0, "", "20")),
-            format!("[{},{}]", range(0, "", "20"), range(1, "30", "FF")),
-            format!("[{},{}]", range(0, "", "30"), range(1, "20", "FF")),
-        ] {
-            assert_eq!(read(&damaged).unwrap_err().kind, ErrorKind::Corrupt, "{damaged}");
-        }
-    }
-
-    #[test]
-    fn records_of_other_versions_are_refused() {
-        for bytes in [&b""[..], &[9, b'{', b'}'], &[FORMAT_VERSION, b'['], &[FORMAT_VERSION, b'1']] {
-            let error = Record::decode(bytes, "a record").err().unwrap();
-            assert_eq!(error.kind, ErrorKind::Corrupt, "{bytes:?}");
-        }
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use armilla_container::ETag;
+use armilla_container::{ETag, SharedBudgets};
 use armilla_kv::{self as kv, Batch, Family, Space, SpaceId, Store};
 use armilla_value::rid::{ContainerRid, DatabaseRid, UserRid};
 use bytes::Bytes;
@@ -32,6 +32,8 @@ pub(crate) struct Database {
     pub(crate) rid: DatabaseRid,
     pub(crate) id: String,
     pub(crate) version: Version,
+    /// What the containers without throughput of their own share, if it was given some.
+    pub(crate) shared: Option<Arc<SharedBudgets>>,
     pub(crate) containers: Children<Arc<ContainerHandle>>,
     pub(crate) users: Children<User>,
 }
@@ -185,8 +187,14 @@ impl Writer {
     /// A failed commit closes its handle: opens the space again, unless somebody else has taken it over.
     pub(crate) fn reopen_after(&mut self, committed: &kv::Result<()>) -> Result<()> {
         if committed.as_ref().is_err_and(|error| error.kind() != kv::ErrorKind::Fenced) {
-            self.space = self.store.open_space(ROOT_SPACE)?;
+            self.reopen()?;
         }
+        Ok(())
+    }
+
+    /// Opens the space again. What was on its way to it lands before, or never.
+    pub(crate) fn reopen(&mut self) -> Result<()> {
+        self.space = self.store.open_space(ROOT_SPACE)?;
         Ok(())
     }
 }
@@ -223,6 +231,11 @@ impl<'w> Change<'w> {
     /// Notes that a space is to be dropped, so that a crash before it is dropped changes nothing.
     pub(crate) fn drop_space(&mut self, space: SpaceId) {
         self.put(record::key(tag::SPACE_TO_DROP, &space.0.to_be_bytes()), Bytes::new());
+    }
+
+    /// Takes such a note back.
+    pub(crate) fn keep_space(&mut self, space: SpaceId) {
+        self.delete(record::key(tag::SPACE_TO_DROP, &space.0.to_be_bytes()));
     }
 
     pub(crate) async fn commit(mut self) -> Result<()> {

@@ -68,7 +68,7 @@ impl Engine {
         };
         let pre = find(&triggers.pre, TriggerTime::Pre)?;
         let post = find(&triggers.post, TriggerTime::Post)?;
-        let transacted = self.transact(container, partition_key, cost, move |execution| {
+        let transacted = self.transact(container, partition_key, cost, caller.priority, move |execution| {
             write_and_run(execution, &write, pre.as_ref(), post.as_ref())
         });
         let transacted = transacted.await?;

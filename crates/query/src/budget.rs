@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use crate::error::{Error, Result};
 use crate::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, QUERY_MEMORY_BYTES_MAX};
+use crate::work::Work;
 
 /// How much a page may hold, and how long it may take.
 #[derive(Clone, Copy)]
@@ -12,14 +13,14 @@ pub struct Budget<'b> {
     pub rows_max: usize,
     /// Bytes of JSON after which the page ends; the first row may be larger.
     pub bytes_max: usize,
-    /// Tells whether the page has taken long enough.
-    pub expired: &'b dyn Fn() -> bool,
+    /// Tells of what the page has counted so far whether it is enough, or has taken long enough; asked now and then.
+    pub expired: &'b dyn Fn(&Work) -> bool,
 }
 
 impl Default for Budget<'_> {
     /// The page of a client that asks for nothing in particular, without a bound on its time.
     fn default() -> Self {
-        Budget { rows_max: PAGE_ROWS_DEFAULT, bytes_max: PAGE_BYTES_MAX, expired: &|| false }
+        Budget { rows_max: PAGE_ROWS_DEFAULT, bytes_max: PAGE_BYTES_MAX, expired: &|_| false }
     }
 }
 

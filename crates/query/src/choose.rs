@@ -67,7 +67,8 @@ pub fn choose(plan: &LogicalPlan, source: &dyn Source) -> Result<PhysicalPlan> {
     }
     let mut indexes = Indexes::new(source);
     let (served, missing) = conjuncts.indexes(&mut indexes);
-    let chooser = Chooser { plan, source, conjuncts: &conjuncts, served, missing };
+    let is_told = conjuncts.is_told(&mut indexes);
+    let chooser = Chooser { plan, source, conjuncts: &conjuncts, served, missing, is_told };
     if order.is_none()
         && let Some((only, used)) = only::answer(plan, &conjuncts, &mut indexes)?
     {
@@ -82,7 +83,13 @@ pub fn choose(plan: &LogicalPlan, source: &dyn Source) -> Result<PhysicalPlan> {
 }
 
 fn of_nothing(residual: Vec<Expr>) -> PhysicalPlan {
-    PhysicalPlan { access: Access::Nothing, residual, served: Vec::new(), missing: Vec::new() }
+    PhysicalPlan {
+        access: Access::Nothing,
+        residual,
+        served: Vec::new(),
+        missing: Vec::new(),
+        rejects_by_index: false,
+    }
 }
 
 /// How items are found, whatever their order.
@@ -105,6 +112,8 @@ struct Chooser<'p> {
     /// Indexes that could serve a condition.
     served: Vec<Served>,
     missing: Vec<Served>,
+    /// Whether indexes could tell of every item whether the filter holds.
+    is_told: bool,
 }
 
 impl Chooser<'_> {
@@ -243,7 +252,8 @@ impl Chooser<'_> {
         };
         if scans && !self.source.is_logical() {
             let residual = self.conjuncts.residual(&self.plan.filter, guaranteed);
-            return PhysicalPlan { access, residual, served: used, missing: self.missing };
+            let missing = self.missing;
+            return PhysicalPlan { access, residual, served: used, missing, rejects_by_index: false };
         }
         self.finish(access, guaranteed, used)
     }
@@ -267,7 +277,7 @@ impl Chooser<'_> {
                 served.push(index);
             }
         }
-        PhysicalPlan { access, residual, served, missing }
+        PhysicalPlan { access, residual, served, missing, rejects_by_index: self.is_told }
     }
 }
 

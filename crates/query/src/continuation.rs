@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! token    := base64url( version(1) query(8) work rows position checksum(4) )
-//! position := 0                                       run again, and pass over the rows given so far
+//! position := 0                                       run again, and pass over as many rows as were given so far
+//!           | 3 key identity(16) repeats              run again, and pass over the rows up to this one
 //!           | 1 count (arc place partial)* count aggregate*
 //!           | 2 key cut(1) count (arc number given)*  the sort key of the row given last, and the items with it
 //! place    := 0                                       the arc was not begun
@@ -60,6 +61,19 @@ pub(crate) enum Position {
     Unordered(Unordered),
     /// Behind a row, in sort order.
     Ordered(Ordered),
+    /// Behind a row that stands for itself.
+    Behind(Behind),
+}
+
+/// A row by what it is, whatever items it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// Its sort key.
+    pub(crate) key: Vec<u8>,
+    /// Its fingerprint, by which rows with equal keys come.
+    pub(crate) identity: u128,
+    /// How many equal rows were given, this one included.
+    pub(crate) repeats: u64,
 }
 
 /// A place among items that come in no order that was asked for.
@@ -159,7 +173,7 @@ pub fn continuation_cuts(token: &str, query_fingerprint: u64) -> Result<Vec<Hash
         segments.0.iter().flat_map(|(arc, _)| [arc.min.clone(), arc.max.clone()]).collect()
     }
     let mut cuts = match &Token::decode(token, query_fingerprint)?.position {
-        Position::Rerun => Vec::new(),
+        Position::Rerun | Position::Behind(_) => Vec::new(),
         Position::Unordered(position) => cuts(&position.segments),
         Position::Ordered(position) => cuts(&position.ties),
     };
@@ -180,6 +194,12 @@ impl Token {
             Position::Rerun => out.push(0),
             Position::Unordered(position) => push_unordered(position, &mut out),
             Position::Ordered(position) => push_ordered(position, &mut out),
+            Position::Behind(position) => {
+                out.push(3);
+                push_bytes(&position.key, &mut out);
+                out.extend_from_slice(&position.identity.to_be_bytes());
+                push_number(position.repeats, &mut out);
+            }
         }
         let checksum = checksum(&out);
         out.extend_from_slice(&checksum);
@@ -319,6 +339,11 @@ fn read_token(reader: &mut Reader<'_>) -> Option<Token> {
         0 => Position::Rerun,
         1 => Position::Unordered(read_unordered(reader)?),
         2 => Position::Ordered(read_ordered(reader)?),
+        3 => Position::Behind(Behind {
+            key: reader.bytes()?.to_vec(),
+            identity: u128::from_be_bytes(reader.array()?),
+            repeats: reader.number()?,
+        }),
         _ => return None,
     };
     Some(Token { work, rows, position })

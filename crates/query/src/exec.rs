@@ -8,12 +8,13 @@
 //! | plain | goes on at a place of one source (`unordered`) |
 //! | ORDER BY | goes on behind a sort key (`ordered`) |
 //! | aggregates without GROUP BY | goes on at a place, with what was gathered so far |
-//! | DISTINCT, GROUP BY, derived tables, no FROM | runs again and passes over the rows given so far (`pipeline`) |
+//! | DISTINCT, GROUP BY, derived tables, no FROM | runs again (`pipeline`) and goes on behind the last row (`canonical`) |
 //!
 //! Invariant: the work that all pages count together is that of a single page with all rows.
 //!
 //! Not here: choosing how items are found (`choose`), expressions (`eval`), prices.
 
+mod canonical;
 mod context;
 mod distinct_terms;
 mod feed;
@@ -40,6 +41,7 @@ mod tests;
 
 use armilla_functions::PatternCache;
 
+use self::canonical::CanonicalSink;
 use self::context::{Context, Planner, Tally};
 use self::groups::GroupSink;
 use self::ordered::Beginning;
@@ -48,7 +50,7 @@ use self::unordered::Outcome;
 use crate::budget::{Budget, Memory};
 use crate::choose::choose;
 use crate::compile::CompiledQuery;
-use crate::continuation::{Position, Token, Unordered, invalid};
+use crate::continuation::{Behind, Position, Token, Unordered, invalid};
 use crate::error::{Error, Result};
 use crate::eval::{Environment, Evaluator};
 use crate::limits::COLLECTED_NUMBERS_MAX;
@@ -99,6 +101,20 @@ impl Paging {
             (Input::Items, None) => Paging::Ordered,
             _ => Paging::Rerun,
         }
+    }
+}
+
+impl CompiledQuery {
+    /// Returns whether rows come in another order where they do not fit on one page.
+    #[cfg(test)]
+    pub(crate) fn is_reordered(&self) -> bool {
+        Paging::of(&self.plan) == Paging::Rerun && !is_constant(&self.plan)
+    }
+
+    /// Returns whether sources are read one after the other, each asked before its turn whether it may be
+    /// ([`Source::is_admitted`]); otherwise a page needs them all.
+    pub fn reads_in_turn(&self) -> bool {
+        matches!(Paging::of(&self.plan), Paging::Unordered | Paging::Aggregates)
     }
 }
 
@@ -165,11 +181,32 @@ impl Request<'_> {
         let rows_before = token.as_ref().map_or(0, |token| token.rows);
         let work_before = token.as_ref().map_or_else(Work::default, |token| token.work);
         let paging = Paging::of(plan);
-        let passage = Passage::new(&plan.window, rows_before, paging == Paging::Rerun);
-        let is_over = passage.is_over();
-        let page = PageSink::new(&evaluator, &plan.projection, passage, budget.rows_max, budget.bytes_max);
-        let (page, position) =
-            if is_over { (page, None) } else { run(&context, plan, paging, token.as_ref(), resume, page)? };
+        let begin = || {
+            let counts_rows = matches!(&token, Some(Token { position: Position::Rerun, .. }));
+            let passage = Passage::new(&plan.window, rows_before, counts_rows);
+            PageSink::new(&evaluator, &plan.projection, passage, budget.rows_max, budget.bytes_max)
+        };
+        let whole = match paging {
+            _ if begin().passage.is_over() => Some(begin()),
+            // What fits on one page comes as it is found. Rows in an order of which only some are wanted do not: where
+            // the last of them is known differs, and what a query costs must not depend on its pages.
+            Paging::Rerun
+                if token.is_none()
+                    && !is_constant(plan)
+                    && (plan.order.is_empty() || plan.window.limit.is_none()) =>
+            {
+                let (page, is_left) = run_as_found(&context, plan, begin())?;
+                (!is_left).then_some(page)
+            }
+            _ => None,
+        };
+        let (page, position) = match whole {
+            Some(page) => (page, None),
+            None => {
+                context.tally.reset();
+                run(&context, plan, paging, token.as_ref(), resume, begin())?
+            }
+        };
         let (counted, retrieved, plans) = context.tally.finish();
         let mut work = work_before;
         if paging == Paging::Rerun {
@@ -235,21 +272,56 @@ fn run<'q>(
             };
             run_aggregates(context, plan, start, page)
         }
+        Paging::Rerun if is_constant(plan) => {
+            // Its rows come in the same order each time, so it is enough to count those that were given.
+            let (page, is_left) = run_as_found(context, plan, page)?;
+            Ok((page, is_left.then_some(Position::Rerun)))
+        }
         Paging::Rerun => {
-            if token.is_some_and(|token| token.position != Position::Rerun) {
-                return Err(foreign());
-            }
-            let (page, left) = if plan.distinct {
-                let mut sink = DistinctSink::new(page, &context.memory);
-                let left = pipeline::run(context, plan, &mut sink)?;
-                (sink.page, left)
-            } else {
-                let left = pipeline::run(context, plan, &mut page)?;
-                (page, left)
+            let start = match token.map(|token| &token.position) {
+                None | Some(Position::Rerun) => None,
+                Some(Position::Behind(behind)) => Some(behind.clone()),
+                Some(_) => return Err(foreign()),
             };
-            Ok((page, left.then_some(Position::Rerun)))
+            run_again(context, plan, start, page)
         }
     }
+}
+
+/// Runs a plan from its start, passing over the rows that earlier pages gave.
+fn run_again<'q>(
+    context: &'q Context<'q>,
+    plan: &'q LogicalPlan,
+    start: Option<Behind>,
+    page: PageSink<'q>,
+) -> Result<(PageSink<'q>, Option<Position>)> {
+    let mut sink = CanonicalSink::new(page, &plan.order, plan.distinct, start, &context.memory);
+    pipeline::run(context, plan, &mut sink)?;
+    sink.finish()
+}
+
+/// Returns whether a plan reads no items at all.
+fn is_constant(plan: &LogicalPlan) -> bool {
+    match &plan.input {
+        Input::Nothing => true,
+        Input::Items => false,
+        Input::Derived { plan, .. } => is_constant(plan),
+    }
+}
+
+/// Runs a plan from its start, and gives its rows as they are found. Returns whether something is left.
+fn run_as_found<'q>(
+    context: &'q Context<'q>,
+    plan: &'q LogicalPlan,
+    mut page: PageSink<'q>,
+) -> Result<(PageSink<'q>, bool)> {
+    if plan.distinct {
+        let mut sink = DistinctSink::new(page, &context.memory);
+        let is_left = pipeline::run(context, plan, &mut sink)?;
+        return Ok((sink.page, is_left));
+    }
+    let is_left = pipeline::run(context, plan, &mut page)?;
+    Ok((page, is_left))
 }
 
 /// Gathers aggregates over all rows; a page may end before all were seen, without a row.

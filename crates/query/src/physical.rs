@@ -18,6 +18,9 @@ pub struct PhysicalPlan {
     pub served: Vec<Served>,
     /// Indexes that would have helped, had they existed.
     pub missing: Vec<Served>,
+    /// Whether indexes tell exactly which items the residual rejects, so that they would have been passed over had it
+    /// been worth asking them: for prices.
+    pub rejects_by_index: bool,
 }
 
 /// One predicate or order that an index serves.

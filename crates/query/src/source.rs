@@ -105,6 +105,12 @@ pub trait Source: Send + Sync {
     /// Returns the part of the ring that is covered: from the first hashed key to the first one beyond.
     fn bounds(&self) -> (HashedKey, HashedKey);
 
+    /// Returns whether the source may be read now. It is asked when the source's turn comes, where sources are read one
+    /// after the other; if not, the page ends before it.
+    fn is_admitted(&self) -> bool {
+        true
+    }
+
     /// Returns whether the whole physical partition is covered, so that its index entries are all ours.
     fn is_whole(&self) -> bool;
 

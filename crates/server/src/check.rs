@@ -34,7 +34,7 @@ async fn check(folder: &Path, data_dir: &DataDir, env: Env) -> Result<CheckRepor
         Err(error) if error.kind() == armilla_kv::ErrorKind::Corrupt => return Ok(damaged(&error)),
         Err(error) => return Err(store_failure(folder, &error)),
     };
-    let engine = match Engine::open(store, env.clone(), EngineOptions::default()).await {
+    let engine = match Engine::open_at_rest(store, env.clone(), EngineOptions::default()).await {
         Ok(engine) => engine,
         Err(error) if error.kind == ErrorKind::Corrupt => return Ok(damaged(&error)),
         Err(error) => return Err(error).context("cannot open the account"),

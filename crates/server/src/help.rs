@@ -23,6 +23,7 @@ Examples:
   armilla                              serve ./armilla-data on localhost:8081
   armilla --memory --port 0            throw-away database on a free port
   armilla check --data-dir ./data      verify stored data
+  armilla partitions                   what a running server's partitions hold and serve
 
 `armilla --help` says more: every option, how to trust the certificate, how to connect.";
 
@@ -39,6 +40,16 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
                              data-dir = "/var/lib/armilla"
   armilla check --data-dir ./armilla-data
       Verify everything stored (stop the server first).
+  armilla partitions
+      Sizes, throughput and hottest keys of the physical partitions of the server on localhost:8081.
+  armilla split --database shop --container orders
+      Split the widest physical partition of a container while it serves.
+
+Throughput:
+  A container with T RU/s gets one physical partition for every --physical-partition-ru of them, and each
+  serves an equal part in each second; requests beyond it are answered with 429 and the time to wait.
+  Raising T beyond what the partitions can serve splits them while they serve; so does growing beyond
+  --physical-partition-bytes. --throttle off meters without refusing.
 
 The certificate:
   The self-signed certificate is kept in DATA/tls/cert.pem. Either use http://, or trust it:
@@ -65,3 +76,32 @@ Connecting (KEY is the account key; without --key the well-known one of the emul
 Looking inside:
   GET /health says {"status":"ok"}, GET /metrics gives Prometheus text; neither asks for a key.
   SIGTERM or SIGINT lets running requests finish and closes the data; a second one stops at once."#;
+
+/// The end of the help of `armilla split`.
+pub(crate) const AFTER_SPLIT_HELP: &str = "\
+Examples:
+  armilla split --database shop --container orders
+      Split the widest range in the middle.
+  armilla split --database shop --container orders --range 1 --at 2FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF
+      Split range 1 so that the second half begins with this hashed key.
+
+`armilla partitions` shows the ranges.";
+
+/// The end of the help of `armilla merge`.
+pub(crate) const AFTER_MERGE_HELP: &str = "\
+Example:
+  armilla merge --database shop --container orders --ranges 1,2
+
+`armilla partitions` shows the ranges; neighbours stand below each other.";
+
+/// The end of the help of `armilla partitions`.
+pub(crate) const AFTER_PARTITIONS_HELP: &str = "\
+Examples:
+  armilla partitions
+  armilla partitions --database shop --container orders
+  armilla partitions --json --endpoint https://db.example:8081 --cacert cert.pem
+
+Columns: `from` is the start of the range of hashed keys; `used` what the last whole second cost in RU and
+`refused` how many requests were answered with 429 in the last minute; `peak` the fullest second of the last
+minute as a part of the provisioned RU/s; `hottest key` the logical key that cost the most in the last minute.
+A partition that nobody used since the server started shows no figures.";

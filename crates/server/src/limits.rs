@@ -79,3 +79,25 @@ pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 6
 
 /// Megabytes of memory for caches: half for items, half for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 128;
+
+/// The least that may be asked for as the size of a physical partition: smaller ones would do nothing but split.
+pub(crate) const PHYSICAL_PARTITION_BYTES_LEAST: u64 = 64 * 1024;
+
+/// Physical partitions whose figures `/metrics` gives: about two megabytes of text when all of them are busy.
+pub(crate) const METRICS_PARTITIONS_MAX: usize = 200;
+
+/// How long a server may take to answer a command.
+pub(crate) const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes of a server's answer to a command.
+pub(crate) const COMMAND_ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How often a command asks how far a split or merge is.
+pub(crate) const POLL_PERIOD: Duration = Duration::from_millis(200);
+
+/// How often a command asks again about a split or merge that does not run and is not done, when the server
+/// says why the last one was given up; that may be an older one for a moment.
+pub(crate) const POLLS_GIVEN_UP_MAX: u32 = 5;
+
+/// As [`POLLS_GIVEN_UP_MAX`], when the server does not say why.
+pub(crate) const POLLS_SILENT_MAX: u32 = 50;

@@ -11,6 +11,8 @@ mod answer;
 mod api;
 mod catch_panic;
 mod check;
+mod client;
+mod client_options;
 mod config_file;
 mod connection;
 mod data_dir;
@@ -21,8 +23,11 @@ mod listener;
 mod logging;
 mod metrics;
 mod options;
+mod partition_table;
 mod process;
+mod progress;
 mod ready;
+mod reshape;
 mod serve;
 mod settings;
 mod shutdown;
@@ -61,6 +66,9 @@ fn main() -> ExitCode {
         None => serve(command_line.options, env),
         Some(Command::Serve(options)) => serve(*options, env),
         Some(Command::Check(options)) => check_folder(options, env),
+        Some(Command::Split(options)) => reshape::split(&options, env),
+        Some(Command::Merge(options)) => reshape::merge(&options, env),
+        Some(Command::Partitions(options)) => partition_table::show(&options, env),
     };
     result.unwrap_or_else(|error| {
         // One line, whatever the causes' texts contain.

@@ -2,12 +2,14 @@
 //!
 //! Every counter is one relaxed atomic in a fixed table: recording a request is four additions.
 
+mod partitions;
 mod resource;
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use armilla_engine::ContainerFigures;
 use armilla_kv::StoreStats;
 use http::{Method, StatusCode};
 
@@ -25,9 +27,9 @@ const BUCKETS_US: [u64; 16] = [
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "other"];
 
 /// Statuses with a counter of their own; the last stands for all others.
-const STATUSES: [u16; 24] = [
-    200, 201, 202, 204, 207, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 424, 429, 431, 449, 500,
-    501, 503, 0,
+const STATUSES: [u16; 25] = [
+    200, 201, 202, 204, 207, 304, 400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 423, 424, 429, 431, 449,
+    500, 501, 503, 0,
 ];
 
 struct ResourceFigures {
@@ -121,10 +123,16 @@ impl Metrics {
     }
 
     /// Writes everything as Prometheus text.
-    pub(crate) fn render(&self, store: &StoreStats, uptime: Duration) -> String {
+    pub(crate) fn render(
+        &self,
+        store: &StoreStats,
+        containers: &[ContainerFigures],
+        uptime: Duration,
+    ) -> String {
         let mut text = String::with_capacity(8 * 1024);
         self.render_requests(&mut text);
         self.render_connections(&mut text);
+        partitions::render(&mut text, containers);
         render_store(&mut text, store);
         let process = process::figures();
         let mut one = |name, kind, help, value| single(&mut text, name, kind, help, value);
@@ -268,7 +276,15 @@ fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
     text.push_str(name);
     for (position, (label, label_value)) in labels.iter().enumerate() {
         let separator = if position == 0 { '{' } else { ',' };
-        let _ = write!(text, "{separator}{label}=\"{label_value}\"");
+        let _ = write!(text, "{separator}{label}=\"");
+        for character in label_value.chars() {
+            match character {
+                '\n' => text.push_str("\\n"),
+                '"' | '\\' => text.extend(['\\', character]),
+                character => text.push(character),
+            }
+        }
+        text.push('"');
     }
     if !labels.is_empty() {
         text.push('}');

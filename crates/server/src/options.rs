@@ -12,6 +12,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+use crate::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
 use crate::help;
 
 /// The command line.
@@ -44,6 +45,29 @@ pub(crate) enum Command {
     ///
     /// Exit code 0: clean. 2: problems, listed one per line. 1: the check could not run.
     Check(CheckOptions),
+    /// Split a physical partition of a container in two while the server serves it
+    ///
+    /// Asks a running server and shows how far it is. Exit code 0: done, or begun with --no-wait. 1: it could not.
+    #[command(after_help = help::AFTER_SPLIT_HELP)]
+    Split(SplitOptions),
+    /// Merge two neighbouring physical partitions of a container while the server serves them
+    ///
+    /// Asks a running server and shows how far it is. Exit code 0: done, or begun with --no-wait. 1: it could not.
+    #[command(after_help = help::AFTER_MERGE_HELP)]
+    Merge(MergeOptions),
+    /// Show the physical partitions of a running server: sizes, throughput, hottest keys
+    #[command(after_help = help::AFTER_PARTITIONS_HELP)]
+    Partitions(PartitionsOptions),
+}
+
+/// Whether something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Switch {
+    /// It is
+    On,
+    /// It is not
+    Off,
 }
 
 /// When a write is acknowledged.
@@ -75,6 +99,9 @@ pub(crate) enum LogFormat {
     /// One JSON object per line
     Json,
 }
+
+/// The heading of what decides how much a container serves and holds.
+const THROUGHPUT: &str = "Throughput and partitions";
 
 /// Everything that can be set when serving.
 #[derive(Debug, Default, Args, Deserialize)]
@@ -175,24 +202,6 @@ pub(crate) struct Options {
     )]
     pub(crate) item_bytes_max: Option<u32>,
 
-    /// Most bytes in one logical partition [default: 21474836480]
-    #[arg(
-        long,
-        env = "ARMILLA_LOGICAL_PARTITION_BYTES",
-        value_name = "BYTES",
-        help_heading = "Limits of the service"
-    )]
-    pub(crate) logical_partition_bytes: Option<u64>,
-
-    /// Request units a second that one physical partition serves: decides how many a container gets [default: 10000]
-    #[arg(
-        long,
-        env = "ARMILLA_PHYSICAL_PARTITION_RU",
-        value_name = "RU",
-        help_heading = "Limits of the service"
-    )]
-    pub(crate) physical_partition_ru: Option<u32>,
-
     /// Consistency level of the account: Eventual, ConsistentPrefix, Session, BoundedStaleness or Strong
     /// [default: Session]
     #[arg(long, env = "ARMILLA_CONSISTENCY", value_name = "LEVEL", help_heading = "Limits of the service")]
@@ -215,6 +224,28 @@ pub(crate) struct Options {
         help_heading = "Limits of the service"
     )]
     pub(crate) script_seconds: Option<u32>,
+
+    /// Whether requests beyond the provisioned throughput are refused (429); charges are reported anyway
+    /// [default: on]
+    #[arg(long, env = "ARMILLA_THROTTLE", value_name = "on|off", hide_possible_values = true, help_heading = THROUGHPUT)]
+    pub(crate) throttle: Option<Switch>,
+
+    /// Whether physical partitions below 3000 RU/s bank up to 5 minutes of unused throughput for bursts
+    /// [default: off]
+    #[arg(long, env = "ARMILLA_BURST_CAPACITY", value_name = "on|off", hide_possible_values = true, help_heading = THROUGHPUT)]
+    pub(crate) burst_capacity: Option<Switch>,
+
+    /// Request units a second that one physical partition serves: decides how many a container gets [default: 10000]
+    #[arg(long, env = "ARMILLA_PHYSICAL_PARTITION_RU", value_name = "RU", help_heading = THROUGHPUT)]
+    pub(crate) physical_partition_ru: Option<u32>,
+
+    /// Bytes, data and index, beyond which a physical partition is split [default: 53687091200]
+    #[arg(long, env = "ARMILLA_PHYSICAL_PARTITION_BYTES", value_name = "BYTES", help_heading = THROUGHPUT)]
+    pub(crate) physical_partition_bytes: Option<u64>,
+
+    /// Most bytes, data and index, in one logical partition [default: 21474836480]
+    #[arg(long, env = "ARMILLA_LOGICAL_PARTITION_BYTES", value_name = "BYTES", help_heading = THROUGHPUT)]
+    pub(crate) logical_partition_bytes: Option<u64>,
 
     /// Connections open at once; further ones wait [default: 10000]
     #[arg(long, env = "ARMILLA_CONNECTIONS_MAX", value_name = "COUNT", help_heading = "Connections")]
@@ -297,11 +328,14 @@ impl Options {
             durability: self.durability.or(lower.durability),
             cache_mb: self.cache_mb.or(lower.cache_mb),
             item_bytes_max: self.item_bytes_max.or(lower.item_bytes_max),
-            logical_partition_bytes: self.logical_partition_bytes.or(lower.logical_partition_bytes),
-            physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
             consistency: self.consistency.or(lower.consistency),
             cross_partition_queries: self.cross_partition_queries.or(lower.cross_partition_queries),
             script_seconds: self.script_seconds.or(lower.script_seconds),
+            throttle: self.throttle.or(lower.throttle),
+            burst_capacity: self.burst_capacity.or(lower.burst_capacity),
+            physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
+            physical_partition_bytes: self.physical_partition_bytes.or(lower.physical_partition_bytes),
+            logical_partition_bytes: self.logical_partition_bytes.or(lower.logical_partition_bytes),
             connections_max: self.connections_max.or(lower.connections_max),
             header_bytes_max: self.header_bytes_max.or(lower.header_bytes_max),
             http2_streams_max: self.http2_streams_max.or(lower.http2_streams_max),
@@ -346,6 +380,7 @@ mod tests {
                 "tls-name" => "[\"x\"]",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
+                "throttle" | "burst-capacity" => "\"off\"",
                 "cross-partition-queries" => "\"plan\"",
                 "log-format" => "\"json\"",
                 "tls-cert" | "tls-key" | "key" | "secondary-key" | "read-only-key" | "data-dir"

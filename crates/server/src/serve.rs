@@ -41,6 +41,7 @@ async fn serve(settings: Settings, env: Env) -> Result<()> {
     let tls = tls::server_config(&settings.certificate, storage.tls_folder().as_deref(), &env)?;
     let handler = Handler {
         api: storage.api(&settings, &env)?,
+        engine: storage.engine(),
         store: storage.store(),
         metrics: Arc::new(Metrics::new()),
         env: env.clone(),

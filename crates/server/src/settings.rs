@@ -3,16 +3,17 @@
 //! Invariant: with [`Settings`] in hand, the server never listens beyond this machine with a key that
 //! everybody knows.
 
+use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use armilla_engine::{Consistency, Limits};
+use armilla_engine::{Consistency, Limits, Policy};
 
 use crate::config_file;
 use crate::limits;
-use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options};
+use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
 
 /// The key that the emulators of the service made well known; SDKs and samples carry it.
 pub(crate) const WELL_KNOWN_KEY: &str =
@@ -22,7 +23,7 @@ pub(crate) const WELL_KNOWN_KEY: &str =
 pub(crate) const DATA_DIR: &str = "./armilla-data";
 
 /// The port of the SQL API unless another is given; the SDKs' samples use it.
-const PORT: u16 = 8081;
+pub(crate) const PORT: u16 = 8081;
 
 /// Which certificate the server shows.
 #[derive(Debug, PartialEq, Eq)]
@@ -97,6 +98,8 @@ pub(crate) struct Settings {
     pub(crate) cache_bytes: u64,
     /// Limits of items and partitions.
     pub(crate) limits: Limits,
+    /// How throughput is enforced.
+    pub(crate) policy: Policy,
     /// The account's consistency level.
     pub(crate) consistency: Consistency,
     /// Who puts together the results of several physical partitions.
@@ -123,6 +126,7 @@ impl Settings {
 
     /// Fills in defaults and checks.
     fn new(options: Options) -> Result<Settings> {
+        let service_limits = service_limits(&options)?;
         let bind = options.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let address = SocketAddr::new(bind, options.port.unwrap_or(PORT));
         let key = options.key.unwrap_or_else(|| WELL_KNOWN_KEY.to_string());
@@ -160,6 +164,10 @@ impl Settings {
             Some(true) => Data::Memory,
             _ => Data::Folder(data_dir.unwrap_or_else(|| PathBuf::from(DATA_DIR))),
         };
+        let policy = Policy {
+            enforced: options.throttle != Some(Switch::Off),
+            burst: options.burst_capacity == Some(Switch::On),
+        };
         let cache_mb = options.cache_mb.unwrap_or(limits::CACHE_MB);
         let slow_request = options.slow_request_ms.map_or(limits::SLOW_REQUEST, Duration::from_millis);
         Ok(Settings {
@@ -175,11 +183,8 @@ impl Settings {
             data,
             durability: options.durability.unwrap_or(DurabilityChoice::Strict),
             cache_bytes: u64::from(cache_mb) * 1024 * 1024,
-            limits: service_limits(
-                options.item_bytes_max,
-                options.logical_partition_bytes,
-                options.physical_partition_ru,
-            )?,
+            limits: service_limits,
+            policy,
             consistency: consistency(options.consistency.as_deref())?,
             cross_partition_queries: options.cross_partition_queries.unwrap_or(CrossPartitionChoice::Merge),
             script_time: Duration::from_secs(
@@ -234,25 +239,32 @@ pub(crate) fn check_folder(data_dir: Option<PathBuf>, config: Option<PathBuf>) -
     Ok(data_dir.or(file.data_dir).unwrap_or_else(|| PathBuf::from(DATA_DIR)))
 }
 
-fn service_limits(
-    item_bytes_max: Option<u32>,
-    logical_bytes: Option<u64>,
-    partition_ru: Option<u32>,
-) -> Result<Limits> {
+fn service_limits(options: &Options) -> Result<Limits> {
     let defaults = Limits::default();
     let item_default = u32::try_from(defaults.item_bytes_max).unwrap_or(u32::MAX);
-    let item_bytes_max = at_least("--item-bytes-max", item_bytes_max, item_default, 1)?;
+    let item_bytes_max = at_least("--item-bytes-max", options.item_bytes_max, item_default, 1)?;
     if item_bytes_max > item_default {
         bail!("--item-bytes-max is {item_bytes_max}, but may be at most {item_default}");
     }
     Ok(Limits {
         item_bytes_max: item_bytes_max as usize,
-        logical_partition_bytes_max: logical_bytes.unwrap_or(defaults.logical_partition_bytes_max),
+        logical_partition_bytes_max: at_least(
+            "--logical-partition-bytes",
+            options.logical_partition_bytes,
+            defaults.logical_partition_bytes_max,
+            1,
+        )?,
         physical_partition_ru: at_least(
             "--physical-partition-ru",
-            partition_ru,
+            options.physical_partition_ru,
             defaults.physical_partition_ru,
             1,
+        )?,
+        physical_partition_bytes: at_least(
+            "--physical-partition-bytes",
+            options.physical_partition_bytes,
+            defaults.physical_partition_bytes,
+            limits::PHYSICAL_PARTITION_BYTES_LEAST,
         )?,
         ..defaults
     })
@@ -272,7 +284,7 @@ fn timeout(given_ms: Option<u64>, default: Duration) -> Duration {
     given_ms.map_or(default, Duration::from_millis)
 }
 
-fn at_least(flag: &str, given: Option<u32>, default: u32, least: u32) -> Result<u32> {
+fn at_least<N: PartialOrd + Display>(flag: &str, given: Option<N>, default: N, least: N) -> Result<N> {
     match given {
         Some(value) if value < least => bail!("{flag} is {value}, but must be at least {least}"),
         Some(value) => Ok(value),
@@ -310,6 +322,28 @@ mod tests {
         assert_eq!(settings.cross_partition_queries, CrossPartitionChoice::Merge);
         assert_eq!(settings.script_time, Duration::from_secs(5));
         assert_eq!(settings.slow_request, Some(limits::SLOW_REQUEST));
+        assert_eq!(settings.policy, Policy { enforced: true, burst: false });
+        assert_eq!(settings.limits.physical_partition_bytes, Limits::default().physical_partition_bytes);
+    }
+
+    #[test]
+    fn throughput() {
+        for (text, enforced, burst) in [
+            ("throttle = \"on\"\nburst-capacity = \"on\"", true, true),
+            ("throttle = \"off\"", false, false),
+            ("burst-capacity = \"off\"", true, false),
+        ] {
+            let settings = Settings::new(options(text)).unwrap();
+            assert_eq!(settings.policy, Policy { enforced, burst }, "{text}");
+        }
+        let text = "physical-partition-ru = 500\nphysical-partition-bytes = 1000000\nlogical-partition-bytes = 70000";
+        let limits = Settings::new(options(text)).unwrap().limits;
+        let given = (
+            limits.physical_partition_ru,
+            limits.physical_partition_bytes,
+            limits.logical_partition_bytes_max,
+        );
+        assert_eq!(given, (500, 1_000_000, 70_000));
     }
 
     #[test]
@@ -332,6 +366,11 @@ mod tests {
             (format!("bind = \"0.0.0.0\"\n{own}\nread-only-key = \"{WELL_KNOWN_KEY}\""), "--key"),
             ("physical-partition-ru = 0".to_string(), "at least 1"),
             ("item-bytes-max = 0".to_string(), "at least 1"),
+            ("logical-partition-bytes = 0".to_string(), "at least 1"),
+            (
+                "physical-partition-bytes = 65535".to_string(),
+                "--physical-partition-bytes is 65535, but must be at least 65536",
+            ),
             ("item-bytes-max = 2097153".to_string(), "at most 2097152"),
             ("consistency = \"Perfect\"".to_string(), "one of Eventual, ConsistentPrefix"),
             ("tls-cert = \"x\"".to_string(), "--tls-key"),
@@ -349,6 +388,8 @@ mod tests {
             "bind = \"::1\"".to_string(),
             "header-bytes-max = 8192".to_string(),
             "item-bytes-max = 2097152".to_string(),
+            "physical-partition-bytes = 65536".to_string(),
+            "logical-partition-bytes = 1".to_string(),
             "consistency = \"boundedstaleness\"".to_string(),
             format!("tls-name = {:?}", vec!["n"; limits::TLS_NAMES_MAX]),
         ] {

@@ -39,6 +39,7 @@ impl Storage {
             limits: settings.limits.clone(),
             consistency: settings.consistency,
             script_time: settings.script_time,
+            policy: settings.policy,
         };
         let engine = Engine::open(store.clone(), env.clone(), options)
             .await
@@ -70,6 +71,11 @@ impl Storage {
     /// Returns the store, for its figures.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         self.store.clone()
+    }
+
+    /// Returns the engine, for its figures.
+    pub(crate) fn engine(&self) -> Engine {
+        self.engine.clone()
     }
 
     /// Waits for writes on their way and closes the store.

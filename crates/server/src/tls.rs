@@ -151,7 +151,7 @@ fn is_current(about_text: &str, names: &[&str], clock: &dyn Clock) -> bool {
     about_text == about(names, until) && remaining > CERTIFICATE_RENEWAL && remaining <= CERTIFICATE_VALID
 }
 
-fn read_pem(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read_pem(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)
         .and_then(|file| file.take(PEM_FILE_BYTES_MAX + 1).read_to_end(&mut bytes))

@@ -171,6 +171,13 @@ pub fn initial_bounds(count: u32, version: HashVersion) -> Vec<HashedKey> {
     (1..count).map(cut).collect()
 }
 
+/// Returns where the keys with a 32-bit hash begin, by the rule of version 1.
+pub fn hash_start_v1(hash: u32) -> HashedKey {
+    let mut bytes = Vec::new();
+    encode_number_v1(f64::from(hash), &mut bytes);
+    HashedKey::from_bytes(&bytes)
+}
+
 fn hash_v2(components: &[Component]) -> [u8; 16] {
     let mut bytes = Vec::with_capacity(64);
     for component in components {

@@ -149,3 +149,17 @@ fn hexadecimal_and_order() {
     assert_eq!(short.cmp_bounds(&HashedKey::from_hex("1F0001").unwrap()), Ordering::Less);
     assert_eq!(HashedKey::MIN.cmp_bounds(&HashedKey::from_hex("0000").unwrap()), Ordering::Equal);
 }
+
+#[test]
+fn keys_of_version_1_begin_with_their_hash() {
+    for (hash, start) in [(0, "0580"), (1, "05BFF0"), (u32::MAX, "05C1EFFFFFFFFE")] {
+        assert!(hash_start_v1(hash).to_hex().starts_with(start), "{hash}: {}", hash_start_v1(hash));
+    }
+    // The hash of "redmond", see above.
+    let key = hashed_key(&PartitionKey(vec![Component::String("redmond".into())]), HashVersion::V1);
+    let hash = (0..32).rev().fold(0_u32, |below, bit| {
+        let next = below | 1 << bit;
+        if hash_start_v1(next) <= key { next } else { below }
+    });
+    assert!(key.as_bytes().starts_with(hash_start_v1(hash).as_bytes()), "{hash}");
+}

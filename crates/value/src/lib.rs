@@ -36,7 +36,7 @@ pub mod rid;
 mod testing;
 
 pub use decimal::{Decimal, DecimalError};
-pub use hashed_key::{HashVersion, HashedKey, hashed_key, initial_bounds, prefix_range};
+pub use hashed_key::{HashVersion, HashedKey, hash_start_v1, hashed_key, initial_bounds, prefix_range};
 pub use murmur3::fingerprint;
 pub use order::{mongo_cmp, sql_cmp, sql_cmp_option};
 pub use partition_key::{Component, PartitionKey, extract};

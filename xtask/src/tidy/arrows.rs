@@ -7,13 +7,14 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 13] = [
-    ("server", &["api-sql", "engine", "env", "kv", "kv-embedded"]),
+const ALLOWED: [(&str, &[&str]); 14] = [
+    ("server", &["api-sql", "engine", "env", "kv", "kv-embedded", "value"]),
     ("api-sql", &["engine", "env", "index", "value"]),
-    ("engine", &["container", "query", "script", "index", "kv", "env", "value"]),
+    ("engine", &["container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
     ("script", &["value"]),
-    ("container", &["index", "kv", "env", "value"]),
+    ("container", &["governor", "index", "kv", "env", "value"]),
+    ("governor", &[]),
     ("index", &["value"]),
     ("functions", &["value"]),
     ("sql", &[]),
@@ -24,13 +25,14 @@ const ALLOWED: [(&str, &[&str]); 13] = [
 ];
 
 /// Crates that know nothing of protocols.
-const INSIDE: [&str; 8] = ["value", "index", "sql", "functions", "query", "kv", "container", "engine"];
+const INSIDE: [&str; 9] =
+    ["value", "governor", "index", "sql", "functions", "query", "kv", "container", "engine"];
 
 /// Families of crates that belong to protocols: these, and those named after them.
 const EDGE: [&str; 4] = ["hyper", "http", "serde", "rustls"];
 
 /// Crates that compute and do nothing else: no runtime, no sockets.
-const PURE: [&str; 5] = ["value", "index", "sql", "functions", "query"];
+const PURE: [&str; 6] = ["value", "governor", "index", "sql", "functions", "query"];
 
 /// What a pure crate may not use.
 const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];

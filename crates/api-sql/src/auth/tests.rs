@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method};
 
-use super::{Credential, KeyAccess, Keys, SignedDate, parse_authorization, string_to_sign};
+use super::{Credential, KeyAccess, Keys, SignedDate, parse_authorization, sign, string_to_sign};
+use crate::options::OptionsError;
 use crate::path;
 
 const DOCUMENTATION_KEY: &str =
@@ -54,6 +55,27 @@ fn published_signatures_are_accepted() {
         assert_eq!(keys.check(&signature, method, &resource, &date), Ok(KeyAccess::ReadWrite), "{path}");
         // The same signature does not serve another verb.
         assert!(keys.check(&signature, &Method::DELETE, &resource, &date).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn clients_sign_as_the_service_does() {
+    let headers_of = |authorization: &str| headers(&[("authorization", authorization), ("x-ms-date", DATE)]);
+    for (key, method, path, signature) in VECTORS {
+        let address = path::parse(path).unwrap();
+        let mut link = Vec::new();
+        match address.rid_link() {
+            Some(rid) => link.extend_from_slice(rid.as_bytes()),
+            None => address.push_name_link(&mut link),
+        }
+        let link = String::from_utf8(link).unwrap();
+        let authorization = sign(key, method.as_str(), address.resource_type(), &link, DATE).unwrap();
+        assert!(authorization.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"%.".contains(&byte)));
+        let credential = parse_authorization(&headers_of(&authorization)).unwrap();
+        assert_eq!(credential, Credential::Master { signature: parse_signature(signature) }, "{path}");
+    }
+    for key in ["", "?", " "] {
+        assert_eq!(sign(key, "GET", "dbs", "", DATE), Err(OptionsError::Key), "{key}");
     }
 }
 

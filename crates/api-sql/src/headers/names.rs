@@ -41,7 +41,9 @@ header_names! {
     EXPIRY_SECONDS = "x-ms-documentdb-expiry-seconds";
     INTENDED_CONTAINER_RID = "x-ms-cosmos-intended-collection-rid";
     PRIORITY_LEVEL = "x-ms-cosmos-priority-level";
+    THROUGHPUT_BUCKET = "x-ms-cosmos-throughput-bucket";
     POPULATE_QUOTA_INFO = "x-ms-documentdb-populatequotainfo";
+    POPULATE_PARTITION_STATISTICS = "x-ms-documentdb-populatepartitionstatistics";
     ENABLE_CROSS_PARTITION_QUERY = "x-ms-documentdb-query-enablecrosspartition";
     SUPPORTED_QUERY_FEATURES = "x-ms-cosmos-supported-query-features";
     POPULATE_QUERY_METRICS = "x-ms-documentdb-populatequerymetrics";
@@ -81,6 +83,7 @@ header_names! {
     RESOURCE_QUOTA = "x-ms-resource-quota";
     RESOURCE_USAGE = "x-ms-resource-usage";
     SUB_STATUS = "x-ms-substatus";
+    RETRY_AFTER_MS = "x-ms-retry-after-ms";
     OFFER_REPLACE_PENDING = "x-ms-offer-replace-pending";
     MIN_THROUGHPUT = "x-ms-cosmos-min-throughput";
     INDEX_TRANSFORMATION_PROGRESS = "x-ms-documentdb-collection-index-transformation-progress";

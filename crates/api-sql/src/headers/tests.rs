@@ -1,3 +1,4 @@
+use armilla_engine::{Migration, Priority};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{FeedMode, IndexMetricsForm, IndexingDirective, PostKind, RequestHeaders, Tag, names};
@@ -199,9 +200,45 @@ fn token_life_is_bounded() {
 fn priorities() {
     check(
         &names::PRIORITY_LEVEL,
-        |headers| headers.check_priority(),
-        &[("High", Some(())), ("low", Some(())), ("", Some(())), ("Medium", None)],
+        |headers| headers.priority(),
+        &[
+            ("High", Some(Priority::High)),
+            ("low", Some(Priority::Low)),
+            ("LOW", Some(Priority::Low)),
+            ("", Some(Priority::High)),
+            ("Medium", None),
+            ("1", None),
+        ],
     );
+}
+
+#[test]
+fn throughput_buckets_are_refused() {
+    for (value, is_refused) in [("", false), ("1", true), ("5", true), ("x", true)] {
+        let map = map(&[(&names::THROUGHPUT_BUCKET, value)]);
+        let refused = RequestHeaders(&map).refuse_throughput_bucket().err();
+        assert_eq!(refused.as_ref().map(|failure| failure.status.http.as_u16()), is_refused.then_some(501));
+        assert!(refused.is_none_or(|failure| failure.message.contains("throughput bucket")));
+    }
+    assert!(RequestHeaders(&map(&[])).refuse_throughput_bucket().is_ok());
+}
+
+#[test]
+fn throughput_changes_its_kind_one_way() {
+    for (to_autoscale, to_manual, expected) in [
+        ("", "", Ok(None)),
+        ("true", "", Ok(Some(Migration::ToAutoscale))),
+        ("True", "false", Ok(Some(Migration::ToAutoscale))),
+        ("", "true", Ok(Some(Migration::ToManual))),
+        ("false", "false", Ok(None)),
+        ("true", "true", Err(400)),
+        ("yes", "", Err(400)),
+    ] {
+        let map =
+            map(&[(&names::MIGRATE_TO_AUTOSCALE, to_autoscale), (&names::MIGRATE_TO_MANUAL, to_manual)]);
+        let found = RequestHeaders(&map).migration().map_err(|failure| failure.status.http.as_u16());
+        assert_eq!(found, expected, "{to_autoscale} {to_manual}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_engine::{Engine, EngineOptions};
+use armilla_engine::{Engine, EngineOptions, Policy};
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
 use armilla_value::{Value, json};
@@ -86,10 +86,16 @@ impl Client {
         Client::with_options(options).await
     }
 
+    /// Nothing is throttled: time stands still unless a test moves it.
     pub(super) async fn with_options(options: SqlApiOptions) -> Client {
+        let policy = Policy { enforced: false, burst: false };
+        Client::with_engine(options, EngineOptions { policy, ..EngineOptions::default() }).await
+    }
+
+    pub(super) async fn with_engine(options: SqlApiOptions, engine_options: EngineOptions) -> Client {
         let (env, clock) = Env::simulated(7);
         let store = Arc::new(MemoryStore::new());
-        let engine = Engine::open(store, env.clone(), EngineOptions::default()).await.unwrap();
+        let engine = Engine::open(store, env.clone(), engine_options).await.unwrap();
         let api = SqlApi::new(engine, env.clone(), options).unwrap();
         Client { api, clock, env }
     }
@@ -165,8 +171,12 @@ impl Client {
         answer
     }
 
+    pub(super) fn now_ms(&self) -> i64 {
+        self.env.clock.now_ms()
+    }
+
     pub(super) fn date(&self) -> String {
-        http_date::format_ms(self.env.clock.now_ms())
+        http_date::format_ms(self.now_ms())
     }
 
     pub(super) fn sign(&self, key: &str, method: &Method, path: &str) -> String {
@@ -206,6 +216,7 @@ fn check_every_answer(answer: &Answer) {
         assert!(answer.member("message").contains("ActivityId: "), "{answer:?}");
         assert!(!answer.member("code").is_empty());
     }
+    assert_eq!(answer.header("x-ms-retry-after-ms").is_some(), answer.status == 429, "{answer:?}");
     if matches!(answer.status, 204 | 304) {
         assert_eq!(answer.text, "");
     }
@@ -217,9 +228,14 @@ fn check_every_answer(answer: &Answer) {
     }
     if let Some(token) = answer.header("x-ms-session-token") {
         assert!(token.contains(":-1#"), "{token}");
-        for name in
-            ["lsn", "x-ms-documentdb-partitionkeyrangeid", "x-ms-content-path", "x-ms-alt-content-path"]
-        {
+        for name in [
+            "lsn",
+            "x-ms-documentdb-partitionkeyrangeid",
+            "x-ms-content-path",
+            "x-ms-alt-content-path",
+            "x-ms-resource-quota",
+            "x-ms-resource-usage",
+        ] {
             assert!(answer.header(name).is_some(), "{name}: {answer:?}");
         }
     }

@@ -151,6 +151,41 @@ async fn partition_maps_end_in_not_modified() {
 }
 
 #[tokio::test]
+async fn containers_without_a_key_are_one_partition() {
+    let client = Client::with_container().await;
+    let too_much = [("x-ms-offer-throughput", "10100")];
+    client.send(Method::POST, "/dbs/d/colls", &too_much, r#"{"id":"f"}"#).await.expect_code(400, 0);
+    let most = [("x-ms-offer-throughput", "10000")];
+    let created = client.send(Method::POST, "/dbs/d/colls", &most, r#"{"id":"f"}"#).await.expect(201);
+    assert!(created.text.contains(r#""systemKey":true"#), "{}", created.text);
+    let docs = "/dbs/d/colls/f/docs";
+    let empty = ("x-ms-documentdb-partitionkey", "[]");
+    let batch = ("x-ms-cosmos-is-batch-request", "True");
+    let each = ("x-ms-cosmos-batch-atomic", "False");
+    // Named or not, it is the same logical partition.
+    for (index, headers) in [&[][..], &[empty]].into_iter().enumerate() {
+        let with = |more: &[(&'static str, &'static str)]| [headers, more].concat();
+        let item = format!("{docs}/{index}");
+        let body = format!(r#"{{"id":"{index}"}}"#);
+        client.send(Method::POST, docs, headers, &body).await.expect(201);
+        client.send(Method::PUT, &item, headers, &body).await.expect(200);
+        let patch = r#"[{"op":"set","path":"/n","value":1}]"#;
+        client.send(Method::PATCH, &item, headers, patch).await.expect(200);
+        assert_eq!(client.send(Method::GET, &item, headers, "").await.expect(200).number("n"), 1);
+        let reads = format!(r#"[{{"operationType":"Read","id":"{index}"}}]"#);
+        client.send(Method::POST, docs, &with(&[batch]), &reads).await.expect(200);
+        client.send(Method::POST, docs, &with(&[batch, each]), &reads).await.expect(200);
+        let query = with(&[("x-ms-documentdb-isquery", "true")]);
+        let found =
+            client.send(Method::POST, docs, &query, r#"{"query":"SELECT * FROM c"}"#).await.expect(200);
+        assert_eq!(found.number("_count"), 1);
+        assert_eq!(client.send(Method::GET, docs, headers, "").await.expect(200).number("_count"), 1);
+        client.send(Method::DELETE, &item, headers, "").await.expect(204);
+    }
+    client.post("/_armilla/dbs/d/colls/f/split", "").await.expect_code(400, 0);
+}
+
+#[tokio::test]
 async fn there_are_no_conflicts() {
     let client = Client::with_container().await;
     let feed = client.get("/dbs/d/colls/c/conflicts").await.expect(200);

@@ -13,13 +13,7 @@ async fn missing_features_are_named() {
     for (method, path, headers, feature) in [
         (Method::GET, docs, &[("a-im", "Incremental Feed")][..], "change feed"),
         (Method::GET, docs, &[("a-im", "Full-Fidelity Feed")], "change feed"),
-        (Method::PUT, "/offers/TQAA", &[("x-ms-cosmos-migrate-offer-to-autopilot", "true")], "autoscale"),
-        (
-            Method::PUT,
-            "/offers/TQAA",
-            &[("x-ms-cosmos-migrate-offer-to-manual-throughput", "True")],
-            "manual",
-        ),
+        (Method::GET, docs, &[("x-ms-cosmos-throughput-bucket", "2")], "throughput bucket"),
         (Method::GET, "/dbs/d/clientencryptionkeys", &[], "client encryption key"),
         (Method::PUT, "/dbs/d/clientencryptionkeys/k", &[], "client encryption key"),
         (Method::POST, "/dbs/d/colls/c/operations/partitionkeydelete", &[key], "partition key"),
@@ -61,6 +55,9 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::POST, "/offers", "GET, POST"),
         (Method::DELETE, "/offers/TQAA", "GET, PUT"),
         (Method::TRACE, "/offers/TQAA", "GET, PUT"),
+        (Method::POST, "/_armilla/partitions", "GET"),
+        (Method::GET, "/_armilla/dbs/d/colls/c/split", "POST"),
+        (Method::DELETE, "/_armilla/dbs/d/colls/c/merge", "POST"),
     ] {
         let answer = client.send(method.clone(), path, &[], "").await;
         assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{method} {path}");
@@ -73,6 +70,7 @@ async fn paths_that_lead_nowhere() {
     let client = Client::with_container().await;
     for (path, status) in [
         ("/nothing", 404),
+        ("/_armilla/nothing", 404),
         ("/dbs/d/nothing/x", 404),
         ("/dbs/d/colls/c/nothing", 404),
         ("/dbs//colls", 400),

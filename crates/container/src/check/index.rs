@@ -39,8 +39,8 @@ impl IndexCheck {
 }
 
 impl Check<'_> {
-    /// Looks up the entries of an item.
-    pub(super) fn item_entries(&mut self, item: &Item, name: &str) -> Result<()> {
+    /// Looks up the entries of an item, and returns how long the keys of those are together that it should have.
+    pub(super) fn item_entries(&mut self, item: &Item, name: &str) -> Result<u64> {
         let header = *item.header();
         let layout = self.index.state.layout_of(header.number).clone();
         let root = item.stored().root();
@@ -65,6 +65,7 @@ impl Check<'_> {
         }
         let all = EntryList::merged([content, stamp, computed]);
         all.crowded.iter().for_each(|index| self.index.crowded.add(*index));
+        let key_bytes = all.key_bytes();
         let keys: Vec<Bytes> = all.into_keys(header.number).collect();
         for keys in keys.chunks(LOOK_UP_ENTRIES) {
             let found = self.snapshot.multi_get(Family::Index, keys)?;
@@ -79,7 +80,7 @@ impl Check<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(key_bytes)
     }
 
     /// Walks the index, and compares what there is with what is counted.

@@ -1,7 +1,12 @@
 //! `partitionKey`: `{"paths": ["/tenant", "/user"], "kind": "MultiHash", "version": 2}`.
+//!
+//! A container made without a key gets the system's: `{"paths": ["/_partitionKey"], "systemKey": true}`. Its items have
+//! no value there, unless somebody wants to give them one; requests name that by `[]`.
+
+use std::borrow::Cow;
 
 use armilla_index::reader::Field;
-use armilla_value::{HashVersion, PropertyPath, Value};
+use armilla_value::{Component, HashVersion, PartitionKey, PropertyPath, Value};
 
 use super::{DefinitionError, integer, limits, object, property_paths};
 
@@ -31,14 +36,14 @@ impl PartialEq for PartitionKeyDefinition {
 
 impl Eq for PartitionKeyDefinition {}
 
+/// Where the key of a container stands that was made without one.
+const SYSTEM_PATH: &str = "/_partitionKey";
+
 const HASH: &str = "Hash";
 const MULTI_HASH: &str = "MultiHash";
 
 pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, DefinitionError> {
-    let Some(field) = body.member("partitionKey") else {
-        let message = "partition key must be specified: 'partitionKey.paths' is missing";
-        return Err(DefinitionError::new("partitionKey", message));
-    };
+    let Some(field) = body.member("partitionKey") else { return system_key() };
     field.expect_object()?;
     let multiple = is_multiple(&field)?;
     let (texts, paths) = read_paths(&field, multiple)?;
@@ -56,6 +61,35 @@ pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, Definitio
     };
     let system_key = field.member("systemKey").map(|flag| flag.boolean()).transpose()?.unwrap_or(false);
     Ok(PartitionKeyDefinition { texts, paths, version, version_given: number.is_some(), system_key })
+}
+
+/// Returns the key that the system gives to a container made without one.
+fn system_key() -> Result<PartitionKeyDefinition, DefinitionError> {
+    let path = property_paths::parse(SYSTEM_PATH)
+        .map_err(|_| DefinitionError::new("partitionKey", "the system's partition key has no path"))?;
+    Ok(PartitionKeyDefinition {
+        texts: vec![SYSTEM_PATH.to_owned()],
+        paths: vec![path],
+        version: HashVersion::V2,
+        version_given: false,
+        system_key: true,
+    })
+}
+
+impl PartitionKeyDefinition {
+    /// Returns the key that a request means by the values it gives. In a container made without a key, no value at all
+    /// means the items that have none.
+    pub fn meant<'a>(&self, given: &'a PartitionKey) -> Cow<'a, PartitionKey> {
+        if self.system_key && given.0.is_empty() {
+            return Cow::Owned(PartitionKey(vec![Component::Undefined; self.paths.len()]));
+        }
+        Cow::Borrowed(given)
+    }
+
+    /// Returns whether a request names one logical partition by the values it gives.
+    pub fn is_whole(&self, given: &PartitionKey) -> bool {
+        self.meant(given).0.len() == self.paths.len()
+    }
 }
 
 /// Returns whether the kind is `MultiHash`; without a kind it is `Hash`.

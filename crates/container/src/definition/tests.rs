@@ -89,7 +89,7 @@ fn whole_definitions() {
             {}
               refused at id: The input content is invalid because the required properties - 'id; ' - are missing
             {"id":"c"}
-              refused at partitionKey: partition key must be specified: 'partitionKey.paths' is missing
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","version":2,"systemKey":true}}
             {"id":7,"partitionKey":{"paths":["/pk"]}}
               refused at id: 'id' must be a string
             {"id":"a/b","partitionKey":{"paths":["/pk"]}}

@@ -14,8 +14,15 @@ fn item(text: &str, header: ItemHeader) -> Item {
     Item::open(value.into()).unwrap()
 }
 
-const HEADER: ItemHeader =
-    ItemHeader { lsn: 42, operation: 3, number: 1, ts: 1_700_000_000, ttl: -1, stamp: None };
+const HEADER: ItemHeader = ItemHeader {
+    lsn: 42,
+    operation: 3,
+    number: 1,
+    ts: 1_700_000_000,
+    ttl: -1,
+    stamp: None,
+    shown_operation: None,
+};
 
 fn stamped() -> ItemHeader {
     ItemHeader { stamp: Some(Stamp::new(0x0102_0304_0506_0708)), ..HEADER }
@@ -125,5 +132,38 @@ fn etags() {
         "0102030400506-0708-090a-0b0c0d0e0f10",
     ] {
         assert_eq!(ETag::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn another_operation_number_leaves_the_etag_as_it_is() {
+    let identity = identity();
+    for stamp in [None, Some(Stamp::new(77))] {
+        let header = ItemHeader {
+            lsn: 42,
+            operation: 3,
+            number: 1,
+            ts: 1_700_000_000,
+            ttl: -1,
+            stamp,
+            shown_operation: None,
+        };
+        let item = item(r#"{"id":"a"}"#, header);
+        let mut moved = item.clone();
+        for operation in [4, 9, 9, u16::MAX] {
+            moved = moved.renumbered(operation);
+            let stored = Item::open(moved.bytes().clone()).unwrap();
+            assert_eq!(stored.header(), moved.header());
+            assert_eq!(stored.header().version(), (42, operation));
+            assert_eq!(stored.header().lasting_version(), item.header().lasting_version());
+            assert_eq!(stored.etag(&identity), item.etag(&identity));
+            assert_eq!(stored.stored().text(), item.stored().text());
+        }
+        // Back where it was, it is what it was.
+        assert_eq!(moved.renumbered(3).bytes(), item.bytes());
+        // A header that is cut short is none.
+        for length in 0..moved.header().bytes_len() {
+            assert!(Item::open(moved.bytes().slice(..length)).is_err(), "{length}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! fail: it changes the group as it goes, remembers what was there before, and puts it back if it has to.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use armilla_kv::{Batch, Family};
 use bytes::Bytes;
@@ -13,12 +14,14 @@ use super::settled::Settled;
 use crate::counters::{Counters, LogicalSize};
 use crate::item::Item;
 use crate::keys;
+use crate::layout::Layouts;
 
-/// The size of a logical partition, and the commit that changed anything in it last, or a later one.
+/// The size of a logical partition, and the commit that changed one of its items last, or a later one; `None` where
+/// that was long ago.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LastSize {
     pub(super) size: LogicalSize,
-    pub(super) lsn: u64,
+    pub(super) lsn: Option<u64>,
 }
 
 /// What a group does to the partition.
@@ -76,6 +79,14 @@ impl Effects {
         }
     }
 
+    /// Sets the newest commit and the layouts of the index.
+    pub(crate) fn seal(&mut self, lsn: u64, layouts: Layouts) {
+        self.written = true;
+        self.counters.lsn = lsn;
+        self.index.state.layouts = Arc::new(layouts);
+        self.index.layouts_changed = true;
+    }
+
     /// Returns whether what is known of the index changes.
     pub(crate) fn index_changed(&self) -> bool {
         self.index.is_state_changed()
@@ -123,10 +134,12 @@ impl Effects {
         }
     }
 
-    pub(super) fn set_size(&mut self, key: Bytes, last: LastSize) {
+    /// Sets the size of a logical partition, and the commit that changes one of its items, if there is one.
+    pub(super) fn set_size(&mut self, key: Bytes, size: LogicalSize, lsn: Option<u64>) {
         let before = self.sizes.get(&key).copied();
         let (known, changed) = before.unwrap_or_default();
-        let changed = changed || last.size != known.size;
+        let last = LastSize { size, lsn: lsn.or(known.lsn) };
+        let changed = changed || size != known.size;
         if let Some(undo) = &mut self.undo {
             undo.sizes.push((key.clone(), before));
         }

@@ -223,7 +223,7 @@ impl IndexEffects {
 
 /// Reads the record of an index's number of entries.
 pub(crate) fn decode_count(bytes: &[u8]) -> Result<u64> {
-    let [count] = counters::decode(bytes)
+    let [count] = counters::decode(bytes, COUNT_VERSION)
         .ok_or_else(|| Error::corrupt("the number of entries of an index is damaged"))?;
     Ok(count)
 }
@@ -245,6 +245,18 @@ pub(super) struct IndexChange {
     computed: Option<Option<Bytes>>,
 }
 
+impl IndexChange {
+    /// Returns the indexes whose entries change.
+    pub(super) fn indexes(&self) -> Vec<IndexId> {
+        self.change.counts.iter().map(|(id, _)| *id).collect()
+    }
+
+    /// Returns by how many bytes the keys of the item's entries become more.
+    pub(super) fn growth(&self) -> i64 {
+        self.change.growth()
+    }
+}
+
 impl Group<'_> {
     /// Works out what a write of the item with this number does to the index.
     pub(super) fn index_change(
@@ -254,26 +266,37 @@ impl Group<'_> {
         new: Option<NewVersion<'_>>,
     ) -> Result<IndexChange> {
         let layout = self.effects.index.state.layout_of(number).clone();
+        let entries = match new {
+            Some(new) if layout.matcher.has_entries() => {
+                let part = |part| EntryList::of(&layout, part, new.root, new.ts, new.computed);
+                let (stamp, computed) = (part(Part::Stamp), part(Part::Computed));
+                let content = match new.content {
+                    Some((content, prepared)) if *prepared == *layout => content,
+                    _ => part(Part::Content),
+                };
+                [content, stamp, computed]
+            }
+            _ => Default::default(),
+        };
+        self.entry_change(&layout, number, old, entries)
+    }
+
+    /// The same where the entries of the new version are known, part by part.
+    pub(super) fn entry_change(
+        &mut self,
+        layout: &Layout,
+        number: u64,
+        old: Option<&Item>,
+        [content, stamp, computed]: [EntryList; 3],
+    ) -> Result<IndexChange> {
         let mut change = EntryChange::default();
         let mut computed_record = None;
         if layout.matcher.has_entries() {
             let [old_content, old_stamp, old_computed] = match old {
-                Some(old) => self.stored_entries(&layout, old)?,
+                Some(old) => self.stored_entries(layout, old)?,
                 None => Default::default(),
             };
             let had_record = !old_computed.is_empty();
-            let [content, stamp, computed] = match new {
-                Some(new) => {
-                    let part = |part| EntryList::of(&layout, part, new.root, new.ts, new.computed);
-                    let (stamp, computed) = (part(Part::Stamp), part(Part::Computed));
-                    let content = match new.content {
-                        Some((content, prepared)) if *prepared == *layout => content,
-                        _ => part(Part::Content),
-                    };
-                    [content, stamp, computed]
-                }
-                None => Default::default(),
-            };
             if layout.has_computed && (had_record || !computed.is_empty()) {
                 computed_record = Some((!computed.is_empty()).then(|| computed.encode()));
             }
@@ -285,6 +308,25 @@ impl Group<'_> {
             self.load_counts(&change)?;
         }
         Ok(IndexChange { change, number, computed: computed_record })
+    }
+
+    /// Gives indexes that a change has brought into being the names that they have elsewhere, where neither the layout
+    /// nor an item says them.
+    pub(super) fn name_as_elsewhere(
+        &mut self,
+        changed: &[IndexId],
+        name_of: impl Fn(IndexId) -> Result<Option<String>>,
+    ) -> Result<()> {
+        for id in changed {
+            if let Some(count) = self.effects.index.counts.get_mut(&id.0)
+                && count.before == 0
+                && count.now > 0
+                && count.name.is_none()
+            {
+                count.name = name_of(*id)?;
+            }
+        }
+        Ok(())
     }
 
     /// Works out what it takes to bring an item from one layout to another.
@@ -377,7 +419,7 @@ impl Group<'_> {
         }
         let is_draft = self.is_draft();
         let index = &mut self.effects.index;
-        index.key_bytes += change.keys.iter().map(|(key, _)| key.len()).sum::<usize>();
+        index.key_bytes += change.key_bytes();
         if is_draft {
             index.drafted_keys += change.keys.len();
             return;

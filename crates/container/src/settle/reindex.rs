@@ -9,12 +9,14 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use armilla_kv::{Family, Scan};
+use armilla_value::Node;
 use bytes::Bytes;
 
 use super::{Group, SEQUENCE_BITS};
 use crate::container::Plan;
-use crate::error::Result;
-use crate::keys;
+use crate::counters::SizeChange;
+use crate::error::{Error, Result};
+use crate::keys::{self, LogicalKey};
 use crate::layout::{Layout, Layouts, Progress};
 use crate::limits::REINDEX_STEP_ITEMS;
 
@@ -72,8 +74,17 @@ impl Group<'_> {
         let root = item.stored().root();
         let computed = if target.has_computed { plan.computed(root) } else { Vec::new() };
         let change = self.layout_change(&item, built, &target, &computed)?;
+        let resized = match change.growth() {
+            0 => None,
+            growth => Some(self.resized(size_key(key, root)?, SizeChange::of_index(growth))?),
+        };
+
+        // From here on nothing fails.
         self.change_index(change, &target, Some((root, &computed)));
         self.note_computed(plan, false);
+        if let Some(resized) = resized {
+            self.resize(resized, None);
+        }
         Ok(())
     }
 
@@ -121,4 +132,13 @@ impl Group<'_> {
         }
         Ok((items, covered))
     }
+}
+
+/// Returns the key of the size of an item's logical partition.
+fn size_key(item_key: &Bytes, root: Node<'_>) -> Result<Bytes> {
+    let id = root.get("id");
+    let logical = id.and_then(|id| id.as_str()).and_then(|id| LogicalKey::of_item(item_key, &id));
+    logical
+        .map(|logical| keys::size(&logical))
+        .ok_or_else(|| Error::corrupt("an item's id is not the one in its key"))
 }

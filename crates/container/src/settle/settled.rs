@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::effects::{Effects, LastSize};
 use super::index::ById;
-use crate::counters::{Counters, LogicalSize};
+use crate::counters::Counters;
 use crate::index_state::IndexState;
 use crate::item::Item;
 use crate::limits::{KNOWN_ENTRY_COUNTS_MAX, KNOWN_SIZES_MAX};
@@ -23,10 +23,11 @@ pub(crate) struct Settled {
     pub(super) items: HashMap<Bytes, (u64, Option<Item>)>,
     /// Other records on their way, each with the group that wrote it last.
     pub(super) records: HashMap<(Family, Bytes), (u64, Option<Bytes>)>,
-    /// Logical partitions that were written lately, by the keys of their size records.
-    sizes: HashMap<Bytes, LastSize>,
+    /// Logical partitions that were written lately, by the keys of their size records, each with the group that did.
+    sizes: HashMap<Bytes, (LastSize, u64)>,
     /// A commit that is not before the last change of any logical partition that is not among the sizes.
     floor_lsn: u64,
+    last_group: u64,
 }
 
 /// The keys that a group wrote, to be forgotten once it has landed.
@@ -45,7 +46,13 @@ impl Settled {
             items: HashMap::new(),
             records: HashMap::new(),
             sizes: HashMap::new(),
+            last_group: 0,
         }
+    }
+
+    /// Returns the group that was taken over last; later ones have higher numbers.
+    pub(crate) fn last_group(&self) -> u64 {
+        self.last_group
     }
 
     /// Returns what is known of the index, as it is or will be.
@@ -55,12 +62,7 @@ impl Settled {
 
     /// Returns the size of a logical partition, if it was written lately.
     pub(super) fn size(&self, key: &Bytes) -> Option<LastSize> {
-        self.sizes.get(key).copied()
-    }
-
-    /// Returns what is known of a logical partition that was not written lately, with the size that is stored.
-    pub(super) fn old_size(&self, size: LogicalSize) -> LastSize {
-        LastSize { size, lsn: self.floor_lsn }
+        self.sizes.get(key).map(|(last, _)| *last)
     }
 
     /// Returns a commit that is not before the last change of any logical partition that was not written lately.
@@ -73,7 +75,8 @@ impl Settled {
         self.counters = effects.counters;
         self.index = effects.index.state;
         self.counts.extend(effects.index.counts.into_iter().map(|(id, count)| (id, (count.now, group))));
-        self.sizes.extend(effects.sizes.into_iter().map(|(key, (size, _))| (key, size)));
+        self.last_group = group;
+        self.sizes.extend(effects.sizes.into_iter().map(|(key, (size, _))| (key, (size, group))));
         let mut touched = Touched { items: Vec::with_capacity(effects.items.len()), records: Vec::new() };
         for (key, item) in effects.items {
             touched.items.push(key.clone());
@@ -110,8 +113,11 @@ impl Settled {
             self.counts.retain(|_, (_, last)| *last > group);
         }
         if self.sizes.len() > KNOWN_SIZES_MAX {
-            self.sizes.retain(|_, size| size.lsn > lsn);
+            self.sizes.retain(|_, (_, last)| *last > group);
             self.floor_lsn = self.floor_lsn.max(lsn);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

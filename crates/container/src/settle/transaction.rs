@@ -206,11 +206,12 @@ impl Group<'_> {
     fn validate(&self, transaction: &TransactionTask) -> Result<()> {
         let TransactionTask { reads, logical, is_held, .. } = transaction;
         let size_key = keys::size(logical);
-        let written_lately = match self.effects.sizes.get(&size_key) {
+        let known = match self.effects.sizes.get(&size_key) {
             Some((last, _)) => Some(*last),
             None => self.settled.size(&size_key),
         };
-        let last_change_lsn = written_lately.map_or(self.settled.floor_lsn(), |last| last.lsn);
+        let written_lately = known.and_then(|last| last.lsn);
+        let last_change_lsn = written_lately.unwrap_or(self.settled.floor_lsn());
         if last_change_lsn <= reads.lsn() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use armilla_container::{
     BatchDone, BatchFailed, BatchStep, ChangeKind, Error, ErrorKind, Limits, Operation, Patch, Pointer,
-    Precondition, ReadCost, StepDone, TRANSACTION_WRITES_MAX, WriteMode,
+    Precondition, Priority, ReadCost, StepDone, TRANSACTION_WRITES_MAX, WriteMode,
 };
 use armilla_value::Value;
 use bytes::Bytes;
@@ -46,7 +46,7 @@ fn increment(id: &str) -> BatchStep {
 }
 
 async fn batch(glass: &Glass, steps: Vec<BatchStep>) -> Result<BatchDone, BatchFailed> {
-    glass.fixture.container.batch(&key(KEY), steps, ReadCost::Single).await.unwrap()
+    glass.fixture.container.batch(&key(KEY), steps, ReadCost::Single, Priority::High).await.unwrap()
 }
 
 async fn done(glass: &Glass, steps: Vec<BatchStep>) -> BatchDone {

@@ -1,6 +1,8 @@
 //! What operations cost on real items: the model of the throughput module fed by real counting.
 
-use armilla_container::{Limits, Operation, Patch, Pointer, Precondition, ReadCost, SessionToken, WriteMode};
+use armilla_container::{
+    Limits, Operation, Patch, Pointer, Precondition, Priority, ReadCost, SessionToken, WriteMode,
+};
 use armilla_value::Value;
 
 use crate::support::{Fixture, key};
@@ -22,9 +24,11 @@ async fn leaves_are_counted_once_and_changed_ones_on_replace() {
     // The same by a patch of one operation: 0.4 more.
     let increment = Operation::Increment { path: Pointer::parse("/n").unwrap(), by: Value::Int64(1) };
     let patch = Patch::new(vec![increment], 0).unwrap();
-    let patched = fixture.container.patch_item(&key(a), "1", patch, Precondition::None).await.unwrap();
+    let patched =
+        fixture.container.patch_item(&key(a), "1", patch, Precondition::None, Priority::High).await.unwrap();
     assert_eq!(patched.charge.to_string(), "11.07");
-    let deleted = fixture.container.delete_item(&key(a), "1", Precondition::None).await.unwrap();
+    let deleted =
+        fixture.container.delete_item(&key(a), "1", Precondition::None, Priority::High).await.unwrap();
     assert_eq!(deleted.charge.to_string(), "7.05");
 }
 
@@ -50,10 +54,16 @@ async fn reads_cost_by_size_and_consistency() {
     let body = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "x".repeat(3_800));
     fixture.create(r#"["a"]"#, &body).await.unwrap();
     let session = SessionToken::default();
-    let read =
-        |cost| fixture.container.read_item(&key(r#"["a"]"#), "1", None, &session, cost).unwrap().charge;
+    let read = |cost| {
+        fixture
+            .container
+            .read_item(&key(r#"["a"]"#), "1", None, &session, cost, Priority::High)
+            .unwrap()
+            .charge
+    };
     assert_eq!(read(ReadCost::Single).to_string(), "1.10");
     assert_eq!(read(ReadCost::Double).to_string(), "2.19");
-    let missing = fixture.container.read_item(&key(r#"["a"]"#), "2", None, &session, ReadCost::Single);
+    let missing =
+        fixture.container.read_item(&key(r#"["a"]"#), "2", None, &session, ReadCost::Single, Priority::High);
     assert_eq!(missing.err().unwrap().charge.to_string(), "1.00");
 }

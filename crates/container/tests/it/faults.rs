@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use armilla_container::{Container, ErrorKind, Limits, Precondition, ReadCost, SessionToken, WriteMode};
+use armilla_container::{
+    Container, ErrorKind, Limits, Precondition, Priority, ReadCost, SessionToken, WriteMode,
+};
 use armilla_env::Env;
 use armilla_kv::Store;
 use armilla_kv::fault::{Fault, FaultStore, Rates};
@@ -29,6 +31,7 @@ async fn upsert(container: &Container, id: u32, version: u32) -> Result<(), Erro
             None,
             body(id, version).as_bytes(),
             Precondition::None,
+            Priority::High,
         )
         .await
         .map(|_| ())
@@ -38,7 +41,7 @@ async fn upsert(container: &Container, id: u32, version: u32) -> Result<(), Erro
 fn read(container: &Container, id: u32) -> Option<String> {
     let session = SessionToken::default();
     container
-        .read_item(&key(r#"["a"]"#), &id.to_string(), None, &session, ReadCost::Single)
+        .read_item(&key(r#"["a"]"#), &id.to_string(), None, &session, ReadCost::Single, Priority::High)
         .ok()
         .map(|read| text(&read.item))
 }
@@ -78,7 +81,7 @@ async fn failed_reads_are_reported_and_pass() {
     upsert(&container, 1, 1).await.unwrap();
     store.fail_next_reads(1);
     let session = SessionToken::default();
-    let result = container.read_item(&key(r#"["a"]"#), "1", None, &session, ReadCost::Single);
+    let result = container.read_item(&key(r#"["a"]"#), "1", None, &session, ReadCost::Single, Priority::High);
     refused(result, ErrorKind::Unavailable);
     assert_eq!(read(&container, 1), Some(body(1, 1)));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use armilla_container::{ErrorKind, Limits, Precondition, WriteMode};
+use armilla_container::{ErrorKind, Limits, Precondition, Priority, WriteMode};
 use proptest::prelude::*;
 
 use crate::support::{Fixture, key, text};
@@ -69,7 +69,7 @@ proptest! {
                     Step::Delete { .. } => {
                         let partition_key = key(&format!("[{partition}]"));
                         let result =
-                            fixture.container.delete_item(&partition_key, &id.to_string(), Precondition::None).await;
+                            fixture.container.delete_item(&partition_key, &id.to_string(), Precondition::None, Priority::High).await;
                         assert_eq!(result.is_ok(), model.remove(&(partition, id)).is_some());
                         continue;
                     }

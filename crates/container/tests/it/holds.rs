@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use armilla_container::{
-    BatchStep, Container, ErrorKind, Limits, OPTIMISTIC_ATTEMPTS_MAX, Precondition, ReadCost, Transaction,
-    WriteMode,
+    BatchStep, Container, ErrorKind, Limits, OPTIMISTIC_ATTEMPTS_MAX, Precondition, Priority, ReadCost,
+    Transaction, WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::Store;
@@ -26,14 +26,15 @@ fn body(partition: &str, id: &str, n: usize) -> String {
 }
 
 async fn begin(container: &Container, attempt: u32) -> Transaction {
-    container.begin(&key(A), attempt, ReadCost::Single).await.unwrap()
+    container.begin(&key(A), attempt, ReadCost::Single, Priority::High).await.unwrap()
 }
 
 async fn write(container: &Container, partition: &str, id: &str, n: usize) -> u64 {
     let body = body(partition, id, n);
     let mode = WriteMode::Upsert;
-    let written =
-        container.write_item(mode, &key(partition), None, body.as_bytes(), Precondition::None).await;
+    let written = container
+        .write_item(mode, &key(partition), None, body.as_bytes(), Precondition::None, Priority::High)
+        .await;
     written.unwrap().position.lsn
 }
 
@@ -67,7 +68,8 @@ async fn others_wait_and_neighbours_do_not() {
                         body,
                         precondition: Precondition::None,
                     };
-                    let done = container.batch(&key(A), vec![put], ReadCost::Single).await.unwrap();
+                    let done =
+                        container.batch(&key(A), vec![put], ReadCost::Single, Priority::High).await.unwrap();
                     done.ok().unwrap().position.lsn
                 }
                 2 => {
@@ -186,14 +188,15 @@ async fn broken_partitions_and_reindexing() {
     // Breaks while it is held: the holder finds what it left.
     faults.fail_next_commit(Fault::FailBefore);
     let body_b = body(B, "1", 1);
-    let failed =
-        container.write_item(WriteMode::Upsert, &key(B), None, body_b.as_bytes(), Precondition::None).await;
+    let failed = container
+        .write_item(WriteMode::Upsert, &key(B), None, body_b.as_bytes(), Precondition::None, Priority::High)
+        .await;
     refused(failed, ErrorKind::Unavailable);
     put(&mut holder, "1", 1_000);
     assert_eq!(holder.commit().await.unwrap().lsn, 251);
     // A dead store: the hold cannot begin, and nothing stays behind.
     faults.kill();
-    assert!(container.begin(&key(A), HELD, ReadCost::Single).await.is_err());
+    assert!(container.begin(&key(A), HELD, ReadCost::Single, Priority::High).await.is_err());
     faults.revive();
     write(&container, A, "1", 1).await;
     // The index is made anew while somebody holds; the drafted items end in the layout of the moment.
@@ -223,7 +226,7 @@ async fn a_space_that_somebody_else_took_is_no_trap() {
     let new = open();
     write(&new, A, "1", 3).await;
     refused(drafted.commit().await, ErrorKind::RangeGone);
-    let again = old.begin(&key(A), HELD, ReadCost::Single).await;
+    let again = old.begin(&key(A), HELD, ReadCost::Single, Priority::High).await;
     assert!(again.is_err_and(|error| error.kind == ErrorKind::RangeGone));
     assert!(run(&old, &key(A), |_| Ok(())).await.is_ok(), "reads are answered");
     check(&new);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use armilla_container::{
     ComputedProperties, Container, ContainerDefinition, Limits, ListScope, Operation, PartitionReader,
-    Precondition, SessionToken, WriteMode, check_partition,
+    Precondition, Priority, SessionToken, WriteMode, check_partition,
 };
 use armilla_env::Env;
 use armilla_index::paths::{PathSegment, PropertyRoute};
@@ -14,7 +14,7 @@ use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Batch, Direction, Family, Scan, SpaceId, Store};
 use armilla_value::{Node, Value};
 
-use crate::support::{check, definition, identity, key, ranges};
+use crate::support::{check, definition, key, open_ranges, ranges};
 
 pub(crate) fn path(text: &str) -> Vec<PathSegment> {
     PropertyRoute::parse(text).unwrap().segments().to_vec()
@@ -34,7 +34,7 @@ pub(crate) fn open(
     let limits = Limits::default();
     let ranges = ranges(&definition, throughput, &limits);
     let env = Env::simulated(1).0;
-    Container::open(store.clone(), env, Arc::new(limits), identity(), definition, computed, ranges)
+    open_ranges(store.clone(), env, Arc::new(limits), definition, computed, ranges)
 }
 
 pub(crate) fn memory() -> Arc<dyn Store> {
@@ -43,11 +43,14 @@ pub(crate) fn memory() -> Arc<dyn Store> {
 
 pub(crate) async fn upsert(container: &Container, pk: &str, body: &str) {
     let key = key(&format!("[{pk}]"));
-    container.write_item(WriteMode::Upsert, &key, None, body.as_bytes(), Precondition::None).await.unwrap();
+    container
+        .write_item(WriteMode::Upsert, &key, None, body.as_bytes(), Precondition::None, Priority::High)
+        .await
+        .unwrap();
 }
 
 pub(crate) async fn delete(container: &Container, pk: &str, id: &str) -> bool {
-    container.delete_item(&key(&format!("[{pk}]")), id, Precondition::None).await.is_ok()
+    container.delete_item(&key(&format!("[{pk}]")), id, Precondition::None, Priority::High).await.is_ok()
 }
 
 pub(crate) async fn reindex(container: &Container) -> usize {
@@ -165,7 +168,7 @@ async fn patches_and_repeated_writes_in_one_group() {
     let target = armilla_container::Pointer::parse("/n").unwrap();
     let set_text = Operation::Set { path: target, value: Value::from("patched") };
     let patch = armilla_container::Patch::new(vec![set_text], 64).unwrap();
-    container.patch_item(&key("[1]"), "a", patch, Precondition::None).await.unwrap();
+    container.patch_item(&key("[1]"), "a", patch, Precondition::None, Priority::High).await.unwrap();
     assert_eq!(find(&container, "/n", TermRange::STRINGS), set(&["a"]));
     check(&container);
 }
@@ -293,7 +296,7 @@ async fn scopes() {
 }
 
 /// Lower-cases `name`, doubles `n`.
-struct Computed;
+pub(crate) struct Computed;
 
 impl ComputedProperties for Computed {
     fn evaluate(&self, root: Node<'_>) -> Vec<(String, Option<Value>)> {
@@ -304,7 +307,7 @@ impl ComputedProperties for Computed {
     }
 }
 
-fn computed_definition(low_query: &str) -> ContainerDefinition {
+pub(crate) fn computed_definition(low_query: &str) -> ContainerDefinition {
     definition(&format!(
         r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}},"indexingPolicy":{{
             "includedPaths":[{{"path":"/*"}},{{"path":"/low/?"}}],

@@ -1,6 +1,8 @@
 //! Read feeds: completeness, order, pages, continuations.
 
-use armilla_container::{ErrorKind, Limits, ListRequest, ListScope, Precondition, ReadCost, SessionToken};
+use armilla_container::{
+    ErrorKind, Limits, ListRequest, ListScope, Precondition, Priority, ReadCost, SessionToken,
+};
 use armilla_value::HashedKey;
 
 use crate::support::{Fixture, key, list, refused};
@@ -95,7 +97,14 @@ async fn a_token_of_a_range_serves_its_parts() {
     let middle = HashedKey::from_hex("1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF").unwrap();
     let request = |scope: ListScope, continuation: Option<String>, items_max: usize| {
         let session = SessionToken::default();
-        let request = ListRequest { scope, items_max, continuation, session, cost: ReadCost::Single };
+        let request = ListRequest {
+            scope,
+            items_max,
+            continuation,
+            session,
+            cost: ReadCost::Single,
+            priority: Priority::High,
+        };
         let page = fixture.container.list_items(&request).unwrap();
         let id = |item: &armilla_container::Item| {
             item.stored().root().get("id").unwrap().as_str().unwrap().into_owned()
@@ -121,10 +130,11 @@ async fn deletes_between_pages_lose_nothing_else() {
         continuation,
         session: SessionToken::default(),
         cost: ReadCost::Single,
+        priority: Priority::High,
     };
     let first = fixture.container.list_items(&request(None)).unwrap();
     for id in ["0004", "0005"] {
-        fixture.container.delete_item(&key("[0]"), id, Precondition::None).await.unwrap();
+        fixture.container.delete_item(&key("[0]"), id, Precondition::None, Priority::High).await.unwrap();
     }
     let second = fixture.container.list_items(&request(first.continuation)).unwrap();
     let first_id = second.items[0].stored().root().get("id").unwrap().as_str().unwrap().into_owned();
@@ -143,6 +153,7 @@ async fn bad_tokens_and_ranges_are_refused() {
             continuation,
             session,
             cost: ReadCost::Single,
+            priority: Priority::High,
         })
     };
     for token in [
@@ -172,6 +183,7 @@ async fn bad_tokens_and_ranges_are_refused() {
             continuation: None,
             session,
             cost: ReadCost::Single,
+            priority: Priority::High,
         })
     };
     refused(plain(range(7, "00")), ErrorKind::RangeGone);

@@ -1,8 +1,12 @@
 //! The partition map, and sessions.
 
-use armilla_container::{ErrorKind, Limits, ReadCost, SessionToken};
+use std::sync::Arc;
 
-use crate::support::{Fixture, definition, key, ranges, refused};
+use armilla_container::{ErrorKind, Limits, Precondition, Priority, ReadCost, SessionToken, WriteMode};
+use armilla_env::Env;
+use armilla_kv::memory::MemoryStore;
+
+use crate::support::{Fixture, definition, key, open, ranges, refused};
 
 #[test]
 fn throughput_decides_how_many_partitions_there_are() {
@@ -37,9 +41,36 @@ async fn a_session_ahead_of_the_partition_is_refused() {
     fixture.create(r#"["a"]"#, r#"{"id":"1","pk":"a"}"#).await.unwrap();
     let read = |token: &str| {
         let session = SessionToken::parse(token).unwrap();
-        fixture.container.read_item(&key(r#"["a"]"#), "1", None, &session, ReadCost::Single)
+        fixture.container.read_item(&key(r#"["a"]"#), "1", None, &session, ReadCost::Single, Priority::High)
     };
     read("0:-1#1").unwrap();
     read("7:-1#99").unwrap();
     refused(read("0:-1#2"), ErrorKind::SessionNotAvailable);
+}
+
+/// Who reads sees a commit as soon as it is durable; that its partition says so a moment later is nobody's business.
+#[tokio::test]
+async fn a_session_that_saw_a_commit_before_its_writers_were_told_is_served() {
+    let store = Arc::new(MemoryStore::new());
+    let open = || {
+        let (env, _) = Env::simulated(1);
+        let definition = definition(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#);
+        let container = open(store.clone(), env, definition, 400, Limits::default());
+        // The partition is opened, and notes how far it is.
+        container.positions().unwrap();
+        container
+    };
+    let (behind, ahead) = (open(), open());
+    let (partition_key, body) = (key(r#"["a"]"#), br#"{"id":"1","pk":"a"}"#);
+    let written = ahead
+        .write_item(WriteMode::Create, &partition_key, None, body, Precondition::None, Priority::High)
+        .await
+        .unwrap();
+    assert!(behind.positions().unwrap()[0].lsn < written.position.lsn);
+    let read = |lsn: u64| {
+        let session = SessionToken::parse(&format!("0:-1#{lsn}")).unwrap();
+        behind.read_item(&partition_key, "1", None, &session, ReadCost::Single, Priority::High)
+    };
+    assert!(read(written.position.lsn).is_ok());
+    refused(read(written.position.lsn + 1), ErrorKind::SessionNotAvailable);
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armilla_container::{Container, REINDEX_STEP_ITEMS};
+use armilla_container::{Container, Priority, REINDEX_STEP_ITEMS};
 use armilla_index::TermRange;
 use armilla_kv::fault::{FaultStore, Rates};
 use armilla_kv::memory::MemoryStore;
-use armilla_kv::{Batch, Family, SpaceId, Store};
+use armilla_kv::{Batch, SpaceId, Store};
 use proptest::prelude::*;
 
 use crate::index::{delete, find, memory, open, path, reader, reindex, stored_index, upsert, with_policy};
 use crate::late_store::LateStore;
-use crate::support::{check, key};
+use crate::support::{check, key, make_older};
 
 const POLICIES: [&str; 8] = [
     "{}",
@@ -128,12 +128,8 @@ async fn a_container_of_an_older_program_is_built_when_it_is_opened() {
     for (family, key) in expected.keys() {
         batch.delete(*family, key.clone());
     }
-    let space = store.open_space(SpaceId(1)).unwrap();
-    // Its counters have version 1; those of a partition with an index have 2, which it would refuse.
-    let mut counters = space.get(Family::Meta, &[0]).unwrap().unwrap().to_vec();
-    assert_eq!(std::mem::replace(&mut counters[0], 1), 2);
-    batch.put(Family::Meta, vec![0], counters);
-    space.commit(batch).await.unwrap();
+    make_older(&store, 1, 1).await;
+    store.open_space(SpaceId(1)).unwrap().commit(batch).await.unwrap();
     let container = open(&store, with_policy(POLICIES[0]), None, 400);
     let usable = |name: &str| reader(&container).usable().is_path_usable(&path(name));
     assert!(!usable("/a") && !usable("/id"));
@@ -297,7 +293,9 @@ async fn faults_while_it_is_built() {
                 let text = body(id, shape);
                 let key = key(&format!("[{}]", id % 3));
                 let mode = armilla_container::WriteMode::Upsert;
-                let _ = container.write_item(mode, &key, None, text.as_bytes(), Default::default()).await;
+                let _ = container
+                    .write_item(mode, &key, None, text.as_bytes(), Default::default(), Priority::High)
+                    .await;
             }
         };
         for id in 0..250 {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armilla_container::{
-    BatchStep, ErrorKind, Limits, OPTIMISTIC_ATTEMPTS_MAX, Precondition, ReadCost, Transaction, WriteMode,
+    BatchStep, ErrorKind, Limits, OPTIMISTIC_ATTEMPTS_MAX, Precondition, Priority, ReadCost, Transaction,
+    WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::Store;
@@ -150,7 +151,7 @@ async fn history(moves: Vec<Move>, late: bool) {
                     let holds = begun.is_multiple_of(5) && slots.iter().all(Option::is_none);
                     let attempt = if holds { OPTIMISTIC_ATTEMPTS_MAX } else { 0 };
                     let partition_key = key(KEY);
-                    let begins = container.begin(&partition_key, attempt, ReadCost::Single);
+                    let begins = container.begin(&partition_key, attempt, ReadCost::Single, Priority::High);
                     let ready = tokio::select! {
                         biased;
                         transaction = begins => Some(transaction.unwrap()),
@@ -202,7 +203,8 @@ async fn history(moves: Vec<Move>, late: bool) {
                     });
                     let steps: Vec<BatchStep> = steps.collect();
                     let is_empty = steps.is_empty();
-                    let done = container.batch(&key(KEY), steps, ReadCost::Single).await.unwrap();
+                    let done =
+                        container.batch(&key(KEY), steps, ReadCost::Single, Priority::High).await.unwrap();
                     let writes = acts.into_iter().filter(|act| matches!(act, Act::Put(..) | Act::Delete(_)));
                     let done = done.ok().filter(|_| !is_empty)?;
                     Some(((done.position.lsn, false), writes.map(|act| (act, Seen::Done)).collect()))
@@ -236,7 +238,7 @@ async fn history(moves: Vec<Move>, late: bool) {
             assert_eq!(replay(&base, &mut model, act), seen, "commit {place}: {act:?}");
         }
     }
-    let mut last = container.begin(&key(KEY), 0, ReadCost::Single).await.unwrap();
+    let mut last = container.begin(&key(KEY), 0, ReadCost::Single, Priority::High).await.unwrap();
     assert_eq!(perform(&mut last, Act::Query), Seen::All(model));
     check(&container);
 }

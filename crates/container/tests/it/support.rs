@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use armilla_container::{
-    Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind, Item, Limits, ListRequest,
-    ListScope, Position, Precondition, Range, ReadCost, SessionToken, Transaction, WriteMode, Written,
-    check_partition, initial_ranges,
+    ComputedProperties, Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind,
+    FIRST_MAP_VERSION, Item, Limits, ListRequest, ListScope, PartitionMap, Policy, Position, Precondition,
+    Priority, Range, ReadCost, SessionToken, Supply, Transaction, WriteMode, Written, check_partition,
+    initial_ranges,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
-use armilla_kv::{Family, Scan, Space, SpaceId, Store, StoreStats};
+use armilla_kv::{Batch, Family, Scan, Space, SpaceId, Store, StoreStats};
 use armilla_value::rid::{ContainerRid, DatabaseRid};
 use armilla_value::{PartitionKey, Value, json};
 use bytes::Bytes;
@@ -30,7 +31,7 @@ pub(crate) fn identity() -> ContainerIdentity {
 
 pub(crate) fn ranges(definition: &ContainerDefinition, throughput: u32, limits: &Limits) -> Vec<Range> {
     let mut space = 0;
-    initial_ranges(throughput, definition.partition_key.version, limits, 0, || {
+    initial_ranges(throughput, definition.partition_key.version, limits, 0, 0, || {
         space += 1;
         SpaceId(space)
     })
@@ -44,7 +45,21 @@ pub(crate) fn open(
     limits: Limits,
 ) -> Container {
     let ranges = ranges(&definition, throughput, &limits);
-    Container::open(store, env, Arc::new(limits), identity(), definition, None, ranges)
+    open_ranges(store, env, Arc::new(limits), definition, None, ranges)
+}
+
+/// Opens a container that refuses nobody.
+pub(crate) fn open_ranges(
+    store: Arc<dyn Store>,
+    env: Env,
+    limits: Arc<Limits>,
+    definition: ContainerDefinition,
+    computed: Option<Arc<dyn ComputedProperties>>,
+    ranges: Vec<Range>,
+) -> Container {
+    let map = PartitionMap { version: FIRST_MAP_VERSION, ranges };
+    let policy = Policy { enforced: false, burst: false };
+    Container::open(store, env, limits, identity(), definition, computed, map, Supply::Own(400), policy)
 }
 
 impl Fixture {
@@ -71,12 +86,21 @@ impl Fixture {
         body: &str,
         precondition: Precondition,
     ) -> Result<Written, Error> {
-        self.container.write_item(mode, &key(partition_key), None, body.as_bytes(), precondition).await
+        self.container
+            .write_item(mode, &key(partition_key), None, body.as_bytes(), precondition, Priority::High)
+            .await
     }
 
     pub(crate) fn read(&self, partition_key: &str, id: &str) -> Result<Item, Error> {
         let session = SessionToken::default();
-        let read = self.container.read_item(&key(partition_key), id, None, &session, ReadCost::Single)?;
+        let read = self.container.read_item(
+            &key(partition_key),
+            id,
+            None,
+            &session,
+            ReadCost::Single,
+            Priority::High,
+        )?;
         Ok(read.item)
     }
 
@@ -91,7 +115,7 @@ impl Fixture {
 
 /// Fails if anything stored does not agree.
 pub(crate) fn check(container: &Container) {
-    let ids: Vec<u32> = container.ranges().map(|range| range.id).collect();
+    let ids: Vec<u32> = container.map().ranges.iter().map(|range| range.id).collect();
     for id in ids {
         let summary = check_partition(container, id, &mut |_| {}).unwrap();
         assert!(summary.problems.is_empty(), "{:#?}", summary.problems);
@@ -132,6 +156,7 @@ pub(crate) fn list(container: &Container, scope: ListScope, items_max: usize) ->
                 continuation,
                 session: SessionToken::default(),
                 cost: ReadCost::Single,
+                priority: Priority::High,
             })
             .unwrap();
         let id = |item: &Item| item.stored().root().get("id").unwrap().as_str().unwrap().into_owned();
@@ -158,19 +183,9 @@ impl GlassStore {
     pub(crate) fn dump(&self) -> BTreeMap<(u64, u8, Bytes), Bytes> {
         let mut all = BTreeMap::new();
         for (id, space) in &*self.spaces.lock().unwrap() {
-            let snapshot = space.snapshot().unwrap();
             for family in Family::ALL {
-                let mut scan = Scan::prefix(family, b"");
-                loop {
-                    let page = snapshot.scan(&scan).unwrap();
-                    for (key, value) in &page.entries {
-                        all.insert((id.0, family as u8, key.clone()), value.clone());
-                    }
-                    match page.entries.last() {
-                        Some((key, _)) if page.more => scan = scan.after(key),
-                        _ => break,
-                    }
-                }
+                let entries = scan(space.as_ref(), family);
+                all.extend(entries.into_iter().map(|(key, value)| ((id.0, family as u8, key), value)));
             }
         }
         all
@@ -215,11 +230,52 @@ pub(crate) struct Glass {
 
 impl Glass {
     pub(crate) fn new(definition_text: &str, limits: Limits) -> Glass {
+        Glass::with(definition_text, 400, limits)
+    }
+
+    pub(crate) fn with(definition_text: &str, throughput: u32, limits: Limits) -> Glass {
         let store = Arc::new(GlassStore::new(Arc::new(MemoryStore::new())));
         let (env, clock) = Env::simulated(1);
-        let container = open(store.clone(), env, definition(definition_text), 400, limits);
+        let container = open(store.clone(), env, definition(definition_text), throughput, limits);
         Glass { fixture: Fixture { container, clock }, store }
     }
+}
+
+/// Returns all that a family of a space holds.
+pub(crate) fn scan(space: &dyn Space, family: Family) -> Vec<(Bytes, Bytes)> {
+    let snapshot = space.snapshot().unwrap();
+    let mut scan = Scan::prefix(family, b"");
+    let mut all = Vec::new();
+    loop {
+        let page = snapshot.scan(&scan).unwrap();
+        all.extend(page.entries);
+        match all.last() {
+            Some((key, _)) if page.more => scan = scan.after(key),
+            _ => return all,
+        }
+    }
+}
+
+/// Makes the counters and sizes of a space those of a program that did not count the bytes of the index: version 1 of
+/// the counters was written by programs without one, version 2 by those with one.
+pub(crate) async fn make_older(store: &Arc<dyn Store>, space: u64, version: u8) {
+    let space = store.open_space(SpaceId(space)).unwrap();
+    let mut batch = Batch::new();
+    for (key, value) in scan(space.as_ref(), Family::Meta) {
+        let without_index = &value[..value.len().saturating_sub(8)];
+        match key[0] {
+            0 => {
+                assert_eq!((value[0], value.len()), (3, 41));
+                batch.put(Family::Meta, key, [&[version], &without_index[1..]].concat());
+            }
+            1 => {
+                assert_eq!((value[0], value.len()), (2, 25));
+                batch.put(Family::Meta, key, [&[1], &without_index[1..]].concat());
+            }
+            _ => {}
+        }
+    }
+    space.commit(batch).await.unwrap();
 }
 
 /// Runs a transaction as callers do: again and again, until nobody interferes.
@@ -229,7 +285,8 @@ pub(crate) async fn run<T>(
     mut script: impl FnMut(&mut Transaction) -> Result<T, Error>,
 ) -> Result<(T, Position, u32), Error> {
     for attempt in 0.. {
-        let mut transaction = container.begin(partition_key, attempt, ReadCost::Single).await?;
+        let mut transaction =
+            container.begin(partition_key, attempt, ReadCost::Single, Priority::High).await?;
         let value = script(&mut transaction)?;
         match transaction.commit().await {
             Ok(position) => return Ok((value, position, attempt)),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use armilla_container::{
-    ChangeKind, Container, ErrorKind, Item, Limits, OPTIMISTIC_ATTEMPTS_MAX, Precondition, ReadCost,
-    RequestUnits, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX, Transaction, Work, WriteMode, price,
+    ChangeKind, Container, ErrorKind, Item, Limits, OPTIMISTIC_ATTEMPTS_MAX, Precondition, Priority,
+    ReadCost, RequestUnits, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX, Transaction, Work, WriteMode,
+    price,
 };
 use armilla_env::Env;
 use armilla_kv::Store;
@@ -26,7 +27,7 @@ fn body(id: &str, n: i64) -> String {
 }
 
 async fn begin(container: &Container, attempt: u32) -> Transaction {
-    container.begin(&key(KEY), attempt, ReadCost::Single).await.unwrap()
+    container.begin(&key(KEY), attempt, ReadCost::Single, Priority::High).await.unwrap()
 }
 
 fn put(transaction: &mut Transaction, mode: WriteMode, id: &str, n: i64) -> Item {
@@ -254,7 +255,14 @@ async fn conflicts() {
                     id => (self::key(KEY), body(id, n)),
                 };
                 container
-                    .write_item(WriteMode::Upsert, &key, None, body.as_bytes(), Precondition::None)
+                    .write_item(
+                        WriteMode::Upsert,
+                        &key,
+                        None,
+                        body.as_bytes(),
+                        Precondition::None,
+                        Priority::High,
+                    )
                     .await
                     .unwrap();
             };
@@ -352,7 +360,8 @@ async fn no_increment_is_lost() {
 async fn charges() {
     // Two leaves each, keyed by the id: 26 write units, and 12/21 for the script itself.
     let fixture = Fixture::new(r#"{"id":"c","partitionKey":{"paths":["/id"]}}"#, 400, Limits::default());
-    let mut transaction = fixture.container.begin(&key(r#"["u"]"#), 0, ReadCost::Single).await.unwrap();
+    let mut transaction =
+        fixture.container.begin(&key(r#"["u"]"#), 0, ReadCost::Single, Priority::High).await.unwrap();
     for _ in 0..150 / 2 {
         let body = br#"{"id":"u","username":"u"}"#;
         let written = transaction.put(WriteMode::Create, None, body, Precondition::None).unwrap();
@@ -366,7 +375,8 @@ async fn charges() {
 
     let fixture = Fixture::simple();
     fixture.create(KEY, &body("1", 1)).await.unwrap();
-    let mut transaction = fixture.container.begin(&key(KEY), 0, ReadCost::Double).await.unwrap();
+    let mut transaction =
+        fixture.container.begin(&key(KEY), 0, ReadCost::Double, Priority::High).await.unwrap();
     transaction.read("1").unwrap();
     transaction.read("2").unwrap();
     assert_eq!(transaction.charge().to_string(), "4.00");
@@ -426,7 +436,7 @@ async fn a_transaction_has_bounds() {
         put(&mut transaction, WriteMode::Upsert, "r0", 1);
         let kind = transaction.commit().await.err().map(|error| error.kind);
         assert_eq!(kind, conflicts.then_some(ErrorKind::Conflict));
-        fixture.container.delete_item(&key(KEY), "r0", Precondition::None).await.ok();
+        fixture.container.delete_item(&key(KEY), "r0", Precondition::None, Priority::High).await.ok();
     }
 }
 
@@ -442,7 +452,7 @@ async fn numbers_are_not_given_twice() {
     let create = async |container: &Container, id: &str| {
         let body = body(id, 1);
         let mode = WriteMode::Create;
-        container.write_item(mode, &key(KEY), None, body.as_bytes(), Precondition::None).await
+        container.write_item(mode, &key(KEY), None, body.as_bytes(), Precondition::None, Priority::High).await
     };
     refused(create(&container, "2").await, ErrorKind::Unavailable);
     let second = create(&container, "2").await.unwrap().item;
@@ -564,7 +574,9 @@ async fn random_faults_keep_the_sum() {
             (0..ACCOUNTS)
                 .map(|id| {
                     let id = id.to_string();
-                    let read = container.read_item(&key(KEY), &id, None, &session, ReadCost::Single).unwrap();
+                    let read = container
+                        .read_item(&key(KEY), &id, None, &session, ReadCost::Single, Priority::High)
+                        .unwrap();
                     number(Some(&read.item))
                 })
                 .sum::<i64>()

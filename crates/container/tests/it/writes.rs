@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use armilla_container::{ChangeKind, ErrorKind, Limits, Operation, Patch, Pointer, Precondition, WriteMode};
+use armilla_container::{
+    ChangeKind, ErrorKind, Limits, Operation, Patch, Pointer, Precondition, Priority, WriteMode,
+};
 use armilla_value::Value;
 
 use crate::support::{Fixture, key, refused, text, value};
@@ -73,11 +75,11 @@ async fn replace_with_a_stale_etag_is_refused() {
         ErrorKind::PreconditionFailed,
     );
     refused(
-        fixture.container.delete_item(&key(partition_key), "1", held).await,
+        fixture.container.delete_item(&key(partition_key), "1", held, Priority::High).await,
         ErrorKind::PreconditionFailed,
     );
     let patch = Patch::new(vec![Operation::Remove { path: Pointer::parse("/n").unwrap() }], 0).unwrap();
-    let patched = fixture.container.patch_item(&key(partition_key), "1", patch, held).await;
+    let patched = fixture.container.patch_item(&key(partition_key), "1", patch, held, Priority::High).await;
     refused(patched, ErrorKind::PreconditionFailed);
     assert_eq!(text(&fixture.read(partition_key, "1").unwrap()), body);
 }
@@ -92,7 +94,7 @@ async fn preconditions_on_what_is_not_there() {
         ErrorKind::ItemNotFound,
     );
     refused(
-        fixture.container.delete_item(&key(partition_key), "1", Precondition::None).await,
+        fixture.container.delete_item(&key(partition_key), "1", Precondition::None, Priority::High).await,
         ErrorKind::ItemNotFound,
     );
     // An upsert that creates does not look at the version.
@@ -109,8 +111,11 @@ async fn deleted_items_are_gone_and_come_back_as_others() {
     let partition_key = r#"["a"]"#;
     let body = r#"{"id":"1","pk":"a"}"#;
     let first = fixture.create(partition_key, body).await.unwrap();
-    let deleted =
-        fixture.container.delete_item(&key(partition_key), "1", Precondition::Exists).await.unwrap();
+    let deleted = fixture
+        .container
+        .delete_item(&key(partition_key), "1", Precondition::Exists, Priority::High)
+        .await
+        .unwrap();
     assert_eq!(deleted.kind, ChangeKind::Delete);
     refused(fixture.read(partition_key, "1"), ErrorKind::ItemNotFound);
     let second = fixture.create(partition_key, body).await.unwrap();
@@ -194,7 +199,7 @@ async fn unique_keys_hold_inside_a_logical_partition() {
         fixture.write(WriteMode::Upsert, a, r#"{"id":"1","pk":"a","mail":"x"}"#, Precondition::None).await,
         ErrorKind::UniqueKeyTaken,
     );
-    fixture.container.delete_item(&key(a), "3", Precondition::None).await.unwrap();
+    fixture.container.delete_item(&key(a), "3", Precondition::None, Priority::High).await.unwrap();
     fixture.create(a, r#"{"id":"4","pk":"a","mail":"x","a":3}"#).await.unwrap();
     // Long values count as a whole.
     let long = "l".repeat(5_000);
@@ -209,22 +214,22 @@ async fn unique_keys_hold_inside_a_logical_partition() {
 
 #[tokio::test]
 async fn a_full_logical_partition_refuses_growth_only() {
-    let limits = Limits { logical_partition_bytes_max: 1_000, ..Limits::default() };
+    let limits = Limits { logical_partition_bytes_max: 2_000, ..Limits::default() };
     let fixture = Fixture::new(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#, 400, limits);
     let a = r#"["a"]"#;
     let body = |id: u32, length: usize| format!(r#"{{"id":"{id}","pk":"a","x":"{}"}}"#, "x".repeat(length));
     fixture.create(a, &body(1, 300)).await.unwrap();
     fixture.create(a, &body(2, 300)).await.unwrap();
     let error = refused(fixture.create(a, &body(3, 300)).await, ErrorKind::LogicalPartitionFull);
-    assert!(error.message.starts_with("partition key reached maximum size of 1000 bytes"), "{error}");
+    assert!(error.message.starts_with("partition key reached maximum size of 2000 bytes"), "{error}");
     refused(
-        fixture.write(WriteMode::Upsert, a, &body(2, 900), Precondition::None).await,
+        fixture.write(WriteMode::Upsert, a, &body(2, 1_900), Precondition::None).await,
         ErrorKind::LogicalPartitionFull,
     );
     fixture.write(WriteMode::Upsert, a, &body(2, 299), Precondition::None).await.unwrap();
     fixture.read(a, "1").unwrap();
     fixture.create(r#"["b"]"#, &body(3, 300).replace(r#""pk":"a""#, r#""pk":"b""#)).await.unwrap();
-    fixture.container.delete_item(&key(a), "1", Precondition::None).await.unwrap();
+    fixture.container.delete_item(&key(a), "1", Precondition::None, Priority::High).await.unwrap();
     fixture.create(a, &body(3, 300)).await.unwrap();
     assert_eq!(fixture.container.logical_size(&key(a)).unwrap().items, 2);
     fixture.check();
@@ -241,12 +246,15 @@ async fn patches_change_the_stored_item() {
         Operation::Add { path: pointer("/list/-"), value: Value::Int64(2) },
     ];
     let patch = Patch::new(operations, 0).unwrap();
-    let written =
-        fixture.container.patch_item(&key(a), "1", patch.clone(), Precondition::None).await.unwrap();
+    let written = fixture
+        .container
+        .patch_item(&key(a), "1", patch.clone(), Precondition::None, Priority::High)
+        .await
+        .unwrap();
     assert_eq!(written.kind, ChangeKind::Replace);
     assert_eq!(text(&fixture.read(a, "1").unwrap()), r#"{"id":"1","pk":"a","n":5,"list":[1,2]}"#);
     refused(
-        fixture.container.patch_item(&key(a), "2", patch, Precondition::None).await,
+        fixture.container.patch_item(&key(a), "2", patch, Precondition::None, Priority::High).await,
         ErrorKind::ItemNotFound,
     );
     let broken = Patch::new(
@@ -256,7 +264,8 @@ async fn patches_change_the_stored_item() {
         ],
         0,
     );
-    let result = fixture.container.patch_item(&key(a), "1", broken.unwrap(), Precondition::None).await;
+    let result =
+        fixture.container.patch_item(&key(a), "1", broken.unwrap(), Precondition::None, Priority::High).await;
     refused(result, ErrorKind::Invalid);
     assert_eq!(value(&fixture.read(a, "1").unwrap()).get("n").unwrap().as_i64(), Some(5));
     fixture.check();

@@ -99,10 +99,15 @@ impl Collection for Execution {
         // Of the logical partition, whose bound is the one that a script can run into. Every callback is told, so it is
         // found out once.
         let current_bytes = *self.bytes_before.get_or_init(|| {
-            let size = self.handle.container().logical_size(self.transaction.partition_key());
-            size.map_or(0, |size| size.bytes)
+            let container = self.handle.container();
+            let size = match self.handle.is_fixed() {
+                // Its bound is that of the whole container.
+                true => container.counters().map(|counters| counters.size()),
+                false => container.logical_size(self.transaction.partition_key()),
+            };
+            size.map_or(0, |size| size.total_bytes())
         });
-        CollectionUsage { current_bytes, max_bytes: self.logical_partition_bytes_max }
+        CollectionUsage { current_bytes, max_bytes: self.bytes_max }
     }
 }
 
@@ -151,6 +156,7 @@ impl Execution {
                 Kind::PartitionKeyMismatch | Kind::Invalid => ErrorCode::BadRequest,
                 Kind::Conflict => ErrorCode::RetryWith,
                 Kind::RangeGone
+                | Kind::Throttled
                 | Kind::SessionNotAvailable
                 | Kind::OutcomeUnknown
                 | Kind::Unavailable
@@ -190,6 +196,8 @@ impl Execution {
             | ErrorKind::Forbidden
             | ErrorKind::Unauthenticated
             | ErrorKind::RangeGone
+            | ErrorKind::Throttled
+            | ErrorKind::Locked
             | ErrorKind::SessionNotAvailable
             | ErrorKind::OutcomeUnknown
             | ErrorKind::Unavailable

@@ -1,6 +1,6 @@
 //! Which partitions a query is about: what the request names, narrowed by what the filter says of the partition key.
 
-use armilla_container::{Container, ContainerDefinition, ListScope};
+use armilla_container::{Container, ContainerDefinition, ListScope, PartitionReader, Range, SessionToken};
 use armilla_query::gateway::{KeyScope, PartitionKeyShape, partition_keys};
 use armilla_query::{CompiledQuery, ResumeFilter};
 use armilla_value::rid::ItemRid;
@@ -42,21 +42,22 @@ pub(super) fn narrow(
         return Ok(Scopes { scopes: Vec::new(), spans_partitions: false });
     }
     match &request.scope {
-        ListScope::PartitionKey(key) if key.0.len() == shape.paths.len() => one(request.scope.clone()),
+        ListScope::PartitionKey(key) if definition.partition_key.is_whole(key) => one(request.scope.clone()),
         ListScope::PartitionKey(_) => Ok(Scopes {
             scopes: vec![request.scope.clone()],
-            spans_partitions: container.ranges().count() > 1,
+            spans_partitions: container.map().ranges.len() > 1,
         }),
         // The partition that was asked for must exist, whatever the filter says.
         ListScope::Range { id: Some(_), .. } => one(request.scope.clone()),
         ListScope::Range { .. } => Ok(Scopes {
             scopes: vec![request.scope.clone()],
-            spans_partitions: container.ranges().count() > 1,
+            spans_partitions: container.map().ranges.len() > 1,
         }),
         ListScope::All => {
             let keys = partition_keys(&compiled.bound, &shape);
             let is_free = matches!(keys, KeyScope::All);
-            if is_free && !request.cross_partition {
+            // Without a key there is one logical partition.
+            if is_free && !request.cross_partition && !definition.is_fixed() {
                 return Err(Error::new(ErrorKind::Invalid, CROSS_PARTITION_DISABLED));
             }
             Ok(by_keys(keys, &shape, container))
@@ -67,7 +68,7 @@ pub(super) fn narrow(
 const CROSS_PARTITION_DISABLED: &str = "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.";
 
 fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> Scopes {
-    let several = container.ranges().count() > 1;
+    let several = container.map().ranges.len() > 1;
     match keys {
         KeyScope::All => Scopes { scopes: vec![ListScope::All], spans_partitions: several },
         // An aggregate of nothing is a row, and so it has to be made somewhere: any one logical partition will do,
@@ -97,22 +98,50 @@ fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> 
 /// Returns whole physical partitions that hold any of some parts of the ring.
 fn covering(parts: impl Iterator<Item = (HashedKey, HashedKey)>, container: &Container) -> Scopes {
     let parts: Vec<(HashedKey, HashedKey)> = parts.collect();
-    let touched = container
-        .ranges()
-        .filter(|range| parts.iter().any(|(min, max)| *min < range.max && range.min < *max));
-    let scopes: Vec<ListScope> =
-        touched.map(|range| ListScope::Range { id: Some(range.id), min: None, max: None }).collect();
+    let ranges = container.map().ranges;
+    let touched =
+        ranges.iter().filter(|range| parts.iter().any(|(min, max)| *min < range.max && range.min < *max));
+    let scopes: Vec<ListScope> = touched.map(arc_of).collect();
     Scopes { spans_partitions: scopes.len() > 1, scopes }
 }
 
 fn first_range(container: &Container) -> Vec<ListScope> {
-    let first = container.ranges().next();
-    first.map(|range| ListScope::Range { id: Some(range.id), min: None, max: None }).into_iter().collect()
+    container.map().ranges.iter().take(1).map(arc_of).collect()
+}
+
+/// Returns the arc of a physical partition, which stays good if the partition is split before it is read.
+fn arc_of(range: &Range) -> ListScope {
+    ListScope::Range { id: None, min: Some(range.min.clone()), max: Some(range.max.clone()) }
 }
 
 /// Returns the first hashed key beyond another.
 fn after(hash: &HashedKey) -> HashedKey {
     HashedKey::from_bytes(&[hash.as_bytes(), &[0]].concat())
+}
+
+/// Returns a reader of every physical partition that a scope touches, in parts where they must be cut.
+pub(super) fn readers(
+    container: &Container,
+    scope: &ListScope,
+    session: &SessionToken,
+    cuts: &[HashedKey],
+) -> armilla_container::Result<Vec<PartitionReader>> {
+    let mut readers = Vec::new();
+    for reader in container.readers(scope, session)? {
+        let (min, max) = reader.bounds();
+        let mut bounds = vec![min.clone()];
+        bounds.extend(cuts.iter().filter(|cut| min < **cut && **cut < max).cloned());
+        bounds.push(max);
+        if bounds.len() == 2 || reader.logical() {
+            readers.push(reader);
+            continue;
+        }
+        for pair in bounds.windows(2) {
+            let part = ListScope::Range { id: None, min: Some(pair[0].clone()), max: Some(pair[1].clone()) };
+            readers.extend(container.readers(&part, session)?);
+        }
+    }
+    Ok(readers)
 }
 
 /// Reads the position at which some clients let an ordered query begin.

@@ -1,12 +1,13 @@
 //! A partition of a container as the query engine sees it.
 
 use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use armilla_container::{ContainerIdentity, Item, PartitionReader, Position};
+use armilla_container::{ContainerIdentity, Item, PartitionReader, Position, RequestUnits};
 use armilla_env::Clock;
+use armilla_governor::{Admitted, Priority};
 use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, KeyRange};
 use armilla_query::source::{CompositeIndex, Direction};
@@ -23,21 +24,87 @@ pub(super) struct ReaderSource {
     clock: Arc<dyn Clock>,
     index_ns: AtomicU64,
     load_ns: AtomicU64,
+    /// Who pays for what is read; nobody where that is seen to elsewhere.
+    gate: Option<Gate>,
+    /// Whether anything was read.
+    visited: AtomicBool,
+    loaded_items: AtomicU64,
+    loaded_bytes: AtomicU64,
+}
+
+/// The admission of a query to a partition, which is asked for once.
+struct Gate {
+    priority: Priority,
+    answer: OnceLock<armilla_container::Result<Admitted>>,
 }
 
 impl ReaderSource {
-    pub(super) fn new(reader: Arc<PartitionReader>, clock: Arc<dyn Clock>) -> ReaderSource {
-        ReaderSource::without(reader, HashSet::new(), clock)
+    /// Returns a source that has to be admitted.
+    pub(super) fn new(
+        reader: Arc<PartitionReader>,
+        priority: Priority,
+        clock: Arc<dyn Clock>,
+    ) -> ReaderSource {
+        let gate = Gate { priority, answer: OnceLock::new() };
+        ReaderSource { gate: Some(gate), ..ReaderSource::without(reader, HashSet::new(), clock) }
     }
 
-    /// Returns a source of one logical partition that passes over some of its items.
+    /// Returns a source of one logical partition that passes over some of its items, for a transaction that was admitted
+    /// as a whole.
     pub(super) fn without(
         reader: Arc<PartitionReader>,
         hidden: HashSet<u64>,
         clock: Arc<dyn Clock>,
     ) -> ReaderSource {
         debug_assert!(hidden.is_empty() || reader.logical(), "items are hidden in logical partitions only");
-        ReaderSource { reader, hidden, clock, index_ns: AtomicU64::new(0), load_ns: AtomicU64::new(0) }
+        ReaderSource {
+            reader,
+            hidden,
+            clock,
+            index_ns: AtomicU64::new(0),
+            load_ns: AtomicU64::new(0),
+            gate: None,
+            visited: AtomicBool::new(false),
+            loaded_items: AtomicU64::new(0),
+            loaded_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns whether the partition lets the query in.
+    pub(super) fn admit(&self) -> bool {
+        let Some(gate) = &self.gate else { return true };
+        gate.answer.get_or_init(|| self.reader.admit(gate.priority)).is_ok()
+    }
+
+    /// Returns why the partition did not let the query in, if it was asked.
+    pub(super) fn refusal(&self) -> Option<&armilla_container::Error> {
+        self.gate.as_ref()?.answer.get()?.as_ref().err()
+    }
+
+    /// Returns what the partition had left when it let the query in, where that counts.
+    pub(super) fn left(&self) -> Option<RequestUnits> {
+        self.gate.as_ref()?.answer.get()?.as_ref().ok()?.left
+    }
+
+    /// Lets the partition pay.
+    pub(super) fn spend(&self, charge: RequestUnits, took: Duration) {
+        if let Some(gate) = &self.gate {
+            self.reader.spend(gate.priority, charge, took);
+        }
+    }
+
+    /// Returns whether anything was read.
+    pub(super) fn is_visited(&self) -> bool {
+        self.visited.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many items were loaded, and their bytes.
+    pub(super) fn loaded(&self) -> (u64, u64) {
+        (self.loaded_items.load(Ordering::Relaxed), self.loaded_bytes.load(Ordering::Relaxed))
+    }
+
+    fn visit(&self) {
+        self.visited.store(true, Ordering::Relaxed);
     }
 
     fn shows(&self, item: &Item) -> bool {
@@ -51,6 +118,7 @@ impl ReaderSource {
     }
 
     fn timed<T>(&self, sum: &AtomicU64, work: impl FnOnce() -> T) -> T {
+        self.visit();
         let started = self.clock.elapsed();
         let outcome = work();
         let took = self.clock.elapsed().saturating_sub(started);
@@ -68,6 +136,8 @@ impl ReaderSource {
 
     fn source_item(&self, item: &Item) -> SourceItem {
         let (bytes, stored_at) = item.raw();
+        self.loaded_items.fetch_add(1, Ordering::Relaxed);
+        self.loaded_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         SourceItem {
             number: item.header().number,
             ts: item.header().ts,
@@ -91,6 +161,10 @@ impl Source for ReaderSource {
         self.reader.bounds()
     }
 
+    fn is_admitted(&self) -> bool {
+        self.admit()
+    }
+
     fn is_whole(&self) -> bool {
         self.reader.is_whole()
     }
@@ -100,6 +174,7 @@ impl Source for ReaderSource {
     }
 
     fn item_count(&self) -> u64 {
+        self.visit();
         self.reader.item_count().saturating_sub(self.hidden.len() as u64)
     }
 
@@ -128,6 +203,7 @@ impl Source for ReaderSource {
     }
 
     fn index_entries(&self, id: IndexId) -> Result<u64> {
+        self.visit();
         self.reader.index_entries(id).map_err(unreadable)
     }
 
@@ -180,6 +256,7 @@ impl Source for ReaderSource {
     }
 
     fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+        self.visit();
         let (mut after, first) = (after, out.len());
         loop {
             let start = out.len();
@@ -201,6 +278,7 @@ impl Source for ReaderSource {
     }
 
     fn point(&self, id: &str) -> Result<Option<SourceItem>> {
+        self.visit();
         let item = self.reader.point(id).map_err(unreadable)?;
         Ok(item.filter(|item| self.shows(item)).map(|item| self.source_item(&item)))
     }

@@ -110,3 +110,28 @@ async fn check_counts_what_there_is() {
     assert_eq!((report.databases, report.containers, report.partitions, report.items), (1, 1, 1, 2));
     assert_eq!(report.problems, Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn check_finds_what_belongs_to_nobody_and_starts_nothing() {
+    let fixture = Fixture::with_container().await;
+    fixture.create_item(&fixture.caller, "c", "1", "a").await.unwrap();
+    let problems = |fixture: &Fixture| check(&fixture.engine, &mut |_, _| {}).unwrap().problems;
+    assert_eq!(problems(&fixture), Vec::<String>::new());
+    // A space whose container the tree has forgotten.
+    fixture.create_container("other").await.unwrap();
+    fixture.create_item(&fixture.caller, "other", "1", "a").await.unwrap();
+    let root = fixture.store.open_space(armilla_kv::SpaceId(0)).unwrap();
+    let rid = fixture.container("other").rid().to_string();
+    let offer = 2u32.to_be_bytes();
+    let mut batch = armilla_kv::Batch::new();
+    batch.delete(armilla_kv::Family::Meta, [b"k", rid.as_bytes()].concat());
+    batch.delete(armilla_kv::Family::Meta, [&b"o"[..], &offer].concat());
+    root.commit(batch).await.unwrap();
+    let options = crate::support::unthrottled();
+    let engine = armilla_engine::Engine::open_at_rest(fixture.store.clone(), fixture.env.clone(), options);
+    let report = check(&engine.await.unwrap(), &mut |_, _| {}).unwrap();
+    assert_eq!(
+        (report.containers, report.problems),
+        (1, vec!["space 2 holds data and belongs to no container".to_owned()])
+    );
+}

@@ -8,7 +8,7 @@ use armilla_engine::{
 };
 
 use crate::procedures::{CREATE_MANY, DELETE_ALL, body};
-use crate::support::{Fixture, partition_key, refused, script, value};
+use crate::support::{Fixture, partition_key, refused, script, unthrottled, value};
 
 #[tokio::test]
 async fn endless_scripts_are_stopped_and_leave_nothing() {
@@ -30,7 +30,7 @@ async fn endless_scripts_are_stopped_and_leave_nothing() {
 #[tokio::test]
 async fn the_time_of_scripts_can_be_set() {
     let fixture = Fixture::with_container().await;
-    let options = EngineOptions { script_time: Duration::from_secs(50), ..EngineOptions::default() };
+    let options = EngineOptions { script_time: Duration::from_secs(50), ..unthrottled() };
     let fixture = fixture.reopen_with(options).await;
     fixture.procedure("endless", "function () { for (;;) {} }").await;
     let before = armilla_env::Clock::elapsed(&*fixture.clock);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use armilla_engine::{
     Access, Answer, Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ItemName, ItemWritten,
-    Precondition, ProcedureDone, QueryRequest, ReadItem, Resource, ScriptDefinition, ScriptKind, TriggerRule,
-    Triggers, WriteMode,
+    Policy, Precondition, ProcedureDone, QueryRequest, RangeStatus, ReadItem, Resource, ScriptDefinition,
+    ScriptKind, TriggerRule, Triggers, WriteMode,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -23,11 +23,46 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
+    /// An account whose throughput is not enforced, because its clock stands still.
     pub(crate) async fn new() -> Fixture {
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        Fixture::with_options(unthrottled()).await
+    }
+
+    pub(crate) async fn with_options(options: EngineOptions) -> Fixture {
+        Fixture::on_store(Arc::new(MemoryStore::new()), options).await
+    }
+
+    pub(crate) async fn on_store(store: Arc<dyn Store>, options: EngineOptions) -> Fixture {
         let (env, clock) = Env::simulated(1);
-        let engine = Engine::open(store.clone(), env.clone(), EngineOptions::default()).await.unwrap();
+        let engine = Engine::open(store.clone(), env.clone(), options).await.unwrap();
         Fixture { engine, store, env, clock, caller: Caller::full() }
+    }
+
+    /// Lets the splits that throughput asks for, and those that were begun, come to their end.
+    pub(crate) async fn until_whole(&self, container: &str) {
+        self.until(|fixture| {
+            let containers = fixture.engine.partitions(&fixture.caller).unwrap();
+            let found = containers.iter().find(|figures| figures.container == container).unwrap();
+            !found.pending && found.partitions.iter().all(|range| range.status == RangeStatus::Online)
+        })
+        .await;
+    }
+
+    /// Waits until something holds; time passes meanwhile.
+    pub(crate) async fn until(&self, holds: impl Fn(&Fixture) -> bool) {
+        for _ in 0..20_000 {
+            if holds(self) {
+                return;
+            }
+            self.clock.advance(Duration::from_millis(10));
+            // Tasks run, and so do threads that may block.
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_micros(100))).await.unwrap();
+        }
+        let figures = self.engine.partitions(&self.caller).unwrap();
+        panic!("it does not come to hold: {figures:#?}");
     }
 
     /// One with the database `d` and the container `c`, keyed by `/pk`.
@@ -40,7 +75,7 @@ impl Fixture {
 
     /// The same account, opened again.
     pub(crate) async fn reopen(self) -> Fixture {
-        self.reopen_with(EngineOptions::default()).await
+        self.reopen_with(unthrottled()).await
     }
 
     pub(crate) async fn reopen_with(self, options: EngineOptions) -> Fixture {
@@ -210,6 +245,11 @@ impl Drop for MovingTime {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap();
     }
+}
+
+/// The usual options, with throughput that is metered and not enforced.
+pub(crate) fn unthrottled() -> EngineOptions {
+    EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() }
 }
 
 pub(crate) fn script(id: &str, body: &str) -> ScriptDefinition {

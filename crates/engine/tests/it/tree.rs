@@ -197,20 +197,21 @@ async fn throughput_and_ranges() {
     };
     let none = ResourcePrecondition::None;
     let replaced =
-        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 500), none).await.unwrap().value;
+        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 500), none, None).await.unwrap().value;
     assert_eq!(replaced.body.get("content").unwrap().get("offerThroughput"), Some(&Value::Int64(500)));
     refused(
-        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 300), none).await,
+        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 300), none, None).await,
         ErrorKind::Invalid,
     );
     refused(
-        engine.replace_offer(caller, "AAAA", &set(&offers[0], 500), none).await,
+        engine.replace_offer(caller, "AAAA", &set(&offers[0], 500), none, None).await,
         ErrorKind::NotFound(ResourceKind::Offer),
     );
-    let big = engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 100_000), none).await;
+    let big = engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 100_000), none, None).await;
     big.unwrap();
+    fixture.until_whole("two").await;
     let error = refused(
-        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 900), none).await,
+        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 900), none, None).await,
         ErrorKind::Invalid,
     );
     assert!(error.message.contains("below the minimum of 1000"), "{error}");

@@ -168,6 +168,16 @@ impl Conjuncts {
         (served, missing)
     }
 
+    /// Returns whether indexes tell of every item whether the whole filter holds for it.
+    pub(super) fn is_told(&self, indexes: &mut Indexes<'_>) -> bool {
+        self.is_all_complete()
+            && self.pieces.iter().filter(|piece| !piece.conjuncts.is_empty()).all(|piece| {
+                let mut is_served = true;
+                piece.condition.visit_terms(&mut |term| is_served &= indexes.serves(term));
+                is_served && piece.condition.is_exact()
+            })
+    }
+
     /// Returns the composite index that would serve the filter: equal values first, then one range.
     fn composite_suggestion(&self) -> Option<Served> {
         let terms = self.pieces.iter().filter_map(|piece| match &piece.condition {

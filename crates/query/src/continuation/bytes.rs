@@ -37,6 +37,13 @@ impl<'b> Reader<'b> {
         Some(*first)
     }
 
+    /// Reads as many bytes as are asked for.
+    pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (array, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*array)
+    }
+
     /// Reads a number of any size.
     pub(super) fn wide_number(&mut self) -> Option<u64> {
         let mut number = 0u64;

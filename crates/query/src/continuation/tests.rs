@@ -54,6 +54,8 @@ fn position() -> impl Strategy<Value = Position> {
         .prop_map(|(Mark { bytes, is_cut, .. }, ties)| Ordered { key: bytes, is_cut, ties: Segments(ties) });
     prop_oneof![
         Just(Position::Rerun),
+        (proptest::collection::vec(any::<u8>(), 0..40), any::<u128>(), 0u64..1_000)
+            .prop_map(|(key, identity, repeats)| Position::Behind(Behind { key, identity, repeats })),
         unordered.prop_map(Position::Unordered),
         ordered.prop_map(Position::Ordered),
     ]

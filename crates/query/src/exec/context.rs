@@ -21,8 +21,8 @@ pub(super) struct Context<'q> {
     pub(super) sources: &'q [&'q dyn Source],
     /// Chooses how the items of a source are found.
     pub(super) planner: Planner<'q>,
-    /// Tells whether the page has taken long enough.
-    pub(super) expired: &'q dyn Fn() -> bool,
+    /// Tells of what the page has counted so far whether it is enough, or has taken long enough.
+    pub(super) expired: &'q dyn Fn(&Work) -> bool,
     /// The memory that the query holds.
     pub(super) memory: Memory,
     /// Most item numbers that are collected from an index to be put in order.
@@ -63,6 +63,13 @@ impl Tally {
         self.plans.borrow_mut().push(plan);
     }
 
+    /// Forgets what was counted.
+    pub(super) fn reset(&self) {
+        *self.plans.borrow_mut() = Vec::new();
+        self.work.take();
+        self.retrieved.take();
+    }
+
     /// Returns what was counted.
     pub(super) fn finish(&self) -> (Work, Retrieved, Vec<PhysicalPlan>) {
         (self.work.get(), self.retrieved.get(), self.plans.take())
@@ -87,19 +94,24 @@ pub(super) enum Class {
     Scanned,
     /// They were met by a scan of one logical partition, which stands for an index of it.
     Logical,
+    /// They were met by a walk through the index of an order.
+    Walked,
 }
 
 impl Counter {
-    /// Counts an item that was looked at; `passed` says whether the conditions on it hold.
-    pub(super) fn item(&mut self, class: Class, json_bytes: u32, passed: bool) {
+    /// Counts an item that was looked at; `passed` says whether the conditions on it hold. One that indexes would have
+    /// passed over counts as if they had, whichever way was quicker: the price must not depend on it.
+    pub(super) fn item(&mut self, physical: &PhysicalPlan, class: Class, json_bytes: u32, passed: bool) {
         let bytes = u64::from(json_bytes);
         match class {
             Class::Scanned => {
                 self.work.scanned += 1;
                 self.work.scanned_bytes += bytes;
             }
+            Class::Logical if !passed && physical.rejects_by_index => {}
             Class::Logical if !passed => self.work.entries += 1,
-            Class::Fetched | Class::Logical => {
+            Class::Walked if !passed && physical.rejects_by_index => self.work.entries += 1,
+            Class::Fetched | Class::Logical | Class::Walked => {
                 self.work.fetched += 1;
                 self.work.fetched_bytes += bytes;
             }

@@ -143,7 +143,7 @@ impl<'q> Merge<'q, '_> {
                 Flow::Refused => return Ok(self.stopped(last)),
             }
             dealt_with += 1;
-            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)() && sink.can_pause() {
+            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)(&counter.work) && sink.can_pause() {
                 ending = true;
             }
         }
@@ -185,7 +185,7 @@ impl<'q> Merge<'q, '_> {
             let passed = self.context.evaluator.all_true(&self.physical[place].residual, &frame)?;
             counter.look_at(item.json_bytes);
             if given.is_none() {
-                counter.item(Class::Fetched, item.json_bytes, passed);
+                counter.item(&self.physical[place], Class::Walked, item.json_bytes, passed);
             }
             if passed {
                 let given = given.unwrap_or_default();
@@ -305,7 +305,7 @@ impl<'q> Merge<'q, '_> {
                 let passed = context.evaluator.all_true(conditions, &frame)?;
                 counter.look_at(item.json_bytes);
                 if counts {
-                    counter.item(class, item.json_bytes, passed);
+                    counter.item(physical, class, item.json_bytes, passed);
                 }
                 if passed {
                     key.clear();

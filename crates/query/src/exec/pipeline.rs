@@ -1,7 +1,7 @@
 //! Running a plan from its start, until it ends or its sink wants no more: what cannot go on from a position.
 //!
-//! Grouped and distinct results, derived tables and queries without FROM are run again for every page, and the rows of
-//! earlier pages are passed over. They come in the same order each time.
+//! Grouped and distinct results, derived tables and queries without FROM are run again for every page; which rows are
+//! passed over then is not decided here (`canonical`).
 
 use super::context::{Context, Counter};
 use super::groups::GroupSink;

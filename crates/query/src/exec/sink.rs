@@ -137,6 +137,11 @@ impl<'q> PageSink<'q> {
         PageSink { evaluator, projection, passage, json: Vec::new(), row_count: 0, rows_max, bytes_max }
     }
 
+    /// Returns what makes rows, and what they are made of.
+    pub(super) fn parts(&self) -> (&'q Evaluator<'q>, &'q Projection) {
+        (self.evaluator, self.projection)
+    }
+
     fn is_full(&self) -> bool {
         self.row_count >= self.rows_max || (self.row_count > 0 && self.json.len() >= self.bytes_max)
     }
@@ -395,18 +400,18 @@ pub(super) type ByFingerprint = BuildHasherDefault<FingerprintHasher>;
 pub(super) const SEEN_BYTES: usize = 40;
 
 /// The rows that were given already, by fingerprint.
-struct Seen<'q> {
+pub(super) struct Seen<'q> {
     fingerprints: HashSet<u128, ByFingerprint>,
     memory: &'q Memory,
     taken: usize,
 }
 
 impl<'q> Seen<'q> {
-    fn new(memory: &'q Memory) -> Seen<'q> {
+    pub(super) fn new(memory: &'q Memory) -> Seen<'q> {
         Seen { fingerprints: HashSet::default(), memory, taken: 0 }
     }
 
-    fn is_new(&mut self, fingerprint: u128) -> Result<bool> {
+    pub(super) fn is_new(&mut self, fingerprint: u128) -> Result<bool> {
         let is_new = self.fingerprints.insert(fingerprint);
         if is_new {
             self.memory.take(SEEN_BYTES, "the different rows of DISTINCT")?;

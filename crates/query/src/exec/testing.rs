@@ -94,7 +94,7 @@ pub(super) struct Ask<'a> {
     pub(super) bytes_max: usize,
     pub(super) memory_max: usize,
     pub(super) collected_max: usize,
-    pub(super) expired: &'a dyn Fn() -> bool,
+    pub(super) expired: &'a dyn Fn(&Work) -> bool,
     pub(super) resume: Option<&'a ResumeFilter>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Ask<'a> {
             bytes_max: 1 << 22,
             memory_max: 1 << 26,
             collected_max: 1_000_000,
-            expired: &|| false,
+            expired: &|_| false,
             resume: None,
         }
     }
@@ -176,6 +176,25 @@ impl All {
         self.last_was_empty = page.row_count == 0;
     }
 
+    /// Checks that this is what one big page gave, and counted. Rows that have no place among items may come in another
+    /// order on several pages.
+    #[track_caller]
+    pub(super) fn check(&self, query: &CompiledQuery, whole: &All, name: &str) {
+        let (window, order) = (&query.plan.window, &query.plan.order);
+        let is_part = window.offset > 0 || window.limit.is_some();
+        if query.is_reordered() && self.pages > 1 && is_part && order.is_empty() {
+            // A part of rows in no order may be any part.
+            assert_eq!(self.rows.len(), whole.rows.len(), "{name}");
+            return;
+        }
+        if query.is_reordered() && self.pages > 1 && window.limit.is_none() {
+            assert_eq!(self.sorted_rows(), whole.sorted_rows(), "{name}");
+        } else {
+            assert_eq!(self.rows, whole.rows, "{name}");
+        }
+        assert_eq!(self.work, whole.work, "{name}");
+    }
+
     /// Returns the rows in an order of their own.
     pub(super) fn sorted_rows(&self) -> Vec<String> {
         let mut rows = self.rows.clone();
@@ -225,7 +244,13 @@ pub(super) fn at_least(bound: &Value) -> TermRange<'_> {
 /// Makes a plan that checks every condition again.
 pub(super) fn physical(plan: &LogicalPlan, access: Access) -> PhysicalPlan {
     let served = Served { paths: Vec::new(), composite: false, precise: false };
-    PhysicalPlan { access, residual: plan.filter.clone(), served: vec![served], missing: Vec::new() }
+    PhysicalPlan {
+        access,
+        residual: plan.filter.clone(),
+        served: vec![served],
+        missing: Vec::new(),
+        rejects_by_index: false,
+    }
 }
 
 /// Always the same access; sorted where an order is asked for.

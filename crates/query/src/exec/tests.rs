@@ -4,5 +4,6 @@ mod changes;
 mod chosen;
 mod memory;
 mod ordered;
+mod prices;
 mod splits;
 mod unordered;

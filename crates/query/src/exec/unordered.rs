@@ -61,6 +61,9 @@ fn walk<'q, S: Sink>(
             Side::Inside(Spot { place, partial }) => (place, *partial),
             Side::Right => (&Place::Fresh, None),
         };
+        if sink.can_pause() && !source.is_admitted() {
+            return Ok(Outcome::Stopped(position(start, source, place.clone(), partial)));
+        }
         let physical = (context.planner)(plan, source)?;
         let is_fresh = *place == Place::Fresh;
         if is_fresh {
@@ -109,7 +112,7 @@ fn walk<'q, S: Sink>(
                 let passed = context.evaluator.all_true(conditions, &frame)?;
                 counter.look_at(item.json_bytes);
                 if given.is_none() {
-                    counter.item(class, item.json_bytes, passed);
+                    counter.item(&physical, class, item.json_bytes, passed);
                 }
                 if passed {
                     match rows_of(context, plan, &frame, given.unwrap_or_default(), counter, sink)? {
@@ -130,7 +133,7 @@ fn walk<'q, S: Sink>(
             }
             feed.advance();
             dealt_with += 1;
-            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)() && sink.can_pause() {
+            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)(&counter.work) && sink.can_pause() {
                 ending = true;
             }
         }

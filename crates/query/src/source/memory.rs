@@ -69,6 +69,7 @@ pub struct MemorySource {
     /// The beginning of the keys of the one logical partition that is covered.
     logical: Option<Bytes>,
     item_count: u64,
+    is_shut: bool,
 }
 
 /// Everything that one physical partition holds.
@@ -162,10 +163,16 @@ impl MemorySource {
         MemorySource { bounds: (hashed, next), logical: Some(prefix.into()), ..self.clone() }.counted()
     }
 
+    /// Returns the source as one that may not be read now.
+    #[must_use]
+    pub fn shut(self) -> MemorySource {
+        MemorySource { is_shut: true, ..self }
+    }
+
     fn whole(partition: Partition) -> MemorySource {
         let item_count = partition.items.len() as u64;
         let bounds = partition.bounds.clone();
-        MemorySource { partition: Arc::new(partition), bounds, logical: None, item_count }
+        MemorySource { partition: Arc::new(partition), bounds, logical: None, item_count, is_shut: false }
     }
 
     fn counted(mut self) -> MemorySource {
@@ -337,6 +344,10 @@ impl Source for MemorySource {
 
     fn bounds(&self) -> (HashedKey, HashedKey) {
         self.bounds.clone()
+    }
+
+    fn is_admitted(&self) -> bool {
+        !self.is_shut
     }
 
     fn is_whole(&self) -> bool {

@@ -14,7 +14,13 @@ fn served(paths: &[&str], precise: bool) -> Served {
 }
 
 fn plan(served: Vec<Served>, missing: Vec<Served>) -> PhysicalPlan {
-    PhysicalPlan { access: Access::ScanByNumber, residual: Vec::new(), served, missing }
+    PhysicalPlan {
+        access: Access::ScanByNumber,
+        residual: Vec::new(),
+        served,
+        missing,
+        rejects_by_index: false,
+    }
 }
 
 #[test]

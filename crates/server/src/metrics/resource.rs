@@ -16,6 +16,7 @@ pub(crate) enum Resource {
     Permissions,
     EncryptionKeys,
     Offers,
+    Administration,
     Health,
     Metrics,
     Other,
@@ -23,7 +24,7 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Every kind, in the order of their numbers.
-    pub(crate) const ALL: [Resource; 16] = [
+    pub(crate) const ALL: [Resource; 17] = [
         Resource::Account,
         Resource::Databases,
         Resource::Containers,
@@ -37,6 +38,7 @@ impl Resource {
         Resource::Permissions,
         Resource::EncryptionKeys,
         Resource::Offers,
+        Resource::Administration,
         Resource::Health,
         Resource::Metrics,
         Resource::Other,
@@ -64,6 +66,7 @@ impl Resource {
             ("dbs", Some("users"), Some("permissions")) => Resource::Permissions,
             ("dbs", Some("clientencryptionkeys"), _) => Resource::EncryptionKeys,
             ("offers", _, _) => Resource::Offers,
+            ("_armilla", _, _) => Resource::Administration,
             ("health", None, _) => Resource::Health,
             ("metrics", None, _) => Resource::Metrics,
             _ => Resource::Other,
@@ -86,6 +89,7 @@ impl Resource {
             Resource::Permissions => "permission",
             Resource::EncryptionKeys => "encryption_key",
             Resource::Offers => "offer",
+            Resource::Administration => "administration",
             Resource::Health => "health",
             Resource::Metrics => "metrics",
             Resource::Other => "other",
@@ -122,6 +126,8 @@ mod tests {
             ("/dbs/d/users/u", Resource::Users),
             ("/dbs/d/users/u/permissions", Resource::Permissions),
             ("/offers/abc", Resource::Offers),
+            ("/_armilla/partitions", Resource::Administration),
+            ("/_armilla/dbs/d/colls/c/split", Resource::Administration),
             ("/health", Resource::Health),
             ("/metrics", Resource::Metrics),
             ("/favicon.ico", Resource::Other),

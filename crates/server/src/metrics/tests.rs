@@ -1,10 +1,16 @@
 //! Tests of the figures and their text.
 
+use armilla_engine::{
+    Figures, Histogram, OperationKind, PartitionFigures, RangeFigures, RangeStatus, RequestUnits, Stretch,
+};
+
 use super::*;
+use crate::limits::METRICS_PARTITIONS_MAX;
 
 fn rendered(metrics: &Metrics) -> String {
     metrics.render(
         &StoreStats { commits: 12, flush_us: 1_500_000, ..Default::default() },
+        &[],
         Duration::from_secs(3),
     )
 }
@@ -73,7 +79,8 @@ fn the_text_is_well_formed() {
     let metrics = Metrics::new();
     metrics.answered(&Method::GET, Resource::Account, StatusCode::OK, Duration::ZERO);
     let mut families = std::collections::BTreeSet::new();
-    for line in rendered(&metrics).lines() {
+    let text = metrics.render(&StoreStats::default(), &containers(3), Duration::ZERO);
+    for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             assert!(families.insert(rest.split(' ').next().unwrap().to_string()), "{line}");
         } else if !line.starts_with('#') {
@@ -83,5 +90,101 @@ fn the_text_is_well_formed() {
             let stem = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
             assert!(families.contains(name) || families.contains(stem.unwrap_or("")), "{line}");
         }
+    }
+}
+
+fn figures(range_id: u32) -> PartitionFigures {
+    let mut reads = Histogram::default();
+    reads.record(Duration::from_micros(7));
+    reads.record(Duration::from_secs(60));
+    let kinds = [OperationKind::Read, OperationKind::Write, OperationKind::Query, OperationKind::Script];
+    PartitionFigures {
+        range_id,
+        items: 3,
+        bytes: 700,
+        index_bytes: 80,
+        lsn: 9,
+        rate: RequestUnits::from_hundredths(40_050),
+        governor: Figures {
+            requests: 2,
+            refused: 5,
+            charge: RequestUnits::from_hundredths(1_238),
+            last_second: Stretch::default(),
+            last_minute: Stretch::default(),
+            normalized_percent: 12.5,
+            five_second_peak: RequestUnits::ZERO,
+            latencies: kinds
+                .map(|kind| (kind, if kind == OperationKind::Read { reads } else { Histogram::default() })),
+            hottest: Vec::new(),
+        },
+        hottest: Vec::new(),
+        reshaping: None,
+    }
+}
+
+/// A container with so many open partitions and one that is not.
+fn containers(open: u32) -> Vec<ContainerFigures> {
+    let partition = |id: u32| RangeFigures {
+        id,
+        min: String::new(),
+        max: "FF".to_owned(),
+        parents: Vec::new(),
+        status: RangeStatus::Online,
+        figures: (id < open).then(|| figures(id)),
+    };
+    vec![ContainerFigures {
+        database: "d\"\\\n".to_owned(),
+        container: "c".to_owned(),
+        rid: String::new(),
+        throughput: Some(400),
+        shared: false,
+        autoscale_now: None,
+        pending: false,
+        map_version: 1,
+        partitions: (0..=open).map(partition).collect(),
+        failed: None,
+    }]
+}
+
+#[test]
+fn partitions_that_are_open() {
+    let text = Metrics::new().render(&StoreStats::default(), &containers(1), Duration::ZERO);
+    let labels = r#"database="d\"\\\n",container="c",range="0""#;
+    for (name, value) in [
+        ("items", "3"),
+        ("bytes", "700"),
+        ("index_bytes", "80"),
+        ("provisioned_ru", "400.5"),
+        ("ru_total", "12.38"),
+        ("requests_total", "2"),
+        ("refused_total", "5"),
+        ("utilization_ratio", "0.125"),
+    ] {
+        check(&text, &format!("armilla_partition_{name}{{{labels}}} {value}"));
+    }
+    let duration = "armilla_partition_request_duration_seconds";
+    for (end, more, value) in [
+        ("bucket", r#",le="0.000005""#, "0"),
+        ("bucket", r#",le="0.00001""#, "1"),
+        ("bucket", r#",le="10""#, "1"),
+        ("bucket", r#",le="+Inf""#, "2"),
+        ("sum", "", "60.000007"),
+        ("count", "", "2"),
+    ] {
+        check(&text, &format!("{duration}_{end}{{{labels},kind=\"read\"{more}}} {value}"));
+    }
+    assert!(!text.contains("kind=\"write\""), "nothing was written");
+    assert!(!text.contains("range=\"1\""), "it is not open");
+    check(&text, "armilla_partitions_left_out 0");
+}
+
+#[test]
+fn partitions_up_to_a_bound() {
+    let most = u32::try_from(METRICS_PARTITIONS_MAX).unwrap();
+    for (open, left_out) in [(most, 0), (most + 1, 1)] {
+        let text = Metrics::new().render(&StoreStats::default(), &containers(open), Duration::ZERO);
+        check(&text, &format!("armilla_partitions_left_out {left_out}"));
+        let written = text.lines().filter(|line| line.starts_with("armilla_partition_items{")).count();
+        assert_eq!(written, METRICS_PARTITIONS_MAX);
     }
 }

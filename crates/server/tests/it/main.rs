@@ -5,6 +5,7 @@
 mod checking;
 mod configuration;
 mod http;
+mod partitions;
 mod process;
 mod raw_http;
 mod shutdown;

@@ -54,8 +54,7 @@ fn chosen_plans_give_what_scans_give() {
                         continue;
                     }
                     let paged = Ask::new(&query, &choose, rows_max).all(&sources);
-                    assert_eq!(paged.rows, whole.rows, "{name}, {rows_max} rows a page");
-                    assert_eq!(paged.work, whole.work, "{name}, {rows_max} rows a page");
+                    paged.check(&query, &whole, &format!("{name}, {rows_max} rows a page"));
                 }
             }
         }

@@ -69,15 +69,13 @@ fn check_order(text: &str, sources: &[&dyn Source]) {
         assert_eq!(whole.rows, expected.rows, "{text}: {name}");
         for rows_max in [1, 2, 3, 7, 100] {
             let paged = Ask::new(&query, &**planner, rows_max).all(sources);
-            assert_eq!(paged.rows, whole.rows, "{text}: {name}, {rows_max} rows a page");
-            assert_eq!(paged.work, whole.work, "{text}: {name}, {rows_max} rows a page");
+            paged.check(&query, &whole, &format!("{text}: {name}, {rows_max} rows a page"));
         }
         for bytes_max in [1, 100] {
             let paged = Ask { bytes_max, ..Ask::new(&query, &**planner, 50) }.all(sources);
-            assert_eq!(paged.rows, whole.rows, "{text}: {name}, {bytes_max} bytes a page");
-            assert_eq!(paged.work, whole.work, "{text}: {name}, {bytes_max} bytes a page");
+            paged.check(&query, &whole, &format!("{text}: {name}, {bytes_max} bytes a page"));
         }
-        let hasty = Ask { expired: &|| true, ..Ask::new(&query, &**planner, 1_000_000) }.all(sources);
+        let hasty = Ask { expired: &|_| true, ..Ask::new(&query, &**planner, 1_000_000) }.all(sources);
         assert_eq!((&hasty.rows, &hasty.work), (&whole.rows, &whole.work), "{text}: {name}, no time");
     }
 }

@@ -2,6 +2,7 @@
 
 use armilla_value::{HashedKey, Value};
 
+use crate::choose::choose;
 use crate::continuation::continuation_cuts;
 use crate::error::ErrorKind;
 use crate::exec::testing::*;
@@ -154,5 +155,52 @@ fn a_token_for_a_part_is_refused_on_more_than_the_part() {
         ];
         let page = ask.page(&lend(&cut), Some(&token)).unwrap();
         assert_eq!(page.row_count, 2, "{text}");
+    }
+}
+
+#[test]
+fn rows_without_a_place_survive_splits_and_merges() {
+    const ITEMS: usize = 400;
+    let items = items(ITEMS);
+    // The same items, cut differently before every page.
+    let cuts: Vec<_> = [2, 5, 1, 3].map(|count| sources(&items, count)).into();
+    for text in [
+        "SELECT DISTINCT VALUE c.n FROM c",
+        "SELECT DISTINCT c.g, c.r FROM c",
+        "SELECT DISTINCT c.g, c.r FROM c ORDER BY c.g DESC",
+        "SELECT DISTINCT VALUE c.s FROM c ORDER BY c.s",
+        "SELECT DISTINCT VALUE c.g FROM c ORDER BY c.r",
+        "SELECT c.r, COUNT(1) AS n FROM c GROUP BY c.r",
+        "SELECT DISTINCT c.g, COUNT(1) AS n FROM c GROUP BY c.g, c.r",
+        "SELECT VALUE x FROM (SELECT VALUE c.g FROM c) AS x",
+        "SELECT VALUE x.r FROM (SELECT c.r, c.g FROM c) AS x WHERE x.r > 3",
+        "SELECT DISTINCT VALUE c.r FROM c OFFSET 3 LIMIT 11",
+    ] {
+        let query = compile(text);
+        assert!(query.is_reordered(), "{text}");
+        let whole = Ask::new(&query, &choose, 1_000_000).all(&lend(&cuts[0]));
+        for rows_max in [1, 3, 16] {
+            let mut rows = Vec::new();
+            let mut continuation: Option<String> = None;
+            for page in 0.. {
+                assert!(page < 10_000, "{text}: pages without end");
+                let sources = lend(&cuts[page % cuts.len()]);
+                let page =
+                    Ask::new(&query, &choose, rows_max).page(&sources, continuation.as_deref()).unwrap();
+                rows.extend(rows_of_page(&page));
+                continuation = page.continuation;
+                if continuation.is_none() {
+                    break;
+                }
+            }
+            let uncut = Ask::new(&query, &choose, rows_max).all(&lend(&cuts[0]));
+            assert_eq!(rows, uncut.rows, "{text}: {rows_max} rows a page");
+            if !text.contains("OFFSET") {
+                rows.sort();
+                assert_eq!(rows, whole.sorted_rows(), "{text}: {rows_max} rows a page");
+            } else {
+                assert_eq!(rows.len(), 11, "{text}");
+            }
+        }
     }
 }

@@ -1,0 +1,76 @@
+//! Filling a partition that nobody knows of yet with what others have.
+//!
+//! The one who fills it is the only one who writes to it, so there is no queue: groups are settled where the caller is,
+//! which may block, one after the other. Each group is told to have landed before the next is settled.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use armilla_kv as kv;
+
+use super::Partition;
+use crate::container::Plan;
+use crate::counters::Counters;
+use crate::error::{Error, Result};
+use crate::layout::{Layout, Layouts};
+use crate::settle::{Adopted, Effects, Group, Origin, Touched};
+
+/// A group that the store has and has not answered for yet.
+pub(crate) struct Landing {
+    committed: Option<kv::CommitFuture>,
+    counters: Counters,
+    touched: Touched,
+    number: u64,
+}
+
+impl Partition {
+    /// Takes over as much as fits one batch.
+    pub(crate) fn adopt(
+        &self,
+        plan: &Plan,
+        adopted: &mut VecDeque<Adopted>,
+        origin: &Origin<'_>,
+    ) -> Result<Landing> {
+        let space = self.space();
+        let settled = self.settled();
+        let mut group = Group::new(self, space.as_ref(), &settled);
+        while let Some(next) = adopted.pop_front() {
+            group.adopt(plan, next, origin)?;
+            if group.is_full() {
+                break;
+            }
+        }
+        let effects = group.finish();
+        drop(settled);
+        Ok(self.launch(effects))
+    }
+
+    /// Ends what was taken over: the next commit is the one after `lsn`, and the index has this layout.
+    pub(crate) fn seal(&self, lsn: u64, layout: Arc<Layout>) -> Landing {
+        let space = self.space();
+        let settled = self.settled();
+        let mut effects = Group::new(self, space.as_ref(), &settled).finish();
+        drop(settled);
+        effects.seal(lsn, Layouts::of(layout));
+        self.launch(effects)
+    }
+
+    fn launch(&self, mut effects: Effects) -> Landing {
+        let counters = effects.counters.clone();
+        let committed = effects.batch().map(|batch| self.space().commit(batch));
+        let mut settled = self.settled();
+        let number = settled.last_group() + 1;
+        let touched = settled.absorb(effects, number);
+        Landing { committed, counters, touched, number }
+    }
+
+    /// Waits until a group has landed.
+    pub(crate) async fn land(&self, landing: Landing) -> Result<()> {
+        let Landing { committed, counters, touched, number } = landing;
+        if let Some(committed) = committed {
+            committed.await.map_err(Error::from)?;
+        }
+        self.settled().landed(number, counters.lsn, touched);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether a partition takes tasks, and how large it may become before somebody should know.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+use super::Task;
+use crate::error::{Error, ErrorKind};
+
+/// What is never sent.
+pub(crate) enum Never {}
+
+/// Whether a partition takes tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Gate {
+    /// It does.
+    #[default]
+    Open,
+    /// It will, or others will in its place.
+    Closed,
+    /// Others do in its place.
+    Retired,
+}
+
+/// What became of a task that was not done.
+pub(crate) enum Unqueued {
+    /// Other partitions have taken the place of this one: the task, as it was.
+    Retired(Box<Task>),
+    /// It failed.
+    Failed(Error),
+}
+
+impl From<Unqueued> for Error {
+    fn from(unqueued: Unqueued) -> Error {
+        match unqueued {
+            Unqueued::Failed(error) => error,
+            Unqueued::Retired(_) => Error::new(
+                ErrorKind::Conflict,
+                "the partition was replaced by others meanwhile; run it again",
+            ),
+        }
+    }
+}
+
+/// Watches how large a partition becomes.
+pub(crate) struct Growth {
+    told: Arc<Notify>,
+    /// Bytes beyond which somebody is told.
+    bytes_max: AtomicU64,
+}
+
+impl Growth {
+    pub(super) fn new(told: Arc<Notify>, bytes_max: u64) -> Growth {
+        Growth { told, bytes_max: AtomicU64::new(bytes_max) }
+    }
+
+    /// Tells whoever waits if a partition of so many bytes is too large.
+    pub(super) fn note(&self, bytes: u64) {
+        if self.is_beyond(bytes) {
+            self.told.notify_waiters();
+        }
+    }
+
+    /// Returns whether a partition of so many bytes is beyond what somebody wants to know of.
+    pub(crate) fn is_beyond(&self, bytes: u64) -> bool {
+        bytes > self.bytes_max.load(Ordering::Acquire)
+    }
+
+    /// Says nothing more until the partition is larger by an eighth.
+    pub(crate) fn acknowledge(&self, bytes: u64) {
+        self.bytes_max.store(bytes.saturating_add(bytes / 8), Ordering::Release);
+    }
+}

@@ -1,0 +1,105 @@
+//! What physical partitions do and hold, for whoever watches an account.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use armilla_container::PartitionFigures;
+
+use crate::access::{Action, Caller};
+use crate::containers::ContainerHandle;
+use crate::error::Result;
+use crate::open::Engine;
+use crate::ranges::RangeStatus;
+use crate::supply::used_part;
+use crate::throughput::Throughput;
+
+/// The figures of a container.
+#[derive(Debug, Clone)]
+pub struct ContainerFigures {
+    /// The name of its database.
+    pub database: String,
+    /// Its name.
+    pub container: String,
+    /// Its resource id.
+    pub rid: String,
+    /// Its own throughput, in request units a second; the maximum of an autoscale one.
+    pub throughput: Option<u32>,
+    /// Whether it shares the throughput of its database.
+    pub shared: bool,
+    /// What is reported of its own autoscale throughput.
+    pub autoscale_now: Option<u32>,
+    /// Whether partitions are still being made for its throughput.
+    pub pending: bool,
+    /// The version of its partition map.
+    pub map_version: u64,
+    /// Its physical partitions, in the order of their ranges.
+    pub partitions: Vec<RangeFigures>,
+    /// Why the last split or merge was given up, unless one went through since.
+    pub failed: Option<String>,
+}
+
+/// The figures of a physical partition.
+#[derive(Debug, Clone)]
+pub struct RangeFigures {
+    /// Names it in its container.
+    pub id: u32,
+    /// Its first hashed key, in hexadecimal.
+    pub min: String,
+    /// The first hashed key beyond it, in hexadecimal.
+    pub max: String,
+    /// The partitions it came from, oldest first.
+    pub parents: Vec<u32>,
+    /// What it is doing.
+    pub status: RangeStatus,
+    /// What it holds and serves; nothing while nobody has used it since the start.
+    pub figures: Option<PartitionFigures>,
+}
+
+impl Engine {
+    /// Returns what every physical partition does and holds.
+    pub fn partitions(&self, caller: &Caller) -> Result<Vec<ContainerFigures>> {
+        caller.access.check_account(Action::Read)?;
+        let containers: Vec<(Arc<ContainerHandle>, Option<Throughput>)> = {
+            let tree = self.tree();
+            let offers: HashMap<&str, Throughput> =
+                tree.offers.values().map(|offer| (&*offer.resource_rid, offer.throughput)).collect();
+            let own = |rid: String| offers.get(&*rid).copied();
+            let containers = tree.databases.iter().flat_map(|database| database.containers.iter());
+            containers.map(|container| (container.clone(), own(container.rid().to_string()))).collect()
+        };
+        Ok(containers.into_iter().map(|(container, own)| container.figures(own)).collect())
+    }
+}
+
+impl ContainerHandle {
+    fn figures(&self, own: Option<Throughput>) -> ContainerFigures {
+        let map = self.container().map();
+        let mut figures = self.container().figures();
+        let autoscale_now = own
+            .filter(|own| matches!(own, Throughput::Autoscale { .. }))
+            .map(|own| own.reported(used_part(&figures)));
+        let partitions = map.ranges.into_iter().map(|range| RangeFigures {
+            figures: figures
+                .iter()
+                .position(|partition| partition.range_id == range.id)
+                .map(|at| figures.swap_remove(at)),
+            id: range.id,
+            min: range.min.to_hex(),
+            max: range.max.to_hex(),
+            parents: range.parents,
+            status: self.range_status(range.id),
+        });
+        ContainerFigures {
+            partitions: partitions.collect(),
+            database: self.database_id().to_owned(),
+            container: self.id().to_owned(),
+            rid: self.rid().to_string(),
+            throughput: own.map(Throughput::max),
+            shared: self.is_sharing(),
+            autoscale_now,
+            pending: self.is_pending(),
+            map_version: map.version,
+            failed: self.reshaping().failed(),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! One split or merge, from the first note in the resource tree to the last byte given back.
+//!
+//! ```text
+//! begin    the tree notes the children's spaces as to be dropped
+//! copy     the children are filled; the parents serve
+//! close    the parents pause
+//! flip     one batch of the tree: the new map, the children's spaces kept, the parents' to be dropped
+//! clean up the parents' spaces are dropped when nobody reads them any more
+//! ```
+//! A crash before the flip leaves the parents, one after it the children; the next start drops the others.
+//!
+//! The lock of the tree's writer is taken before the parents pause, so that they wait for one commit and no more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use armilla_container::{Closed, PartitionMap, Range, Reshape, Retired};
+use armilla_env::Env;
+use armilla_kv::{Family, SpaceId};
+use tokio::sync::watch;
+
+use super::Life;
+use super::job::Job;
+use crate::containers::ContainerHandle;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::OUTCOME_RETRY_PERIOD;
+use crate::open::{Engine, WeakEngine};
+use crate::record::Record;
+use crate::tree::{Change, Writer};
+
+/// How a split or merge ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The new map serves.
+    Done,
+    /// The container was deleted, or the account is being closed.
+    Over,
+}
+
+/// Carries out a split or merge.
+pub(super) async fn reshape(
+    container: &Arc<ContainerHandle>,
+    engine: &WeakEngine,
+    env: &Env,
+    life: &mut watch::Receiver<Life>,
+    job: &Job,
+) -> Result<Ended> {
+    let started = env.clock.elapsed();
+    let Some(strong) = engine.upgrade() else { return Ok(Ended::Over) };
+    let plan = {
+        // Only the wait is given up: a commit that nobody waits for could leave numbers that are given twice.
+        let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(Ended::Over) };
+        if container.is_deleted() {
+            return Ok(Ended::Over);
+        }
+        begin(&strong, &mut writer, container, job).await?
+    };
+    drop(strong);
+    tracing::info!(
+        container = container.id(),
+        ranges = ?job.parents,
+        children = ?plan.children.iter().map(|child| child.id).collect::<Vec<_>>(),
+        reason = ?job.reason,
+        "physical partitions are being split or merged"
+    );
+    let carried_out = carry_out(container, engine, env, life, job, &plan).await;
+    let (retired, pause) = match carried_out {
+        Ok(Some(flipped)) => flipped,
+        outcome => {
+            let spaces = plan.children.iter().map(|child| child.space).collect();
+            give_up(engine, life, spaces).await;
+            return outcome.map(|_| Ended::Over);
+        }
+    };
+    let (items, bytes) = plan.held(container);
+    tracing::info!(
+        container = container.id(),
+        ranges = ?job.parents,
+        items,
+        bytes,
+        seconds = env.clock.elapsed().saturating_sub(started).as_secs_f64(),
+        pause_ms = pause.as_secs_f64() * 1_000.0,
+        "physical partitions were split or merged"
+    );
+    clean_up(container, engine, retired);
+    Ok(Ended::Done)
+}
+
+/// Does something, unless the container is deleted or the account is closed before it is done.
+async fn unless_over<T>(life: &mut watch::Receiver<Life>, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        _ = life.wait_for(|life| *life != Life::Serving) => None,
+        done = work => Some(done),
+    }
+}
+
+/// What a split or merge makes.
+struct Plan {
+    children: Vec<Range>,
+    map: PartitionMap,
+}
+
+impl Plan {
+    /// Plans the children of some partitions.
+    fn new(map: PartitionMap, job: &Job, ts: u32, mut next_space: impl FnMut() -> SpaceId) -> Result<Plan> {
+        let first = job.parents.first().copied().unwrap_or_default();
+        let at = map
+            .ranges
+            .iter()
+            .position(|range| job.parents.contains(&range.id))
+            .ok_or_else(|| Error::range_gone(first))?;
+        let parents = map.ranges.get(at..at + job.parents.len()).unwrap_or_default();
+        if parents.len() != job.parents.len()
+            || !parents.iter().all(|parent| job.parents.contains(&parent.id))
+        {
+            return Err(Error::range_gone(first));
+        }
+        // Ids grow with time, so their order is that of age.
+        let mut ancestors: Vec<u32> =
+            parents.iter().flat_map(|parent| parent.parents.iter().copied().chain([parent.id])).collect();
+        ancestors.sort_unstable();
+        ancestors.dedup();
+        let largest =
+            map.ranges.iter().flat_map(|range| range.parents.iter().copied().chain([range.id])).max();
+        let mut next_id = largest.unwrap_or_default();
+        let lsn_base = parents.iter().map(|parent| parent.lsn_base).max().unwrap_or_default();
+        let mut bounds = vec![parents[0].min.clone()];
+        bounds.extend(job.cut.clone());
+        bounds.push(parents[parents.len() - 1].max.clone());
+        let mut children = Vec::with_capacity(2);
+        for pair in bounds.windows(2) {
+            next_id = next_id
+                .checked_add(1)
+                .ok_or_else(|| Error::invalid("the container has no ids for partition key ranges left"))?;
+            children.push(Range {
+                id: next_id,
+                min: pair[0].clone(),
+                max: pair[1].clone(),
+                parents: ancestors.clone(),
+                space: next_space(),
+                lsn_base,
+                map_version: map.version + 1,
+                ts,
+            });
+        }
+        let mut ranges = map.ranges;
+        ranges.splice(at..at + job.parents.len(), children.iter().cloned());
+        Ok(Plan { children, map: PartitionMap { version: map.version + 1, ranges } })
+    }
+
+    /// Returns how much the children hold.
+    fn held(&self, container: &ContainerHandle) -> (u64, u64) {
+        let figures = container.container().figures();
+        let own =
+            figures.iter().filter(|figure| self.children.iter().any(|child| child.id == figure.range_id));
+        own.fold((0, 0), |(items, bytes), figure| (items + figure.items, bytes + figure.bytes))
+    }
+}
+
+/// Notes in the tree what is about to be made, so that a crash leaves nothing behind.
+async fn begin(engine: &Engine, writer: &mut Writer, container: &ContainerHandle, job: &Job) -> Result<Plan> {
+    let mut change = Change::begin(writer, engine.env().clock.now_seconds());
+    let ts = change.version.ts;
+    let plan = Plan::new(container.container().map(), job, ts, || {
+        change.counters.space += 1;
+        SpaceId(change.counters.space)
+    })?;
+    for child in &plan.children {
+        change.drop_space(child.space);
+    }
+    change.commit().await?;
+    Ok(plan)
+}
+
+/// Fills the children and puts them in their parents' place. Returns what is retired and how long writers paused;
+/// nothing where the container or the account went away meanwhile.
+async fn carry_out(
+    container: &Arc<ContainerHandle>,
+    engine: &WeakEngine,
+    env: &Env,
+    life: &mut watch::Receiver<Life>,
+    job: &Job,
+    plan: &Plan,
+) -> Result<Option<(Vec<Retired>, Duration)>> {
+    let translate = |error| container.translate(error);
+    let mut copying: Reshape =
+        container.container().reshape(&job.parents, plan.children.clone()).map_err(translate)?;
+    match unless_over(life, copying.copy()).await {
+        None => return Ok(None),
+        Some(copied) => copied.map_err(translate)?,
+    }
+    let Some(strong) = engine.upgrade() else { return Ok(None) };
+    let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(None) };
+    // Whoever deletes it says so before they let go of the writer.
+    if container.is_deleted() {
+        return Ok(None);
+    }
+    let paused = env.clock.elapsed();
+    let closed = match unless_over(life, copying.close()).await {
+        None => return Ok(None),
+        Some(closed) => closed.map_err(translate)?,
+    };
+    let retired = flip(&strong, container, &mut writer, life, plan, job, closed).await?;
+    let pause = env.clock.elapsed().saturating_sub(paused);
+    Ok(retired.map(|retired| (retired, pause)))
+}
+
+/// Stores the new map and lets the container serve by it.
+async fn flip(
+    engine: &Engine,
+    container: &ContainerHandle,
+    writer: &mut Writer,
+    life: &mut watch::Receiver<Life>,
+    plan: &Plan,
+    job: &Job,
+    closed: Closed,
+) -> Result<Option<Vec<Retired>>> {
+    let old = container.container().map();
+    let mut change = Change::begin(writer, engine.env().clock.now_seconds());
+    change.put(container.record_key(), container.record(&plan.map));
+    for child in &plan.children {
+        change.keep_space(child.space);
+    }
+    for parent in old.ranges.iter().filter(|range| job.parents.contains(&range.id)) {
+        change.drop_space(parent.space);
+    }
+    let stored = match change.commit().await {
+        Ok(()) => true,
+        // Somebody else has the account now: nothing was written, and the parents cannot write either.
+        Err(error) if error.kind == ErrorKind::RangeGone => return Err(error),
+        Err(error) => match outcome(engine, container, writer, life, plan).await {
+            Some(true) => true,
+            Some(false) => return Err(error),
+            None => {
+                // Nobody may write to the parents before it is known whether they are still the partitions of the
+                // container, and it is not going to be known before the next start.
+                std::mem::forget(closed);
+                return Ok(None);
+            }
+        },
+    };
+    debug_assert!(stored, "what was not stored has been given up");
+    let retired = closed.flip(plan.map.version);
+    // Whoever sees the new map may ask for the next split.
+    container.reshaping().state().busy.clear();
+    Ok(Some(retired))
+}
+
+/// Finds out whether a new map was stored of which the store could not say so. Returns nothing where the account is
+/// closed before it is known.
+async fn outcome(
+    engine: &Engine,
+    container: &ContainerHandle,
+    writer: &mut Writer,
+    life: &mut watch::Receiver<Life>,
+    plan: &Plan,
+) -> Option<bool> {
+    loop {
+        let read = writer.reopen().and_then(|()| {
+            let bytes = writer.space.get(Family::Meta, &container.record_key())?;
+            let Some(bytes) = bytes else { return Ok(false) };
+            Ok(Record::decode(&bytes, "a container")?.map(0)?.version >= plan.map.version)
+        });
+        match read {
+            Ok(stored) => return Some(stored),
+            // Taken over by somebody else, who reads for themselves what is stored.
+            Err(error) if error.kind == ErrorKind::RangeGone => return Some(false),
+            Err(error) => {
+                tracing::warn!(container = container.id(), %error, "it is not known yet whether a split was stored");
+            }
+        }
+        let wait = engine.env().clock.sleep(OUTCOME_RETRY_PERIOD);
+        tokio::select! {
+            _ = life.wait_for(|life| *life == Life::Closing) => return None,
+            () = wait => {}
+        }
+    }
+}
+
+/// Drops what was made in vain. Where the account is being closed, the next start does.
+async fn give_up(engine: &WeakEngine, life: &mut watch::Receiver<Life>, spaces: Vec<SpaceId>) {
+    let Some(engine) = engine.upgrade() else { return };
+    let dropped = tokio::select! {
+        biased;
+        _ = life.wait_for(|life| *life == Life::Closing) => return,
+        dropped = engine.drop_spaces(&spaces) => dropped,
+    };
+    if let Err(error) = dropped {
+        tracing::warn!(%error, "what a split made in vain could not be dropped; the next start does");
+    }
+}
+
+/// Drops what retired partitions held, in the background, once nobody reads it any more.
+fn clean_up(container: &ContainerHandle, engine: &WeakEngine, retired: Vec<Retired>) {
+    let clean_ups = &container.reshaping().clean_ups;
+    let mut clean_ups = clean_ups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // Those that are done are forgotten.
+    while clean_ups.try_join_next().is_some() {}
+    for retired in retired {
+        let engine = engine.clone();
+        clean_ups.spawn(async move {
+            let space = retired.space;
+            retired.released().await;
+            let Some(engine) = engine.upgrade() else { return };
+            if let Err(error) = engine.drop_spaces(&[space]).await {
+                tracing::warn!(space = space.0, %error, "a retired partition could not be dropped; the next start does");
+            }
+        });
+    }
+}

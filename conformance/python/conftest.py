@@ -44,9 +44,10 @@ def expect_log() -> Iterator[Callable[[str], None]]:
     """
     starts = {id(instance): instance.log_length() for instance in Server.running}
     known = list(Server.running)
+    started_before = len(Server.started)
     announced: list[str] = []
     yield announced.append
-    watched = known + [instance for instance in Server.running if instance not in known]
+    watched = known + Server.started[started_before:]
 
     def lines() -> list[str]:
         return [line for instance in watched for line in instance.complaints(starts.get(id(instance), 0))]
@@ -63,7 +64,7 @@ def expect_log() -> Iterator[Callable[[str], None]]:
 
 @pytest.fixture
 def start_server(tmp_path) -> Iterator[Callable[..., Server]]:
-    """Starts further servers on this test's own folder; those still running at the end are stopped and checked."""
+    """Starts further servers on this test's own folder; those still running at the end are stopped."""
     started: list[Server] = []
 
     def start(*flags: str) -> Server:
@@ -75,7 +76,6 @@ def start_server(tmp_path) -> Iterator[Callable[..., Server]]:
     for instance in started:
         if instance in Server.running:
             assert instance.stop() == 0
-        assert instance.complaints() == []
         instance.kill()
 
 

@@ -32,3 +32,14 @@ def last_headers(container) -> dict:
 def session_lsn(token: str) -> int:
     """Returns the global LSN inside a session token for one range."""
     return int(token.split(":")[1].split("#")[1])
+
+
+def through(client, container):
+    """Returns the same container as another client sees it."""
+    _, database_id, _, container_id = container.container_link.split("/")
+    return client.get_database_client(database_id).get_container_client(container_id)
+
+
+def charge(answer) -> float:
+    """Returns what the request behind an answer cost."""
+    return float(answer.get_response_headers()["x-ms-request-charge"])

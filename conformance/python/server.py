@@ -30,7 +30,9 @@ def binary() -> Path:
 class Server:
     """One server process on a free port, with its data folder and its log."""
 
-    running: list["Server"] = []  # noqa: RUF012 - the registry is shared on purpose
+    # Both registries are shared on purpose.
+    running: list["Server"] = []  # noqa: RUF012
+    started: list["Server"] = []  # noqa: RUF012
 
     def __init__(self, folder: Path, *flags: str):
         self.data_folder = folder / "data"
@@ -62,6 +64,7 @@ class Server:
                 break
         self.ready = dict(re.findall(r"(\w+)=(\S+)", line))
         Server.running.append(self)
+        Server.started.append(self)
         return self
 
     @property

@@ -24,6 +24,11 @@ QUERIES = {
 EVERY_QUERY = pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
 
 
+def _comparable(query: str, rows: list) -> list:
+    """Returns rows as they can be compared: those of DISTINCT and GROUP BY come in another order on several pages."""
+    return sorted(rows, key=repr) if "DISTINCT" in query or "GROUP BY" in query else rows
+
+
 @pytest.fixture(scope="module")
 def filled(database):
     container = fill(database, "queries-paging")
@@ -37,7 +42,7 @@ def test_pages_give_the_same_rows_for_the_same_price(filled, query, size):
     [whole], headers = read_pages(filled, query, 1000)
     pages, page_headers = read_pages(filled, query, size)
     assert all(len(page) <= size for page in pages)
-    assert [row for page in pages for row in page] == whole
+    assert _comparable(query, [row for page in pages for row in page]) == _comparable(query, whole)
     assert charge(page_headers) == charge(headers)
     assert all(float(answer["x-ms-request-charge"]) >= 0 for answer in page_headers)
 
@@ -81,7 +86,7 @@ def test_continuation_resumes_in_another_client(database, filled, second_client,
         token = pages.continuation_token
         if not token:
             break
-    assert found == whole
+    assert _comparable(query, found) == _comparable(query, whole)
 
 
 def test_continuation_is_fit_for_a_header(filled):
@@ -178,5 +183,5 @@ def test_continuation_survives_a_restart(start_server, query):
         container = client.get_database_client("d").get_container_client("c")
         pages = container.query_items(query, enable_cross_partition_query=True, max_item_count=7).by_page(token)
         found += [row for page in pages for row in page]
-        assert found == whole
+        assert _comparable(query, found) == _comparable(query, whole)
         assert run(container, query) == whole

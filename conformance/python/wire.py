@@ -1,4 +1,4 @@
-"""Signed requests by hand, for what the SDK refuses to send or hides from its caller."""
+"""Signed requests by hand, for what the SDK refuses to send or hides from its caller, and for the server's own."""
 
 import base64
 import hashlib
@@ -14,6 +14,7 @@ from typing import Any
 from server import KEY, Server
 
 TIMEOUT_SECONDS = 30
+OWN_ENDPOINTS = "_armilla"
 
 
 @dataclass
@@ -68,11 +69,20 @@ def send(
 
 
 def sign(verb: str, path: str, date: str, key: str = KEY) -> str:
-    """Returns the Authorization value for a request addressed by names."""
+    """Returns the Authorization value for a request addressed by names, or to the server's own endpoints."""
     segments = [segment for segment in path.split("/") if segment]
+    if segments[:1] == [OWN_ENDPOINTS]:
+        return _authorization(verb, OWN_ENDPOINTS.lstrip("_"), urllib.parse.quote("/".join(segments)), date, key)
+    if segments[:1] == ["offers"] and len(segments) == 2:
+        # Offers have no names: what is signed is the rid alone, in lower case.
+        return _authorization(verb, "offers", segments[1].lower(), date, key)
     is_feed = len(segments) % 2 == 1
     resource_type = (segments[-1] if is_feed else segments[-2]) if segments else ""
     link = "/".join(segments[:-1] if is_feed else segments)
+    return _authorization(verb, resource_type, link, date, key)
+
+
+def _authorization(verb: str, resource_type: str, link: str, date: str, key: str) -> str:
     text = f"{verb.lower()}\n{resource_type}\n{link}\n{date.lower()}\n\n"
     digest = hmac.new(base64.b64decode(key), text.encode(), hashlib.sha256).digest()
     return urllib.parse.quote(f"type=master&ver=1.0&sig={base64.b64encode(digest).decode()}", safe="")

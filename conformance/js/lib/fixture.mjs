@@ -34,14 +34,14 @@ export function connect(server, options = {}) {
 }
 
 /** Registers hooks that run a server for this file; returns an object filled in before the first test. */
-export function useServer() {
+export function useServer(...flags) {
   const context = { announced: [], opened: [] };
   let folder;
   let logged = 0;
 
   before(async () => {
     folder = await makeFolder();
-    context.server = await Server.start(folder.path);
+    context.server = await Server.start(folder.path, ...flags);
     const { client, close } = connect(context.server);
     context.opened.push(close);
     context.client = client;
@@ -98,6 +98,34 @@ export function useServer() {
   };
 
   return context;
+}
+
+/** Starts a server for one test, on a folder of its own; at its end the server is stopped and its log checked. */
+export async function serve(test, ...flags) {
+  const folder = await makeFolder();
+  const server = await Server.start(folder.path, ...flags);
+  const opened = [];
+  test.after(async () => {
+    for (const close of opened) close();
+    const code = await server.stop();
+    const complaints = server.complaints();
+    await folder.remove();
+    assert.equal(code, 0, "SIGTERM ends the server with exit code 0");
+    assert.deepEqual(complaints, []);
+  });
+  return {
+    server,
+    connect: (options) => {
+      const { client, close } = connect(server, options);
+      opened.push(close);
+      return client;
+    },
+  };
+}
+
+/** Returns the same container as another client sees it. */
+export function through(client, container) {
+  return client.database(container.database.id).container(container.id);
 }
 
 /** Expects the SDK to reject with this status, and this sub-status where one is given; returns the error. */

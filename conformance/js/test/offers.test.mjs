@@ -1,4 +1,4 @@
-// Offers: found by reading all of them, since finding one by its owner is a query.
+// Offers: found by reading all of them, since finding one by its owner is a query; changing them, also of their kind.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -49,6 +49,21 @@ test("a container shares the offer of its database", async () => {
   assert.equal(await offerOf(container), undefined);
   const { container: own } = await database.containers.create({ id: "own", partitionKey: "/city", throughput: 500 });
   assert.equal((await offerOf(own)).content.offerThroughput, 500);
+});
+
+test("manual throughput becomes autoscale and back", async (t) => {
+  const container = await context.makeContainer(t, { throughput: 1500 });
+  const migrate = async (header) => {
+    const offer = await offerOf(container);
+    const options = { initialHeaders: { [header]: "true" } };
+    const { headers } = await context.client.offer(offer.id).replace(offer, options);
+    assert.equal(headers["x-ms-offer-replace-pending"], "false");
+    return (await offerOf(container)).content;
+  };
+  const automatic = await migrate("x-ms-cosmos-migrate-offer-to-autopilot");
+  assert.deepEqual([automatic.offerAutopilotSettings.maxThroughput, automatic.offerThroughput], [2000, 200]);
+  const manual = await migrate("x-ms-cosmos-migrate-offer-to-manual-throughput");
+  assert.deepEqual([manual.offerAutopilotSettings, manual.offerThroughput], [undefined, 2000]);
 });
 
 test("an offer goes with its owner", async (t) => {

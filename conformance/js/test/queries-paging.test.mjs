@@ -26,13 +26,19 @@ const QUERIES = {
   join: "SELECT c.n, t FROM c JOIN t IN c.tags WHERE c.n < 30",
 };
 
+/** Rows as they can be compared: those of DISTINCT and GROUP BY come in another order on several pages. */
+function comparable(query, rows) {
+  const text = rows.map((row) => JSON.stringify(row));
+  return /DISTINCT|GROUP BY/.test(query) ? text.toSorted() : text;
+}
+
 for (const [name, query] of Object.entries(QUERIES)) {
   test(`${name}: pages give the same rows for the same price`, async () => {
     const whole = await readPages(container, query, { maxItemCount: 1000 });
     for (const maxItemCount of [1, 2, 3]) {
       const cut = await readPages(container, query, { maxItemCount });
       assert.ok(cut.pages.every((page) => page.length <= maxItemCount));
-      assert.deepEqual(cut.pages.flat(), whole.pages.flat());
+      assert.deepEqual(comparable(query, cut.pages.flat()), comparable(query, whole.pages.flat()));
       assert.equal(cut.charge, whole.charge);
     }
     assert.ok(whole.charge > 0);
@@ -51,7 +57,7 @@ for (const [name, query] of Object.entries(QUERIES)) {
       if (!continuationToken) break;
       assert.ok(continuationToken.length < 1024);
     }
-    assert.deepEqual(found, whole);
+    assert.deepEqual(comparable(query, found), comparable(query, whole));
   });
 }
 

@@ -7,4 +7,5 @@ mod containers;
 mod items;
 mod queries;
 mod server;
+mod throughput;
 mod transport;

@@ -64,6 +64,11 @@ impl BareServers {
         })
     }
 
+    /// Returns where the one listens that answers with the headers of the real server.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.full.address
+    }
+
     /// Returns what can be measured.
     pub(crate) fn phases(&self) -> Vec<Phase<'_>> {
         let phase = |name, server: &'_ BareServer, pool| {

@@ -11,6 +11,7 @@ use armilla_engine::{
     Caller, ContainerHandle, Engine, EngineOptions, ItemName, Precondition, Throughput, Triggers, WriteMode,
 };
 use armilla_env::Env;
+use armilla_governor::Policy;
 use armilla_kv::cache::CachedStore;
 use armilla_kv::{Durability, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options as StoreOptions};
@@ -82,7 +83,10 @@ pub(crate) fn open(
     let embedded = EmbeddedStore::open(folder, options)?;
     let store: Arc<dyn Store> =
         Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(setup))?));
-    Ok(runtime.block_on(Engine::open(store, env.clone(), EngineOptions::default()))?)
+    // What is measured is what the engine can do, not what it may.
+    let policy = Policy { enforced: false, ..Policy::default() };
+    let options = EngineOptions { policy, ..EngineOptions::default() };
+    Ok(runtime.block_on(Engine::open(store, env.clone(), options))?)
 }
 
 /// Returns the definition of the container; without a policy everything is indexed.

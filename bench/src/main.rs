@@ -11,8 +11,11 @@
 //! http     the server, over loopback: load, reads, upserts, replaces
 //! ```
 //!
-//! Four commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
-//! the raw store beside it, and `neighbours`, with the same requests undisturbed.
+//! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
+//! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
+//! program if there is one, and `skew`, with the throughput that should be given.
+//!
+//! Servers enforce no throughput, but for what is measured of that.
 //!
 //! Client and server share the machine, as the ceilings do. Measurements are made in turn, several times, and
 //! the best of each counts.
@@ -29,6 +32,7 @@ mod load;
 mod many_containers;
 mod measure;
 mod memory_profile;
+mod metering;
 mod neighbours;
 mod over_http;
 mod postgres_server;
@@ -37,6 +41,8 @@ mod raw_store;
 mod report;
 mod scripts;
 mod server;
+mod skew;
+mod splits;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,6 +56,7 @@ use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
 use crate::items::Items;
 use crate::measure::measure_in_turn;
+use crate::metering::MeteringOptions;
 use crate::neighbours::NeighbourOptions;
 use crate::over_http::OverHttp;
 use crate::queries::QueryOptions;
@@ -57,6 +64,8 @@ use crate::raw_store::RawStore;
 use crate::report::Report;
 use crate::scripts::ScriptOptions;
 use crate::server::{Servers, Setup};
+use crate::skew::SkewOptions;
+use crate::splits::SplitOptions;
 
 // The server's allocator, so that the ceilings have what the server has.
 #[global_allocator]
@@ -122,6 +131,12 @@ enum Command {
     Scripts(ScriptOptions),
     /// Measures what endless stored procedures cost everybody else
     Neighbours(NeighbourOptions),
+    /// Measures what a split costs those who read and write meanwhile
+    Splits(SplitOptions),
+    /// Measures what it costs to admit, charge and count operations
+    Metering(MeteringOptions),
+    /// Measures what is given of a throughput, by an even key and by a hot one
+    Skew(SkewOptions),
 }
 
 fn main() -> ExitCode {
@@ -131,6 +146,9 @@ fn main() -> ExitCode {
         (Some(Command::IndexCost(options)), _) => index_cost::run(options),
         (Some(Command::Scripts(options)), _) => scripts::run(options),
         (Some(Command::Neighbours(options)), _) => neighbours::run(options),
+        (Some(Command::Splits(options)), _) => splits::run(options),
+        (Some(Command::Metering(options)), _) => metering::run(options),
+        (Some(Command::Skew(options)), _) => skew::run(options),
         (None, Some(answer)) => bare_server::serve(answer),
         (None, None) => run(&options),
     };

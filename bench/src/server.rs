@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
+use armilla_crash::partitions::{self, ContainerState};
 use armilla_crash::requests::{Composer, Target, partition_key};
 use armilla_crash::server_process::{Launch, ServerProcess, sibling_binary};
 use armilla_env::Env;
@@ -16,6 +17,9 @@ use crate::items::{CONTAINER, DATABASE, Items};
 
 /// Request units a second that one physical partition serves.
 pub(crate) const PARTITION_RU: u32 = 10_000;
+
+/// The option by which a server refuses what is beyond a container's throughput, or does not.
+const THROTTLE: &str = "--throttle";
 
 /// The container: everything is indexed, as it is by default.
 const DEFINITION: &str = r#"{"id":"items","partitionKey":{"paths":["/customer"],"kind":"Hash","version":2}}"#;
@@ -89,7 +93,21 @@ impl Servers {
     /// Returns what starts servers on folders inside of one that is there.
     pub(crate) fn in_folder(setup: &Setup, env: &Env, folder: Folder) -> Result<Servers> {
         let mut arguments = vec!["--cache-mb".to_owned(), setup.cache_mb.to_string()];
+        if !setup.server_arguments.iter().any(|argument| argument.starts_with(THROTTLE)) {
+            // What is measured is what the server can do, not what it may.
+            arguments.extend([THROTTLE.to_owned(), "off".to_owned()]);
+        }
         arguments.extend_from_slice(&setup.server_arguments);
+        Servers::with_arguments(setup, env, folder, arguments)
+    }
+
+    /// Returns what starts servers of a program from before there was anything to throttle by.
+    pub(crate) fn older(setup: &Setup, env: &Env) -> Result<Servers> {
+        let arguments = vec!["--cache-mb".to_owned(), setup.cache_mb.to_string()];
+        Servers::with_arguments(setup, env, Folder::Temporary(folder(setup)?), arguments)
+    }
+
+    fn with_arguments(setup: &Setup, env: &Env, folder: Folder, arguments: Vec<String>) -> Result<Servers> {
         Ok(Servers {
             env: env.clone(),
             binary: setup.bin.clone().map_or_else(sibling_binary, Ok)?,
@@ -126,11 +144,24 @@ impl Servers {
 
     /// Makes the database and the container.
     pub(crate) fn create_container(&self, server: &ServerProcess) -> Result<()> {
+        self.create_container_of(server, &self.throughput)
+    }
+
+    /// Makes the database and the container with a throughput of its own, in request units a second.
+    pub(crate) fn create_container_of(&self, server: &ServerProcess, throughput: &str) -> Result<()> {
         let database = format!("{{\"id\":\"{DATABASE}\"}}");
         self.ask(server, "POST", Target::Databases, &[], &database)?;
-        let headers = [("x-ms-offer-throughput", self.throughput.as_str())];
+        let headers = [("x-ms-offer-throughput", throughput)];
         self.ask(server, "POST", Target::Containers(DATABASE), &headers, DEFINITION)?;
         Ok(())
+    }
+
+    /// Returns what the server says of the partitions of the container.
+    pub(crate) fn partitions(&self, server: &ServerProcess) -> Result<ContainerState> {
+        let answer = self.ask(server, "GET", Target::Partitions, &[], "")?;
+        let states = partitions::parse(&answer.body).map_err(anyhow::Error::msg)?;
+        let is_own = |state: &ContainerState| state.database == DATABASE && state.container == CONTAINER;
+        states.into_iter().find(is_own).context("the server says nothing of the container")
     }
 
     /// Sends one request that must succeed.

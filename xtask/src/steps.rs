@@ -26,11 +26,12 @@ pub(crate) struct Step {
 /// The name of the step that builds the server.
 pub(crate) const BUILD: &str = "build";
 
-/// Rounds of killing and checking that the crash test makes here.
+/// Rounds of killing and checking that the crash test makes here, without splits and with them.
 const CRASH_ROUNDS: &str = "10";
+const SPLIT_ROUNDS: &str = "6";
 
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 10] = [
+pub(crate) const STEPS: [Step; 11] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -54,9 +55,13 @@ pub(crate) const STEPS: [Step; 10] = [
     Step {
         needs_server: true,
         ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {
-            let server = repository.server_binary()?;
-            let arguments = ["run", "--package", "armilla-crash", "--", "--rounds", CRASH_ROUNDS, "--bin"];
-            execute(repository.cargo().args(arguments).arg(server))
+            crash(repository, &["--rounds", CRASH_ROUNDS])
+        })
+    },
+    Step {
+        needs_server: true,
+        ..plain("crash-splits", "the same while physical partitions are split and merged", |repository| {
+            crash(repository, &["--splits", "--rounds", SPLIT_ROUNDS])
         })
     },
     plain("docs", "the documentation builds, and its links lead somewhere", |repository| {
@@ -71,6 +76,13 @@ const fn plain(name: &'static str, about: &'static str, run: fn(&Repository) -> 
 
 const fn sdk(name: &'static str, about: &'static str, run: fn(&Repository) -> Result<()>) -> Step {
     Step { name, about, is_conformance: true, needs_server: true, run }
+}
+
+/// Kills the server that the step `build` made.
+fn crash(repository: &Repository, arguments: &[&str]) -> Result<()> {
+    let server = repository.server_binary()?;
+    let run = ["run", "--package", "armilla-crash", "--"];
+    execute(repository.cargo().args(run).args(arguments).arg("--bin").arg(server))
 }
 
 /// Names steps, one per line.

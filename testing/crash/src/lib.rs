@@ -4,6 +4,7 @@
 //! command line, a ready line, a socket and what the operating system says of a process.
 
 pub mod http_client;
+pub mod partitions;
 pub mod process_figures;
 pub mod random;
 pub mod requests;

@@ -5,25 +5,36 @@
 //! `armilla check`, restart, everything read back. What must hold is written in `model` (items), `ledger`
 //! (commit numbers), `bank` (transactions) and `tree` (databases and containers).
 //!
+//! With `--splits` physical partitions are split and merged all the time besides, and the server is killed at the steps
+//! of that (`aim`): then the partition map must be whole (`map`), each split completed or gone without a trace, and walks
+//! through all items go on where they were (`walker`).
+//!
 //! Choices come from a seed; how they interleave with the server does not, so a failure repeats with its
 //! seed often, not always.
 
 #![expect(clippy::print_stdout, reason = "the report is what the program is for")]
 
+mod aim;
+mod ballast;
 mod bank;
 mod bank_requests;
 mod banking;
 mod content;
+mod folder;
 mod ledger;
+mod map;
 mod model;
 mod outcome;
 mod round;
 mod setup;
+mod splitting;
 mod stop;
+mod surveyor;
 mod teller;
 mod tree;
 mod tree_model;
 mod verify;
+mod walker;
 mod writer;
 
 use std::path::PathBuf;
@@ -35,8 +46,10 @@ use armilla_crash::server_process::{Launch, sibling_binary};
 use armilla_env::Env;
 use clap::Parser;
 
+use crate::aim::Aim;
 use crate::outcome::Summary;
 use crate::round::{Clients, World};
+use crate::splitting::PARTITION_BYTES;
 
 /// Kills a server while it is written to, and checks that it lost nothing.
 #[derive(Debug, Parser)]
@@ -67,6 +80,12 @@ struct Options {
     /// was cut off
     #[arg(long, default_value_t = 5)]
     graceful_percent: u64,
+    /// Split and merge physical partitions all the time, and kill the server at the steps of that
+    #[arg(long)]
+    splits: bool,
+    /// With --splits, items that nobody changes and every split has to copy
+    #[arg(long, default_value_t = 3_000)]
+    ballast: usize,
     /// Folder for the data and the server's log; kept [default: a new one, kept after a failure]
     #[arg(long)]
     work_dir: Option<PathBuf>,
@@ -110,10 +129,11 @@ async fn run(options: Options) -> Result<bool> {
         binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
         data_dir: work_dir.join("data"),
         log: work_dir.join("server.log"),
-        arguments: options.server_arguments.clone(),
+        arguments: server_arguments(&options),
     };
-    let clients = Clients { writers: options.writers, tellers: options.tellers };
-    let Clients { writers, tellers } = clients;
+    let ballast = options.splits.then_some(options.ballast);
+    let clients = Clients { writers: options.writers, tellers: options.tellers, ballast };
+    let Clients { writers, tellers, .. } = clients;
     let folder = work_dir.display();
     println!("seed {seed}, {} rounds, {writers} writers, {tellers} tellers, {folder}", options.rounds);
     let mut summary = Summary::default();
@@ -123,6 +143,7 @@ async fn run(options: Options) -> Result<bool> {
         let plan = round::Plan {
             round,
             write_ms: options.min_ms + random.below(options.max_ms - options.min_ms + 1),
+            aim: options.splits.then(|| Aim::choose(&mut random)),
             graceful: random.percent(options.graceful_percent),
             kill_while_starting_ms: random.percent(12).then(|| random.below(60)),
             check_in_place: random.percent(50),
@@ -142,11 +163,25 @@ async fn run(options: Options) -> Result<bool> {
             break;
         }
     }
+    if summary.is_passed() {
+        let differences = world.finish(options.rounds).await?;
+        if !differences.is_empty() {
+            summary.failed(&differences);
+        }
+    }
     let passed = summary.print(seed);
-    if passed {
-        world.finish().await?;
-    } else if let Some(folder) = kept {
+    if !passed && let Some(folder) = kept {
         println!("the data and the server's log are kept in {}", folder.keep().display());
     }
     Ok(passed)
+}
+
+/// Returns the arguments of the server: nothing is refused for want of request units, which is measured elsewhere.
+fn server_arguments(options: &Options) -> Vec<String> {
+    let mut arguments = vec!["--throttle".to_owned(), "off".to_owned()];
+    if options.splits {
+        arguments.extend(["--physical-partition-bytes".to_owned(), PARTITION_BYTES.to_string()]);
+    }
+    arguments.extend_from_slice(&options.server_arguments);
+    arguments
 }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::aim::Tally;
+use crate::splitting::Splits;
+
 /// What became of one round.
 #[derive(Debug)]
 pub(crate) struct Report {
@@ -18,6 +21,8 @@ pub(crate) struct Report {
     /// Transactions that failed, as they were made to.
     pub(crate) refused: u64,
     pub(crate) tree_changes: u64,
+    /// What the round had of splits and merges, if there were to be any.
+    pub(crate) splits: Option<Splits>,
     pub(crate) killed_while_starting: bool,
     pub(crate) check: Duration,
     pub(crate) ready: Duration,
@@ -40,6 +45,10 @@ impl fmt::Display for Report {
             self.ready.as_millis(),
             self.verify.as_millis()
         )?;
+        if let Some(Splits { met, finished, refused, walks, has_gone_on }) = &self.splits {
+            let gone_on = if *has_gone_on { " and one that went on" } else { "" };
+            write!(f, ", {finished} reshaped, {refused} refused, {walks} walks{gone_on}, met: {met}")?;
+        }
         if self.killed_while_starting {
             f.write_str(", killed while starting")?;
         }
@@ -62,6 +71,10 @@ pub(crate) struct Summary {
     transactions: u64,
     refused: u64,
     tree_changes: u64,
+    met: Option<Tally>,
+    reshaped: u64,
+    walks: u64,
+    walks_gone_on: u64,
     ready: Vec<Duration>,
     check: Vec<Duration>,
 }
@@ -78,6 +91,12 @@ impl Summary {
         self.transactions += report.transactions;
         self.refused += report.refused;
         self.tree_changes += report.tree_changes;
+        if let Some(splits) = &report.splits {
+            self.met.get_or_insert_default().add(splits.met);
+            self.reshaped += splits.finished;
+            self.walks += splits.walks;
+            self.walks_gone_on += u64::from(splits.has_gone_on);
+        }
         self.ready.push(report.ready);
         self.check.push(report.check);
     }
@@ -85,6 +104,11 @@ impl Summary {
     pub(crate) fn failed(&mut self, differences: &[String]) {
         self.failed += 1;
         self.differences.extend_from_slice(differences);
+    }
+
+    /// Says whether nothing has failed.
+    pub(crate) fn is_passed(&self) -> bool {
+        self.failed == 0
     }
 
     /// Prints the summary; returns whether nothing failed.
@@ -100,6 +124,15 @@ impl Summary {
              {} had happened; {} changes of databases and containers",
             self.acknowledged, self.transactions, self.refused, self.in_flight, self.kept, self.tree_changes
         );
+        if let Some(met) = &self.met {
+            println!("{met}");
+            println!(
+                "{} splits and merges completed while serving; {} walks through all items, {} of them over a restart",
+                self.reshaped,
+                self.walks + self.walks_gone_on,
+                self.walks_gone_on
+            );
+        }
         println!("start to ready: {}; check: {}", spread(&mut self.ready), spread(&mut self.check));
         if self.failed > 0 {
             println!("failed with --seed {seed}");

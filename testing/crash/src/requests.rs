@@ -37,40 +37,43 @@ pub enum Target<'a> {
     Procedure(&'a str, &'a str, &'a str),
     /// A container's triggers.
     Triggers(&'a str, &'a str),
+    /// The list of offers.
+    Offers,
+    /// One offer, by its resource id.
+    Offer(&'a str),
+    /// The figures of all physical partitions.
+    Partitions,
+    /// The splitting of a container's physical partition.
+    Split(&'a str, &'a str),
+    /// The merging of two of them.
+    Merge(&'a str, &'a str),
 }
 
 impl Target<'_> {
-    /// Returns the path, and the part of it that is signed.
-    fn path(self) -> (String, usize) {
-        let feed = |link: String, word: &str| {
-            let signed = link.len();
-            (link + word, signed)
-        };
-        let whole = |link: String| {
-            let signed = link.len();
-            (link, signed)
-        };
+    /// Returns the path, and the link that is signed.
+    fn path(self) -> (String, String) {
+        let feed = |link: String, word: &str| (format!("/{link}/{word}"), link);
+        let whole = |link: String| (format!("/{link}"), link);
+        let container = |database: &str, container: &str| format!("dbs/{database}/colls/{container}");
         match self {
-            Target::Databases => ("/dbs".to_owned(), 0),
-            Target::Database(database) => whole(format!("/dbs/{database}")),
-            Target::Containers(database) => feed(format!("/dbs/{database}"), "/colls"),
-            Target::Container(database, container) => whole(format!("/dbs/{database}/colls/{container}")),
-            Target::Ranges(database, container) => {
-                feed(format!("/dbs/{database}/colls/{container}"), "/pkranges")
+            Target::Databases => ("/dbs".to_owned(), String::new()),
+            Target::Database(database) => whole(format!("dbs/{database}")),
+            Target::Containers(database) => feed(format!("dbs/{database}"), "colls"),
+            Target::Container(database, own) => whole(container(database, own)),
+            Target::Ranges(database, own) => feed(container(database, own), "pkranges"),
+            Target::Items(database, own) => feed(container(database, own), "docs"),
+            Target::Item(database, own, id) => whole(format!("{}/docs/{id}", container(database, own))),
+            Target::Procedures(database, own) => feed(container(database, own), "sprocs"),
+            Target::Procedure(database, own, id) => {
+                whole(format!("{}/sprocs/{id}", container(database, own)))
             }
-            Target::Items(database, container) => feed(format!("/dbs/{database}/colls/{container}"), "/docs"),
-            Target::Item(database, container, id) => {
-                whole(format!("/dbs/{database}/colls/{container}/docs/{id}"))
-            }
-            Target::Procedures(database, container) => {
-                feed(format!("/dbs/{database}/colls/{container}"), "/sprocs")
-            }
-            Target::Procedure(database, container, id) => {
-                whole(format!("/dbs/{database}/colls/{container}/sprocs/{id}"))
-            }
-            Target::Triggers(database, container) => {
-                feed(format!("/dbs/{database}/colls/{container}"), "/triggers")
-            }
+            Target::Triggers(database, own) => feed(container(database, own), "triggers"),
+            Target::Offers => ("/offers".to_owned(), String::new()),
+            // Resource ids are signed in lower case.
+            Target::Offer(rid) => (format!("/offers/{rid}"), rid.to_ascii_lowercase()),
+            Target::Partitions => whole("_armilla/partitions".to_owned()),
+            Target::Split(database, own) => whole(format!("_armilla/{}/split", container(database, own))),
+            Target::Merge(database, own) => whole(format!("_armilla/{}/merge", container(database, own))),
         }
     }
 
@@ -82,6 +85,8 @@ impl Target<'_> {
             Target::Items(..) | Target::Item(..) => "docs",
             Target::Procedures(..) | Target::Procedure(..) => "sprocs",
             Target::Triggers(..) => "triggers",
+            Target::Offers | Target::Offer(_) => "offers",
+            Target::Partitions | Target::Split(..) | Target::Merge(..) => "armilla",
         }
     }
 }
@@ -113,9 +118,8 @@ impl Composer {
         body: &[u8],
     ) {
         self.renew_date();
-        let (path, signed) = target.path();
-        let link = path[..signed].trim_start_matches('/');
-        let token = self.authorization(method, target.resource_type(), link);
+        let (path, link) = target.path();
+        let token = self.authorization(method, target.resource_type(), &link);
         let mut head = String::with_capacity(512);
         // Writing to a string cannot fail.
         let _ = write!(
@@ -209,18 +213,22 @@ mod tests {
     fn paths_and_signed_links() {
         for (target, path, link) in [
             (Target::Databases, "/dbs", ""),
-            (Target::Database("d"), "/dbs/d", "/dbs/d"),
-            (Target::Containers("d"), "/dbs/d/colls", "/dbs/d"),
-            (Target::Container("d", "c"), "/dbs/d/colls/c", "/dbs/d/colls/c"),
-            (Target::Ranges("d", "c"), "/dbs/d/colls/c/pkranges", "/dbs/d/colls/c"),
-            (Target::Items("d", "c"), "/dbs/d/colls/c/docs", "/dbs/d/colls/c"),
-            (Target::Item("d", "c", "i"), "/dbs/d/colls/c/docs/i", "/dbs/d/colls/c/docs/i"),
-            (Target::Procedures("d", "c"), "/dbs/d/colls/c/sprocs", "/dbs/d/colls/c"),
-            (Target::Procedure("d", "c", "p"), "/dbs/d/colls/c/sprocs/p", "/dbs/d/colls/c/sprocs/p"),
-            (Target::Triggers("d", "c"), "/dbs/d/colls/c/triggers", "/dbs/d/colls/c"),
+            (Target::Database("d"), "/dbs/d", "dbs/d"),
+            (Target::Containers("d"), "/dbs/d/colls", "dbs/d"),
+            (Target::Container("d", "c"), "/dbs/d/colls/c", "dbs/d/colls/c"),
+            (Target::Ranges("d", "c"), "/dbs/d/colls/c/pkranges", "dbs/d/colls/c"),
+            (Target::Items("d", "c"), "/dbs/d/colls/c/docs", "dbs/d/colls/c"),
+            (Target::Item("d", "c", "i"), "/dbs/d/colls/c/docs/i", "dbs/d/colls/c/docs/i"),
+            (Target::Procedures("d", "c"), "/dbs/d/colls/c/sprocs", "dbs/d/colls/c"),
+            (Target::Procedure("d", "c", "p"), "/dbs/d/colls/c/sprocs/p", "dbs/d/colls/c/sprocs/p"),
+            (Target::Triggers("d", "c"), "/dbs/d/colls/c/triggers", "dbs/d/colls/c"),
+            (Target::Offers, "/offers", ""),
+            (Target::Offer("AbC="), "/offers/AbC=", "abc="),
+            (Target::Partitions, "/_armilla/partitions", "_armilla/partitions"),
+            (Target::Split("d", "c"), "/_armilla/dbs/d/colls/c/split", "_armilla/dbs/d/colls/c/split"),
+            (Target::Merge("d", "c"), "/_armilla/dbs/d/colls/c/merge", "_armilla/dbs/d/colls/c/merge"),
         ] {
-            let (text, signed) = target.path();
-            assert_eq!((text.as_str(), &text[..signed]), (path, link));
+            assert_eq!(target.path(), (path.to_owned(), link.to_owned()));
         }
     }
 

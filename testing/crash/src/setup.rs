@@ -6,6 +6,7 @@ use armilla_crash::requests::{Composer, Target};
 use armilla_value::{Value, json};
 
 use crate::content::Area;
+use crate::map::Map;
 
 /// The database that lives through all rounds.
 pub(crate) const DATABASE: &str = "crash";
@@ -31,9 +32,12 @@ pub(crate) async fn create(connection: &mut Connection, composer: &mut Composer)
         let request = composer.compose("POST", Target::Containers(DATABASE), &headers, body.as_bytes());
         ask(connection, &request, 201).await?;
     }
-    let ranges = ranges(connection, composer, Area::Items).await?;
-    if ranges.len() != 2 {
-        bail!("a container with 20000 request units a second has {} partitions, expected 2", ranges.len());
+    let map = map(connection, composer, Area::Items, None).await?.context("there is no partition map")?;
+    if map.ranges.len() != 2 {
+        bail!(
+            "a container with 20000 request units a second has {} partitions, expected 2",
+            map.ranges.len()
+        );
     }
     Ok(())
 }
@@ -93,22 +97,25 @@ pub(crate) async fn list(
     }
 }
 
-/// Returns the partitions of a container with their newest commits.
-pub(crate) async fn ranges(
+/// Returns the partition map of a container; with an older one, only what came since, or nothing.
+pub(crate) async fn map(
     connection: &mut Connection,
     composer: &mut Composer,
     area: Area,
-) -> Result<Vec<(u32, u64)>> {
-    let request = composer.compose("GET", Target::Ranges(DATABASE, area.container()), &[], b"");
-    let reply = ask(connection, &request, 200).await?;
-    let map = json::parse(reply.body).map_err(|error| anyhow!("the partition map: {error}"))?;
-    let ranges = map.get("PartitionKeyRanges").and_then(Value::as_array).context("no PartitionKeyRanges")?;
-    ranges
-        .iter()
-        .map(|range| {
-            let id = range.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-            let lsn = range.get("_lsn").and_then(Value::as_i64).and_then(|lsn| u64::try_from(lsn).ok());
-            id.zip(lsn).context("a range has no id or no _lsn")
-        })
-        .collect()
+    known: Option<&Map>,
+) -> Result<Option<Map>> {
+    let mut headers = Vec::new();
+    if let Some(known) = known {
+        headers.extend([("a-im", "Incremental feed"), ("if-none-match", known.etag.as_str())]);
+    }
+    let request = composer.compose("GET", Target::Ranges(DATABASE, area.container()), &headers, b"");
+    let reply = connection.exchange(&request).await.context("the server does not answer")?;
+    match (reply.status, known) {
+        (304, Some(_)) => Ok(None),
+        (200, _) => {
+            let etag = reply.header("etag").context("a partition map has no etag")?;
+            Map::parse(etag, reply.body).map(Some).map_err(anyhow::Error::msg)
+        }
+        _ => Err(unexpected(&request, &reply, "200")),
+    }
 }

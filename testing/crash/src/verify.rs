@@ -6,7 +6,9 @@ use anyhow::{Context, Result};
 use armilla_crash::http_client::Connection;
 use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
+use armilla_value::Value;
 
+use crate::ballast::Ballast;
 use crate::content::{Area, Shown};
 use crate::ledger::Ledger;
 use crate::model::{Found, Slot};
@@ -83,6 +85,7 @@ pub(crate) async fn read_feeds(
     composer: &mut Composer,
     slots: &[&Slot],
     counters: &[Counter],
+    ballast: &Ballast,
     findings: &mut Findings,
 ) -> Result<()> {
     let by_name: HashMap<(Area, &str), &Slot> =
@@ -91,6 +94,12 @@ pub(crate) async fn read_feeds(
         let target = Target::Items(DATABASE, area.container());
         let mut seen = 0;
         for item in list(connection, composer, target, "Documents", &[]).await? {
+            let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+            if area == Area::Items && Ballast::is_own(id) {
+                seen += 1;
+                findings.differences.extend(ballast.difference(id, &item));
+                continue;
+            }
             let shown = match Shown::of(item) {
                 Ok(shown) => shown,
                 Err(difference) => {
@@ -114,7 +123,7 @@ pub(crate) async fn read_feeds(
             }
         }
         let there = slots.iter().filter(|slot| slot.area == area && slot.state.is_some()).count()
-            + if area == Area::Items { counters.len() } else { 0 };
+            + if area == Area::Items { counters.len() + ballast.len() } else { 0 };
         if seen != there {
             findings
                 .differences

@@ -11,15 +11,12 @@ use armilla_value::{Value, json};
 
 use crate::report::{Failure, Report};
 use crate::rows;
-use crate::run::{Failed, Layout, PAGE_ROWS, check_rows, describe, drain};
+use crate::run::{Failed, Layout, PAGE_ROWS, check_rows, describe, drain, on_several};
 use crate::script::{Comparison, ContainerStep, RANGES_DEFAULT};
 use crate::target::{Account, Statement};
 
 /// The beginning of the ids that are made up.
 const MADE_UP_ID: &str = "made-up-id-";
-
-/// By how much of its size a sum may differ that was added up in another order.
-const ADDITION_TOLERANCE: f64 = 1e-12;
 
 struct CorpusCase {
     name: String,
@@ -59,16 +56,10 @@ async fn run_case(case: &CorpusCase) -> Result<Option<(Vec<String>, String)>> {
     let statement = Statement { text: &case.text, parameters: &case.parameters, key: None };
     for layout in [Layout::One, Layout::Several(RANGES_DEFAULT)] {
         let target = account.container(&case.container, layout.range_count()).await?;
-        let mut comparison = case.comparison;
-        if layout != Layout::One {
-            let text = case.text.to_ascii_uppercase();
-            // Over several partitions, the order in which items were made is not that of the rows.
-            comparison.unordered |= !text.contains("ORDER BY");
-            // Nor is it that in which numbers are added up, and doubles round differently in another order.
-            if text.contains("SUM(") || text.contains("AVG(") {
-                comparison.tolerance = comparison.tolerance.max(ADDITION_TOLERANCE);
-            }
-        }
+        let comparison = match layout {
+            Layout::One => case.comparison,
+            Layout::Several(_) => on_several(&case.text, case.comparison),
+        };
         if !case.has_made_up_ids {
             check_rows(&mut failed, &target, layout, statement, &case.expected, comparison).await;
             continue;

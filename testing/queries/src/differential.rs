@@ -1,20 +1,23 @@
-//! Random queries whose rows must not depend on how they are found: with indexes on one partition and on several,
-//! and without any index.
+//! Random queries whose rows must not depend on how they are found: with indexes on one partition, on several, and on
+//! some that are split and merged between pages and between queries; and without any index.
+//!
+//! What a query costs depends on how many partitions it visits, and on nothing that happened to them before: a
+//! container that was split costs as much as one that was made with the same ranges.
 //!
 //! A failure names its seed; the same seed makes the same items and the same queries.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::Result;
-use armilla_env::{Entropy, Env};
+use anyhow::{Result, ensure};
 use armilla_value::{Object, Value, json, sql_cmp_option};
 
+use crate::moving::{Moving, split_evenly};
+use crate::random::Random;
 use crate::report::{Failure, Report};
 use crate::rows;
-use crate::run::{describe, drain};
+use crate::run::{Drained, describe, drain, drain_between};
 use crate::script::{Comparison, ContainerStep, RANGES_DEFAULT};
-use crate::target::{Account, Statement, Target};
+use crate::target::{Account, Refusal, Statement, Target};
 
 /// Items in each container: enough that an index is worth using.
 const ITEM_COUNT: usize = 400;
@@ -24,6 +27,15 @@ const DEPTH_MAX: usize = 3;
 
 /// Rows a page: all at once, and pages that end inside runs of equal keys.
 const PAGE_ROWS: [usize; 2] = [1_000, 7];
+
+/// So many queries are asked before partitions begin to be split and merged at random.
+const QUERIES_BEFORE_RESHAPES: usize = 20;
+
+/// One in so many queries is asked after a split or merge.
+const QUERIES_PER_RESHAPE: usize = 8;
+
+/// One in so many pages that go on where another ended does so after a split or merge.
+const PAGES_PER_RESHAPE: usize = 32;
 
 const PATHS: [&str; 9] = ["c.a", "c.s", "c.m", "c.o.x", "c.o", "c.l", "c.l[0]", "c.id", "c.k"];
 const INDEXED: &str = r#"{"indexingMode":"consistent","includedPaths":[{"path":"/*"},{"path":"/m/?"},{"path":"/l/[]/{x, y}/?"}],"excludedPaths":[],"compositeIndexes":[[{"path":"/k"},{"path":"/a","order":"descending"}],[{"path":"/s"},{"path":"/m"}]]}"#;
@@ -55,15 +67,24 @@ async fn run_over(
     let account = Account::new().await?;
     let scanned = account.container(&step(UNINDEXED, scanned)?, 1).await?;
     let indexed = step(INDEXED, indexed)?;
-    let targets = [
-        ("one partition", account.container(&indexed, 1).await?),
-        ("several partitions", account.container(&indexed, RANGES_DEFAULT).await?),
-    ];
+    let mut compared = Compared {
+        scanned,
+        fixed: vec![
+            ("one partition", account.container(&indexed, 1).await?),
+            ("several partitions", account.container(&indexed, RANGES_DEFAULT).await?),
+        ],
+        moved: account.container(&indexed, 1).await?,
+        moving: Moving::new(seed),
+    };
+    split_evenly(&compared.moved, RANGES_DEFAULT).await?;
+    let born_so = begins(&compared.fixed[1].1)?;
+    ensure!(begins(&compared.moved)? == born_so, "an even split cuts elsewhere than {born_so:?}");
     let mut report = Report::default();
     for number in 0..query_count {
         let query = random.query();
         report.case_count += 1;
-        if let Some((variant, difference)) = compare(&query, &scanned, &targets).await? {
+        let reshapes = number >= QUERIES_BEFORE_RESHAPES;
+        if let Some((variant, difference)) = compared.compare(&query, reshapes).await? {
             report.failures.push(Failure {
                 path: PathBuf::from(format!("seed {seed}")),
                 line: number + 1,
@@ -85,41 +106,118 @@ struct RandomQuery {
     order: Option<bool>,
 }
 
-/// Returns the way of running a query that differs from a scan, and what differs.
-async fn compare(
-    query: &RandomQuery,
-    scanned: &Target,
-    targets: &[(&str, Target)],
-) -> Result<Option<(String, String)>> {
-    let unordered = Comparison { unordered: true, tolerance: 1e-12, ..Comparison::default() };
-    let expected = match drain(scanned, statement(&query.unordered_text), PAGE_ROWS[0]).await? {
-        Ok(drained) => drained.rows,
-        Err(refusal) => return Ok(Some(("scan".to_owned(), format!("refused: {}", describe(&refusal))))),
-    };
-    for (name, target) in targets {
-        let mut charges = Vec::new();
-        for page_rows in PAGE_ROWS {
-            let variant = format!("{name}, pages of {page_rows}");
-            match drain(target, statement(&query.text), page_rows).await? {
-                Ok(drained) => {
-                    charges.push(drained.charge_hundredths);
-                    if let Some(difference) = rows::difference(&expected, &drained.rows, unordered) {
-                        return Ok(Some((variant, difference)));
-                    }
-                    if let Some(descending) = query.order
-                        && let Some(row) = first_out_of_order(&drained.rows, descending)
-                    {
-                        return Ok(Some((variant, format!("row {row} is out of order"))));
+/// The containers that queries are asked of: all have the same items.
+struct Compared {
+    /// Without any index.
+    scanned: Target,
+    /// Whose partitions stay as they are.
+    fixed: Vec<(&'static str, Target)>,
+    /// Whose partitions do not.
+    moved: Target,
+    moving: Moving,
+}
+
+/// What a query costs where partitions begin at these hashed keys.
+struct Priced {
+    begins: Vec<String>,
+    charge_hundredths: u64,
+}
+
+/// Returns where partitions begin.
+fn begins(target: &Target) -> Result<Vec<String>> {
+    Ok(target.partitions()?.into_iter().map(|range| range.min).collect())
+}
+
+impl Compared {
+    /// Returns the way of running a query that differs from a scan, and what differs.
+    async fn compare(&mut self, query: &RandomQuery, reshapes: bool) -> Result<Option<(String, String)>> {
+        let expected = match drain(&self.scanned, statement(&query.unordered_text), PAGE_ROWS[0]).await? {
+            Ok(drained) => drained.rows,
+            Err(refusal) => return Ok(Some(("scan".to_owned(), refused(&refusal)))),
+        };
+        let mut prices = Vec::new();
+        for (name, target) in &self.fixed {
+            let mut charges = Vec::new();
+            for page_rows in PAGE_ROWS {
+                let outcome = drain(target, statement(&query.text), page_rows).await?;
+                match check(query, &expected, outcome) {
+                    Ok(charge) => charges.push(charge),
+                    Err(difference) => {
+                        return Ok(Some((format!("{name}, pages of {page_rows}"), difference)));
                     }
                 }
-                Err(refusal) => return Ok(Some((variant, format!("refused: {}", describe(&refusal))))),
             }
+            if charges.iter().any(|charge| *charge != charges[0]) {
+                return Ok(Some(((*name).to_owned(), format!("charges differ: {charges:?} hundredths"))));
+            }
+            prices.push(Priced { begins: begins(target)?, charge_hundredths: charges[0] });
         }
-        if charges.iter().any(|charge| *charge != charges[0]) {
-            return Ok(Some(((*name).to_owned(), format!("charges differ: {charges:?} hundredths"))));
-        }
+        self.compare_moving(query, &expected, &prices, reshapes).await
     }
-    Ok(None)
+
+    async fn compare_moving(
+        &mut self,
+        query: &RandomQuery,
+        expected: &[Value],
+        prices: &[Priced],
+        reshapes: bool,
+    ) -> Result<Option<(String, String)>> {
+        let Compared { moved: target, moving, .. } = self;
+        if reshapes {
+            moving.reshape_sometimes(target, QUERIES_PER_RESHAPE).await?;
+        }
+        let begins = begins(target)?;
+        let variant = |pages: &str| Some(format!("partitions that begin at {begins:?}, {pages}"));
+        let whole = drain(target, statement(&query.text), PAGE_ROWS[0]).await?;
+        let charge = match check(query, expected, whole) {
+            Ok(charge) => charge,
+            Err(difference) => return Ok(variant("one page").zip(Some(difference))),
+        };
+        let alike = prices.iter().find(|price| price.begins == begins);
+        if let Some(price) = alike.filter(|price| price.charge_hundredths != charge) {
+            let difference =
+                format!("{charge} hundredths, {} without a split before", price.charge_hundredths);
+            return Ok(variant("charge").zip(Some(difference)));
+        }
+        let mut is_moved = false;
+        let paged = drain_between(target, statement(&query.text), PAGE_ROWS[1], async || {
+            is_moved |= reshapes && moving.reshape_sometimes(target, PAGES_PER_RESHAPE).await?;
+            Ok(())
+        });
+        let paged = paged.await?;
+        Ok(match check(query, expected, paged) {
+            Err(difference) => {
+                variant(if is_moved { "moved between pages" } else { "paged" }).zip(Some(difference))
+            }
+            Ok(paged) if !is_moved && paged != charge => {
+                variant("charge").zip(Some(format!("{charge} hundredths in one page, {paged} in several")))
+            }
+            Ok(_) => None,
+        })
+    }
+}
+
+/// Returns what a query cost, or what is wrong with its rows.
+fn check(
+    query: &RandomQuery,
+    expected: &[Value],
+    outcome: std::result::Result<Drained, Refusal>,
+) -> std::result::Result<u64, String> {
+    let unordered = Comparison { unordered: true, tolerance: 1e-12, ..Comparison::default() };
+    let drained = outcome.map_err(|refusal| refused(&refusal))?;
+    if let Some(difference) = rows::difference(expected, &drained.rows, unordered) {
+        return Err(difference);
+    }
+    if let Some(descending) = query.order
+        && let Some(row) = first_out_of_order(&drained.rows, descending)
+    {
+        return Err(format!("row {row} is out of order"));
+    }
+    Ok(drained.charge_hundredths)
+}
+
+fn refused(refusal: &Refusal) -> String {
+    format!("refused: {}", describe(refusal))
 }
 
 fn statement(text: &str) -> Statement<'_> {
@@ -139,25 +237,7 @@ fn first_out_of_order(rows: &[Value], descending: bool) -> Option<usize> {
         .map(|position| position + 2)
 }
 
-struct Random {
-    entropy: Arc<dyn Entropy>,
-}
-
 impl Random {
-    fn new(seed: u64) -> Random {
-        Random { entropy: Env::simulated(seed).0.entropy }
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        let mut bytes = [0; 8];
-        self.entropy.fill(&mut bytes);
-        (u64::from_le_bytes(bytes) % bound as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.below(list.len())]
-    }
-
     fn scalar(&mut self) -> Value {
         match self.below(12) {
             0 => Value::Null,

@@ -10,7 +10,9 @@
 //! report     what differs, and where
 //! accept     new expectations, written into the file
 //! corpus     the same for a corpus of JSON lines
-//! differential   random queries, with and without indexes
+//! differential   random queries, with and without indexes, and while partitions are split and merged
+//! moving     a container whose partitions are split and merged at random
+//! random     choices that a seed repeats
 //! ```
 //!
 //! Invariant: expectations come from the files alone; nothing here knows what a query means.
@@ -19,7 +21,9 @@ pub mod accept;
 pub mod corpus;
 pub mod differential;
 mod json_text;
+mod moving;
 mod parse;
+mod random;
 pub mod report;
 mod rows;
 pub mod run;

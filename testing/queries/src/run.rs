@@ -1,4 +1,5 @@
-//! Runs every case on one physical partition and on several, whole and in pages of a few rows.
+//! Runs every case on one physical partition and on several, whole and in pages of a few rows; and in small pages on
+//! partitions that are split and merged between them.
 //!
 //! What must hold besides the expected rows: pages have at most the rows asked for, a query comes to an end, and it
 //! costs the same however it is cut into pages.
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use armilla_value::Value;
 
+use crate::moving::Moving;
 use crate::parse;
 use crate::report::{Failure, Report};
 use crate::rows;
@@ -16,6 +18,18 @@ use crate::target::{self, Account, Refusal, Statement, Target};
 
 /// Rows a page: everything at once, then so few that most results take several pages.
 pub(crate) const PAGE_ROWS: [usize; 4] = [1_000, 1, 2, 3];
+
+/// Rows a page where partitions are split and merged in between.
+const MOVING_PAGE_ROWS: usize = 2;
+
+/// One in so many cases begins with a split or merge.
+const CASES_PER_RESHAPE: usize = 6;
+
+/// One in so many pages that go on where another ended does so after a split or merge.
+const PAGES_PER_RESHAPE: usize = 4;
+
+/// By how much of its size a sum may differ that was added up in another order.
+const ADDITION_TOLERANCE: f64 = 1e-12;
 
 /// Pages that may bring no row, one after another, before a query counts as endless.
 const EMPTY_PAGES_MAX: usize = 1_000;
@@ -96,8 +110,14 @@ pub async fn run_script(script: &Script) -> Result<Report> {
             let target = account.container(&container, layout.range_count()).await;
             targets.push((layout, target.with_context(|| script.path.display().to_string())?));
         }
+        let moved = account.container(&container, 1).await?;
+        let mut moving = Moving::new(container.line as u64);
         for case in cases {
-            if let Some((variants, difference)) = run_case(&container, &targets, case).await {
+            let outcome = match run_case(&container, &targets, case).await {
+                None => run_moving(&moved, &mut moving, case).await?,
+                failure => failure,
+            };
+            if let Some((variants, difference)) = outcome {
                 report.failures.push(Failure {
                     path: script.path.clone(),
                     line: case.line,
@@ -145,6 +165,37 @@ async fn run_case(
         }
     }
     failed.into_failure()
+}
+
+/// Runs a case while partitions are split and merged; returns that it fails and what is different.
+async fn run_moving(
+    target: &Target,
+    moving: &mut Moving,
+    case: &Case,
+) -> Result<Option<(Vec<String>, String)>> {
+    let Expected::Rows(expected) = &case.expected else { return Ok(None) };
+    moving.reshape_sometimes(target, CASES_PER_RESHAPE).await?;
+    let drained = drain_between(target, case.into(), MOVING_PAGE_ROWS, async || {
+        moving.reshape_sometimes(target, PAGES_PER_RESHAPE).await?;
+        Ok(())
+    });
+    let comparison = on_several(&case.text, expected.comparison);
+    let difference = match drained.await? {
+        Ok(drained) => rows::difference(&expected.rows, &drained.rows, comparison),
+        Err(refusal) => Some(format!("refused: {}", describe(&refusal))),
+    };
+    Ok(difference.map(|difference| (vec!["partitions that split and merge".to_owned()], difference)))
+}
+
+/// Returns how rows compare that come from several partitions, where a case says how those of one do.
+pub(crate) fn on_several(text: &str, one: Comparison) -> Comparison {
+    let text = text.to_ascii_uppercase();
+    // Over several partitions, the order in which items were made is not that of the rows.
+    let unordered = one.unordered || !text.contains("ORDER BY");
+    // Nor is it that in which numbers are added up, and doubles round differently in another order.
+    let adds_up = text.contains("SUM(") || text.contains("AVG(");
+    let tolerance = if adds_up { one.tolerance.max(ADDITION_TOLERANCE) } else { one.tolerance };
+    Comparison { unordered, tolerance, ..one }
 }
 
 /// What failed so far.
@@ -209,6 +260,16 @@ pub(crate) async fn drain(
     statement: Statement<'_>,
     page_rows: usize,
 ) -> Result<std::result::Result<Drained, Refusal>> {
+    drain_between(target, statement, page_rows, async || Ok(())).await
+}
+
+/// Asks for page after page until there is none, and does something before each but the first.
+pub(crate) async fn drain_between(
+    target: &Target,
+    statement: Statement<'_>,
+    page_rows: usize,
+    mut between: impl AsyncFnMut() -> Result<()>,
+) -> Result<std::result::Result<Drained, Refusal>> {
     let mut drained = Drained { rows: Vec::new(), charge_hundredths: 0 };
     let (mut continuation, mut empty_pages) = (None, 0);
     loop {
@@ -224,6 +285,7 @@ pub(crate) async fn drain(
             return Ok(Ok(drained));
         }
         anyhow::ensure!(empty_pages < EMPTY_PAGES_MAX, "{empty_pages} pages without a row, and no end");
+        between().await?;
     }
 }
 

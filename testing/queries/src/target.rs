@@ -1,16 +1,19 @@
 //! The engine that cases are run against, in memory and with a clock that stands still.
 //!
-//! All calls of the engine are here. Queries go through the operations that the APIs use; plans are explained over
+//! All calls of the engine are here. Throughput is metered but not enforced: where time stands still, none comes back.
+//! Queries go through the operations that the APIs use; plans are explained over
 //! the same items in a source of the query engine's own, because no operation of the engine shows them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ListScope, Precondition, QueryRequest,
-    ScriptDefinition, ScriptKind, Throughput, Triggers, WriteMode,
+    Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ListScope, Policy, Precondition,
+    QueryRequest, RangeInfo, RangeMap, RangeStatus, ScriptDefinition, ScriptKind, Throughput, Triggers,
+    WriteMode,
 };
-use armilla_env::Env;
+use armilla_env::{Clock, Env};
 use armilla_index::IndexingPolicy;
 use armilla_kv::memory::MemoryStore;
 use armilla_query::source::{MemoryOptions, MemorySource};
@@ -24,6 +27,12 @@ const DATABASE: &str = "queries";
 
 /// Request units a second that give one physical partition.
 const UNITS_PER_RANGE: u32 = 10_000;
+
+/// How long a split or merge is given.
+const RESHAPE_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How often somebody looks whether it is done.
+const RESHAPE_POLL: Duration = Duration::from_micros(200);
 
 /// An account of its own.
 pub(crate) struct Account {
@@ -72,7 +81,9 @@ pub(crate) struct Refusal {
 impl Account {
     pub(crate) async fn new() -> Result<Account> {
         let (env, _clock) = Env::simulated(1);
-        let engine = Engine::open(Arc::new(MemoryStore::new()), env, EngineOptions::default()).await?;
+        let options =
+            EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() };
+        let engine = Engine::open(Arc::new(MemoryStore::new()), env, options).await?;
         let caller = Caller::full();
         engine.create_database(&caller, DATABASE, None).await?;
         Ok(Account { engine, caller, container_count: std::cell::Cell::new(0) })
@@ -156,6 +167,87 @@ impl Target {
             continuation: page.continuation,
             charge_hundredths: page.charge.hundredths(),
         }))
+    }
+}
+
+impl Target {
+    /// Returns the physical partitions, in the order of their ranges.
+    pub(crate) fn partitions(&self) -> Result<Vec<RangeInfo>> {
+        Ok(self.map()?.ranges)
+    }
+
+    /// Splits a physical partition, or the widest, at a hashed key or in the middle, and waits until that is done.
+    pub(crate) async fn split(&self, range_id: Option<u32>, at: Option<&str>) -> Result<()> {
+        let before = self.map()?.version;
+        let mut wait = Wait::new();
+        while let Err(error) = self.engine.split(&self.caller, DATABASE, self.handle.id(), range_id, at).await
+        {
+            wait.for_turn(error).await?;
+        }
+        self.reshaped(before, wait).await
+    }
+
+    /// Merges two neighbouring physical partitions, and waits until that is done.
+    pub(crate) async fn merge(&self, range_ids: [u32; 2]) -> Result<()> {
+        let before = self.map()?.version;
+        let mut wait = Wait::new();
+        while let Err(error) = self.engine.merge(&self.caller, DATABASE, self.handle.id(), range_ids).await {
+            wait.for_turn(error).await?;
+        }
+        self.reshaped(before, wait).await
+    }
+
+    fn map(&self) -> Result<RangeMap> {
+        Ok(self.handle.ranges(&self.caller)?)
+    }
+
+    async fn reshaped(&self, version_before: u64, mut wait: Wait) -> Result<()> {
+        loop {
+            let map = self.map()?;
+            if map.version != version_before {
+                return Ok(());
+            }
+            if map.ranges.iter().all(|range| range.status == RangeStatus::Online)
+                && let Some(reason) = self.failure()?
+            {
+                bail!("a split or merge was given up: {reason}");
+            }
+            wait.a_little().await?;
+        }
+    }
+
+    fn failure(&self) -> Result<Option<String>> {
+        let figures = self.engine.partitions(&self.caller)?;
+        Ok(figures.into_iter().find(|one| one.container == self.handle.id()).and_then(|one| one.failed))
+    }
+}
+
+/// Waiting for splits and merges, on a clock that does not stand still.
+struct Wait {
+    clock: Arc<dyn Clock>,
+    began: Duration,
+}
+
+impl Wait {
+    fn new() -> Wait {
+        let clock = Env::system().clock;
+        Wait { began: clock.elapsed(), clock }
+    }
+
+    /// Waits for the end of the split or merge before, if that is what a refusal is about.
+    async fn for_turn(&mut self, error: Error) -> Result<()> {
+        match error.kind {
+            ErrorKind::Locked => self.a_little().await,
+            _ => Err(error.into()),
+        }
+    }
+
+    async fn a_little(&mut self) -> Result<()> {
+        if self.clock.elapsed().saturating_sub(self.began) > RESHAPE_TIME_MAX {
+            bail!("a split or merge takes longer than {RESHAPE_TIME_MAX:?}");
+        }
+        self.clock.sleep(RESHAPE_POLL).await;
+        Ok(())
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Container {
 
 /// What all handles of a container share.
 pub(crate) struct Core {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) env: Env,
     pub(crate) limits: Arc<Limits>,
     identity: Arc<ContainerIdentity>,

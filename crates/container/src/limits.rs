@@ -1,5 +1,7 @@
 //! Bounds that this crate enforces. Those a user may change are fields of [`Limits`]; the rest are constants.
 
+use std::time::Duration;
+
 /// The service's limits, each settable so that tests can reach them.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -169,6 +171,13 @@ pub(crate) const COPY_ENTRIES_IDLE: usize = 512;
 
 /// The same, in bytes.
 pub(crate) const COPY_BYTES_IDLE: usize = 1024 * 1024;
+
+/// How near a store may be to holding writers back for a copy to go on, in percent: a third is one buffer on its way to
+/// the disk.
+pub(crate) const COPY_PRESSURE_PERCENT_MAX: u32 = 30;
+
+/// Longest time that a copy waits for that before it takes a step all the same.
+pub(crate) const COPY_PRESSURE_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// A partition that is to be replaced is closed once no more changes than these were left to be copied.
 pub(crate) const CATCH_UP_LEFT_MAX: usize = 128;

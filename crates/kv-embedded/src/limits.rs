@@ -14,6 +14,16 @@ pub(crate) const RECLAIM_KEYS: usize = 1_000;
 /// Longest time that reclaiming waits for the clients to fall silent before it takes a turn.
 pub(crate) const RECLAIM_WAIT_MAX: Duration = Duration::from_millis(250);
 
+/// How near the store may be to holding writers back for reclaiming to go on, in percent: a third is one buffer on its
+/// way to the disk.
+pub(crate) const RECLAIM_PRESSURE_PERCENT_MAX: u32 = 30;
+
+/// Longest time that reclaiming waits for that before it takes a step all the same.
+pub(crate) const RECLAIM_PRESSURE_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// How often it looks.
+pub(crate) const RECLAIM_PRESSURE_POLL_PERIOD: Duration = Duration::from_millis(10);
+
 /// With relaxed durability, the longest time that a commit stays out of reach of a crash of the machine.
 pub(crate) const RELAXED_SYNC_PERIOD: Duration = Duration::from_millis(100);
 

@@ -13,10 +13,14 @@ use fjall::Readable;
 
 use crate::failure;
 use crate::keys::{self, EngineOp};
-use crate::limits::{OP_OVERHEAD_BYTES, RECLAIM_KEYS};
+use crate::limits::{
+    OP_OVERHEAD_BYTES, RECLAIM_KEYS, RECLAIM_PRESSURE_PERCENT_MAX, RECLAIM_PRESSURE_POLL_PERIOD,
+    RECLAIM_PRESSURE_WAIT_MAX,
+};
 use crate::queue::Priority;
 use crate::records;
 use crate::shared::Shared;
+use crate::time::now;
 
 /// The list of what is to be done.
 pub(crate) struct Reclaim {
@@ -99,6 +103,7 @@ fn reclaim(shared: &Arc<Shared>, id: SpaceId) -> Result<()> {
     for family in Family::ALL {
         let mut from = keys::prefixed(id, &[]);
         loop {
+            give_way(shared);
             let (ops, last) = next_keys(shared, id, family, &from)?;
             let Some(last) = last else { break };
             write(shared, ops)?;
@@ -117,6 +122,18 @@ fn reclaim(shared: &Arc<Shared>, id: SpaceId) -> Result<()> {
     write(shared, ops)?;
     shared.reclaim.lock().to_reclaim.remove(&id.0);
     Ok(())
+}
+
+/// Waits until the engine is through with most of its background work, for a while: what is removed makes more of it,
+/// and clients must not be held back for that.
+fn give_way(shared: &Shared) {
+    let started = now();
+    while shared.pressure_percent() > RECLAIM_PRESSURE_PERCENT_MAX
+        && started.elapsed() < RECLAIM_PRESSURE_WAIT_MAX
+        && !shared.reclaim.is_stopping()
+    {
+        std::thread::sleep(RECLAIM_PRESSURE_POLL_PERIOD);
+    }
 }
 
 fn next_keys(

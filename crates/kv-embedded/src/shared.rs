@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use armilla_kv::{Family, StoreStats};
 use fjall::{AbstractTree, Database, Keyspace};
 
+use crate::limits::{LEVEL_0_RUNS_MAX, SEALED_MEMTABLES_MAX};
 use crate::options::{KEYSPACES, Options};
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
@@ -49,6 +50,16 @@ impl Shared {
                 keyspace.tree.active_memtable().size() + sealed * self.options.memtable_bytes_max(index)
             })
             .sum()
+    }
+
+    /// Returns how near writers are to being held back, in percent.
+    pub(crate) fn pressure_percent(&self) -> u32 {
+        let of = |count: usize, max: usize| (count * 100 / max) as u32;
+        let of_tree = |keyspace: &Keyspace| {
+            let sealed = of(keyspace.tree.sealed_memtable_count(), SEALED_MEMTABLES_MAX);
+            sealed.max(of(keyspace.tree.l0_run_count(), LEVEL_0_RUNS_MAX))
+        };
+        self.keyspaces.iter().map(of_tree).max().unwrap_or(0)
     }
 
     pub(crate) fn stats(&self) -> StoreStats {

@@ -96,6 +96,10 @@ impl Store for EmbeddedStore {
         Ok(())
     }
 
+    fn pressure_percent(&self) -> u32 {
+        self.shared.pressure_percent()
+    }
+
     fn stats(&self) -> StoreStats {
         self.shared.stats()
     }

@@ -131,6 +131,10 @@ impl Store for CachedStore {
         outcome
     }
 
+    fn pressure_percent(&self) -> u32 {
+        self.inner.pressure_percent()
+    }
+
     fn stats(&self) -> StoreStats {
         StoreStats {
             item_cache_bytes: self.cache.shards.iter().map(|shard| shard.bytes() as u64).sum(),

@@ -216,6 +216,10 @@ impl Store for FaultStore {
         self.inner.drop_space(space)
     }
 
+    fn pressure_percent(&self) -> u32 {
+        self.inner.pressure_percent()
+    }
+
     fn stats(&self) -> StoreStats {
         self.inner.stats()
     }

@@ -110,6 +110,12 @@ pub trait Store: Send + Sync + 'static {
     /// Figures about the store, cheap enough to be asked for every second.
     fn stats(&self) -> StoreStats;
 
+    /// Returns how near the store is to holding writers back because its background work falls behind, in percent of
+    /// what makes it do so. Cheap enough to be asked between two batches by whoever could write later as well.
+    fn pressure_percent(&self) -> u32 {
+        0
+    }
+
     /// Flushes what is buffered and stops background work. Later commits, openings and drops fail with
     /// [`ErrorKind::Closed`]; reads may go on. Closing again does nothing. A store on a disk can be opened
     /// again once all its handles and snapshots are gone.

@@ -24,7 +24,10 @@ use crate::feed::{Change, ChangeKind};
 use crate::item::Item;
 use crate::keys;
 use crate::layout::Layout;
-use crate::limits::{COPY_BYTES, COPY_BYTES_IDLE, COPY_ENTRIES, COPY_ENTRIES_IDLE};
+use crate::limits::{
+    COPY_BYTES, COPY_BYTES_IDLE, COPY_ENTRIES, COPY_ENTRIES_IDLE, COPY_PRESSURE_PERCENT_MAX,
+    COPY_PRESSURE_WAIT_MAX,
+};
 use crate::map::Slot;
 use crate::ranges::Range;
 use crate::settle::{Adopted, AdoptedState, AdoptedVersion, Origin};
@@ -51,7 +54,7 @@ impl Child {
 /// Whether a copy makes room for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// While the partition serves requests, it rests as long as it works.
+    /// While the partition serves requests, it rests longer than it works, and waits for the store to catch up.
     GiveWay,
     /// It goes as fast as it can.
     Hurry,
@@ -168,8 +171,18 @@ impl Copy {
             served = served_now;
             if is_busy {
                 let worked = clock.elapsed().saturating_sub(began);
-                clock.sleep(worked.min(REST_MAX)).await;
+                clock.sleep((RESTS_PER_STEP * worked).min(REST_MAX)).await;
+                self.give_way().await;
             }
+        }
+    }
+
+    /// Waits until the store has caught up with its background work: it would soon hold everybody back.
+    async fn give_way(&self) {
+        let (store, clock) = (&self.container.core.store, &self.container.core.env.clock);
+        let until = clock.elapsed() + COPY_PRESSURE_WAIT_MAX;
+        while store.pressure_percent() > COPY_PRESSURE_PERCENT_MAX && clock.elapsed() < until {
+            clock.sleep(PRESSURE_POLL_PERIOD).await;
         }
     }
 
@@ -333,6 +346,12 @@ impl Copy {
         Ok(())
     }
 }
+
+/// So many times as long as a step took, the copy rests after it.
+const RESTS_PER_STEP: u32 = 2;
+
+/// How often it is asked whether the store has caught up.
+const PRESSURE_POLL_PERIOD: Duration = Duration::from_millis(10);
 
 /// Longest rest between two steps.
 const REST_MAX: Duration = Duration::from_millis(100);

@@ -199,7 +199,9 @@ fn no_reader_ever_sees_a_value_go_back() {
                     let mut seen = vec![0_u32; spaces.len() * KEYS as usize];
                     while !done.load(Ordering::Relaxed) {
                         let space = random.below(spaces.len() as u64) as usize;
-                        let keys: Vec<u32> = (0..3).map(|_| random.below(u64::from(KEYS)) as u32).collect();
+                        // Different ones: the values of one call need not be of one moment.
+                        let first = random.below(u64::from(KEYS)) as u32;
+                        let keys: Vec<u32> = (0..3).map(|step| (first + 5 * step) % KEYS).collect();
                         let names: Vec<Bytes> =
                             keys.iter().map(|key| Bytes::copy_from_slice(&key.to_be_bytes())).collect();
                         let values = if random.one_in(2) {

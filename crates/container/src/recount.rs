@@ -8,14 +8,10 @@
 //! one batch of sizes. What is damaged is passed over as far as possible: finding damage is the business of `check`, and
 //! the rest of the partition stays usable.
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
 
 use armilla_index::Part;
-use armilla_kv::{Batch, Family, Scan, Snapshot, Space};
+use armilla_kv::{Batch, Family, Scan, Snapshot, Space, block_on};
 use bytes::Bytes;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -67,7 +63,7 @@ fn recount(space: &dyn Space, range_id: u32, mut counters: Counters, wanted: &Ar
     }
     counters.set_size(total);
     batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), counters.encode());
-    wait(space.commit(batch))?;
+    block_on(space.commit(batch))?;
     tracing::info!(range_id, ?total, "counted the sizes of a partition");
     Ok(())
 }
@@ -157,7 +153,7 @@ impl Recount<'_> {
         if batch.ops().is_empty() {
             return Ok(());
         }
-        Ok(wait(self.space.commit(batch))?)
+        Ok(block_on(self.space.commit(batch))?)
     }
 
     /// Removes sizes of logical partitions that are not there; the last few of them by the batch that is returned.
@@ -184,23 +180,4 @@ impl Recount<'_> {
 
 fn added(size: LogicalSize, change: &SizeChange) -> Result<LogicalSize> {
     size.changed(change).ok_or_else(|| Error::corrupt("a size is larger than can be"))
-}
-
-/// Waits for a future on this thread.
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
-        }
-    }
 }

@@ -6,7 +6,7 @@
 //!
 //! Queries are counted in a record of their own ([`QueryWork`]), because it adds up over pages.
 //!
-//! Not here: the budget of a partition and its enforcement.
+//! Not here: the budget of a partition and its enforcement (`governor`).
 
 use std::ops::AddAssign;
 

@@ -303,8 +303,8 @@ impl Future for Late {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block_on;
     use crate::memory::MemoryStore;
-    use crate::suite::block_on;
 
     fn batch(number: u32) -> Batch {
         let mut batch = Batch::new();

@@ -31,6 +31,7 @@
 //! asynchronous, because a durability wait is long and shared by many writers.
 
 mod batch;
+mod block_on;
 mod error;
 mod latch;
 mod limits;
@@ -51,6 +52,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 pub use batch::{Batch, Op};
+pub use block_on::block_on;
 pub use error::{Error, ErrorKind, Result};
 pub use latch::CommitLatch;
 pub use limits::{BATCH_BYTES_MAX, BATCH_OPS_MAX, KEY_BYTES_MAX, VALUE_BYTES_MAX, check_batch};

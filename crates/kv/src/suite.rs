@@ -12,15 +12,11 @@ mod model;
 mod scans;
 mod snapshots;
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
 
 use bytes::Bytes;
 
-use crate::{Batch, Family, Page, Result, Scan, Snapshot, Space, SpaceId, Store};
+use crate::{Batch, Family, Page, Result, Scan, Snapshot, Space, SpaceId, Store, block_on};
 
 type OpenStore = Box<dyn Fn() -> Arc<dyn Store>>;
 
@@ -126,25 +122,6 @@ pub fn run_all(make: &dyn Fn() -> Fixture) {
                 .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                 .unwrap_or_default();
             panic!("broken promise: {name}: {why}");
-        }
-    }
-}
-
-/// Waits for a future on this thread.
-pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => std::thread::park(),
         }
     }
 }

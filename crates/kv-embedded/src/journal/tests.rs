@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_kv::suite::block_on;
+use armilla_kv::block_on;
 use armilla_kv::{Batch, Family, SpaceId, Store};
 use proptest::prelude::*;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use armilla_kv::suite::block_on;
+use armilla_kv::block_on;
 use armilla_kv::{Batch, Durability, ErrorKind, Family, Result, Scan, Space, SpaceId, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 

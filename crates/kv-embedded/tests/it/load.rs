@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use armilla_kv::suite::block_on;
+use armilla_kv::block_on;
 use armilla_kv::{Batch, ErrorKind, Family, Scan, Space, SpaceId, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use armilla_kv::suite::block_on;
+use armilla_kv::block_on;
 use armilla_kv::{Batch, Durability, ErrorKind, Family, SpaceId, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 

@@ -1,10 +1,10 @@
 use std::sync::atomic::AtomicU32;
 
 use super::*;
+use crate::block_on;
 use crate::fault::{Fault, FaultStore};
 use crate::memory::MemoryStore;
 use crate::random::Random;
-use crate::suite::block_on;
 
 fn batch(key: &'static str, value: impl Into<Bytes>) -> Batch {
     let mut batch = Batch::new();

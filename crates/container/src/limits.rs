@@ -161,7 +161,7 @@ pub(crate) const RECOUNT_BATCH_SIZES: usize = 1_000;
 pub(crate) const KNOWN_NUMBERS_MAX: usize = 16_384;
 
 /// Items or entries of the change log that are copied at once while their partition serves others.
-pub(crate) const COPY_ENTRIES: usize = 64;
+pub(crate) const COPY_ENTRIES: usize = 32;
 
 /// The same, in bytes.
 pub(crate) const COPY_BYTES: usize = 256 * 1024;

@@ -113,7 +113,7 @@ impl<'c> Results<'c> {
         let status = match written.kind {
             ChangeKind::Create => StatusCode::CREATED,
             ChangeKind::Replace => StatusCode::OK,
-            ChangeKind::Delete => StatusCode::NO_CONTENT,
+            ChangeKind::Delete | ChangeKind::Expire => StatusCode::NO_CONTENT,
         };
         self.begin(status, written.charge);
         if written.kind == ChangeKind::Delete {

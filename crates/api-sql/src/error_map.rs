@@ -65,7 +65,8 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::TooLarge => Status::TOO_LARGE,
         ErrorKind::PartitionKeyMismatch => Status::BAD_REQUEST.sub(sub_status::PARTITION_KEY_MISMATCH),
         ErrorKind::ContainerReplaced => Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
-        ErrorKind::Invalid | ErrorKind::BadQuery => Status::BAD_REQUEST,
+        // Published: a position outside of the retention window is status code 400.
+        ErrorKind::Invalid | ErrorKind::BadQuery | ErrorKind::FeedExpired => Status::BAD_REQUEST,
         ErrorKind::FailedDependency => Status::FAILED_DEPENDENCY,
         ErrorKind::Conflict => Status::retry_with(),
         ErrorKind::ScriptInvalid => Status::BAD_REQUEST.sub(sub_status::SCRIPT_COMPILE_ERROR),
@@ -124,6 +125,7 @@ mod tests {
             (ErrorKind::ContainerReplaced, 400, 1024, "BadRequest"),
             (ErrorKind::Invalid, 400, 0, "BadRequest"),
             (ErrorKind::BadQuery, 400, 0, "BadRequest"),
+            (ErrorKind::FeedExpired, 400, 0, "BadRequest"),
             (ErrorKind::FailedDependency, 424, 0, "FailedDependency"),
             (ErrorKind::Conflict, 449, 0, "RetryWith"),
             (ErrorKind::ScriptInvalid, 400, 65535, "BadRequest"),

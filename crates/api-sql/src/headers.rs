@@ -7,14 +7,20 @@
 
 pub(crate) mod names;
 
-use armilla_engine::{Migration, Priority, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
+use std::time::Duration;
+
+use armilla_engine::{FEED_WAIT_MAX, Migration, Priority, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
 use http::{HeaderMap, HeaderName};
 
 use crate::failure::Failure;
+use crate::http_date;
 use crate::limits::{
-    ACTIVITY_ID_BYTES_MAX, CONTINUATION_BYTES_MAX, PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX,
-    SESSION_TOKEN_BYTES_MAX,
+    ACTIVITY_ID_BYTES_MAX, CONTINUATION_BYTES_MAX, FEED_POSITION_BYTES_MAX, PAGE_ITEMS_MAX,
+    PARTITION_KEY_HEADER_BYTES_MAX, SESSION_TOKEN_BYTES_MAX,
 };
+
+/// The version of the envelopes that changes can come in.
+const CHANGE_FEED_WIRE_FORMAT: &str = "2021-09-15";
 
 /// An entity tag in a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,10 +211,69 @@ impl<'h> RequestHeaders<'h> {
         self.tag(&http::header::IF_NONE_MATCH)
     }
 
+    /// Returns the position that a change feed goes on from, without its quotes.
+    pub(crate) fn feed_position(self) -> Result<Option<Tag<'h>>, Failure> {
+        let Some(text) = self.text(&http::header::IF_NONE_MATCH, FEED_POSITION_BYTES_MAX)? else {
+            return Ok(None);
+        };
+        Ok(match text {
+            "" => None,
+            "*" => Some(Tag::Any),
+            tag => {
+                // Intermediaries that compress an answer weaken its tag.
+                let strong = tag.strip_prefix("W/").unwrap_or(tag);
+                let inner = strong.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+                Some(Tag::Exactly(inner.unwrap_or(strong)))
+            }
+        })
+    }
+
+    /// Returns the time since which a change feed is to be read, in seconds since 1970.
+    pub(crate) fn if_modified_since(self) -> Result<Option<u32>, Failure> {
+        let name = &http::header::IF_MODIFIED_SINCE;
+        match self.word(name)? {
+            None | Some("") => Ok(None),
+            Some(text) => match http_date::parse_seconds(text) {
+                Some(seconds) => Ok(Some(seconds)),
+                None => Err(invalid(name, text, "a date such as 'Thu, 27 Apr 2017 00:51:12 GMT'")),
+            },
+        }
+    }
+
+    /// Whether changes are to come in envelopes.
+    pub(crate) fn wants_change_envelopes(self) -> Result<bool, Failure> {
+        match self.word(&names::CHANGE_FEED_WIRE_FORMAT)? {
+            None | Some("") => Ok(false),
+            Some(CHANGE_FEED_WIRE_FORMAT) => Ok(true),
+            Some(word) => Err(invalid(&names::CHANGE_FEED_WIRE_FORMAT, word, CHANGE_FEED_WIRE_FORMAT)),
+        }
+    }
+
+    /// Returns what the client would like (RFC 7240), in the order that it says so.
+    fn preferences(self) -> impl Iterator<Item = &'h str> {
+        let values = self.0.get_all(&names::PREFER).into_iter();
+        let texts = values.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok());
+        texts.flat_map(|text| text.split([',', ';'])).map(str::trim)
+    }
+
+    /// Returns how long the client would like to wait for an answer. What cannot be understood is no preference, as the
+    /// standard has it.
+    pub(crate) fn wait(self) -> Option<Duration> {
+        let waits = self.preferences().filter_map(|preference| preference.split_once('='));
+        let mut waits = waits.filter(|(name, _)| name.trim().eq_ignore_ascii_case("wait"));
+        let (_, value) = waits.next()?;
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+        match value.parse::<u32>() {
+            Ok(seconds) => Some(Duration::from_secs(seconds.into())),
+            Err(error) if *error.kind() == std::num::IntErrorKind::PosOverflow => Some(FEED_WAIT_MAX),
+            Err(_) => None,
+        }
+    }
+
     /// Whether the client wants no body in the answer to a write.
     pub(crate) fn prefers_minimal(self) -> Result<bool, Failure> {
-        let minimal = |preference: &str| preference.trim().eq_ignore_ascii_case("return=minimal");
-        if self.word(&names::PREFER)?.is_some_and(|value| value.split([',', ';']).any(minimal)) {
+        if self.preferences().any(|preference| preference.eq_ignore_ascii_case("return=minimal")) {
             return Ok(true);
         }
         Ok(self.boolean(&names::POPULATE_CONTENT_ON_WRITE)? == Some(false))

@@ -16,6 +16,20 @@ pub(crate) fn parse_ms(text: &str) -> Option<i64> {
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
+/// Reads a date as seconds since 1970, the nearest that can be said: some clients write the first day of the calendar
+/// for 'from the beginning'.
+pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
+    if let Some(milliseconds) = parse_ms(text) {
+        return Some(u32::try_from(milliseconds / 1_000).unwrap_or(u32::MAX));
+    }
+    // Years before 1970 are written like all others. The calendar repeats itself every 400 years, weekdays included.
+    const REPEATED_YEARS: u32 = 2_000;
+    let text = text.trim();
+    let year: u32 = text.get(12..16)?.parse().ok().filter(|year| *year < 1970)?;
+    let repeated = [text.get(..12)?, &(year + REPEATED_YEARS).to_string(), text.get(16..)?].concat();
+    parse_ms(&repeated).map(|_| 0)
+}
+
 /// Writes a date; times out of range become the nearest one in range.
 pub(crate) fn format_ms(milliseconds: i64) -> String {
     let seconds = u64::try_from(milliseconds.div_euclid(1_000)).unwrap_or(0).min(SECONDS_MAX);
@@ -26,7 +40,7 @@ pub(crate) fn format_ms(milliseconds: i64) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{SECONDS_MAX, format_ms, parse_ms};
+    use super::{SECONDS_MAX, format_ms, parse_ms, parse_seconds};
 
     #[test]
     fn dates_are_read_in_any_case() {
@@ -40,6 +54,26 @@ mod tests {
         }
         for text in ["", "Thu, 27 Apr 2017 00:51:12 CET", "Thu, 27 Apr 2017 00:51:12", "é"] {
             assert_eq!(parse_ms(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn seconds_are_the_nearest_that_can_be_said() {
+        for (text, expected) in [
+            ("Thu, 27 Apr 2017 00:51:12 GMT", Some(1_493_254_272)),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", Some(0)),
+            ("Wed, 31 Dec 1969 23:59:59 GMT", Some(0)),
+            ("Mon, 01 Jan 0001 00:00:00 GMT", Some(0)),
+            ("Tue, 01 Jan 0001 00:00:00 GMT", None),
+            ("Sun, 07 Feb 2106 06:28:15 GMT", Some(u32::MAX)),
+            ("Sun, 07 Feb 2106 06:28:16 GMT", Some(u32::MAX)),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", Some(u32::MAX)),
+            ("Thu, 27 Apr 2017 00:51:12 CET", None),
+            ("2017-04-27T00:51:12Z", None),
+            ("yesterday", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_seconds(text), expected, "{text}");
         }
     }
 
@@ -60,6 +94,8 @@ mod tests {
         fn no_text_panics(text in ".{0,40}", near in "[A-Za-z]{3}, [0-9]{2} [A-Za-z]{3} [0-9]{4} [0-9:]{8} [A-Za-z]{3}") {
             let _ = parse_ms(&text);
             let _ = parse_ms(&near);
+            let _ = parse_seconds(&text);
+            let _ = parse_seconds(&near);
         }
     }
 }

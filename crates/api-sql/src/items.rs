@@ -20,6 +20,7 @@ use http::{Method, StatusCode};
 use crate::batches;
 use crate::binary_json::{self, BinaryJsonError};
 use crate::body;
+use crate::changes;
 use crate::failure::Failure;
 use crate::headers::{PostKind, Tag, invalid, names};
 use crate::limits::ITEM_TEXT_BYTES_MAX;
@@ -33,10 +34,10 @@ use crate::status::{Status, sub_status};
 /// Serves the items of a container.
 pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Failure> {
     match *request.method {
-        Method::GET if request.headers.feed_mode()?.is_some() => {
-            Err(Failure::not_implemented("the change feed"))
-        }
-        Method::GET => list(request, &located.container),
+        Method::GET => match request.headers.feed_mode()? {
+            Some(mode) => changes::read(request, &located.container, mode).await,
+            None => list(request, &located.container),
+        },
         Method::POST => match request.headers.post_kind()? {
             PostKind::QueryPlan => queries::plan(request, &located.container),
             PostKind::Query => queries::items(request, &located.container).await,
@@ -178,7 +179,7 @@ fn written_reply(
 ) -> Result<Reply, Failure> {
     let status = match written.kind {
         ChangeKind::Create => StatusCode::CREATED,
-        ChangeKind::Replace | ChangeKind::Delete => StatusCode::OK,
+        ChangeKind::Replace | ChangeKind::Delete | ChangeKind::Expire => StatusCode::OK,
     };
     let identity = container.identity();
     let mut reply = if request.headers.prefers_minimal()? {

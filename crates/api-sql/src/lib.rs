@@ -6,6 +6,7 @@
 //! databases .. conflicts         one file per kind of resource: an engine operation and its reply
 //! queries, query_*               queries of every feed
 //! scripts, procedures            server-side scripts, and running those that requests run
+//! changes                        the change feed
 //! batches, batch_*               several operations on items in one request
 //! usage                          how full a container and its partitions are
 //! admin                          physical partitions: their figures, splitting and merging them
@@ -29,6 +30,7 @@ mod batch_body;
 mod batches;
 mod binary_json;
 mod body;
+mod changes;
 mod conflicts;
 mod containers;
 mod databases;

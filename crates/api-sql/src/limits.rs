@@ -28,6 +28,10 @@ pub(crate) const PARTITION_KEY_HEADER_BYTES_MAX: usize = 3 * 6 * 2_048 + 64;
 /// Longest continuation token that is looked at. Tokens of this server are far shorter.
 pub(crate) const CONTINUATION_BYTES_MAX: usize = 16 * 1024;
 
+/// Longest position in a change feed that is looked at. One of a whole container has up to a hundred bytes for each
+/// physical partition.
+pub(crate) const FEED_POSITION_BYTES_MAX: usize = 32 * 1024;
+
 /// Longest session token that is looked at: a few thousand ranges.
 pub(crate) const SESSION_TOKEN_BYTES_MAX: usize = 64 * 1024;
 

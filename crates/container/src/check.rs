@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::container::{Container, Plan};
 use crate::counters::{Counters, LogicalSize, SizeChange};
 use crate::error::{Error, Result};
-use crate::feed::{Change, ChangeKind};
+use crate::feed::Change;
 use crate::index_state::IndexState;
 use crate::item::{Item, Stamp};
 use crate::keys;
@@ -19,6 +19,7 @@ use crate::ranges::Range;
 use crate::settle::sequence_in;
 use crate::write;
 
+mod changes;
 mod index;
 
 use index::IndexCheck;
@@ -78,6 +79,7 @@ pub fn check_partition(
         summary: CheckSummary::default(),
         logical: None,
         logical_partitions: 0,
+        expiries: 0,
     };
     check.items(progress)?;
     check.numbers()?;
@@ -97,6 +99,8 @@ struct Check<'a> {
     /// The logical partition that the items being read belong to, and what it holds so far.
     logical: Option<(Bytes, LogicalSize)>,
     logical_partitions: u64,
+    /// Items with a time to live of their own.
+    expiries: u64,
 }
 
 impl Check<'_> {
@@ -205,10 +209,17 @@ impl Check<'_> {
         match self.snapshot.get(Family::Feed, &keys::feed(header.lsn, header.operation))? {
             None => self.problem(format!("{name}: commit {} is not in the change log", header.lsn)),
             Some(bytes) => match Change::decode(&bytes) {
-                Ok(change) if change.item_key == key && change.kind != ChangeKind::Delete => {}
+                Ok(change) if change.item_key == key && !change.kind.is_removal() => {}
                 Ok(_) => self.problem(format!("{name}: the change log has something else at {}", header.lsn)),
                 Err(error) => self.problem(format!("{name}: {error}")),
             },
+        }
+        if let Some(last_second) = header.own_expiry() {
+            self.expiries += 1;
+            let record = self.snapshot.get(Family::Meta, &keys::expiry(last_second, header.number))?;
+            if record.is_none_or(|value| !value.is_empty()) {
+                self.problem(format!("{name}: it lives until {last_second}, which no empty record says"));
+            }
         }
         let logical_length = key.len() - rest.len() + used;
         let index_bytes = self.item_entries(item, &name)?;
@@ -269,51 +280,17 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn changes(&mut self) -> Result<()> {
-        let mut current = 0;
-        self.scan(Family::Feed, |check, key, value| {
-            check.summary.changes += 1;
-            let Ok(position) = <[u8; 10]>::try_from(&key[..]) else {
-                check.problem(format!("the change log has a key of {} bytes", key.len()));
-                return Ok(());
-            };
-            let lsn = u64::from_be_bytes(position[..8].try_into().expect("eight bytes"));
-            let version = (lsn, u16::from_be_bytes([position[8], position[9]]));
-            if lsn > check.counters.lsn {
-                let newest = check.counters.lsn;
-                check.problem(format!("the change log has commit {lsn}, the counters end at {newest}"));
-            }
-            let change = match Change::decode(value) {
-                Ok(change) => change,
-                Err(error) => {
-                    check.problem(format!("commit {lsn}: {error}"));
-                    return Ok(());
-                }
-            };
-            let item = check.snapshot.get(Family::Item, &change.item_key)?.map(Item::open).transpose();
-            // A damaged item was reported already.
-            let Ok(item) = item else { return Ok(()) };
-            let written_by = item.map(|item| item.header().version());
-            match change.kind {
-                ChangeKind::Create | ChangeKind::Replace if written_by == Some(version) => current += 1,
-                ChangeKind::Delete if written_by.is_none_or(|newer| newer > version) => {}
-                _ if check.plan.keeps_all_versions && written_by.is_none_or(|newer| newer > version) => {}
-                kind => check.problem(format!(
-                    "commit {lsn} ({kind:?}) is stale: its item was written by {written_by:?}"
-                )),
-            }
-            Ok(())
-        })?;
-        if current != self.summary.items {
-            let items = self.summary.items;
-            self.problem(format!("the change log has {current} current versions of {items} items"));
-        }
-        Ok(())
-    }
-
     fn records(&mut self) -> Result<()> {
         let (mut sizes, mut reservations, mut counts, mut names, mut computed) = (0, 0, 0, 0, 0);
-        let single = [keys::COUNTERS, keys::INDEX_LAYOUTS, keys::INDEX_PROGRESS, keys::INDEX_CROWDED];
+        let mut expiries = 0;
+        let single = [
+            keys::COUNTERS,
+            keys::INDEX_LAYOUTS,
+            keys::INDEX_PROGRESS,
+            keys::INDEX_CROWDED,
+            keys::TRIM_STATE,
+            keys::MERGED,
+        ];
         self.scan(Family::Meta, |check, key, _| {
             match key.first() {
                 _ if single.contains(&&key[..]) => {}
@@ -322,6 +299,7 @@ impl Check<'_> {
                 Some(&keys::INDEX_COUNT_TAG) => counts += 1,
                 Some(&keys::INDEX_NAME_TAG) => names += 1,
                 Some(&keys::COMPUTED_TAG) => computed += 1,
+                Some(&keys::EXPIRY_TAG) => expiries += 1,
                 _ => check.problem(format!("the record {} is of no known kind", shown(key))),
             }
             Ok(())
@@ -340,6 +318,11 @@ impl Check<'_> {
         if sizes != self.logical_partitions {
             let found = self.logical_partitions;
             self.problem(format!("there are {sizes} sizes of logical partitions for {found} of them"));
+        }
+        // Each of them was looked up, so as many as that means that none is left over.
+        if expiries != self.expiries {
+            let expected = self.expiries;
+            self.problem(format!("there are {expiries} records of times to live, {expected} are expected"));
         }
         let expected = self.summary.items * self.plan.definition.unique_keys.len() as u64;
         if reservations != expected {

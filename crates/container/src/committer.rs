@@ -40,10 +40,16 @@ use crate::known_numbers::KnownNumbers;
 use crate::layout::{Layout, Layouts};
 use crate::limits::{
     GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS,
+    TRIM_STEP_BYTES,
 };
+use crate::purge::DueCursor;
 use crate::ranges::Range;
 use crate::recount;
-use crate::settle::{BatchTask, Group, Settled, Touched, TransactionTask, Written, item_number};
+use crate::settle::{
+    BatchTask, Group, LogState, PurgeTask, Purged, Settled, Touched, TransactionTask, Trimmed, Written,
+    item_number,
+};
+use crate::trim::TrimState;
 use crate::write::Intent;
 
 mod adopt;
@@ -64,6 +70,8 @@ pub(crate) struct Partition {
     space: RwLock<Arc<dyn Space>>,
     /// The newest durable commit.
     lsn: AtomicU64,
+    /// The same, for those who wait for it.
+    commits: watch::Sender<u64>,
     /// How many numbers were given: never less than is stored, and never less than it was.
     sequence: AtomicU64,
     /// What the running committer goes on from; nobody else takes this.
@@ -75,6 +83,8 @@ pub(crate) struct Partition {
     /// The layouts that were read last, so that they are parsed once.
     known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
     pub(crate) known_numbers: KnownNumbers,
+    /// Where to go on looking for items whose time is up.
+    pub(crate) due: DueCursor,
     queue: Mutex<Queue>,
     holds: Arc<Holds>,
     /// Tells the committer that writes have come while it waits for the store.
@@ -117,6 +127,10 @@ pub(crate) enum Task {
     Transaction(Box<TransactionTask>),
     /// One step of a re-indexing.
     Reindex,
+    /// One step of dropping what is not wanted any more from the change log.
+    Trim,
+    /// Taking away items whose time is up.
+    Purge(Box<PurgeTask>),
     /// Nothing: it is answered once everything before it has landed.
     Barrier,
 }
@@ -127,6 +141,8 @@ pub(crate) enum Done {
     Batch(Box<std::result::Result<BatchDone, BatchFailed>>),
     Committed(Position),
     Reindexed,
+    Trimmed(Trimmed),
+    Purged(Purged),
     Passed,
 }
 
@@ -137,7 +153,9 @@ impl Task {
             Task::Batch(batch) => batch.bytes(),
             Task::Transaction(transaction) => transaction.bytes(),
             Task::Barrier => 0,
+            Task::Purge(purge) => purge.bytes(),
             Task::Reindex => REINDEX_STEP_ITEMS * 1024,
+            Task::Trim => TRIM_STEP_BYTES,
         }
     }
 }
@@ -168,6 +186,7 @@ impl Partition {
         let decode = |bytes: &Bytes| Layouts::decode(bytes).map(Arc::new);
         let get = |family, key: &[u8]| space.get(family, key);
         let index = IndexState::load(get, decode, &counters, &first_layout)?;
+        let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
         let growth = Growth::new(grown, limits.physical_partition_bytes);
         Ok(Partition {
             range_id: range.id,
@@ -178,14 +197,16 @@ impl Partition {
             space_id: range.space,
             lsn_base: range.lsn_base,
             lsn: AtomicU64::new(counters.lsn),
+            commits: watch::Sender::new(counters.lsn),
             sequence: AtomicU64::new(counters.sequence),
             space: RwLock::new(space),
             totals: RwLock::new(counters.clone()),
-            settled: Mutex::new(Settled::new(counters, index.clone())),
+            settled: Mutex::new(Settled::new(counters, index.clone()).with_log(log)),
             index: RwLock::new(index),
             first_layout,
             known_layouts: Mutex::default(),
             known_numbers: KnownNumbers::default(),
+            due: DueCursor::default(),
             queue: Mutex::default(),
             holds: Arc::default(),
             arrived: Notify::new(),
@@ -204,6 +225,16 @@ impl Partition {
     /// Returns where the partition is now.
     pub(crate) fn position(&self) -> Position {
         Position { range_id: self.range_id, lsn: self.lsn.load(Ordering::Acquire) }
+    }
+
+    /// Returns what tells of the newest durable commit.
+    pub(crate) fn watch_commits(&self) -> watch::Receiver<u64> {
+        self.commits.subscribe()
+    }
+
+    fn set_lsn(&self, lsn: u64) {
+        self.lsn.store(lsn, Ordering::Release);
+        self.commits.send_replace(lsn);
     }
 
     /// Reads an item by its key.
@@ -249,6 +280,20 @@ impl Partition {
     /// Queues one step of a re-indexing and waits until it is durable.
     pub(crate) async fn reindex(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
         self.submit(plan, Task::Reindex, None).await?;
+        Ok(())
+    }
+
+    /// Queues one step of trimming the change log and waits until it is durable.
+    pub(crate) async fn trim(self: &Arc<Self>, plan: Arc<Plan>) -> Result<Trimmed> {
+        match self.submit(plan, Task::Trim, None).await? {
+            Done::Trimmed(trimmed) => Ok(trimmed),
+            _ => Err(Error::new(ErrorKind::Internal, "a step of trimming was taken for something else")),
+        }
+    }
+
+    /// Waits until everything that was queued before has landed.
+    pub(crate) async fn pass_barrier(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
+        self.submit(plan, Task::Barrier, None).await?;
         Ok(())
     }
 
@@ -408,12 +453,13 @@ impl Partition {
         let counters = Counters::load(space.as_ref(), self.lsn_base)?;
         let get = |family, key: &[u8]| space.get(family, key);
         let index = IndexState::load(get, |bytes| self.layouts(bytes), &counters, &self.first_layout)?;
-        self.lsn.store(counters.lsn, Ordering::Release);
+        let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
+        self.set_lsn(counters.lsn);
         self.sequence.fetch_max(counters.sequence, Ordering::Relaxed);
         *self.index.write().expect("no panic while the index state is held") = index.clone();
         *self.space.write().expect("no panic while the space is held") = space;
         self.set_totals(counters.clone());
-        *self.settled() = Settled::new(counters, index);
+        *self.settled() = Settled::new(counters, index).with_log(log);
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
     }
@@ -453,8 +499,9 @@ impl Partition {
         match committed {
             Ok(()) => {
                 let lsn = counters.lsn;
-                self.lsn.store(lsn, Ordering::Release);
+                self.set_lsn(lsn);
                 self.set_totals(counters);
+                self.due.note_landed(touched.earliest_ts);
                 self.settled().landed(number, lsn, touched);
                 for Outcome { reply, result, _room } in outcomes {
                     // A writer that went away does not need its answer.

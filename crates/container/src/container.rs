@@ -10,13 +10,14 @@ use armilla_governor::{OperationKind, Policy, Priority};
 use armilla_index::Matcher;
 use armilla_kv::Store;
 use armilla_value::{HashedKey, Node, PartitionKey, Value};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::committer::{Done, Partition, Task, Unqueued};
 use crate::computed::ComputedProperties;
 use crate::counters::Counters;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::expiry::Expiry;
 use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, ETag, Item};
 use crate::keys::LogicalKey;
@@ -52,6 +53,10 @@ pub(crate) struct Core {
     pub(crate) reindex_wanted: Notify,
     /// Told when a partition may have become too large.
     pub(crate) grown: Arc<Notify>,
+    /// Told when there may be something to sweep; one waits for it.
+    pub(crate) sweep_wanted: Notify,
+    /// The version of the map, for those who wait for another.
+    pub(crate) map_version: watch::Sender<u64>,
 }
 
 /// A definition with what is derived from it once and used by every write.
@@ -95,6 +100,22 @@ impl Plan {
         state.needs(&self.layout) && (self.evaluates() || !self.layout.has_computed)
     }
 
+    /// Returns the second since 1970 UTC from which on versions are kept, if all are for a while.
+    pub(crate) fn oldest_kept(&self, now: u32) -> Option<u32> {
+        let minutes = self.definition.change_feed_retention_minutes.filter(|_| self.keeps_all_versions)?;
+        Some(now.saturating_sub(minutes.saturating_mul(60)))
+    }
+
+    /// Returns how long items live without a time to live of their own; none where items live for ever whatever they say.
+    pub(crate) fn default_ttl(&self) -> Option<i32> {
+        self.definition.default_ttl
+    }
+
+    /// Returns what tells, as of a second since 1970 UTC, which items' time is up.
+    pub(crate) fn expiry(&self, now: u32) -> Expiry {
+        Expiry::new(self.default_ttl(), now)
+    }
+
     /// Returns whether computed properties can be evaluated.
     pub(crate) fn evaluates(&self) -> bool {
         self.computed.is_some()
@@ -135,11 +156,15 @@ impl Container {
             identity: Arc::new(identity),
             policy,
             plan: RwLock::new(Arc::new(Plan::new(definition, computed))),
+            map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
             supply: Mutex::new(supply),
             reindex_wanted: Notify::new(),
             grown: Arc::new(Notify::new()),
+            sweep_wanted: Notify::new(),
         };
+        // Somebody looks once, whatever happens.
+        core.sweep_wanted.notify_one();
         Container { core: Arc::new(core) }
     }
 
@@ -163,6 +188,7 @@ impl Container {
         *self.core.plan.write().expect("no panic while the definition is held") =
             Arc::new(Plan::new(definition, computed));
         self.core.reindex_wanted.notify_waiters();
+        self.core.sweep_wanted.notify_one();
     }
 
     /// Returns the partition map.
@@ -247,7 +273,8 @@ impl Container {
     ) -> Result<ReadItem> {
         let mut position = partition.position();
         let nothing = price(&Work::ReadNothing, cost);
-        let Some(item) = item else {
+        let expiry = self.expiry();
+        let Some(item) = item.filter(|item| !expiry.hides(item)) else {
             let message = format!("entity with the specified id does not exist in the system: {}", name());
             return Err(Error::new(ErrorKind::ItemNotFound, message).at(position, nothing));
         };
@@ -401,6 +428,14 @@ impl Container {
         self.core.plan.read().expect("no panic while the definition is held").clone()
     }
 
+    /// Returns what tells which items' time is up now.
+    pub(crate) fn expiry(&self) -> Expiry {
+        let plan = self.plan();
+        // Most containers need not ask for the time.
+        let now = plan.default_ttl().map_or(0, |_| self.clock().now_seconds());
+        plan.expiry(u32::try_from(now).unwrap_or(0))
+    }
+
     /// Returns the partitions as they are now.
     pub(crate) fn map_now(&self) -> Arc<Map> {
         self.core.map.read().expect("no panic while the map is held").clone()
@@ -437,6 +472,7 @@ impl Container {
         let partition = slot.partition.get_or_init(|| partition).clone();
         self.core.reindex_wanted.notify_waiters();
         self.core.grown.notify_waiters();
+        self.core.sweep_wanted.notify_one();
         Ok(partition)
     }
 

@@ -11,9 +11,13 @@ use bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::keys;
 
-/// Version 1 was written by programs without an index, version 2 by programs that did not count its bytes. Each
-/// program refuses what is newer than it, rather than to leave out what it does not know of.
-const COUNTERS_VERSION: u8 = 3;
+/// Version 1 was written by programs without an index, version 2 by programs that did not count its bytes, version 3 by
+/// programs whose change log kept deletes and had no record of what it holds. Each program refuses what is newer than
+/// it, rather than to leave out what it does not know of.
+const COUNTERS_VERSION: u8 = 4;
+
+/// The version of counters that has the same numbers.
+const LAST_COUNTERS_VERSION: u8 = 3;
 
 /// The versions of counters that have no bytes of the index.
 const OLD_COUNTERS_VERSIONS: [u8; 2] = [1, 2];
@@ -55,8 +59,12 @@ impl Counters {
         Ok(Counters { lsn, sequence, items, bytes, index_bytes })
     }
 
-    /// Reads the counters of a version that has no bytes of the index; `None` if they are of no such version.
+    /// Reads the counters of a version before this one; `None` if they are of no such version. Those of the first ones
+    /// have no bytes of the index.
     pub(crate) fn decode_old(bytes: &[u8]) -> Option<Counters> {
+        if let Some([lsn, sequence, items, bytes, index_bytes]) = decode(bytes, LAST_COUNTERS_VERSION) {
+            return Some(Counters { lsn, sequence, items, bytes, index_bytes });
+        }
         let [lsn, sequence, items, bytes] =
             OLD_COUNTERS_VERSIONS.into_iter().find_map(|version| decode(bytes, version))?;
         Some(Counters { lsn, sequence, items, bytes, index_bytes: 0 })

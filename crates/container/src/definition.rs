@@ -97,6 +97,8 @@ pub struct ContainerDefinition {
     pub full_text: Option<FullTextPolicy>,
     /// How long every version of an item is kept for the change feed.
     pub change_feed_retention_minutes: Option<u32>,
+    /// Whether the feed of all versions shows what replaced items were before.
+    pub change_feed_previous_images: bool,
     /// Which properties clients encrypt.
     pub client_encryption: Option<ClientEncryptionPolicy>,
 }
@@ -134,6 +136,7 @@ impl ContainerDefinition {
             vector_embeddings: vectors::read(&body)?,
             full_text: full_text::read(&body)?,
             change_feed_retention_minutes: time_to_live::read_change_feed_retention(&body)?,
+            change_feed_previous_images: time_to_live::read_previous_images(&body)?,
             client_encryption: client_encryption::read(&body)?,
         };
         definition.check_parts_agree()?;
@@ -177,8 +180,9 @@ impl ContainerDefinition {
         if let Some(full_text) = &self.full_text {
             members.push(("fullTextPolicy", full_text::write(full_text)));
         }
-        if let Some(minutes) = self.change_feed_retention_minutes {
-            members.push(("changeFeedPolicy", object([("retentionDuration", integer(minutes))])));
+        let (retention, images) = (self.change_feed_retention_minutes, self.change_feed_previous_images);
+        if let Some(policy) = time_to_live::write_change_feed(retention, images) {
+            members.push(("changeFeedPolicy", policy));
         }
         if let Some(policy) = &self.client_encryption {
             members.push(("clientEncryptionPolicy", policy.to_value()));

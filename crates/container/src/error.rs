@@ -33,6 +33,8 @@ pub enum ErrorKind {
     Invalid,
     /// The range id names no physical partition of this container (any more). Read the ranges again.
     RangeGone,
+    /// The position in the change feed of all versions is before what is retained. Begin anew.
+    FeedExpired,
     /// The caller has seen a later state than the partition has.
     SessionNotAvailable,
     /// Another writer changed what the transaction read. Nothing was written; run it again.

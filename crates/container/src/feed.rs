@@ -1,17 +1,46 @@
-//! The change log of a physical partition: one entry for every write, in commit order.
+//! The change log of a physical partition: what was written, in the order of commits.
 //!
-//! A container that keeps the latest versions only has one entry for each live item, at the commit that wrote
-//! it last, and one for each delete; a container that keeps all versions keeps every entry, each with the
-//! image that it replaced. Reading the log comes with the change feed; it is written from the first item on.
+//! An entry lies at the position of its version: the commit, and which operation of it. Invariants:
+//! * a container that keeps the latest versions only has exactly one entry for each live item, at the commit that wrote
+//!   it last; a delete leaves nothing. What else the log may hold for a while, and how it goes, is told in `trim`;
+//! * a container that keeps all versions has an entry for each write, deletes included. The version that an entry is
+//!   about is the item itself if it is the newest, and else the image right behind the entry, which the write put there
+//!   that came after it. So the log is read forwards only.
+//!
+//! In this folder: reading the log (`log`), the feed that is made of it (`read`, `walk`, `page`), positions in it
+//! (`token`), waiting for it to grow (`wait`). Not here: who writes it (`settle`), what is dropped from it (`trim`).
 
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
 
-const FORMAT_VERSION: u8 = 1;
+mod bounds;
+mod log;
+mod page;
+mod read;
+mod request;
+mod time;
+mod token;
+mod versions;
+mod wait;
+mod walk;
+
+pub(crate) use log::{LogEntry, LogPage, read_log};
+pub use request::{FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
+pub(crate) use time::Merged;
+pub(crate) use versions::find_version;
+
+/// Entries of version 1 know only the commit of the version before, and had its image behind them where all versions
+/// were kept. Nobody holds a position from the time when they were written, so that image is not looked at.
+const FIRST_VERSION: u8 = 1;
+
+const FORMAT_VERSION: u8 = 2;
+
+/// Bytes before the item key in an entry of version 1.
+const FIRST_FIXED_BYTES: usize = 26;
 
 /// Bytes before the item key in an entry.
-const FIXED_BYTES: usize = 26;
+const FIXED_BYTES: usize = 28;
 
 /// What a write did to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +51,15 @@ pub enum ChangeKind {
     Replace,
     /// It went.
     Delete,
+    /// It went because its time was up.
+    Expire,
+}
+
+impl ChangeKind {
+    /// Returns whether the item is not there any more afterwards.
+    pub fn is_removal(self) -> bool {
+        matches!(self, ChangeKind::Delete | ChangeKind::Expire)
+    }
 }
 
 /// One entry of the change log.
@@ -35,28 +73,28 @@ pub(crate) struct Change {
     pub(crate) number: u64,
     /// The commit that had written the version before, 0 for a create.
     pub(crate) previous_lsn: u64,
+    /// Which operation of that commit, as far as it is known.
+    pub(crate) previous_operation: u16,
     /// The item's key.
     pub(crate) item_key: Bytes,
-    /// The stored bytes of the version before, where the container keeps all versions.
-    pub(crate) previous: Option<Bytes>,
 }
 
 impl Change {
     pub(crate) fn encode(&self) -> Bytes {
-        let previous = self.previous.as_deref().unwrap_or_default();
-        let mut bytes = Vec::with_capacity(FIXED_BYTES + self.item_key.len() + previous.len());
+        let mut bytes = Vec::with_capacity(FIXED_BYTES + self.item_key.len());
         bytes.push(FORMAT_VERSION);
         bytes.push(match self.kind {
             ChangeKind::Create => 1,
             ChangeKind::Replace => 2,
             ChangeKind::Delete => 3,
+            ChangeKind::Expire => 4,
         });
         bytes.extend_from_slice(&self.ts.to_be_bytes());
         bytes.extend_from_slice(&self.number.to_be_bytes());
         bytes.extend_from_slice(&self.previous_lsn.to_be_bytes());
+        bytes.extend_from_slice(&self.previous_operation.to_be_bytes());
         bytes.extend_from_slice(&(self.item_key.len() as u32).to_be_bytes());
         bytes.extend_from_slice(&self.item_key);
-        bytes.extend_from_slice(previous);
         bytes.into()
     }
 
@@ -66,19 +104,23 @@ impl Change {
     }
 
     fn decode_checked(bytes: &Bytes) -> Option<Change> {
-        if bytes.len() < FIXED_BYTES || bytes[0] != FORMAT_VERSION {
+        let is_first = *bytes.first()? == FIRST_VERSION;
+        let fixed = if is_first { FIRST_FIXED_BYTES } else { FIXED_BYTES };
+        if bytes.len() < fixed || (!is_first && bytes[0] != FORMAT_VERSION) {
             return None;
         }
         let kind = match bytes[1] {
             1 => ChangeKind::Create,
             2 => ChangeKind::Replace,
             3 => ChangeKind::Delete,
+            4 if !is_first => ChangeKind::Expire,
             _ => return None,
         };
         let u32_at = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let u64_at = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let key_end = FIXED_BYTES.checked_add(u32_at(22) as usize)?;
-        if key_end > bytes.len() {
+        let key_end = fixed.checked_add(u32_at(fixed - 4) as usize)?;
+        // Behind the key nothing comes but the image of an entry of the first version.
+        if key_end > bytes.len() || (key_end < bytes.len() && !is_first) {
             return None;
         }
         Some(Change {
@@ -86,8 +128,8 @@ impl Change {
             ts: u32_at(2),
             number: u64_at(6),
             previous_lsn: u64_at(14),
-            item_key: bytes.slice(FIXED_BYTES..key_end),
-            previous: (key_end < bytes.len()).then(|| bytes.slice(key_end..)),
+            previous_operation: if is_first { 0 } else { u16::from_be_bytes([bytes[22], bytes[23]]) },
+            item_key: bytes.slice(fixed..key_end),
         })
     }
 }

@@ -83,6 +83,20 @@ impl ItemHeader {
         (self.lsn, self.number, self.shown_operation.unwrap_or(self.operation))
     }
 
+    /// Returns the last second, since 1970 UTC, in which an item lives that has a time to live of its own, as long as
+    /// its container has such times.
+    pub(crate) fn own_expiry(&self) -> Option<u32> {
+        last_second(self.ts, self.ttl)
+    }
+
+    /// Returns whether the item's time is up in a container with this default, at a second since 1970 UTC. It lives for
+    /// as many whole seconds as it was given, so it is there for the whole of its last one.
+    pub fn is_expired(&self, default_ttl: Option<i32>, now: u32) -> bool {
+        let Some(default_ttl) = default_ttl else { return false };
+        let ttl = if self.ttl == 0 { default_ttl } else { self.ttl };
+        last_second(self.ts, ttl).is_some_and(|last| now > last)
+    }
+
     /// Returns how many bytes stand before the stored form.
     pub(crate) fn bytes_len(&self) -> usize {
         match (self.stamp, self.shown_operation) {
@@ -147,6 +161,12 @@ impl ItemHeader {
     }
 }
 
+/// Returns the last second in which something lives, given since when and for how long; nothing where it lives for ever,
+/// which it also does if that is later than any time stamp can say.
+fn last_second(ts: u32, ttl: i32) -> Option<u32> {
+    (ttl > 0).then(|| ts.saturating_add(ttl.unsigned_abs()))
+}
+
 /// A stored item.
 #[derive(Clone)]
 pub struct Item {
@@ -168,6 +188,11 @@ impl Item {
     /// Returns what the server added to the item.
     pub fn header(&self) -> &ItemHeader {
         &self.header
+    }
+
+    /// Returns whether the item's time is up: see [`ItemHeader::is_expired`].
+    pub fn is_expired(&self, default_ttl: Option<i32>, now: u32) -> bool {
+        self.header.is_expired(default_ttl, now)
     }
 
     /// Returns the item's content.

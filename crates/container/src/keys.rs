@@ -74,6 +74,32 @@ pub(crate) const INDEX_PROGRESS: &[u8] = &[0x07];
 /// The record of the indexes that lack entries of some items, in the meta family.
 pub(crate) const INDEX_CROWDED: &[u8] = &[0x08];
 
+/// The record of what a change log holds beside one entry for each live item, in the meta family.
+pub(crate) const TRIM_STATE: &[u8] = &[0x09];
+
+/// The record of the last merge among a partition's ancestors, in the meta family.
+pub(crate) const MERGED: &[u8] = &[0x0B];
+
+/// What the records of items with a time to live of their own begin with, in the meta family.
+pub(crate) const EXPIRY_TAG: u8 = 0x0A;
+
+/// The record of an item with a time to live of its own, in the meta family: they lie in the order in which the items'
+/// times are up. `last_second` is the last one in which the item lives.
+pub(crate) fn expiry(last_second: u32, number: u64) -> Bytes {
+    let mut bytes = [EXPIRY_TAG; 13];
+    bytes[1..5].copy_from_slice(&last_second.to_be_bytes());
+    bytes[5..].copy_from_slice(&number.to_be_bytes());
+    Bytes::copy_from_slice(&bytes)
+}
+
+/// Reads the last second and the item number that are such a key.
+pub(crate) fn decode_expiry(key: &[u8]) -> Result<(u32, u64)> {
+    let damaged = || Error::corrupt(format!("the record of a time to live has a key of {} bytes", key.len()));
+    let (last_second, number) = key.get(1..).and_then(<[u8]>::split_first_chunk).ok_or_else(damaged)?;
+    let number = number.try_into().map_err(|_| damaged())?;
+    Ok((u32::from_be_bytes(*last_second), u64::from_be_bytes(number)))
+}
+
 /// The number of entries of an index, in the meta family.
 pub(crate) fn index_count(index: IndexId) -> [u8; 9] {
     tagged(INDEX_COUNT_TAG, index.0)
@@ -132,12 +158,28 @@ pub(crate) fn feed(lsn: u64, operation: u16) -> Bytes {
     Bytes::copy_from_slice(&bytes)
 }
 
-/// Reads the commit number and the operation that are a key of the feed family.
-pub(crate) fn decode_feed(key: &[u8]) -> Result<(u64, u16)> {
+/// What keys of images end with, in the feed family.
+const IMAGE_MARK: u8 = 0x01;
+
+/// The image of the version that a change is about, in the feed family: right behind the entry of the change.
+pub(crate) fn feed_image(lsn: u64, operation: u16) -> Bytes {
+    let mut bytes = [IMAGE_MARK; 11];
+    bytes[..8].copy_from_slice(&lsn.to_be_bytes());
+    bytes[8..10].copy_from_slice(&operation.to_be_bytes());
+    Bytes::copy_from_slice(&bytes)
+}
+
+/// Reads the commit number and the operation that are a key of the feed family, and whether it is that of an image.
+pub(crate) fn decode_feed(key: &[u8]) -> Result<((u64, u16), bool)> {
     let damaged = || Error::corrupt(format!("the change log has a key of {} bytes", key.len()));
-    let (lsn, operation) = key.split_first_chunk().ok_or_else(damaged)?;
-    let operation = operation.try_into().map_err(|_| damaged())?;
-    Ok((u64::from_be_bytes(*lsn), u16::from_be_bytes(operation)))
+    let (lsn, rest) = key.split_first_chunk().ok_or_else(damaged)?;
+    let (operation, mark) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let is_image = match mark {
+        [] => false,
+        [IMAGE_MARK] => true,
+        _ => return Err(damaged()),
+    };
+    Ok(((u64::from_be_bytes(*lsn), u16::from_be_bytes(*operation)), is_image))
 }
 
 /// Returns where the keys of items at and behind a hashed key begin, which need not be the hash of anything; `None`

@@ -7,6 +7,7 @@
 //!
 //! Not here: databases, permissions and the definitions' place in the resource tree (`engine`).
 
+mod arcs;
 mod batch;
 mod check;
 mod committer;
@@ -17,6 +18,7 @@ mod cut;
 pub mod definition;
 mod entries;
 mod error;
+mod expiry;
 mod feed;
 mod figures;
 mod holds;
@@ -28,7 +30,9 @@ mod layout;
 mod limits;
 mod list;
 mod map;
+mod page;
 mod patch;
+mod purge;
 mod ranges;
 mod reader;
 mod recount;
@@ -37,8 +41,10 @@ mod reshape;
 mod session;
 mod settle;
 mod supply;
+mod sweep;
 mod throughput;
 mod transaction;
+mod trim;
 mod write;
 
 pub use armilla_governor::{Admitted, Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch};
@@ -50,15 +56,15 @@ pub use counters::{Counters, LogicalSize};
 pub use cut::CutBy;
 pub use definition::{ContainerDefinition, DefinitionError, validate_resource_id};
 pub use error::{Error, ErrorKind, Position, Result};
-pub use feed::ChangeKind;
+pub use feed::{ChangeKind, FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
 pub use figures::PartitionFigures;
 pub use item::{ContainerIdentity, ETag, Item, ItemHeader, SYSTEM_PROPERTIES, Stamp};
 pub use layout::Usable;
 pub use limits::{
-    GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, Limits, PAGE_BYTES_MAX, PAGE_ITEMS_MAX,
-    PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX, PATCH_OPERATIONS_MAX, QUEUE_KIB_MAX,
-    REINDEX_STEP_ITEMS, TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX,
-    TRANSACTION_WRITES_MAX,
+    FEED_WALK_ENTRIES_MAX, GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, Limits, PAGE_BYTES_MAX,
+    PAGE_ITEMS_MAX, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX, PATCH_OPERATIONS_MAX,
+    PURGE_STEP_ITEMS, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS, TRANSACTION_BYTES_MAX,
+    TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX,
 };
 pub use list::{ItemPage, ListRequest, ListScope};
 pub use patch::{Condition, Operation, Patch, Pointer};
@@ -68,6 +74,7 @@ pub use reshape::{Closed, Reshape, Retired};
 pub use session::SessionToken;
 pub use settle::Written;
 pub use supply::{ChargeMeter, SharedBudgets, Supply};
+pub use sweep::Swept;
 pub use throughput::{QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge};
 pub use transaction::{OPTIMISTIC_ATTEMPTS_MAX, Transaction};
 pub use write::{Precondition, WriteMode, validate_item_id};

@@ -72,6 +72,32 @@ pub(crate) const ORDERED_PARTITION_ITEMS_MAX: u64 = 1_000;
 /// The same, in bytes.
 pub(crate) const ORDERED_PARTITION_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// Entries of the change log that are read at once for a page of a change feed.
+pub(crate) const FEED_WALK_ENTRIES: usize = 1_024;
+
+/// Entries of the change log after which a page of a change feed ends, whatever it found.
+pub const FEED_WALK_ENTRIES_MAX: usize = 500_000;
+
+/// Most items of a logical partition that are sorted by their versions for a page of its change feed.
+pub(crate) const FEED_LOGICAL_ITEMS_MAX: u64 = 262_144;
+
+/// Most arcs in a position of a change feed: as many as a container has partitions, and some more while they are split
+/// and merged.
+pub(crate) const FEED_TOKEN_ARCS_MAX: usize = 4_096;
+
+/// How much earlier the time stamp of a change may be than those of changes before it, in seconds: scripts stamp their
+/// writes while they run.
+pub(crate) const FEED_TIME_SLACK_SECONDS: u32 = 10;
+
+/// Entries of the change log that one step of trimming looks at.
+pub(crate) const TRIM_STEP_ENTRIES: usize = 500;
+
+/// The same, in bytes.
+pub(crate) const TRIM_STEP_BYTES: usize = 4 * 1024 * 1024;
+
+/// Most parts of the ring that a change log is complete in from different commits on; beyond it, the latest counts.
+pub(crate) const TRIM_ARCS_MAX: usize = 64;
+
 /// Longest text that is kept of an index's path.
 pub(crate) const INDEX_PATH_TEXT_BYTES_MAX: usize = 512;
 
@@ -121,8 +147,9 @@ pub const TRANSACTION_ENTRY_OPERATIONS_MAX: usize = 72_000;
 pub(crate) const TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX: usize = 76_000;
 
 /// Most operations of the store that one write needs beside those for index entries: the item, its number, its entry in
-/// the change log and the one before, its computed entries, and two reservations for each unique key.
-const WRITE_RECORDS_MAX: usize = 5 + 2 * crate::definition::limits::UNIQUE_KEYS_MAX;
+/// the change log and the one before, its computed entries, when its time is up and when the one before was to be, and two
+/// reservations for each unique key. Items whose time is up and that a transaction takes away count as its writes.
+const WRITE_RECORDS_MAX: usize = 7 + 2 * crate::definition::limits::UNIQUE_KEYS_MAX;
 
 // A group that is nearly full, with one transaction at its bounds behind it, fits a batch of the store. Each entry may
 // come with the count and the name of an index of its own. A step of a re-indexing may change as many sizes as items.
@@ -187,3 +214,21 @@ pub(crate) const CATCH_UP_ROUNDS_MAX: u32 = 32;
 
 /// Rounds of catching up that give way to others; later ones hurry.
 pub(crate) const CATCH_UP_PACED_ROUNDS_MAX: u32 = 8;
+
+/// Items that one step of a purge takes away from a partition.
+pub const PURGE_STEP_ITEMS: usize = 100;
+
+/// Index entries that one step of a purge looks at in a partition: items with a longer time to live of their own are
+/// passed over.
+pub(crate) const PURGE_STEP_ENTRIES: usize = 1_000;
+
+/// Items that are loaded at once to see whether their time is up.
+pub(crate) const PURGE_LOADED_ITEMS: usize = 64;
+
+/// Changes of index entries for expired items that hold the unique keys of one write, beyond which the write has to be
+/// sent again once they are gone.
+pub(crate) const PURGED_ENTRIES_PER_WRITE_MAX: usize = 4_000;
+
+/// Items old enough to be expired that a reader looks at to learn whether one is; where there are more, it takes it that
+/// one is.
+pub(crate) const EXPIRED_LOOK_ENTRIES: usize = 16;

@@ -9,24 +9,24 @@
 
 use std::ops::Bound;
 
-use armilla_governor::{OperationKind, Priority};
+use armilla_governor::Priority;
 use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{HashedKey, PartitionKey, prefix_range};
 use bytes::Bytes;
 
+use crate::arcs::{self, Arc, invalid_token};
 use crate::committer::Partition;
-use crate::container::{Container, Plan, check_session};
+use crate::container::{Container, Plan};
 use crate::counters::LogicalSize;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::expiry::Expiry;
 use crate::item::Item;
 use crate::keys::{self, LogicalKey};
-use crate::limits::{
-    ORDERED_PARTITION_BYTES_MAX, ORDERED_PARTITION_ITEMS_MAX, PAGE_BYTES_MAX, PAGE_ITEMS_MAX,
-};
+use crate::limits::{ORDERED_PARTITION_BYTES_MAX, ORDERED_PARTITION_ITEMS_MAX};
 use crate::map::{Map, Slot};
+use crate::page::{Metered, PageMeter};
 use crate::session::SessionToken;
-use crate::supply::Admission;
-use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::throughput::{ReadCost, RequestUnits};
 use crate::write;
 
 /// Which items to list.
@@ -154,7 +154,9 @@ impl Container {
     ) -> Result<Vec<Arc>> {
         let (min, max) = self.scope_bounds(plan, map, scope)?;
         let mut arcs = match continuation {
-            Some(token) => read_token(token)?,
+            Some(token) => {
+                arcs::read(TOKEN_PREFIX, token, TOKEN_ARCS_MAX).ok_or_else(|| invalid_token(token))?
+            }
             None => vec![Arc { min: min.clone(), max: min.clone(), after: 0 }],
         };
         // What lies behind the arcs of the token was not begun yet.
@@ -185,9 +187,10 @@ impl Container {
                     continue;
                 }
                 let inside = Arc { min: min.clone(), max: max.clone(), after: arc.after };
-                let walked = self.visit(slot, request, page, None, |partition, page| {
-                    walk(plan, slot, partition, &inside, page)
-                });
+                let walked =
+                    self.visit(slot, &request.session, request.priority, page, None, |partition, page| {
+                        walk(plan, slot, partition, &inside, page)
+                    });
                 let after = match walked {
                     Ok(None) => continue,
                     Ok(Some(after)) => after,
@@ -198,36 +201,11 @@ impl Container {
                 let mut left = vec![Arc { after, ..inside }, Arc { min: max.clone(), ..arc.clone() }];
                 left.extend(rest.filter(|arc| arc.after > 0));
                 left.retain(|arc| arc.min < arc.max);
-                page.continuation = Some(write_token(&left));
+                page.continuation = Some(arcs::write(TOKEN_PREFIX, &left));
                 return Ok(());
             }
         }
         Ok(())
-    }
-
-    /// Reads in one partition, if that may be read now, and has it pay for what it added to the page.
-    fn visit<T>(
-        &self,
-        slot: &Slot,
-        request: &ListRequest,
-        page: &mut PageBuilder<'_>,
-        logical: Option<&[u8]>,
-        read: impl FnOnce(&Partition, &mut PageBuilder<'_>) -> Result<T>,
-    ) -> Result<T> {
-        let partition = self.partition(slot)?;
-        let clock = self.clock();
-        let admission = Admission::ask(slot, clock, OperationKind::Read, request.priority, logical)?;
-        page.begin_share(admission.left);
-        let done = check_session(slot, &partition, &request.session).and_then(|()| {
-            page.positions.push(partition.position());
-            read(&partition, page).map_err(|error| self.failed(error, &partition))
-        });
-        let charge = page.end_share();
-        match &done {
-            Err(error) if error.charge > charge => admission.spend(slot, logical, error.charge),
-            _ => admission.spend(slot, logical, charge),
-        }
-        done
     }
 
     fn list_logical(
@@ -239,7 +217,8 @@ impl Container {
     ) -> Result<()> {
         let (hashed, logical) = write::locate(plan, key)?;
         let (slot, _) = self.route(&hashed)?;
-        self.visit(&slot, request, page, Some(logical.as_bytes()), |partition, page| {
+        let bytes = Some(&logical.as_bytes()[..]);
+        self.visit(&slot, &request.session, request.priority, page, bytes, |partition, page| {
             let snapshot = partition.space().snapshot()?;
             let order = match request.continuation.as_deref() {
                 Some(token) => LogicalOrder::read(token)?,
@@ -282,7 +261,7 @@ fn walk(
             if inside {
                 matching.push((number, item_key.clone()));
             } else {
-                page.entries_skipped += 1;
+                page.meter.entries_skipped += 1;
             }
         }
         let item_keys: Vec<Bytes> = matching.iter().map(|(_, key)| key.clone()).collect();
@@ -293,7 +272,7 @@ fn walk(
             }
             let value =
                 value.ok_or_else(|| Error::corrupt(format!("the item with number {number} is missing")))?;
-            page.push(Item::open(value)?);
+            page.offer(Item::open(value)?);
             after = *number;
         }
         match entries.entries.last() {
@@ -363,7 +342,7 @@ fn list_by_number(
             return Ok(());
         }
         last = item.header().number;
-        page.push(item);
+        page.offer(item);
     }
     Ok(())
 }
@@ -380,21 +359,19 @@ fn list_by_id(
     if let Some(id) = &after {
         scan.lower = Bound::Excluded(logical.item(id));
     }
+    let mut last_id = after.unwrap_or_default().into_bytes();
     loop {
         let entries = snapshot.scan(&scan)?;
-        let mut last: Option<&Bytes> = None;
         for (key, value) in &entries.entries {
             if page.is_full() {
-                let id =
-                    last.map_or(after.as_deref().unwrap_or_default().as_bytes(), |key| &key[prefix.len()..]);
-                page.continuation = Some(format!("K1;{}", encode_hex(id)));
+                page.continuation = Some(format!("K1;{}", encode_hex(&last_id)));
                 return Ok(());
             }
-            page.push(Item::open(value.clone())?);
-            last = Some(key);
+            page.offer(Item::open(value.clone())?);
+            last_id = key[prefix.len()..].to_vec();
         }
-        match last {
-            Some(key) if entries.more => scan = scan.after(key),
+        match entries.entries.last() {
+            Some((key, _)) if entries.more => scan = scan.after(key),
             _ => return Ok(()),
         }
     }
@@ -402,133 +379,61 @@ fn list_by_id(
 
 /// A page while it fills.
 struct PageBuilder<'a> {
-    container: &'a Container,
+    meter: PageMeter<'a>,
     items: Vec<Item>,
-    item_bytes: Vec<usize>,
-    bytes: usize,
-    items_max: usize,
-    entries_skipped: usize,
+    expiry: Expiry,
     continuation: Option<String>,
-    positions: Vec<Position>,
-    cost: ReadCost,
-    /// What the partition that is being read may still spend, where that counts.
-    left: Option<RequestUnits>,
-    /// What was read of it, about.
-    used: RequestUnits,
-    /// Items of the page when its turn came.
-    items_before: usize,
-    /// What the partitions before it cost.
-    spent: RequestUnits,
 }
 
 impl<'a> PageBuilder<'a> {
     fn new(container: &'a Container, request: &ListRequest) -> PageBuilder<'a> {
-        PageBuilder {
-            container,
-            items: Vec::new(),
-            item_bytes: Vec::new(),
-            bytes: 0,
-            items_max: request.items_max.clamp(1, PAGE_ITEMS_MAX),
-            entries_skipped: 0,
-            continuation: None,
-            positions: Vec::new(),
-            cost: request.cost,
-            left: None,
-            used: RequestUnits::ZERO,
-            items_before: 0,
-            spent: RequestUnits::ZERO,
-        }
-    }
-
-    /// Takes note that another partition is read from now on, and of what it may spend.
-    fn begin_share(&mut self, left: Option<RequestUnits>) {
-        self.left = left;
-        self.used = RequestUnits::ZERO;
-        self.items_before = self.items.len();
-    }
-
-    /// Returns what the partition that was read last cost.
-    fn end_share(&mut self) -> RequestUnits {
-        let total = price(&self.work(), self.cost);
-        let before = std::mem::replace(&mut self.spent, total);
-        RequestUnits::from_hundredths(total.hundredths().saturating_sub(before.hundredths()))
-    }
-
-    fn work(&self) -> Work {
-        Work::Page { item_bytes: self.item_bytes.clone(), entries_skipped: self.entries_skipped }
+        let meter = PageMeter::new(container.identity(), request.items_max, request.cost);
+        PageBuilder { meter, items: Vec::new(), continuation: None, expiry: container.expiry() }
     }
 
     fn room(&self) -> usize {
-        self.items_max - self.items.len()
+        self.meter.room()
     }
 
     fn is_full(&self) -> bool {
-        let is_spent =
-            self.items.len() > self.items_before && self.left.is_some_and(|left| self.used >= left);
-        self.room() == 0 || self.bytes >= PAGE_BYTES_MAX || is_spent
+        self.meter.is_full()
+    }
+
+    /// Adds an item, unless its time is up.
+    fn offer(&mut self, item: Item) {
+        if self.expiry.hides(&item) {
+            self.meter.entries_skipped += 1;
+        } else {
+            self.push(item);
+        }
     }
 
     fn push(&mut self, item: Item) {
-        let bytes = item.json_bytes(self.container.identity());
-        self.bytes += bytes;
-        self.used += price(&Work::Read { item_bytes: bytes }, self.cost);
-        self.item_bytes.push(bytes);
+        self.meter.note(self.meter.json_bytes(&item));
         self.items.push(item);
     }
 
     fn finish(self) -> ItemPage {
         ItemPage {
-            charge: price(&self.work(), self.cost),
+            charge: self.meter.charge(),
             items: self.items,
             continuation: self.continuation,
-            positions: self.positions,
+            positions: self.meter.positions,
         }
     }
 }
 
-/// A part of the ring that is still to be read, beyond a number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Arc {
-    min: HashedKey,
-    max: HashedKey,
-    after: u64,
+impl<'a> Metered<'a> for PageBuilder<'a> {
+    fn meter(&mut self) -> &mut PageMeter<'a> {
+        &mut self.meter
+    }
 }
+
+/// What tokens of arcs begin with.
+const TOKEN_PREFIX: &str = "L1";
 
 /// Most arcs in a token: each split of a partition that was being read adds one.
 const TOKEN_ARCS_MAX: usize = 64;
-
-fn write_token(arcs: &[Arc]) -> String {
-    let mut token = String::from("L1");
-    for arc in arcs {
-        token.push_str(&format!(";{}-{}-{}", arc.min, arc.max, arc.after));
-    }
-    token
-}
-
-fn read_token(token: &str) -> Result<Vec<Arc>> {
-    read_arcs(token).ok_or_else(|| invalid_token(token))
-}
-
-fn read_arcs(token: &str) -> Option<Vec<Arc>> {
-    let mut arcs: Vec<Arc> = Vec::new();
-    for part in token.strip_prefix("L1;")?.split(';') {
-        let mut fields = part.split('-');
-        let min = HashedKey::from_hex(fields.next()?)?;
-        let max = HashedKey::from_hex(fields.next()?)?;
-        let after = fields.next()?.parse().ok()?;
-        let ordered = arcs.last().is_none_or(|last| last.max <= min) && min < max;
-        if fields.next().is_some() || !ordered || arcs.len() == TOKEN_ARCS_MAX {
-            return None;
-        }
-        arcs.push(Arc { min, max, after });
-    }
-    Some(arcs)
-}
-
-fn invalid_token(token: &str) -> Error {
-    let shown: String = token.chars().take(80).collect();
-    Error::invalid(format!("the continuation token '{shown}' is not one of this request"))
-}
 
 fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

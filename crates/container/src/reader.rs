@@ -19,12 +19,15 @@ use crate::container::{Container, Plan, check_session};
 use crate::counters::{Counters, LogicalSize};
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, Position, Result};
+use crate::expiry::Expiry;
 use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, Item};
 use crate::keys::{self, LogicalKey};
 use crate::layout::Usable;
+use crate::limits::EXPIRED_LOOK_ENTRIES;
 use crate::list::ListScope;
 use crate::map::Slot;
+use crate::purge;
 use crate::session::SessionToken;
 use crate::settle::{Draft, decode_count};
 use crate::throughput::{ReadCost, RequestUnits};
@@ -44,7 +47,11 @@ pub struct PartitionReader {
     identity: Arc<ContainerIdentity>,
     min: HashedKey,
     max: HashedKey,
-    is_whole: bool,
+    covers_all: bool,
+    /// Whose time is up, as of the reader's moment.
+    expiry: Expiry,
+    /// Whether items may be stored whose time is up, once that was asked.
+    may_hold_expired: OnceLock<bool>,
     /// The one logical partition that is read.
     logical: Option<LogicalKey>,
     counters: Counters,
@@ -94,7 +101,8 @@ impl Container {
         let (reader, index) = self.reader_and_index(plan, slot, &session, bounds, Some(logical.clone()))?;
         let (partition, space, counters) =
             (reader.partition.clone(), reader.space.clone(), reader.counters.clone());
-        let draft = Draft::new(partition, space, plan.clone(), counters, index, cost);
+        let now = reader.expiry.now();
+        let draft = Draft::new(partition, space, plan.clone(), counters, index, cost, now);
         Ok((reader, draft))
     }
 
@@ -136,7 +144,9 @@ impl Container {
                 },
             };
             let reader = PartitionReader {
-                is_whole: logical.is_none() && min == slot.range.min && max == slot.range.max,
+                covers_all: logical.is_none() && min == slot.range.min && max == slot.range.max,
+                expiry: plan.expiry(partition.now_seconds()),
+                may_hold_expired: OnceLock::new(),
                 usable: Usable::new(&plan.layout, &index.layouts, index.crowded.clone(), plan.evaluates()),
                 partition: partition.clone(),
                 slot: slot.clone(),
@@ -194,9 +204,50 @@ impl PartitionReader {
         (self.min.clone(), self.max.clone())
     }
 
-    /// Returns whether the whole physical partition is covered, so that all its index entries are of items in it.
+    /// Returns whether the whole physical partition is covered, and all its index entries are of items in it that are
+    /// there: none of them is still stored although its time is up.
     pub fn is_whole(&self) -> bool {
-        self.is_whole
+        self.covers_all && !self.may_hold_expired()
+    }
+
+    /// Returns whether [`PartitionReader::item_count`] counts exactly the items that the reader gives.
+    pub fn is_counted(&self) -> bool {
+        (self.covers_all || self.logical.is_some()) && !self.may_hold_expired()
+    }
+
+    /// Returns whether some item of the physical partition may still be stored although its time is up. Who cannot tell
+    /// from a look at the first few says yes.
+    fn may_hold_expired(&self) -> bool {
+        // Whoever goes on to read meets the same failure.
+        *self.may_hold_expired.get_or_init(|| self.look_for_expired().unwrap_or(true))
+    }
+
+    fn look_for_expired(&self) -> Result<bool> {
+        if !self.expiry.is_on() {
+            return Ok(false);
+        }
+        let mut own = purge::due_records(&self.expiry);
+        own.entries_max = 1;
+        if !self.read(self.snapshot.scan(&own))?.entries.is_empty() {
+            return Ok(true);
+        }
+        let Some(range) = purge::due_stamps(&self.expiry) else { return Ok(false) };
+        if !purge::has_all_stamps(&self.usable) {
+            return Ok(true);
+        }
+        // Those with a longer time of their own are among them.
+        let mut numbers = Vec::new();
+        let more = self.entry_numbers(&range, EXPIRED_LOOK_ENTRIES, &mut numbers)?;
+        if more {
+            return Ok(true);
+        }
+        let keys: Vec<Bytes> = self.item_keys(&numbers)?.into_iter().flatten().collect();
+        for value in self.read(self.snapshot.multi_get(Family::Item, &keys))?.into_iter().flatten() {
+            if self.expiry.hides(&Item::open(value)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether exactly one logical partition is covered.
@@ -204,7 +255,8 @@ impl PartitionReader {
         self.logical.is_some()
     }
 
-    /// Returns how many items there are: in the logical partition if one is covered, else in the physical one.
+    /// Returns how many items there are: in the logical partition if one is covered, else in the physical one. Those whose
+    /// time is up count as long as they are stored.
     pub fn item_count(&self) -> u64 {
         self.item_count
     }
@@ -316,7 +368,7 @@ impl PartitionReader {
         self.read(self.snapshot.visit_keys(&scan, &mut visit))
     }
 
-    /// Adds the item of each number to `out`; nothing where there is none, or it is outside of the bounds.
+    /// Adds the item of each number to `out`; nothing where there is none, its time is up, or it is outside of the bounds.
     pub fn load(&self, numbers: &[u64], out: &mut Vec<Option<Item>>) -> Result<()> {
         let keys = self.item_keys(numbers)?;
         let mut wanted = Vec::with_capacity(keys.len());
@@ -351,8 +403,9 @@ impl PartitionReader {
             }
         }
         // A key outlives its item: another may have it now.
+        let is_gone = |item: &Item, number| item.header().number != number || self.expiry.hides(item);
         for (item, number) in out[first..].iter_mut().zip(numbers) {
-            if item.as_ref().is_some_and(|item| item.header().number != *number) {
+            if item.as_ref().is_some_and(|item| is_gone(item, *number)) {
                 *item = None;
             }
         }
@@ -362,19 +415,42 @@ impl PartitionReader {
     /// Returns the item with an id, where one logical partition is covered.
     pub fn point(&self, id: &str) -> Result<Option<Item>> {
         let Some(logical) = &self.logical else { return Ok(None) };
-        self.read(self.snapshot.get(Family::Item, &logical.item(id)))?.map(Item::open).transpose()
+        let item =
+            self.read(self.snapshot.get(Family::Item, &logical.item(id)))?.map(Item::open).transpose()?;
+        Ok(item.filter(|item| !self.expiry.hides(item)))
     }
 
     /// Adds up to `items_max` items in the order of their keys to `out`, from behind the key `after`. Returns whether
     /// there may be more.
     pub fn scan(&self, after: Option<&[u8]>, items_max: usize, out: &mut Vec<(Bytes, Item)>) -> Result<bool> {
+        let Some(mut scan) = self.scan_behind(after, items_max) else { return Ok(false) };
+        loop {
+            let page = self.read(self.snapshot.scan(&scan))?;
+            let last = page.entries.last().map(|(key, _)| key.clone());
+            let before = out.len();
+            out.reserve(page.entries.len());
+            for (key, value) in page.entries {
+                let item = Item::open(value)?;
+                if !self.expiry.hides(&item) {
+                    out.push((key, item));
+                }
+            }
+            match last {
+                // A page of items whose time is up would look like the end.
+                Some(last) if page.more && out.len() == before => scan = scan.after(&last),
+                _ => return Ok(page.more),
+            }
+        }
+    }
+
+    /// Returns the scan of the items behind a key; nothing where there can be none.
+    fn scan_behind(&self, after: Option<&[u8]>, items_max: usize) -> Option<Scan> {
         let mut scan = match &self.logical {
             Some(logical) => Scan::prefix(Family::Item, logical.as_bytes()),
             None => {
                 let mut scan = Scan::prefix(Family::Item, b"");
                 let from = |hashed| keys::from_hashed(hashed, self.version(), self.levels());
-                let Some(lower) = from(&self.min) else { return Ok(false) };
-                scan.lower = Bound::Included(lower);
+                scan.lower = Bound::Included(from(&self.min)?);
                 scan.upper = from(&self.max).map_or(Bound::Unbounded, Bound::Excluded);
                 scan
             }
@@ -386,16 +462,11 @@ impl PartitionReader {
             }
         }
         scan.entries_max = items_max;
-        let page = self.read(self.snapshot.scan(&scan))?;
-        out.reserve(page.entries.len());
-        for (key, value) in page.entries {
-            out.push((key, Item::open(value)?));
-        }
-        Ok(page.more)
+        Some(scan)
     }
 
     /// Adds up to `numbers_max` numbers of items to `out`, in order, from behind `after`. Returns whether there may be
-    /// more. Those of items outside of the bounds are among them; loading gives nothing for them.
+    /// more. Those of items outside of the bounds, or whose time is up, are among them; loading gives nothing for them.
     pub fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
         if self.logical.is_some() {
             let all = self.logical_numbers()?;
@@ -469,7 +540,7 @@ impl PartitionReader {
         if let Some(logical) = &self.logical {
             return Ok(key.starts_with(logical.as_bytes()));
         }
-        if self.is_whole {
+        if self.covers_all {
             return Ok(true);
         }
         let hashed = keys::hashed(key, self.version(), self.levels())

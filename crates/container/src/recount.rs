@@ -1,4 +1,4 @@
-//! Counting a partition anew that was written by a program which counted less.
+//! Counting a partition anew that was written by a program which counted less, and bringing its records up to date.
 //!
 //! Such a partition is known by the version of its counters. All its items are walked once, when it is opened and before
 //! anybody else sees it; the sizes of its logical partitions are replaced as they are found, and the counters, in their
@@ -24,6 +24,7 @@ use crate::keys::{self, LogicalKey};
 use crate::layout::{Layout, Layouts};
 use crate::limits::RECOUNT_BATCH_SIZES;
 use crate::ranges::Range;
+use crate::trim::TrimState;
 
 /// Counts a partition anew if it has to be. `wanted` is the layout of its container's index.
 pub(crate) fn bring_up_to_date(space: &dyn Space, range: &Range, wanted: &Arc<Layout>) -> Result<()> {
@@ -62,6 +63,11 @@ fn recount(space: &dyn Space, range_id: u32, mut counters: Counters, wanted: &Ar
         tracing::warn!(range_id, items, bytes, ?total, "the counters were wrong and are put right");
     }
     counters.set_size(total);
+    // Deletes were kept for ever, and of older versions nobody knows from where on they are all there.
+    let entry = snapshot.scan(&Scan { entries_max: 1, ..Scan::prefix(Family::Feed, b"") })?;
+    if !entry.entries.is_empty() {
+        batch.put(Family::Meta, Bytes::from_static(keys::TRIM_STATE), TrimState::never().encode());
+    }
     batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), counters.encode());
     block_on(space.commit(batch))?;
     tracing::info!(range_id, ?total, "counted the sizes of a partition");
@@ -99,7 +105,10 @@ impl Recount<'_> {
 
     fn item(&mut self, key: &Bytes, value: &Bytes) -> Result<()> {
         let (logical, index_bytes) = match self.read(key, value) {
-            Ok((logical, index_bytes)) => (Some(logical), index_bytes),
+            Ok((logical, index_bytes, expiry)) => {
+                self.note_expiry(expiry)?;
+                (Some(logical), index_bytes)
+            }
             Err(error) => {
                 tracing::error!(range_id = self.range_id, %error, "an item cannot be counted as it should");
                 (None, 0)
@@ -117,8 +126,16 @@ impl Recount<'_> {
         Ok(())
     }
 
-    /// Returns which logical partition an item belongs to, and how much its index entries take.
-    fn read(&self, key: &Bytes, value: &Bytes) -> Result<(LogicalKey, i64)> {
+    /// Writes the record of an item with a time to live of its own.
+    fn note_expiry(&mut self, record: Option<Bytes>) -> Result<()> {
+        let Some(record) = record else { return Ok(()) };
+        self.batch.put(Family::Meta, record, Bytes::new());
+        self.commit_if_full()
+    }
+
+    /// Returns which logical partition an item belongs to, how much its index entries take, and the key of the record of
+    /// its time to live, if it has one of its own.
+    fn read(&self, key: &Bytes, value: &Bytes) -> Result<(LogicalKey, i64, Option<Bytes>)> {
         let item = Item::open(value.clone())?;
         let root = item.stored().root();
         let logical = root
@@ -135,13 +152,18 @@ impl Recount<'_> {
         {
             lists[2] = EntryList::decode(&record)?;
         }
-        Ok((logical, lists.iter().map(EntryList::key_bytes).sum::<u64>() as i64))
+        let expiry = header.own_expiry().map(|last_second| keys::expiry(last_second, header.number));
+        Ok((logical, lists.iter().map(EntryList::key_bytes).sum::<u64>() as i64, expiry))
     }
 
     fn end_logical_partition(&mut self, next: Option<LogicalKey>) -> Result<()> {
         let ended = std::mem::replace(&mut self.current, next.map(|key| (key, LogicalSize::default())));
         let Some((logical, size)) = ended else { return Ok(()) };
         self.batch.put(Family::Meta, keys::size(&logical), size.encode());
+        self.commit_if_full()
+    }
+
+    fn commit_if_full(&mut self) -> Result<()> {
         if self.batch.ops().len() < RECOUNT_BATCH_SIZES {
             return Ok(());
         }

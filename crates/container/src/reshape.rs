@@ -10,8 +10,8 @@
 //! * the parents are whole and untouched until the map is replaced: giving up at any moment before costs nothing but
 //!   the copy, and dropping a [`Reshape`] or [`Closed`] is how to give up;
 //! * an item lies in the child whose range holds its hashed key, with the number, times, etag and commit that it had;
-//! * every entry of a parent's change log is in the child of its item, under its own commit number, so what was read of
-//!   a parent up to a commit need not be read again;
+//! * every entry of a parent's change log that a reader may want is in the child of its item, under its own commit
+//!   number, so what was read of a parent up to a commit need not be read again;
 //! * the first commit of a child is behind all of its parents'.
 //!
 //! Not here: what is copied and how (`copy`), when to split and where (`cut`, and whoever owns the container), what
@@ -27,10 +27,12 @@ use tokio::sync::oneshot;
 use crate::committer::{Gate, Landing, Never, Partition};
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
+use crate::feed::Merged;
 use crate::layout::Layout;
 use crate::limits::{CATCH_UP_LEFT_MAX, CATCH_UP_PACED_ROUNDS_MAX, CATCH_UP_ROUNDS_MAX};
 use crate::map::{Map, Slot};
 use crate::ranges::Range;
+use crate::trim::TrimState;
 
 mod copy;
 
@@ -54,6 +56,10 @@ struct Parent {
     partition: Arc<Partition>,
     /// The commit up to which everything was copied.
     copied_lsn: u64,
+    /// What its change log held then beside the newest versions.
+    log: Option<TrimState>,
+    /// The last merge among its ancestors.
+    merged: Option<Merged>,
 }
 
 /// A split or merge whose children have everything, while the parents' writers wait. Dropping it gives it up: they go
@@ -108,7 +114,7 @@ impl Container {
                 *reshaping = Some(percent.clone());
             }
             // From here on dropping the reshape takes the mark away again.
-            reshape.parents.push(Parent { slot, partition, copied_lsn: 0 });
+            reshape.parents.push(Parent { slot, partition, copied_lsn: 0, log: None, merged: None });
         }
         Ok(reshape)
     }
@@ -156,6 +162,10 @@ impl Reshape {
         }
         self.finish_reindexing().await?;
         self.open_children().await?;
+        // From here on no delete is settled that does not know of the copy.
+        for parent in &self.parents {
+            parent.partition.pass_barrier(self.container.plan()).await?;
+        }
         let pace = Pace::GiveWay;
         let mut copies = Vec::with_capacity(self.parents.len());
         let mut total = 0;
@@ -168,6 +178,7 @@ impl Reshape {
         for (place, copy) in copies.into_iter().enumerate() {
             let percent = self.percent.clone();
             let lsn = copy.lsn();
+            self.parents[place].note(&copy)?;
             done += copy
                 .run_whole(pace, |items| {
                     let so_far = (done + items).min(total);
@@ -274,6 +285,7 @@ impl Reshape {
     async fn catch_up(&mut self, place: usize, pace: Pace) -> Result<usize> {
         let copy = self.begin_copy(place)?;
         let lsn = copy.lsn();
+        self.parents[place].note(&copy)?;
         let changes = copy.run_changes(self.parents[place].copied_lsn, pace).await?;
         self.parents[place].copied_lsn = lsn;
         Ok(changes)
@@ -293,6 +305,29 @@ impl Reshape {
         Ok(())
     }
 
+    /// Returns from where on the change log of a child, whose commits go on at `lsn`, has all versions, where that counts.
+    fn joined_log(&self, child: &Range, lsn: u64) -> Option<TrimState> {
+        let has_all = |parent: &Parent| parent.log.as_ref().is_some_and(|log| !log.is_never());
+        if !self.container.plan().keeps_all_versions && !self.parents.iter().any(has_all) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut logs = Vec::new();
+        for parent in &self.parents {
+            let range = &parent.slot.range;
+            let (min, max) = ((&range.min).max(&child.min), (&range.max).min(&child.max));
+            if min >= max {
+                continue;
+            }
+            // A log that has only the newest versions lacks nothing that comes behind its last commit.
+            let log = parent.log.clone().filter(|log| !log.is_never());
+            let log = log.unwrap_or_else(|| TrimState::complete_after(parent.copied_lsn));
+            parts.extend(log.parts(min, max).unwrap_or_default());
+            logs.push(log);
+        }
+        Some(TrimState::joined(parts, &logs, lsn))
+    }
+
     /// Makes the children durable as they are to be, and opens them as those who will serve.
     async fn seal(&mut self) -> Result<Vec<(Range, Arc<Partition>)>> {
         let layout = self.joined_layout(self.layout.clone())?;
@@ -300,8 +335,14 @@ impl Reshape {
             Error::new(ErrorKind::Internal, "a reshape is closed before its children are there")
         })?;
         let lsn = self.parents.iter().map(|parent| parent.copied_lsn).max().unwrap_or(0) + 1;
-        let landings: Vec<Landing> =
-            children.iter().map(|child| child.partition.seal(lsn, layout.clone())).collect();
+        let merged = match &self.parents[..] {
+            [parent] => parent.merged,
+            _ => Some(Merged { lsn, ts: self.parents[0].partition.now_seconds() }),
+        };
+        let seal = |(child, range): (&Child, &Range)| {
+            child.partition.seal(lsn, layout.clone(), self.joined_log(range, lsn), merged)
+        };
+        let landings: Vec<Landing> = children.iter().zip(&self.ranges).map(seal).collect();
         for (child, landing) in children.iter().zip(landings) {
             child.partition.land(landing).await?;
         }
@@ -317,6 +358,15 @@ impl Reshape {
     }
 }
 
+impl Parent {
+    /// Takes note of what a copy knows of the change log.
+    fn note(&mut self, copy: &Copy) -> Result<()> {
+        self.log = copy.log().cloned();
+        self.merged = copy.merged()?;
+        Ok(())
+    }
+}
+
 impl Drop for Reshape {
     fn drop(&mut self) {
         for parent in &self.parents {
@@ -325,6 +375,7 @@ impl Drop for Reshape {
         }
         self.container.core.reindex_wanted.notify_waiters();
         self.container.core.grown.notify_waiters();
+        self.container.core.sweep_wanted.notify_one();
     }
 }
 
@@ -351,6 +402,7 @@ impl Closed {
         supply.apply(&map, &core.limits, core.env.clock.now_ms());
         *current = Arc::new(map);
         drop(current);
+        core.map_version.send_replace(map_version);
         drop(supply);
         let retire = |parent: &Parent| {
             let gone = parent.partition.watch_end();

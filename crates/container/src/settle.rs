@@ -8,7 +8,8 @@
 //! Not here: queueing and durability (`committer`), reading the body (`write`). In this folder: what a group does, and
 //! how to take it back (`effects`), what it goes on from (`settled`), several writes as one (`transaction`), the same
 //! on a snapshot (`draft`), index entries (`index`), taking items over from another partition (`adopt`), bringing items
-//! to another layout of the index (`reindex`), how much logical partitions hold and may hold (`sizes`).
+//! to another layout of the index (`reindex`), how much logical partitions hold and may hold (`sizes`), the change log
+//! (`log`), dropping from it (`trim`), items whose time is up (`purge`).
 
 use std::cell::RefCell;
 
@@ -21,9 +22,9 @@ use crate::committer::{Done, Partition, Task};
 use crate::container::Plan;
 use crate::counters::SizeChange;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::feed::{Change, ChangeKind};
+use crate::feed::ChangeKind;
 use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
-use crate::keys;
+use crate::keys::{self, LogicalKey};
 use crate::limits::{GROUP_BYTES_MAX, GROUP_RECORDS_MAX};
 use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
@@ -33,19 +34,25 @@ mod adopt;
 mod draft;
 mod effects;
 mod index;
+mod log;
+mod purge;
 mod reindex;
 mod settled;
 mod sizes;
 mod transaction;
+mod trim;
 
-pub(crate) use adopt::{Adopted, AdoptedState, AdoptedVersion, Origin};
+pub(crate) use adopt::{Adopted, AdoptedChange, AdoptedState, AdoptedVersion, Origin};
 pub(crate) use draft::{Draft, Reads};
 pub(crate) use effects::Effects;
 use index::NewVersion;
 pub(crate) use index::decode_count;
+pub(crate) use log::LogState;
+pub(crate) use purge::{DueItem, PurgeTask, Purged};
 pub(crate) use settled::{Settled, Touched};
 use transaction::Scope;
 pub(crate) use transaction::{BatchTask, Step, TransactionTask};
+pub(crate) use trim::Trimmed;
 
 /// Bits of an item number that count inside the partition of its birth.
 const SEQUENCE_BITS: u32 = 40;
@@ -88,17 +95,15 @@ impl Base<'_> {
     }
 
     fn item(&self, key: &Bytes) -> Result<Option<Item>> {
-        let Base::Snapshot { space, snapshot, lsn, reads } = self else {
+        let Base::Snapshot { space, snapshot, lsn, .. } = self else {
             return self.get(Family::Item, key)?.map(Item::open).transpose();
         };
         // The newest version may be in a cache, and mostly is the one that the snapshot has.
         let newest = space.get(Family::Item, key)?.map(Item::open).transpose()?;
-        let item = match newest {
-            Some(item) if item.header().lsn <= *lsn => Some(item),
-            _ => snapshot.get(Family::Item, key)?.map(Item::open).transpose()?,
-        };
-        reads.borrow_mut().note(key, item.as_ref());
-        Ok(item)
+        match newest {
+            Some(item) if item.header().lsn <= *lsn => Ok(Some(item)),
+            _ => snapshot.get(Family::Item, key)?.map(Item::open).transpose(),
+        }
     }
 
     fn snapshot(&self) -> StoreResult<Box<dyn Snapshot>> {
@@ -114,6 +119,11 @@ pub(crate) struct Group<'a> {
     base: Base<'a>,
     settled: &'a Settled,
     ts: u32,
+    /// Whether deletes leave entries in the change log also where it keeps the latest versions only: somebody is copying the
+    /// partition and would not hear of them.
+    logs_removals: bool,
+    /// The second by which it is judged whether an item's time is up: a transaction's own while it is settled.
+    now: u32,
     effects: Effects,
     /// While a transaction or batch is settled.
     scope: Option<Scope>,
@@ -122,11 +132,14 @@ pub(crate) struct Group<'a> {
 impl<'a> Group<'a> {
     pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, settled: &'a Settled) -> Group<'a> {
         let effects = Effects::new(settled);
+        let now = partition.now_seconds();
         Group {
             partition,
             base: Base::Store(space),
             settled,
-            ts: partition.now_seconds(),
+            ts: now,
+            logs_removals: partition.is_reshaping(),
+            now,
             effects,
             scope: None,
         }
@@ -150,7 +163,7 @@ impl<'a> Group<'a> {
         matches!(self.base, Base::Snapshot { .. })
     }
 
-    /// Does one task. On `Err` the group is as it was.
+    /// Does one task. On `Err` the group is as it was, but for items whose time was up and that were in the way.
     pub(crate) fn settle(&mut self, plan: &Plan, task: Task) -> Result<Done> {
         match task {
             Task::Write(intent) => {
@@ -163,6 +176,8 @@ impl<'a> Group<'a> {
                 done.map(Done::Committed).map_err(|error| self.refused(error))
             }
             Task::Reindex => self.reindex(plan).map(|()| Done::Reindexed),
+            Task::Trim => self.trim(plan).map(Done::Trimmed),
+            Task::Purge(task) => Ok(Done::Purged(self.purge(*task))),
             Task::Barrier => Ok(Done::Passed),
         }
     }
@@ -193,7 +208,10 @@ impl<'a> Group<'a> {
         item: PreparedItem,
         precondition: Precondition,
     ) -> Result<Written> {
-        let old = self.item(&item.address.key)?;
+        let old = match mode {
+            WriteMode::Replace => self.live_item(plan, &item.address.key)?,
+            WriteMode::Create | WriteMode::Upsert => self.live_item_or_room(plan, &item.address)?,
+        };
         match (mode, &old) {
             (WriteMode::Replace, None) => return Err(not_found(&item.address)),
             (WriteMode::Create, Some(_)) if precondition != Precondition::Missing => {
@@ -218,7 +236,7 @@ impl<'a> Group<'a> {
         patch: &Patch,
         precondition: Precondition,
     ) -> Result<Written> {
-        let old = self.item(&address.key)?.ok_or_else(|| not_found(address))?;
+        let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
         if !patch.applies_to(&old) {
             return Err(Error::new(
@@ -235,36 +253,52 @@ impl<'a> Group<'a> {
     }
 
     fn delete(&mut self, plan: &Plan, address: &ItemAddress, precondition: Precondition) -> Result<Written> {
-        let old = self.item(&address.key)?.ok_or_else(|| not_found(address))?;
+        let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
-        let leaves = terms::leaves(plan.matcher(), old.stored().root());
-        let unique = write::unique_keys(plan, old.stored().root());
+        let work = self.work_of_delete(plan, &old);
+        let position = self.remove(plan, ChangeKind::Delete, &address.logical, &address.key, &old)?;
+        let charge = self.charge(&work, &address.key);
+        Ok(Written { kind: ChangeKind::Delete, item: old, charge, position })
+    }
+
+    /// Returns what it takes to delete an item.
+    fn work_of_delete(&self, plan: &Plan, old: &Item) -> Work {
+        let root = old.stored().root();
         let terms = TermCount {
-            leaves: leaves.len(),
-            entries: unique.len() + terms::composite_entries(plan.matcher(), old.stored().root()),
+            leaves: terms::leaves(plan.matcher(), root).len(),
+            entries: plan.definition.unique_keys.len() + terms::composite_entries(plan.matcher(), root),
             partition_key: !plan.partition_key_is_id,
         };
-        let number = old.header().number;
-        let index_change = self.index_change(number, Some(&old), None)?;
-        let change = SizeChange::of_item(&address.key, Some(old.bytes().len()), None, index_change.growth());
-        let resized = self.resized(keys::size(&address.logical), change)?;
+        Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms }
+    }
+
+    /// Takes an item away with all that is stored about it. A failure leaves everything as it was.
+    fn remove(
+        &mut self,
+        plan: &Plan,
+        kind: ChangeKind,
+        logical: &LogicalKey,
+        key: &Bytes,
+        old: &Item,
+    ) -> Result<Position> {
+        let header = *old.header();
+        let index_change = self.index_change(header.number, Some(old), None)?;
+        let change = SizeChange::of_item(key, Some(old.bytes().len()), None, index_change.growth());
+        let resized = self.resized(keys::size(logical), change)?;
 
         // From here on nothing fails.
-        self.note_repeat(&address.key);
-        let layout = self.effects.index.state.layout_of(number).clone();
+        self.note_repeat(key);
+        let layout = self.effects.index.state.layout_of(header.number).clone();
         self.change_index(index_change, &layout, None);
-        for (constraint, values) in unique.iter().enumerate() {
-            self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
+        for (constraint, values) in write::unique_keys(plan, old.stored().root()).iter().enumerate() {
+            self.record(Family::Meta, keys::unique(logical, constraint as u8, values), None);
         }
-        let header = *old.header();
         self.record(Family::Number, keys::number(header.number), None);
-        let (position, _) =
-            self.log(plan, ChangeKind::Delete, Some(&old), header.number, address.key.clone(), self.ts);
+        self.change_expiry(Some(&header), None);
+        let (position, _) = self.log(plan, kind, Some(old), header.number, key.clone(), self.ts);
         self.resize(resized, Some(position.lsn));
-        let work = Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms };
-        let charge = self.charge(&work, &address.key);
-        self.effects.set_item(address.key.clone(), None);
-        Ok(Written { kind: ChangeKind::Delete, item: old, charge, position })
+        self.effects.set_item(key.clone(), None);
+        Ok(position)
     }
 
     /// Writes a new version of an item whose preconditions hold.
@@ -278,6 +312,7 @@ impl<'a> Group<'a> {
         let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl, drafted } =
             prepared;
         let ts = drafted.map_or(self.ts, |drafted| drafted.ts);
+        let entries_before = self.effects.index.all().0;
         let old_unique = match &old {
             Some(old) => write::unique_keys(plan, old.stored().root()),
             None => Vec::new(),
@@ -289,6 +324,7 @@ impl<'a> Group<'a> {
             let key = keys::unique(&address.logical, constraint as u8, values);
             if let Some(holder) = self.look_up(Family::Meta, &key)?
                 && holder != address.id.as_bytes()
+                && !self.make_room_of(plan, &address.logical, &holder, entries_before)?
             {
                 return Err(Error::new(
                     ErrorKind::UniqueKeyTaken,
@@ -336,6 +372,8 @@ impl<'a> Group<'a> {
         if old.is_none() {
             self.record(Family::Number, keys::number(number), Some(address.key.clone()));
         }
+        self.change_expiry(old.as_ref().map(Item::header), Some(&header));
+        self.effects.note_ts(ts);
         let mut changed_entries = 0;
         for constraint in 0..unique.len().max(old_unique.len()) {
             let (before, after) = (old_unique.get(constraint), unique.get(constraint));
@@ -431,24 +469,10 @@ impl<'a> Group<'a> {
         if operation == 0 {
             self.effects.counters.lsn += 1;
         }
-        let lsn = self.effects.counters.lsn;
-        if let Some(old) = old
-            && !plan.keeps_all_versions
-        {
-            self.record(Family::Feed, keys::feed(old.header().lsn, old.header().operation), None);
-        }
-        let previous = old.filter(|_| plan.keeps_all_versions).map(|old| old.bytes().clone());
-        self.effects.value_bytes += previous.as_ref().map_or(0, Bytes::len);
-        let change = Change {
-            kind,
-            ts,
-            number,
-            previous_lsn: old.map_or(0, |old| old.header().lsn),
-            item_key,
-            previous,
-        };
-        self.record(Family::Feed, keys::feed(lsn, operation), Some(change.encode()));
-        (self.position(), operation)
+        let position = self.position();
+        let change = log::change_of(kind, ts, number, item_key, old);
+        self.log_change(plan.keeps_all_versions, (position.lsn, operation), change, old);
+        (position, operation)
     }
 
     /// Takes note if an item is written that this group has written before.
@@ -473,6 +497,7 @@ impl<'a> Group<'a> {
         ))
     }
 
+    /// Returns an item as it is stored, also where its time is up.
     fn item(&self, key: &Bytes) -> Result<Option<Item>> {
         if let Some(known) = self.effects.items.get(key) {
             return Ok(known.clone());

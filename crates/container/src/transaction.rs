@@ -230,10 +230,11 @@ impl Transaction {
             return Ok(position);
         }
         let Transaction { partition, plan, logical, draft, hold, .. } = self;
+        let now = draft.now();
         let (writes, reads) = draft.finish();
         let gate = hold.is_none().then(|| logical.clone());
         let is_held = hold.is_some();
-        let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_held }));
+        let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_held, now }));
         let done = partition.submit(plan, task, gate.as_ref()).await;
         // Not before the answer: others wait until all of this is over.
         drop(hold);

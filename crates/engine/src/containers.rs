@@ -13,6 +13,7 @@ use armilla_kv::SpaceId;
 use armilla_value::Value;
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
+use tokio::sync::watch;
 
 use crate::access::{Action, Caller};
 use crate::computed;
@@ -26,6 +27,7 @@ use crate::reindexing::Reindexing;
 use crate::reshaping::Reshaping;
 use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
 use crate::scripts::Scripts;
+use crate::sweeping::Sweeping;
 use crate::throughput::{Past, Throughput, partitions_for};
 use crate::tree::{Change, Page, etag};
 
@@ -46,6 +48,9 @@ pub struct ContainerHandle {
     container: Container,
     reindexing: Reindexing,
     reshaping: Reshaping,
+    sweeping: Sweeping,
+    /// Set when it was deleted, or its account is closed: whoever waits for something in it waits in vain.
+    ended: watch::Sender<bool>,
     scripts: Scripts,
     script_turns: ScriptTurns,
 }
@@ -94,6 +99,8 @@ impl ContainerHandle {
             container,
             reindexing: Reindexing::default(),
             reshaping: Reshaping::default(),
+            sweeping: Sweeping::default(),
+            ended: watch::Sender::new(false),
             scripts: Scripts::default(),
             script_turns: ScriptTurns::of_container(),
         }
@@ -146,6 +153,22 @@ impl ContainerHandle {
         self.deleted.store(true, Ordering::Release);
         self.reindexing.stop();
         self.reshaping.container_deleted();
+        self.end();
+    }
+
+    /// Says that nothing comes of it any more.
+    pub(crate) fn end(&self) {
+        self.ended.send_replace(true);
+    }
+
+    /// Returns what tells when nothing comes of it any more.
+    pub(crate) fn ended(&self) -> watch::Receiver<bool> {
+        self.ended.subscribe()
+    }
+
+    /// Returns the refusal of an operation on a container that was deleted.
+    pub(crate) fn missing(&self) -> Error {
+        Error::owner_not_found(ResourceKind::Container, &self.id)
     }
 
     pub(crate) fn is_deleted(&self) -> bool {
@@ -169,6 +192,10 @@ impl ContainerHandle {
         &self.reshaping
     }
 
+    pub(crate) fn sweeping(&self) -> &Sweeping {
+        &self.sweeping
+    }
+
     /// Returns the key of its record in the tree.
     pub(crate) fn record_key(&self) -> Bytes {
         record::key(tag::CONTAINER, self.rid.to_string().as_bytes())
@@ -182,7 +209,7 @@ impl ContainerHandle {
     /// Says of a container that went away in the middle of an operation that it is not there.
     pub(crate) fn translate(&self, error: armilla_container::Error) -> Error {
         if self.deleted.load(Ordering::Acquire) {
-            return Error::owner_not_found(ResourceKind::Container, &self.id);
+            return self.missing();
         }
         error.into()
     }

@@ -53,6 +53,8 @@ pub enum ErrorKind {
     BadQuery,
     /// The query spans partitions, and the caller puts results together: the message is the plan as JSON.
     QueryNeedsPlan,
+    /// The position in the change feed is older than what is kept of it. Begin again from now.
+    FeedExpired,
     /// The caller may not do this.
     Forbidden,
     /// The caller's credential cannot be read or was not made here.
@@ -177,6 +179,7 @@ impl From<container::Error> for Error {
             container::ErrorKind::Invalid => ErrorKind::Invalid,
             container::ErrorKind::Conflict => ErrorKind::Conflict,
             container::ErrorKind::RangeGone => ErrorKind::RangeGone,
+            container::ErrorKind::FeedExpired => ErrorKind::FeedExpired,
             container::ErrorKind::Throttled => ErrorKind::Throttled,
             container::ErrorKind::SessionNotAvailable => ErrorKind::SessionNotAvailable,
             container::ErrorKind::OutcomeUnknown => ErrorKind::OutcomeUnknown,

@@ -21,9 +21,9 @@ use armilla_env::Env;
 use armilla_governor::Priority;
 use armilla_script::{Finished, Outcome, Program, Role, Run, ScriptError};
 use armilla_value::PartitionKey;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::blocking;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{
@@ -85,7 +85,7 @@ impl Engine {
             // turn yet.
             let turns = (handle.script_turns().next().await, self.script_turns().next().await);
             let (handle, engine, work) = (handle.clone(), self.clone(), work.clone());
-            let (execution, outcome) = on_blocking_thread(move || {
+            let (execution, outcome) = blocking::run("script", move || {
                 // They end with the run, also where nobody waits for it any more.
                 let _turns = turns;
                 let mut execution = Execution::new(handle, transaction, cost, &engine);
@@ -107,16 +107,6 @@ impl Engine {
             return finished;
         }
     }
-}
-
-/// Runs something that takes its time, where it keeps no other task waiting.
-async fn on_blocking_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
-        // Other tasks move to another thread.
-        return Ok(tokio::task::block_in_place(run));
-    }
-    let run = tokio::task::spawn_blocking(run).await;
-    run.map_err(|failure| Error::new(ErrorKind::Internal, format!("the script was not finished: {failure}")))
 }
 
 /// One attempt at a transaction: what its scripts can reach, and what they have spent.

@@ -60,7 +60,7 @@ impl Deref for ItemWritten {
 }
 
 /// Items in a page when the caller leaves it to the server.
-const PAGE_ITEMS_DEFAULT: usize = 100;
+pub(crate) const PAGE_ITEMS_DEFAULT: usize = 100;
 
 impl Engine {
     /// Reads an item. `known` is the version that the caller holds already, if it asks for another only.

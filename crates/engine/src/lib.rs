@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! Engine        databases, containers, offers, users, permissions, scripts: the resource tree
-//! ContainerHandle   items of one container: read, write, delete, patch, list, batches; its ranges
+//! ContainerHandle   items of one container: read, write, delete, patch, list, batches, changes; its ranges
 //! ```
 //!
 //! Invariant: nothing here knows a status code, a header name or a wire format. The links and resource ids
@@ -13,7 +13,9 @@
 
 mod access;
 mod batches;
+mod blocking;
 mod bulk;
+mod changes;
 mod check;
 mod computed;
 mod condition;
@@ -37,6 +39,7 @@ mod reshaping;
 mod resource;
 mod scripts;
 mod supply;
+mod sweeping;
 mod throughput;
 mod token;
 mod tree;
@@ -46,6 +49,7 @@ mod users;
 pub use access::{Access, Caller, Grant, GrantMode};
 pub use batches::{ActionDone, BatchAction, BatchAnswer};
 pub use bulk::BulkOperation;
+pub use changes::{FeedAnswer, FeedPageRequest};
 pub use check::{CheckReport, check};
 pub use consistency::Consistency;
 pub use containers::{ContainerHandle, Located, Usage};
@@ -53,8 +57,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
-    BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, ID_CHARACTERS_MAX, LIST_MAX, RESHAPES_AT_ONCE_MAX,
-    SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, SHARING_CONTAINERS_MAX,
+    BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX,
+    FEED_WAITERS_MAX, ID_CHARACTERS_MAX, LIST_MAX, RESHAPES_AT_ONCE_MAX, SCRIPT_ATTEMPTS_MAX,
+    SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, SHARING_CONTAINERS_MAX,
     STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRIGGERS_MAX,
     USER_FUNCTIONS_MAX,
 };
@@ -70,8 +75,9 @@ pub use triggers::Triggers;
 
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{
-    ChangeKind, ContainerIdentity, ETag, Item, ItemPage, Limits, ListScope, Operation, PartitionFigures,
-    Patch, Pointer, Position, Precondition, ReadItem, RequestUnits, SessionToken, WriteMode, Written,
+    ChangeKind, ContainerIdentity, ETag, FeedChange, FeedMode, FeedPage, FeedStart, Item, ItemPage, Limits,
+    ListScope, Operation, PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, RequestUnits,
+    SessionToken, WriteMode, Written,
 };
 
 // What is said of throughput is part of it, too.

@@ -65,6 +65,20 @@ pub const BATCH_ACTIONS_MAX: usize = 100;
 /// Containers that share a database's throughput; for each further one the throughput must be higher.
 pub const SHARING_CONTAINERS_MAX: usize = 25;
 
+/// Pages of change feeds that are read at the same time; others wait their turn.
+pub const FEED_READS_AT_ONCE_MAX: usize = 16;
+
+/// Callers that wait for changes at the same time; others are answered at once.
+pub const FEED_WAITERS_MAX: usize = 1_024;
+
+/// The longest that a caller may wait for changes.
+pub const FEED_WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// How far apart the reads of one wait are that found nothing: at first, and at last.
+pub(crate) const FEED_PAUSE_LEAST: Duration = Duration::from_millis(5);
+/// See [`FEED_PAUSE_LEAST`].
+pub(crate) const FEED_PAUSE_MOST: Duration = Duration::from_millis(500);
+
 /// Splits and merges of an account that are carried out at the same time; others wait their turn.
 pub const RESHAPES_AT_ONCE_MAX: usize = 1;
 

@@ -11,6 +11,7 @@ use armilla_kv::{Batch, Family, Scan, SpaceId, Store};
 use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
 use bytes::Bytes;
 
+use crate::changes::Feeds;
 use crate::computed;
 use crate::consistency::Consistency;
 use crate::containers::ContainerHandle;
@@ -24,6 +25,7 @@ use crate::record::{self, Record, TreeCounters, tag};
 use crate::reindexing::Reindexing;
 use crate::reshaping::Reshaping;
 use crate::scripts::{self, ScriptKind, StoredScript};
+use crate::sweeping::Sweeping;
 use crate::throughput::Throughput;
 use crate::token::TokenMint;
 use crate::tree::{Children, Database, Tree, User, Writer};
@@ -74,6 +76,8 @@ struct Shared {
     /// Scripts that may, which are not to take the turns of queries.
     script_turns: ScriptTurns,
     long_runs: LongRuns,
+    /// What the readers of change feeds share.
+    feeds: Feeds,
     script_time: Duration,
     policy: Policy,
     /// Whether containers are tended.
@@ -100,6 +104,7 @@ impl Drop for Shared {
             for container in tree.databases.iter().flat_map(|database| database.containers.iter()) {
                 container.reindexing().stop();
                 container.reshaping().stop();
+                container.end();
             }
         }
     }
@@ -166,6 +171,7 @@ impl Engine {
                 query_turns: tokio::sync::Semaphore::new(QUERIES_AT_ONCE_MAX),
                 script_turns: ScriptTurns::of_account(),
                 long_runs: LongRuns::default(),
+                feeds: Feeds::default(),
                 script_time: options.script_time,
                 policy: options.policy,
                 background,
@@ -181,12 +187,15 @@ impl Engine {
 
     /// Waits for writes on their way, then closes the store.
     pub async fn close(&self) -> Result<()> {
+        self.end_waits();
         // A split may hold the writer until it knows what became of it, or until this.
         self.all_containers().iter().for_each(|container| container.reshaping().stop());
         let _writer = self.shared.writer.lock().await;
         for container in self.all_containers() {
             container.reshaping().stopped().await;
             container.reindexing().stopped().await;
+            container.end();
+            container.sweeping().stopped().await;
             container.container().drain().await;
         }
         Ok(self.shared.store.close()?)
@@ -229,6 +238,7 @@ impl Engine {
         if self.shared.background {
             Reindexing::start(container, self.env());
             Reshaping::start(container, self);
+            Sweeping::start(container, self.env());
         }
     }
 
@@ -281,6 +291,10 @@ impl Engine {
 
     pub(crate) fn long_runs(&self) -> &LongRuns {
         &self.shared.long_runs
+    }
+
+    pub(crate) fn feeds(&self) -> &Feeds {
+        &self.shared.feeds
     }
 
     pub(crate) fn script_turns(&self) -> &ScriptTurns {

@@ -26,9 +26,9 @@ use armilla_query::{
     UserFunctions, Work, continuation_cuts, execute, utilization_v1, utilization_v2,
 };
 use armilla_value::Value;
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::access::{Access, Action, Caller};
+use crate::blocking;
 use crate::computed;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
@@ -152,16 +152,7 @@ impl Engine {
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
         let asker = Asker { session, cost, priority: caller.priority };
         let run = move || query(&handle, &request, &asker, &env);
-        if Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread {
-            // Other tasks move to another thread, and the query saves two changes of threads.
-            return tokio::task::block_in_place(run);
-        }
-        match tokio::task::spawn_blocking(run).await {
-            Ok(outcome) => outcome,
-            Err(failure) => {
-                Err(Error::new(ErrorKind::Internal, format!("the query was not finished: {failure}")))
-            }
-        }
+        blocking::run("query", run).await?
     }
 
     /// Returns what a client needs to run a query on every partition by itself, as JSON.

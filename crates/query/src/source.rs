@@ -111,14 +111,20 @@ pub trait Source: Send + Sync {
         true
     }
 
-    /// Returns whether the whole physical partition is covered, so that its index entries are all ours.
+    /// Returns whether the whole physical partition is covered, so that its index entries are all ours, and each is of an
+    /// item that can be loaded.
     fn is_whole(&self) -> bool;
 
     /// Returns whether exactly one logical partition is covered.
     fn is_logical(&self) -> bool;
 
-    /// Returns the number of items covered: exact where the partition or one logical partition is covered.
+    /// Returns the number of items covered, about: exact where [`Source::is_counted`] says so.
     fn item_count(&self) -> u64;
+
+    /// Returns whether [`Source::item_count`] is exact: it can be where the partition or one logical partition is covered.
+    fn is_counted(&self) -> bool {
+        self.is_whole() || self.is_logical()
+    }
 
     /// Returns the number of items and their bytes in the whole physical partition.
     fn totals(&self) -> (u64, u64);

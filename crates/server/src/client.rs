@@ -1,31 +1,33 @@
 //! Asks a running server, for the commands that do.
 //!
-//! One connection for each request: commands ask seldom. Every request is signed with a key of the account.
-//! Over https a server on this machine may show any certificate; a server elsewhere must show the one given.
+//! Most commands ask seldom: one connection for each request. Who asks often keeps the connection. Every request
+//! is signed with a key of the account. Over https a server on this machine may show any certificate; a server
+//! elsewhere must show the one given.
 
+mod connection;
 mod endpoint;
 mod listing;
 mod trust;
 
-use std::net::IpAddr;
+use std::fmt;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use armilla_env::Env;
 use armilla_value::json;
 use bytes::Bytes;
-use http::{Method, StatusCode, header};
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use http::{Method, Request, StatusCode, header};
+use http_body_util::Full;
 
 use crate::client_options::ServerOptions;
 use crate::config_file;
-use crate::limits::{COMMAND_ANSWER_BYTES_MAX, COMMAND_TIMEOUT};
+use crate::limits::COMMAND_TIMEOUT;
 use crate::options::Options;
 use crate::settings::{PORT, WELL_KNOWN_KEY};
 
+pub(crate) use connection::{Answer, Connection};
 use endpoint::Endpoint;
+pub(crate) use endpoint::segment;
 pub(crate) use listing::{ContainerRow, Listing, PartitionRow};
 
 /// The type of the resources that only we have, as it is signed.
@@ -39,10 +41,17 @@ pub(crate) struct Client {
     env: Env,
 }
 
-/// What the server said.
-struct Answer {
-    status: StatusCode,
-    body: Bytes,
+/// What is asked of a server.
+pub(crate) struct Question {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    /// What is signed: the type of the resource, and which one.
+    pub(crate) resource_type: &'static str,
+    pub(crate) link: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Bytes,
+    /// How long the server may take.
+    pub(crate) timeout: Duration,
 }
 
 impl Client {
@@ -90,17 +99,13 @@ impl Client {
         verb: &str,
         body: String,
     ) -> Result<()> {
-        let path = format!(
-            "/_armilla/dbs/{}/colls/{}/{verb}",
-            endpoint::segment(database),
-            endpoint::segment(container)
-        );
+        let path = format!("/_armilla/dbs/{}/colls/{}/{verb}", segment(database), segment(container));
         let answer = self.ask(Method::POST, &path, body.into()).await?;
         self.expect(answer, StatusCode::ACCEPTED).map(|_| ())
     }
 
     /// Returns the body of an answer with this status; others become errors that say what to do.
-    fn expect(&self, answer: Answer, status: StatusCode) -> Result<Bytes> {
+    pub(crate) fn expect(&self, answer: Answer, status: StatusCode) -> Result<Bytes> {
         if answer.status == status {
             return Ok(answer.body);
         }
@@ -120,77 +125,84 @@ impl Client {
         }
     }
 
+    /// Asks for one of the resources that only we have, over a connection of its own.
     async fn ask(&self, method: Method, path: &str, body: Bytes) -> Result<Answer> {
-        let asking = self.ask_patiently(method, path, body);
-        tokio::select! {
-            answer = asking => answer,
-            () = self.env.clock.sleep(COMMAND_TIMEOUT) => {
-                bail!("the server at {} did not answer in {} s", self.endpoint, COMMAND_TIMEOUT.as_secs())
-            }
-        }
+        let question = Question {
+            method,
+            path: path.to_owned(),
+            resource_type: RESOURCE_TYPE,
+            link: path.trim_start_matches('/').to_owned(),
+            headers: Vec::new(),
+            body,
+            timeout: COMMAND_TIMEOUT,
+        };
+        self.ask_over(&mut None, &question).await
     }
 
-    async fn ask_patiently(&self, method: Method, path: &str, body: Bytes) -> Result<Answer> {
+    /// Asks over the connection that is there, or over a new one, and leaves it there if it can be used again.
+    ///
+    /// A question may be sent twice, if a connection turns out to be closed that was open before.
+    pub(crate) async fn ask_over(
+        &self,
+        connection: &mut Option<Connection>,
+        question: &Question,
+    ) -> Result<Answer> {
+        let kept = connection.take().filter(Connection::is_open);
+        let (answer, used) = tokio::select! {
+            answered = self.ask_patiently(kept, question) => answered?,
+            () = self.env.clock.sleep(question.timeout) => {
+                bail!("the server at {} did not answer in {} s", self.endpoint, question.timeout.as_secs())
+            }
+        };
+        *connection = Some(used);
+        Ok(answer)
+    }
+
+    /// Returns the answer and the connection over which it came.
+    async fn ask_patiently(
+        &self,
+        kept: Option<Connection>,
+        question: &Question,
+    ) -> Result<(Answer, Connection)> {
+        if let Some(mut kept) = kept
+            && let Ok(answer) = kept.exchange(self.request(question)?, &self.endpoint).await
+        {
+            return Ok((answer, kept));
+        }
+        let mut new = Connection::open(&self.endpoint, &self.trust).await?;
+        let answer = new.exchange(self.request(question)?, &self.endpoint).await?;
+        Ok((answer, new))
+    }
+
+    /// Signs a question as of now.
+    fn request(&self, question: &Question) -> Result<Request<Full<Bytes>>> {
         let now = u64::try_from(self.env.clock.now_seconds()).unwrap_or(0);
-        let date = httpdate::fmt_http_date(std::time::UNIX_EPOCH + std::time::Duration::from_secs(now));
-        let link = path.trim_start_matches('/');
-        let authorization = armilla_api_sql::sign(&self.key, method.as_str(), RESOURCE_TYPE, link, &date)
+        let date = httpdate::fmt_http_date(std::time::UNIX_EPOCH + Duration::from_secs(now));
+        let Question { method, resource_type, link, .. } = question;
+        let authorization = armilla_api_sql::sign(&self.key, method.as_str(), resource_type, link, &date)
             .context("cannot sign with this key")?;
-        let request = http::Request::builder()
+        let mut builder = Request::builder()
             .method(method)
-            .uri(path)
+            .uri(&question.path)
             .header(header::HOST, self.endpoint.authority())
             .header("x-ms-date", date)
             .header(header::AUTHORIZATION, authorization)
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::new(body))
-            .context("cannot make a request of this name")?;
-        let socket = TcpStream::connect((self.endpoint.host(), self.endpoint.port()))
-            .await
-            .map_err(|error| self.unreachable(&error))?;
-        if !self.endpoint.is_secure() {
-            return self.exchange(socket, request).await;
+            .header(header::CONTENT_TYPE, "application/json");
+        for (name, value) in &question.headers {
+            builder = builder.header(*name, value);
         }
-        let peer: IpAddr = socket.peer_addr().context("cannot ask for the server's address")?.ip();
-        let connector = self.trust.connector(peer)?;
-        let name = self.endpoint.tls_name()?;
-        let stream = connector
-            .connect(name, socket)
-            .await
-            .with_context(|| format!("no TLS with the server at {}", self.endpoint))?;
-        self.exchange(stream, request).await
+        builder.body(Full::new(question.body.clone())).context("cannot make a request of this name")
     }
+}
 
-    async fn exchange<S>(&self, stream: S, request: http::Request<Full<Bytes>>) -> Result<Answer>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let broken = || format!("no answer from the server at {}", self.endpoint);
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.with_context(broken)?;
-        // Its failure is also that of the request.
-        let driving = tokio::spawn(connection);
-        let response = sender.send_request(request).await.with_context(broken)?;
-        let status = response.status();
-        let body = Limited::new(response.into_body(), COMMAND_ANSWER_BYTES_MAX)
-            .collect()
-            .await
-            .map_err(|error| anyhow!("{}: {error}", broken()))?
-            .to_bytes();
-        driving.abort();
-        Ok(Answer { status, body })
-    }
-
-    fn unreachable(&self, error: &std::io::Error) -> anyhow::Error {
-        anyhow!(
-            "no server answers at {} ({error}): start one with `armilla`, or say where it is with --endpoint",
-            self.endpoint
-        )
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.endpoint.fmt(f)
     }
 }
 
 /// The message of a failure, on one line, without what the service's clients expect around it.
-fn message(body: &[u8]) -> Option<String> {
+pub(crate) fn message(body: &[u8]) -> Option<String> {
     let value = json::parse(body).ok()?;
     let text = value.get("message")?.as_str()?;
     let line = text.lines().next()?.trim();
@@ -201,6 +213,8 @@ fn message(body: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderMap;
+
     use super::*;
 
     fn client(options: &ServerOptions) -> Client {
@@ -224,11 +238,15 @@ mod tests {
             (500, "<html>", "http://localhost:8081/ answered 500: 500 Internal Server Error"),
             (200, "", "answered 200: 200 OK"),
         ] {
-            let answer = Answer { status: StatusCode::from_u16(status).unwrap(), body: body.into() };
+            let answer = Answer {
+                status: StatusCode::from_u16(status).unwrap(),
+                headers: HeaderMap::new(),
+                body: body.into(),
+            };
             let error = client.expect(answer, StatusCode::ACCEPTED).unwrap_err().to_string();
             assert!(error.ends_with(expected), "{status}: {error}");
         }
-        let answer = Answer { status: StatusCode::ACCEPTED, body: Bytes::new() };
+        let answer = Answer { status: StatusCode::ACCEPTED, headers: HeaderMap::new(), body: Bytes::new() };
         assert!(client.expect(answer, StatusCode::ACCEPTED).is_ok());
     }
 

@@ -147,6 +147,8 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8], readers: Readers) -> std:
     fs::rename(&new, path)?;
     #[cfg(unix)]
     if let Some(folder) = path.parent() {
+        // A bare file name lies in the folder without a name.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         File::open(folder)?.sync_all()?;
     }
     Ok(())

@@ -21,6 +21,7 @@ use crate::catch_panic::CatchPanic;
 use crate::limits::BODY_TOTAL_TIMEOUT;
 use crate::metrics::{Metrics, Resource};
 use crate::timed_body::TimedBody;
+use crate::waiting;
 
 /// Names a request in the log and in the client's error.
 const ACTIVITY_ID: &str = "x-ms-activity-id";
@@ -55,7 +56,7 @@ impl Handler {
         let _in_flight = self.metrics.request();
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let resource = Resource::of(uri.path());
+        let resource = Resource::of_request(uri.path(), request.headers());
         let span = tracing::debug_span!(
             "request",
             %method,
@@ -122,7 +123,8 @@ impl Handler {
     ) {
         let status = response.status().as_u16();
         let took_us = took.as_micros() as u64;
-        if self.slow_request.is_some_and(|threshold| took >= threshold) {
+        let waited_max = waiting::waited_max(response.headers());
+        if self.slow_request.is_some_and(|threshold| took >= threshold.saturating_add(waited_max)) {
             let activity_id = activity_id(response.headers());
             tracing::warn!(%method, path = uri.path(), status, took_us, activity_id, "slow request");
         }

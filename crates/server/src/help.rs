@@ -24,6 +24,7 @@ Examples:
   armilla --memory --port 0            throw-away database on a free port
   armilla check --data-dir ./data      verify stored data
   armilla partitions                   what a running server's partitions hold and serve
+  armilla feed shop orders             what changes in a container, one line each
 
 `armilla --help` says more: every option, how to trust the certificate, how to connect.";
 
@@ -44,6 +45,8 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
       Sizes, throughput and hottest keys of the physical partitions of the server on localhost:8081.
   armilla split --database shop --container orders
       Split the widest physical partition of a container while it serves.
+  armilla feed shop orders --from now
+      Print every item that is written from now on, one line of JSON each.
 
 Throughput:
   A container with T RU/s gets one physical partition for every --physical-partition-ru of them, and each
@@ -105,3 +108,21 @@ Columns: `from` is the start of the range of hashed keys; `used` what the last w
 `refused` how many requests were answered with 429 in the last minute; `peak` the fullest second of the last
 minute as a part of the provisioned RU/s; `hottest key` the logical key that cost the most in the last minute.
 A partition that nobody used since the server started shows no figures.";
+
+/// The end of the help of `armilla feed`.
+pub(crate) const AFTER_FEED_HELP: &str = r#"Examples:
+  armilla feed shop orders
+      Every item there is, then every change as it happens, until Ctrl-C.
+  armilla feed shop orders --from 2026-01-31T12:00:00Z --once | jq -r .id
+      Items written since noon, up to the end.
+  armilla feed shop orders --all-versions --partition-key '"Oslo"'
+      Every version and every delete from now on under one partition key:
+      {"current":{..},"metadata":{"operationType":"replace","lsn":7,..}}
+  armilla feed shop orders --state orders.json >> orders.ndjson
+      Goes on where the run before ended, however it ended. Changes come at least once:
+      what was printed last may come again. --from counts until the file is there.
+
+Without --all-versions, an item that was deleted is not shown. While nothing changes, the server
+waits with its answer, so following costs next to nothing. A server that goes away is waited for;
+splits and merges of partitions do not matter. A position is good for as long as the container is
+there; with --all-versions, for as long as its changeFeedPolicy keeps versions."#;

@@ -101,3 +101,26 @@ pub(crate) const POLLS_GIVEN_UP_MAX: u32 = 5;
 
 /// As [`POLLS_GIVEN_UP_MAX`], when the server does not say why.
 pub(crate) const POLLS_SILENT_MAX: u32 = 50;
+
+/// How long a feed asks the server to wait for a change before it answers that there is none.
+pub(crate) const FEED_WAIT: Duration = Duration::from_secs(20);
+
+/// Changes that a feed asks for at once, at most and by default; servers give no more.
+pub(crate) const FEED_PAGE_ITEMS_MAX: u32 = 1_000;
+
+/// Bytes of a position in a feed: it has to fit into the headers of a request.
+pub(crate) const FEED_POSITION_BYTES_MAX: usize = 60 * 1024;
+
+/// Bytes of the file that keeps a position.
+pub(crate) const FEED_STATE_BYTES_MAX: u64 = 128 * 1024;
+
+/// How long a feed waits before it asks a server again that was away; doubled each time up to the longest.
+pub(crate) const FEED_RETRY_LEAST: Duration = Duration::from_millis(100);
+/// See [`FEED_RETRY_LEAST`].
+pub(crate) const FEED_RETRY_MOST: Duration = Duration::from_secs(5);
+
+/// How long a feed that does not follow waits for a server to come back.
+pub(crate) const FEED_ONCE_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a page that is being printed may take once a signal asked for the end.
+pub(crate) const FEED_LAST_WRITE: Duration = Duration::from_secs(2);

@@ -16,6 +16,7 @@ mod client_options;
 mod config_file;
 mod connection;
 mod data_dir;
+mod feed;
 mod handler;
 mod help;
 mod limits;
@@ -35,6 +36,7 @@ mod storage;
 mod stream;
 mod timed_body;
 mod tls;
+mod waiting;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Split(options)) => reshape::split(&options, env),
         Some(Command::Merge(options)) => reshape::merge(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),
+        Some(Command::Feed(options)) => feed::run(&options, env),
     };
     result.unwrap_or_else(|error| {
         // One line, whatever the causes' texts contain.

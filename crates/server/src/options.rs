@@ -13,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
 use crate::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
+use crate::feed::FeedOptions;
 use crate::help;
 
 /// The command line.
@@ -58,6 +59,13 @@ pub(crate) enum Command {
     /// Show the physical partitions of a running server: sizes, throughput, hottest keys
     #[command(after_help = help::AFTER_PARTITIONS_HELP)]
     Partitions(PartitionsOptions),
+    /// Print the changes of a container of a running server, one JSON object a line, and follow
+    ///
+    /// Items come as they are now, in the order of their last change under each partition key, with the number of
+    /// that change as `_lsn`. What is said about it goes to standard error, at the end with the position.
+    /// Exit code 0: ended by a signal, by --once or --max, or because nobody reads it. 1: it could not go on.
+    #[command(after_help = help::AFTER_FEED_HELP)]
+    Feed(FeedOptions),
 }
 
 /// Whether something is done.

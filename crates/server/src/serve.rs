@@ -1,7 +1,8 @@
 //! `armilla serve`: from settings to a clean end.
 //!
 //! Order of the start: folder, store, engine, certificate, port, ready line. Order of the end: stop
-//! accepting, let requests finish, close the engine, close the store, let go of the folder.
+//! accepting, answer those who wait for changes, let requests finish, close the engine, close the store, let
+//! go of the folder.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,6 +66,7 @@ async fn serve(settings: Settings, env: Env) -> Result<()> {
     let signal = signals.next().await;
     tracing::info!("{signal}: letting running requests finish");
     let _ = shutdown.send(true);
+    storage.engine().end_waits();
     let ending = async {
         let open = accepting.await.context("accepting connections failed")?;
         finish(open, &env, settings.connections.shutdown_timeout).await;

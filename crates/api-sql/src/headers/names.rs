@@ -52,6 +52,7 @@ header_names! {
     START_EPK = "x-ms-start-epk";
     END_EPK = "x-ms-end-epk";
     READ_KEY_TYPE = "x-ms-read-key-type";
+    CHANGE_FEED_WIRE_FORMAT = "x-ms-cosmos-changefeed-wire-format-version";
 }
 
 // Both ways.
@@ -65,6 +66,8 @@ header_names! {
 
 // Responses.
 header_names! {
+    FEED_END = "x-armilla-feed-end";
+    PREFERENCE_APPLIED = "preference-applied";
     REQUEST_CHARGE = "x-ms-request-charge";
     GATEWAY_VERSION = "x-ms-gatewayversion";
     SERVICE_VERSION = "x-ms-serviceversion";

@@ -1,9 +1,11 @@
-use armilla_engine::{Migration, Priority};
+use std::time::Duration;
+
+use armilla_engine::{FEED_WAIT_MAX, Migration, Priority};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{FeedMode, IndexMetricsForm, IndexingDirective, PostKind, RequestHeaders, Tag, names};
 use crate::failure::Failure;
-use crate::limits::{PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX};
+use crate::limits::{FEED_POSITION_BYTES_MAX, PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX};
 
 fn map(pairs: &[(&HeaderName, &str)]) -> HeaderMap {
     pairs
@@ -91,6 +93,8 @@ fn minimal_answers() {
             ("respond-async, return=minimal", Some(true)),
             ("Return=Minimal", Some(true)),
             ("return=representation", Some(false)),
+            ("wait=10, return=minimal", Some(true)),
+            ("wait=10", Some(false)),
             ("", Some(false)),
         ],
     );
@@ -98,6 +102,82 @@ fn minimal_answers() {
         &names::POPULATE_CONTENT_ON_WRITE,
         |headers| headers.prefers_minimal(),
         &[("False", Some(true)), ("true", Some(false)), ("", Some(false)), ("maybe", None)],
+    );
+}
+
+#[test]
+fn waits() {
+    let seconds = Duration::from_secs;
+    check(
+        &names::PREFER,
+        |headers| Ok(headers.wait()),
+        &[
+            ("wait=10", Some(Some(seconds(10)))),
+            ("Wait = 10", Some(Some(seconds(10)))),
+            ("return=minimal,wait=1", Some(Some(seconds(1)))),
+            ("respond-async; wait=\"20\"", Some(Some(seconds(20)))),
+            ("wait=1, wait=2", Some(Some(seconds(1)))),
+            ("wait=0", Some(Some(seconds(0)))),
+            ("wait=61", Some(Some(seconds(61)))),
+            ("wait=99999999999999999999", Some(Some(FEED_WAIT_MAX))),
+            ("wait", Some(None)),
+            ("wait=", Some(None)),
+            ("wait=-1", Some(None)),
+            ("wait=soon", Some(None)),
+            ("await=10", Some(None)),
+            ("", Some(None)),
+        ],
+    );
+    let mut several = map(&[(&names::PREFER, "return=minimal")]);
+    several.append(&names::PREFER, HeaderValue::from_static("wait=3"));
+    assert_eq!(RequestHeaders(&several).wait(), Some(seconds(3)));
+    assert_eq!(RequestHeaders(&several).prefers_minimal(), Ok(true));
+}
+
+#[test]
+fn positions_in_a_change_feed() {
+    let longest = format!("\"{}\"", "1".repeat(FEED_POSITION_BYTES_MAX - 2));
+    let too_long = format!("{longest}1");
+    for (value, expected) in [
+        ("*", Ok(Some(Tag::Any))),
+        ("\"42\"", Ok(Some(Tag::Exactly("42")))),
+        ("42", Ok(Some(Tag::Exactly("42")))),
+        ("W/\"42\"", Ok(Some(Tag::Exactly("42")))),
+        ("\"F1;00-20-7;20-FF-9\"", Ok(Some(Tag::Exactly("F1;00-20-7;20-FF-9")))),
+        ("\"42", Ok(Some(Tag::Exactly("\"42")))),
+        ("\"\"", Ok(Some(Tag::Exactly("")))),
+        ("\"", Ok(Some(Tag::Exactly("\"")))),
+        (&longest, Ok(Some(Tag::Exactly(&longest[1..longest.len() - 1])))),
+        ("", Ok(None)),
+        (&too_long, Err(400)),
+    ] {
+        let map = map(&[(&http::header::IF_NONE_MATCH, value)]);
+        let found = RequestHeaders(&map).feed_position().map_err(|failure| failure.status.http.as_u16());
+        assert_eq!(found, expected, "{value}");
+    }
+    assert_eq!(RequestHeaders(&HeaderMap::new()).feed_position(), Ok(None));
+}
+
+#[test]
+fn times_of_change_feeds() {
+    check(
+        &http::header::IF_MODIFIED_SINCE,
+        |headers| headers.if_modified_since(),
+        &[
+            ("Thu, 27 Apr 2017 00:51:12 GMT", Some(Some(1_493_254_272))),
+            ("", Some(None)),
+            ("2017-04-27", None),
+            ("now", None),
+        ],
+    );
+}
+
+#[test]
+fn envelopes_of_changes() {
+    check(
+        &names::CHANGE_FEED_WIRE_FORMAT,
+        |headers| headers.wants_change_envelopes(),
+        &[("2021-09-15", Some(true)), ("", Some(false)), ("2021-09-16", None), ("1", None)],
     );
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Client {
     pub(super) api: SqlApi,
     pub(super) clock: Arc<SimulatedClock>,
     env: Env,
+    store: Arc<MemoryStore>,
+    options: (SqlApiOptions, EngineOptions),
 }
 
 /// An answer, after the checks that hold of all answers.
@@ -95,9 +97,22 @@ impl Client {
     pub(super) async fn with_engine(options: SqlApiOptions, engine_options: EngineOptions) -> Client {
         let (env, clock) = Env::simulated(7);
         let store = Arc::new(MemoryStore::new());
-        let engine = Engine::open(store, env.clone(), engine_options).await.unwrap();
-        let api = SqlApi::new(engine, env.clone(), options).unwrap();
-        Client { api, clock, env }
+        let engine = Engine::open(store.clone(), env.clone(), engine_options.clone()).await.unwrap();
+        let api = SqlApi::new(engine, env.clone(), options.clone()).unwrap();
+        Client { api, clock, env, store, options: (options, engine_options) }
+    }
+
+    /// The same account, opened again.
+    pub(super) async fn reopen(self) -> Client {
+        let (options, engine_options) = self.options.clone();
+        let engine = Engine::open(self.store.clone(), self.env.clone(), engine_options).await.unwrap();
+        let api = SqlApi::new(engine, self.env.clone(), options).unwrap();
+        Client { api, ..self }
+    }
+
+    /// The engine behind the API.
+    pub(super) fn engine(&self) -> &Engine {
+        &self.api.shared.engine
     }
 
     /// Makes the database `d` and in it the container `c` with the partition key `/pk`.

@@ -12,8 +12,10 @@ use super::Partition;
 use crate::container::Plan;
 use crate::counters::Counters;
 use crate::error::{Error, Result};
+use crate::feed::Merged;
 use crate::layout::{Layout, Layouts};
 use crate::settle::{Adopted, Effects, Group, Origin, Touched};
+use crate::trim::TrimState;
 
 /// A group that the store has and has not answered for yet.
 pub(crate) struct Landing {
@@ -45,13 +47,20 @@ impl Partition {
         Ok(self.launch(effects))
     }
 
-    /// Ends what was taken over: the next commit is the one after `lsn`, and the index has this layout.
-    pub(crate) fn seal(&self, lsn: u64, layout: Arc<Layout>) -> Landing {
+    /// Ends what was taken over: the next commit is the one after `lsn`, and the index has this layout. Says what the
+    /// change log holds, unless that is known, and which merge was the last.
+    pub(crate) fn seal(
+        &self,
+        lsn: u64,
+        layout: Arc<Layout>,
+        log: Option<TrimState>,
+        merged: Option<Merged>,
+    ) -> Landing {
         let space = self.space();
         let settled = self.settled();
         let mut effects = Group::new(self, space.as_ref(), &settled).finish();
         drop(settled);
-        effects.seal(lsn, Layouts::of(layout));
+        effects.seal(lsn, Layouts::of(layout), log, merged);
         self.launch(effects)
     }
 

@@ -14,7 +14,9 @@ fn record(version: u8, numbers: &[u64]) -> Vec<u8> {
 fn counters_are_read_as_they_were_written() {
     let [lsn, sequence, items, bytes, index_bytes] = NUMBERS;
     let counters = Counters { lsn, sequence, items, bytes, index_bytes };
-    assert_eq!(counters.encode(), record(3, &NUMBERS));
+    assert_eq!(counters.encode(), record(4, &NUMBERS));
+    assert_eq!(Counters::decode_old(&record(3, &NUMBERS)), Some(counters.clone()));
+    assert!(Counters::decode(&record(3, &NUMBERS)).is_err());
     assert_eq!(Counters::decode(&counters.encode()).unwrap(), counters);
     assert_eq!(Counters::decode_old(&counters.encode()), None);
     assert_eq!(counters.size(), LogicalSize { items, bytes, index_bytes });
@@ -39,13 +41,15 @@ fn sizes_are_read_as_they_were_written() {
 
 #[test]
 fn damaged_records_are_refused() {
-    let counters: [Vec<u8>; 6] = [
+    let counters: [Vec<u8>; 8] = [
         vec![],
         vec![3],
+        vec![4],
         record(3, &NUMBERS[..4]),
-        record(4, &NUMBERS),
+        record(4, &NUMBERS[..4]),
+        record(5, &NUMBERS),
         record(0, &NUMBERS[..4]),
-        [record(3, &NUMBERS), vec![0]].concat(),
+        [record(4, &NUMBERS), vec![0]].concat(),
     ];
     for bytes in counters {
         assert!(Counters::decode(&bytes).is_err(), "{bytes:?}");

@@ -307,6 +307,10 @@ fn spans_of_time() {
             r#""changeFeedPolicy":{"retentionDuration":-1}"#,
             r#""changeFeedPolicy":{}"#,
             r#""changeFeedPolicy":10"#,
+            r#""changeFeedPolicy":{"retentionDuration":5,"previousImages":true}"#,
+            r#""changeFeedPolicy":{"previousImages":true}"#,
+            r#""changeFeedPolicy":{"retentionDuration":5,"previousImages":false}"#,
+            r#""changeFeedPolicy":{"previousImages":1}"#,
             r#""defaultTtl":10,"indexingPolicy":{"indexingMode":"none"}"#,
             r#""indexingPolicy":{"indexingMode":"none"}"#,
         ],
@@ -349,6 +353,14 @@ fn spans_of_time() {
               nothing is kept
             "changeFeedPolicy":10
               refused at changeFeedPolicy: 'changeFeedPolicy' must be an object
+            "changeFeedPolicy":{"retentionDuration":5,"previousImages":true}
+              "changeFeedPolicy":{"retentionDuration":5,"previousImages":true}
+            "changeFeedPolicy":{"previousImages":true}
+              "changeFeedPolicy":{"previousImages":true}
+            "changeFeedPolicy":{"retentionDuration":5,"previousImages":false}
+              "changeFeedPolicy":{"retentionDuration":5}
+            "changeFeedPolicy":{"previousImages":1}
+              refused at changeFeedPolicy.previousImages: 'changeFeedPolicy.previousImages' must be true or false
             "defaultTtl":10,"indexingPolicy":{"indexingMode":"none"}
               refused at defaultTtl: 'defaultTtl' needs an index: it cannot be combined with the indexing mode 'none'; to index nothing else, exclude '/*' under the mode 'consistent'
             "indexingPolicy":{"indexingMode":"none"}

@@ -1,6 +1,7 @@
 //! The three spans of time in a definition: `defaultTtl`, `analyticalStorageTtl`, `changeFeedPolicy`.
 
 use armilla_index::reader::Field;
+use armilla_value::{Object, Value};
 
 use super::{DefinitionError, limits};
 
@@ -37,6 +38,25 @@ pub(super) fn read_change_feed_retention(body: &Field<'_>) -> Result<Option<u32>
             format!("'{}' is {minutes}; it must be 0 to {minutes_max} minutes", field.path()),
         )),
     }
+}
+
+/// Whether the feed of all versions shows what replaced items were before; an extension of ours.
+pub(super) fn read_previous_images(body: &Field<'_>) -> Result<bool, DefinitionError> {
+    let Some(policy) = body.member("changeFeedPolicy") else { return Ok(false) };
+    policy.expect_object()?;
+    let Some(field) = policy.member("previousImages") else { return Ok(false) };
+    match field.value() {
+        Value::Bool(wanted) => Ok(*wanted),
+        _ => Err(DefinitionError::new(field.path(), format!("'{}' must be true or false", field.path()))),
+    }
+}
+
+/// Writes the change feed policy, if there is one.
+pub(super) fn write_change_feed(retention_minutes: Option<u32>, previous_images: bool) -> Option<Value> {
+    let retention = retention_minutes.map(|minutes| ("retentionDuration", Value::Int64(minutes.into())));
+    let images = previous_images.then_some(("previousImages", Value::Bool(true)));
+    let members: Vec<_> = retention.into_iter().chain(images).collect();
+    (!members.is_empty()).then(|| Value::Object(members.into_iter().collect::<Object>()))
 }
 
 fn seconds(number: i64) -> Option<i32> {

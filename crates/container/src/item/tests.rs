@@ -167,3 +167,38 @@ fn another_operation_number_leaves_the_etag_as_it_is() {
         }
     }
 }
+
+#[test]
+fn an_item_lives_through_its_last_second() {
+    let header = |ts, ttl| ItemHeader { ts, ttl, ..HEADER };
+    // Since when, for how long, in a container with which default, and the last second in which it lives.
+    for (ts, ttl, default_ttl, last_second) in [
+        (100, 0, None, None),
+        (100, 5, None, None),
+        (100, 0, Some(-1), None),
+        (100, -1, Some(7), None),
+        (100, 5, Some(-1), Some(105)),
+        (100, 0, Some(7), Some(107)),
+        (100, 5, Some(7), Some(105)),
+        (100, 9, Some(7), Some(109)),
+        (0, 1, Some(7), Some(1)),
+        (u32::MAX - 10, 9, Some(7), Some(u32::MAX - 1)),
+        (u32::MAX - 10, 10, Some(7), None),
+        (u32::MAX, i32::MAX, Some(7), None),
+        (u32::MAX, 0, Some(i32::MAX), None),
+    ] {
+        let header = header(ts, ttl);
+        let row = format!("{ts}, {ttl}, {default_ttl:?}");
+        assert!(!header.is_expired(default_ttl, ts), "{row}");
+        match last_second {
+            Some(last) => {
+                assert!(!header.is_expired(default_ttl, last), "{row}");
+                assert!(header.is_expired(default_ttl, last + 1), "{row}");
+                assert!(header.is_expired(default_ttl, u32::MAX), "{row}");
+            }
+            None => assert!(!header.is_expired(default_ttl, u32::MAX), "{row}"),
+        }
+        let own = (ttl > 0).then(|| ts.saturating_add(ttl as u32));
+        assert_eq!(header.own_expiry(), own, "{row}");
+    }
+}

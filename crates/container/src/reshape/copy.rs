@@ -1,7 +1,7 @@
 //! Copying what one partition has into others, in small steps, on threads that may block.
 //!
 //! A whole copy has two passes over one snapshot. The first takes what of the change log does not belong to an item of
-//! now: deletes, and older versions where they are kept. The second takes the items in the order of their keys, each
+//! now, where that is kept: deletes and older versions. The second takes the items in the order of their keys, each
 //! with its own entry of the change log. In this order, what one commit did to one item keeps its order also where
 //! entries have to move to other operation numbers, because a merge brings together two that are the same.
 //!
@@ -20,7 +20,7 @@ use crate::committer::{Landing, Partition};
 use crate::container::{Container, Plan};
 use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Result};
-use crate::feed::{Change, ChangeKind};
+use crate::feed::{self, LogEntry, Merged};
 use crate::item::Item;
 use crate::keys;
 use crate::layout::Layout;
@@ -30,7 +30,8 @@ use crate::limits::{
 };
 use crate::map::Slot;
 use crate::ranges::Range;
-use crate::settle::{Adopted, AdoptedState, AdoptedVersion, Origin};
+use crate::settle::{Adopted, AdoptedChange, AdoptedState, AdoptedVersion, Origin};
+use crate::trim::TrimState;
 
 /// A partition that is being filled.
 pub(super) struct Child {
@@ -66,6 +67,8 @@ pub(super) struct Copy {
     slot: Arc<Slot>,
     snapshot: Arc<dyn Snapshot>,
     counters: Counters,
+    /// What the change log holds beside the newest versions.
+    log: Option<TrimState>,
     children: Arc<[Child]>,
     layout: Arc<Layout>,
     /// Whether other partitions are copied into the same children.
@@ -109,7 +112,27 @@ impl Copy {
             Some(bytes) => Counters::decode(&bytes)?,
             None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
         };
-        Ok(Copy { container, slot: slot.clone(), snapshot, counters, children, layout, is_one_of_several })
+        let log = TrimState::load(|key| snapshot.get(Family::Meta, key))?;
+        Ok(Copy {
+            container,
+            slot: slot.clone(),
+            snapshot,
+            counters,
+            log,
+            children,
+            layout,
+            is_one_of_several,
+        })
+    }
+
+    /// Returns what the change log holds beside the newest versions.
+    pub(super) fn log(&self) -> Option<&TrimState> {
+        self.log.as_ref()
+    }
+
+    /// Returns the last merge among the ancestors of the partition.
+    pub(super) fn merged(&self) -> Result<Option<Merged>> {
+        self.snapshot.get(Family::Meta, keys::MERGED)?.map(|bytes| Merged::decode(&bytes)).transpose()
     }
 
     /// Returns the newest commit of the snapshot.
@@ -195,7 +218,11 @@ impl Copy {
         {
             read = Some(self.read(&plan, pass, is_busy, &mut queues)?);
         }
-        let origin = Origin { snapshot: self.snapshot.as_ref(), is_one_of_several: self.is_one_of_several };
+        let origin = Origin {
+            snapshot: self.snapshot.as_ref(),
+            is_one_of_several: self.is_one_of_several,
+            log: self.log.as_ref(),
+        };
         let mut landings = Vec::new();
         for (place, queue) in queues.iter_mut().enumerate() {
             if !queue.is_empty() {
@@ -213,35 +240,35 @@ impl Copy {
         is_busy: bool,
         queues: &mut Queues,
     ) -> Result<(Option<Pass>, usize)> {
-        let (family, lower) = match &pass {
-            Pass::Items(lower) => (Family::Item, lower),
-            Pass::Log(lower) | Pass::Changes(lower) => (Family::Feed, lower),
-        };
-        let mut scan = Scan::prefix(family, b"");
-        scan.lower = lower.clone();
-        (scan.entries_max, scan.bytes_max) =
+        let (entries_max, bytes_max) =
             if is_busy { (COPY_ENTRIES, COPY_BYTES) } else { (COPY_ENTRIES_IDLE, COPY_BYTES_IDLE) };
-        let page = self.snapshot.scan(&scan)?;
-        let count = page.entries.len();
-        let behind = match page.entries.last() {
-            Some((last, _)) if page.more => Some(Bound::Excluded(last.clone())),
-            _ => None,
-        };
-        let next = match pass {
-            Pass::Items(_) => {
+        let read_log =
+            |lower| feed::read_log(self.snapshot.as_ref(), lower, Bound::Unbounded, entries_max, bytes_max);
+        match pass {
+            Pass::Items(lower) => {
+                let scan = Scan { lower, entries_max, bytes_max, ..Scan::prefix(Family::Item, b"") };
+                let page = self.snapshot.scan(&scan)?;
+                let count = page.entries.len();
+                let behind = match page.entries.last() {
+                    Some((last, _)) if page.more => Some(Bound::Excluded(last.clone())),
+                    _ => None,
+                };
                 self.read_items(plan, page.entries, queues)?;
-                behind.map(Pass::Items)
+                Ok((behind.map(Pass::Items), count))
             }
-            Pass::Log(_) => {
-                self.read_log(plan, page.entries, queues)?;
-                behind.map(Pass::Log)
+            Pass::Log(lower) => {
+                let page = read_log(lower)?;
+                let count = page.entries.len();
+                self.read_older(page.entries, queues)?;
+                Ok((page.next.map(Pass::Log), count))
             }
-            Pass::Changes(_) => {
+            Pass::Changes(lower) => {
+                let page = read_log(lower)?;
+                let count = page.entries.len();
                 self.read_changes(plan, page.entries, queues)?;
-                behind.map(Pass::Changes)
+                Ok((page.next.map(Pass::Changes), count))
             }
-        };
-        Ok((next, count))
+        }
     }
 
     fn read_items(&self, plan: &Plan, entries: Vec<(Bytes, Bytes)>, queues: &mut Queues) -> Result<()> {
@@ -260,28 +287,32 @@ impl Copy {
                 Error::corrupt(format!("item number {number}: commit {lsn} is not in the change log"))
             })?;
             let state = self.version(plan, item, computed)?;
-            self.queue(queues, Adopted { key, change: Some((lsn, operation, change)), state })?;
+            let change = AdoptedChange { operation, bytes: change, image: None };
+            self.queue(queues, Adopted { key, lsn, change: Some(change), state })?;
         }
         Ok(())
     }
 
-    fn read_log(&self, plan: &Plan, entries: Vec<(Bytes, Bytes)>, queues: &mut Queues) -> Result<()> {
-        let mut entries = decode_changes(entries)?;
-        if !plan.keeps_all_versions {
-            // All others are those of items as they are now.
-            entries.retain(|entry| entry.change.kind == ChangeKind::Delete);
-        }
+    /// Returns whether an entry is wanted that is not about an item as it is now: of a log that has all versions from some
+    /// commit on, those behind it, and images that a change behind it may show.
+    fn is_kept(&self, entry: &LogEntry) -> bool {
+        self.log.as_ref().is_some_and(|log| {
+            log.is_complete_at(entry.position.0) || (!log.is_never() && entry.image.is_some())
+        })
+    }
+
+    fn read_older(&self, mut entries: Vec<LogEntry>, queues: &mut Queues) -> Result<()> {
+        entries.retain(|entry| self.is_kept(entry));
         let items = self.newest(&entries)?;
         for (entry, item) in entries.into_iter().zip(items) {
-            if !entry.is_of(item.as_ref()) {
-                self.queue(queues, entry.without_item())?;
+            if !is_of(&entry, item.as_ref()) {
+                self.queue(queues, adopted(entry, AdoptedState::Unchanged))?;
             }
         }
         Ok(())
     }
 
-    fn read_changes(&self, plan: &Plan, entries: Vec<(Bytes, Bytes)>, queues: &mut Queues) -> Result<()> {
-        let entries = decode_changes(entries)?;
+    fn read_changes(&self, plan: &Plan, entries: Vec<LogEntry>, queues: &mut Queues) -> Result<()> {
         let items = self.newest(&entries)?;
         let none: Vec<Option<Bytes>> = vec![None; items.len()];
         let computed = match self.layout.has_computed {
@@ -292,20 +323,19 @@ impl Copy {
             false => none,
         };
         for ((entry, item), computed) in entries.into_iter().zip(items).zip(computed) {
+            let is_kept = self.is_kept(&entry);
             let adopted = match item {
-                Some(item) if entry.is_of(Some(&item)) => {
-                    Adopted { state: self.version(plan, item, computed)?, ..entry.without_item() }
+                Some(item) if is_of(&entry, Some(&item)) => {
+                    let state = self.version(plan, item, computed)?;
+                    adopted(entry, state)
                 }
-                // A newer entry brings it.
-                Some(_) if plan.keeps_all_versions || entry.change.kind == ChangeKind::Delete => {
-                    entry.without_item()
+                None if entry.change.kind.is_removal() => {
+                    let gone = adopted(entry, AdoptedState::Gone);
+                    Adopted { change: gone.change.filter(|_| is_kept), ..gone }
                 }
-                Some(_) => continue,
-                None if entry.change.kind == ChangeKind::Delete => {
-                    Adopted { state: AdoptedState::Gone, ..entry.without_item() }
-                }
-                None if plan.keeps_all_versions => entry.without_item(),
-                None => continue,
+                // If there is a newer version, a newer entry brings it.
+                _ if is_kept => adopted(entry, AdoptedState::Unchanged),
+                _ => continue,
             };
             self.queue(queues, adopted)?;
         }
@@ -313,7 +343,7 @@ impl Copy {
     }
 
     /// Returns the items that entries are about, as they are now.
-    fn newest(&self, entries: &[Entry]) -> Result<Vec<Option<Item>>> {
+    fn newest(&self, entries: &[LogEntry]) -> Result<Vec<Option<Item>>> {
         let item_keys: Vec<Bytes> = entries.iter().map(|entry| entry.change.item_key.clone()).collect();
         let values = self.snapshot.multi_get(Family::Item, &item_keys)?;
         values.into_iter().map(|value| value.map(Item::open).transpose()).collect()
@@ -356,36 +386,15 @@ const PRESSURE_POLL_PERIOD: Duration = Duration::from_millis(10);
 /// Longest rest between two steps.
 const REST_MAX: Duration = Duration::from_millis(100);
 
-/// An entry of the change log.
-struct Entry {
-    position: (u64, u16),
-    change: Change,
-    bytes: Bytes,
+/// Returns whether an entry is about this version of an item.
+fn is_of(entry: &LogEntry, item: Option<&Item>) -> bool {
+    !entry.change.kind.is_removal() && item.is_some_and(|item| item.header().version() == entry.position)
 }
 
-impl Entry {
-    /// Returns whether it is about this version of an item.
-    fn is_of(&self, item: Option<&Item>) -> bool {
-        self.change.kind != ChangeKind::Delete
-            && item.is_some_and(|item| item.header().version() == self.position)
-    }
-
-    fn without_item(self) -> Adopted {
-        let (lsn, operation) = self.position;
-        Adopted {
-            key: self.change.item_key,
-            change: Some((lsn, operation, self.bytes)),
-            state: AdoptedState::Unchanged,
-        }
-    }
-}
-
-fn decode_changes(entries: Vec<(Bytes, Bytes)>) -> Result<Vec<Entry>> {
-    let decode = |(key, bytes): (Bytes, Bytes)| {
-        let position = keys::decode_feed(&key)?;
-        Ok(Entry { position, change: Change::decode(&bytes)?, bytes })
-    };
-    entries.into_iter().map(decode).collect()
+fn adopted(entry: LogEntry, state: AdoptedState) -> Adopted {
+    let LogEntry { position: (lsn, operation), change, image, bytes } = entry;
+    let change_there = AdoptedChange { operation, bytes, image };
+    Adopted { key: change.item_key, lsn, change: Some(change_there), state }
 }
 
 /// Runs something that takes its time, where it keeps no other task waiting.

@@ -22,14 +22,26 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::item::Item;
 use crate::keys::{self, LogicalKey};
 use crate::layout::Layout;
+use crate::trim::TrimState;
 use crate::write;
 
 /// One key of another partition, and what becomes of it.
 pub(crate) struct Adopted {
     pub(crate) key: Bytes,
-    /// An entry of the change log: its position there, and its bytes.
-    pub(crate) change: Option<(u64, u16, Bytes)>,
+    /// The commit by which it does.
+    pub(crate) lsn: u64,
+    /// The entry of that in the change log, where it is taken over.
+    pub(crate) change: Option<AdoptedChange>,
     pub(crate) state: AdoptedState,
+}
+
+/// An entry of another change log.
+pub(crate) struct AdoptedChange {
+    /// Which operation of its commit it was there.
+    pub(crate) operation: u16,
+    pub(crate) bytes: Bytes,
+    /// The version that it is about, if that is not the newest.
+    pub(crate) image: Option<Bytes>,
 }
 
 /// What becomes of an item.
@@ -80,9 +92,16 @@ pub(crate) struct Origin<'a> {
     /// Whether there is another partition from which items are taken over too, so that both may have used the same
     /// positions in the change log.
     pub(crate) is_one_of_several: bool,
+    /// What its change log holds beside the newest versions.
+    pub(crate) log: Option<&'a TrimState>,
 }
 
 impl Origin<'_> {
+    /// Returns whether all versions behind a commit before this one are kept there.
+    fn keeps_versions_at(&self, lsn: u64) -> bool {
+        self.log.is_some_and(|log| log.is_complete_at(lsn))
+    }
+
     fn index_name(&self, id: IndexId) -> Result<Option<String>> {
         let name = self.snapshot.get(Family::Meta, &keys::index_name(id))?;
         Ok(name.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
@@ -92,7 +111,7 @@ impl Origin<'_> {
 impl Group<'_> {
     /// Takes over one key. What is there already stays as it is.
     pub(crate) fn adopt(&mut self, plan: &Plan, adopted: Adopted, origin: &Origin<'_>) -> Result<()> {
-        let Adopted { key, change, state } = adopted;
+        let Adopted { key, lsn, change, state } = adopted;
         self.effects.written = true;
         let old = match state {
             AdoptedState::Unchanged => None,
@@ -104,13 +123,18 @@ impl Group<'_> {
             return Ok(());
         }
         let operation = match change {
-            Some((lsn, operation, bytes)) => Some(self.adopt_change(lsn, operation, bytes, origin)?),
+            Some(change) => {
+                if !matches!(state, AdoptedState::Is(_)) {
+                    self.effects.log.note_more();
+                }
+                Some(self.adopt_change(lsn, change, origin)?)
+            }
             None => None,
         };
         match state {
             AdoptedState::Unchanged => Ok(()),
             AdoptedState::Gone => match old {
-                Some(old) => self.disown(plan, &key, &old),
+                Some(old) => self.disown(plan, &key, &old, origin.keeps_versions_at(lsn)),
                 None => Ok(()),
             },
             AdoptedState::Is(version) => {
@@ -118,7 +142,7 @@ impl Group<'_> {
                 let item = operation.map_or_else(|| item.clone(), |operation| item.renumbered(operation));
                 let old = match old {
                     Some(old) if old.header().number != item.header().number => {
-                        self.disown(plan, &key, &old)?;
+                        self.disown(plan, &key, &old, origin.keeps_versions_at(lsn))?;
                         None
                     }
                     old => old,
@@ -130,8 +154,8 @@ impl Group<'_> {
 
     /// Puts an entry into the change log, at its position or the next that is free, and returns which operation it has
     /// there.
-    fn adopt_change(&mut self, lsn: u64, operation: u16, bytes: Bytes, origin: &Origin<'_>) -> Result<u16> {
-        let mut free = operation;
+    fn adopt_change(&mut self, lsn: u64, change: AdoptedChange, origin: &Origin<'_>) -> Result<u16> {
+        let AdoptedChange { operation: mut free, bytes, image } = change;
         if origin.is_one_of_several {
             while self.look_up(Family::Feed, &keys::feed(lsn, free))?.is_some_and(|taken| taken != bytes) {
                 free = free.checked_add(1).ok_or_else(|| {
@@ -141,6 +165,10 @@ impl Group<'_> {
         }
         self.effects.value_bytes += bytes.len();
         self.record(Family::Feed, keys::feed(lsn, free), Some(bytes));
+        if let Some(image) = image {
+            self.effects.value_bytes += image.len();
+            self.record(Family::Feed, keys::feed_image(lsn, free), Some(image));
+        }
         Ok(free)
     }
 
@@ -168,7 +196,7 @@ impl Group<'_> {
         self.change_index(change, &layout, None);
         self.name_as_elsewhere(&indexes, |id| origin.index_name(id))?;
         if let Some(old) = &old {
-            self.forget_change(plan, old);
+            self.supersede(old, origin.keeps_versions_at(item.header().lsn));
             let old_unique = write::unique_keys(plan, old.stored().root());
             self.give_back(&logical, &id, &old_unique)?;
         } else {
@@ -182,12 +210,13 @@ impl Group<'_> {
         if let Some(stamp) = item.header().stamp {
             self.use_number(stamp.number());
         }
+        self.change_expiry(old.as_ref().map(Item::header), Some(item.header()));
         self.effects.value_bytes += item.bytes().len();
         self.effects.set_item(key, Some(item));
         Ok(())
     }
 
-    fn disown(&mut self, plan: &Plan, key: &Bytes, old: &Item) -> Result<()> {
+    fn disown(&mut self, plan: &Plan, key: &Bytes, old: &Item, is_kept: bool) -> Result<()> {
         let (logical, id) = place(key, old)?;
         let number = old.header().number;
         let layout = self.effects.index.state.layout_of(number).clone();
@@ -197,18 +226,12 @@ impl Group<'_> {
         self.resize(resized, None);
         self.note_repeat(key);
         self.change_index(change, &layout, None);
-        self.forget_change(plan, old);
+        self.supersede(old, is_kept);
         self.give_back(&logical, &id, &write::unique_keys(plan, old.stored().root()))?;
         self.record(Family::Number, keys::number(number), None);
+        self.change_expiry(Some(old.header()), None);
         self.effects.set_item(key.clone(), None);
         Ok(())
-    }
-
-    fn forget_change(&mut self, plan: &Plan, old: &Item) {
-        if !plan.keeps_all_versions {
-            let (lsn, operation) = old.header().version();
-            self.record(Family::Feed, keys::feed(lsn, operation), None);
-        }
     }
 
     /// Gives back the reservations that are still an item's own.
@@ -224,7 +247,7 @@ impl Group<'_> {
 }
 
 /// Returns the logical partition of an item, and its id.
-fn place(key: &Bytes, item: &Item) -> Result<(LogicalKey, Bytes)> {
+pub(super) fn place(key: &Bytes, item: &Item) -> Result<(LogicalKey, Bytes)> {
     let stored = item.stored();
     let id = stored.root().get("id").and_then(|id| id.as_str());
     let logical = id.as_deref().and_then(|id| LogicalKey::of_item(key, id));

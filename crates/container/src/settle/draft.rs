@@ -12,6 +12,7 @@ use armilla_kv::Space;
 use bytes::Bytes;
 
 use super::effects::Effects;
+use super::purge::purges_per_write_max;
 use super::settled::Settled;
 use super::transaction::{Scope, check_load};
 use super::{Base, Group, Written};
@@ -97,6 +98,8 @@ pub(crate) struct Draft {
     /// The numbers of the items that were there before it and that it deleted.
     deleted: HashSet<u64>,
     cost: ReadCost,
+    /// The second by which it is judged whether an item's time is up, the same from the start to the commit.
+    now: u32,
 }
 
 impl Draft {
@@ -107,6 +110,7 @@ impl Draft {
         counters: Counters,
         index: IndexState,
         cost: ReadCost,
+        now: u32,
     ) -> Draft {
         let reads = RefCell::new(Reads::new(counters.lsn));
         let settled = Settled::new(counters, index);
@@ -122,6 +126,7 @@ impl Draft {
             created: HashSet::new(),
             deleted: HashSet::new(),
             cost,
+            now,
         }
     }
 
@@ -138,6 +143,8 @@ impl Draft {
             base: Base::Snapshot { space: self.space.as_ref(), snapshot, lsn, reads: &self.reads },
             settled: &self.settled,
             ts: self.partition.now_seconds(),
+            logs_removals: false,
+            now: self.now,
             effects,
             scope: Some(scope),
             partition: &self.partition,
@@ -150,14 +157,14 @@ impl Draft {
 
     /// Returns an item as the transaction sees it, its own writes included.
     pub(crate) fn item(&mut self, snapshot: &dyn Snapshot, key: &Bytes) -> Result<Option<Item>> {
-        self.with(snapshot, |group, _| group.item(key))
+        self.with(snapshot, |group, plan| group.live_item(plan, key))
     }
 
     /// The same, charged.
     pub(crate) fn read(&mut self, snapshot: &dyn Snapshot, key: &Bytes) -> Result<Option<Item>> {
         let cost = self.cost;
-        self.with(snapshot, |group, _| {
-            let item = group.item(key)?;
+        self.with(snapshot, |group, plan| {
+            let item = group.live_item(plan, key)?;
             let work = match &item {
                 Some(item) => Work::Read { item_bytes: item.json_bytes(&group.partition.identity) },
                 None => Work::ReadNothing,
@@ -278,13 +285,18 @@ impl Draft {
         const FULL_PERCENT: usize = 75;
         let Some((effects, scope)) = &self.state else { return true };
         let load = effects.load();
-        usize::from(scope.writes) >= TRANSACTION_WRITES_MAX
+        usize::from(scope.writes) + purges_per_write_max(&self.plan) >= TRANSACTION_WRITES_MAX
             || load.entry_operations >= TRANSACTION_ENTRY_OPERATIONS_MAX / 100 * FULL_PERCENT
             || load.bytes >= TRANSACTION_BYTES_MAX / 100 * FULL_PERCENT
     }
 
     pub(crate) fn charge(&self) -> RequestUnits {
         self.state.as_ref().map_or(RequestUnits::ZERO, |(_, scope)| scope.charge())
+    }
+
+    /// Returns the second by which it is judged whether an item's time is up.
+    pub(crate) fn now(&self) -> u32 {
+        self.now
     }
 
     /// Returns the writes, and what was read.

@@ -10,11 +10,14 @@ use armilla_kv::{Batch, Family};
 use bytes::Bytes;
 
 use super::index::{ById, IndexEffects, IndexMark};
+use super::log::LogState;
 use super::settled::Settled;
 use crate::counters::{Counters, LogicalSize};
+use crate::feed::Merged;
 use crate::item::Item;
 use crate::keys;
 use crate::layout::Layouts;
+use crate::trim::TrimState;
 
 /// The size of a logical partition, and the commit that changed one of its items last, or a later one; `None` where
 /// that was long ago.
@@ -28,6 +31,7 @@ pub(super) struct LastSize {
 pub(crate) struct Effects {
     pub(crate) counters: Counters,
     pub(super) index: IndexEffects,
+    pub(super) log: LogState,
     /// Items that the group changed, as they will be after it.
     pub(super) items: HashMap<Bytes, Option<Item>>,
     /// Sizes that the group looked at, as they will be after it, and whether they will differ.
@@ -37,6 +41,8 @@ pub(crate) struct Effects {
     /// Bytes of item values, new ones and replaced ones that are kept.
     pub(super) value_bytes: usize,
     pub(super) written: bool,
+    /// The earliest time stamp of an item that was written.
+    pub(super) earliest_ts: Option<u32>,
     undo: Option<Undo>,
 }
 
@@ -47,6 +53,7 @@ type Changes<K, V> = Vec<(K, Option<V>)>;
 struct Undo {
     counters: Counters,
     index: IndexMark,
+    log: LogState,
     value_bytes: usize,
     written: bool,
     items: Changes<Bytes, Option<Item>>,
@@ -70,19 +77,33 @@ impl Effects {
         Effects {
             counters: settled.counters.clone(),
             index: IndexEffects::new(settled.index.clone()),
+            log: LogState { is_changed: false, ..settled.log.clone() },
             items: HashMap::new(),
             sizes: HashMap::new(),
             records: HashMap::new(),
             value_bytes: 0,
             written: false,
+            earliest_ts: None,
             undo: None,
         }
     }
 
-    /// Sets the newest commit and the layouts of the index.
-    pub(crate) fn seal(&mut self, lsn: u64, layouts: Layouts) {
+    /// Sets the newest commit, the layouts of the index, what the change log holds, and which merge was the last.
+    pub(crate) fn seal(
+        &mut self,
+        lsn: u64,
+        layouts: Layouts,
+        log: Option<TrimState>,
+        merged: Option<Merged>,
+    ) {
         self.written = true;
         self.counters.lsn = lsn;
+        if log.is_some() {
+            self.log.set(log);
+        }
+        if let Some(merged) = merged {
+            self.set_record(Family::Meta, Bytes::from_static(keys::MERGED), Some(merged.encode()));
+        }
         self.index.state.layouts = Arc::new(layouts);
         self.index.layouts_changed = true;
     }
@@ -118,8 +139,20 @@ impl Effects {
                 None => batch.delete(*family, key.clone()),
             }
         }
+        if self.log.is_changed {
+            let key = Bytes::from_static(keys::TRIM_STATE);
+            match &self.log.state {
+                Some(state) => batch.put(Family::Meta, key, state.encode()),
+                None => batch.delete(Family::Meta, key),
+            }
+        }
         batch.put(Family::Meta, Bytes::from_static(keys::COUNTERS), self.counters.encode());
         Some(batch)
+    }
+
+    /// Takes note of the time stamp of an item that is written.
+    pub(super) fn note_ts(&mut self, ts: u32) {
+        self.earliest_ts = Some(self.earliest_ts.map_or(ts, |earliest| earliest.min(ts)));
     }
 
     pub(super) fn set_item(&mut self, key: Bytes, item: Option<Item>) {
@@ -173,6 +206,7 @@ impl Effects {
         self.undo = Some(Undo {
             counters: self.counters.clone(),
             index: self.index.mark(),
+            log: self.log.clone(),
             value_bytes: self.value_bytes,
             written: self.written,
             items: Vec::new(),
@@ -208,6 +242,7 @@ impl Effects {
     pub(super) fn roll_back(&mut self) {
         let Some(undo) = self.undo.take() else { return };
         self.counters = undo.counters;
+        self.log = undo.log;
         self.value_bytes = undo.value_bytes;
         self.written = undo.written;
         restore(&mut self.items, undo.items);

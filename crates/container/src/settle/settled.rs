@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::effects::{Effects, LastSize};
 use super::index::ById;
+use super::log::LogState;
 use crate::counters::Counters;
 use crate::index_state::IndexState;
 use crate::item::Item;
@@ -17,6 +18,7 @@ use crate::limits::{KNOWN_ENTRY_COUNTS_MAX, KNOWN_SIZES_MAX};
 pub(crate) struct Settled {
     pub(super) counters: Counters,
     pub(super) index: IndexState,
+    pub(super) log: LogState,
     /// Numbers of entries that were written lately, as they are or will be, each with the group that did.
     pub(super) counts: ById<(u64, u64)>,
     /// Items on their way to the store, each with the group that wrote it last.
@@ -34,6 +36,8 @@ pub(crate) struct Settled {
 pub(crate) struct Touched {
     items: Vec<Bytes>,
     records: Vec<(Family, Bytes)>,
+    /// The earliest time stamp of an item that it wrote.
+    pub(crate) earliest_ts: Option<u32>,
 }
 
 impl Settled {
@@ -42,12 +46,18 @@ impl Settled {
             floor_lsn: counters.lsn,
             counters,
             index,
+            log: LogState::default(),
             counts: ById::default(),
             items: HashMap::new(),
             records: HashMap::new(),
             sizes: HashMap::new(),
             last_group: 0,
         }
+    }
+
+    /// The same, with what the change log holds.
+    pub(crate) fn with_log(self, log: LogState) -> Settled {
+        Settled { log, ..self }
     }
 
     /// Returns the group that was taken over last; later ones have higher numbers.
@@ -74,10 +84,15 @@ impl Settled {
     pub(crate) fn absorb(&mut self, effects: Effects, group: u64) -> Touched {
         self.counters = effects.counters;
         self.index = effects.index.state;
+        self.log = effects.log;
         self.counts.extend(effects.index.counts.into_iter().map(|(id, count)| (id, (count.now, group))));
         self.last_group = group;
         self.sizes.extend(effects.sizes.into_iter().map(|(key, (size, _))| (key, (size, group))));
-        let mut touched = Touched { items: Vec::with_capacity(effects.items.len()), records: Vec::new() };
+        let mut touched = Touched {
+            items: Vec::with_capacity(effects.items.len()),
+            records: Vec::new(),
+            earliest_ts: effects.earliest_ts,
+        };
         for (key, item) in effects.items {
             touched.items.push(key.clone());
             self.items.insert(key, (group, item));

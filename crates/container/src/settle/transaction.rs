@@ -46,6 +46,8 @@ pub(crate) struct TransactionTask {
     pub(crate) logical: LogicalKey,
     /// Whether all others were kept out of the logical partition since before it was read.
     pub(crate) is_held: bool,
+    /// The second by which its draft judged whether an item's time is up.
+    pub(crate) now: u32,
 }
 
 impl BatchTask {
@@ -159,7 +161,7 @@ impl Group<'_> {
             }
             Step::Read { address, known, precondition } => {
                 let nothing = price(&Work::ReadNothing, cost);
-                let Some(item) = self.item(&address.key)? else {
+                let Some(item) = self.live_item(plan, &address.key)? else {
                     return Err(super::not_found(&address).at(self.position(), nothing));
                 };
                 if let Some(scope) = &mut self.scope {
@@ -179,9 +181,17 @@ impl Group<'_> {
         }
     }
 
-    /// Settles the writes of a transaction, if what it read is still so.
+    /// Settles the writes of a transaction, if what it read is still so. Items whose time was not up for its draft are
+    /// still there for it, unless they were taken away meanwhile.
     pub(super) fn transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
-        self.validate(&transaction)?;
+        let now = std::mem::replace(&mut self.now, transaction.now);
+        let settled = self.settle_transaction(plan, transaction);
+        self.now = now;
+        settled
+    }
+
+    fn settle_transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
+        self.validate(plan, &transaction)?;
         self.effects.mark();
         self.scope = Some(Scope::default());
         let mut settled = Ok(());
@@ -203,7 +213,7 @@ impl Group<'_> {
     }
 
     /// Checks that what a transaction read is what there is now, with all that was settled before it.
-    fn validate(&self, transaction: &TransactionTask) -> Result<()> {
+    fn validate(&self, plan: &Plan, transaction: &TransactionTask) -> Result<()> {
         let TransactionTask { reads, logical, is_held, .. } = transaction;
         let size_key = keys::size(logical);
         let known = match self.effects.sizes.get(&size_key) {
@@ -222,7 +232,7 @@ impl Group<'_> {
             return Err(conflict());
         }
         for (key, version) in reads.items() {
-            if self.item(key)?.map(|item| item.header().version()) != version {
+            if self.live_item(plan, key)?.map(|item| item.header().version()) != version {
                 return Err(conflict());
             }
         }

@@ -533,7 +533,7 @@ pub(crate) fn stored_index(store: &Arc<dyn Store>, space: u64) -> BTreeMap<(Fami
         loop {
             let page = snapshot.scan(&scan).unwrap();
             for (key, value) in &page.entries {
-                if family == Family::Index || key[0] >= 3 {
+                if family == Family::Index || (3..=8).contains(&key[0]) {
                     stored.insert((family, key.to_vec()), value.to_vec());
                 }
             }

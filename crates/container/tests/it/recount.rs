@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armilla_container::{
-    ComputedProperties, Container, ContainerDefinition, Error, ErrorKind, Priority, check_partition,
+    ComputedProperties, Container, ContainerDefinition, Error, ErrorKind, FeedStart, ListScope, Priority,
+    check_partition,
 };
 use armilla_kv::fault::{Fault, FaultStore};
 use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Batch, Family, SpaceId, Store};
 use bytes::Bytes;
 
+use crate::feeding::Follower;
 use crate::index::{Computed, computed_definition, memory, open, reindex, upsert, with_policy};
 use crate::late_store::LateStore;
 use crate::support::{check, key, make_older, scan};
@@ -23,6 +25,15 @@ fn dump(store: &Arc<dyn Store>) -> Dump {
     let family =
         |family| scan(space.as_ref(), family).into_iter().map(move |(key, value)| ((family, key), value));
     Family::ALL.into_iter().flat_map(family).collect()
+}
+
+/// Returns what a space holds once it was brought up to date: nobody knows what its change log holds, if it has entries.
+fn brought_up_to_date(mut dump: Dump) -> Dump {
+    if dump.keys().any(|(family, _)| *family == Family::Feed) {
+        let unknown = [&[1][..], &[0xFF; 8], &[0; 26]].concat();
+        dump.insert((Family::Meta, Bytes::from_static(&[9])), unknown.into());
+    }
+    dump
 }
 
 /// Opens the one partition of a container, or fails to.
@@ -66,7 +77,7 @@ async fn what_is_counted_anew_is_what_would_have_been_counted() {
             container.delete_item(&key("[0]"), "0", Default::default(), Priority::High).await.unwrap();
         }
         drop(container);
-        let expected = dump(&store);
+        let expected = brought_up_to_date(dump(&store));
         make_older_if_written(&store, 2).await;
         let container = open(&store, definition, computed, 400);
         check(&container);
@@ -96,7 +107,7 @@ async fn in_the_middle_of_a_re_indexing() {
     }
     upsert(&container, "1", &body(1_000, 1)).await;
     drop(container);
-    let expected = dump(&store);
+    let expected = brought_up_to_date(dump(&store));
     make_older(&store, 1, 2).await;
     let container = open(&store, other(), None, 400);
     check(&container);
@@ -115,7 +126,7 @@ async fn crashes_in_the_middle() {
     let container = open(&inner, with_policy("{}"), None, 400);
     fill(&container, 2_500, 2_300).await;
     drop(container);
-    let expected = dump(&inner);
+    let expected = brought_up_to_date(dump(&inner));
     for fault in [Fault::FailBefore, Fault::UnknownApplied, Fault::UnknownNotApplied] {
         let mut failures = 0;
         for commits in 0.. {
@@ -188,7 +199,7 @@ async fn what_was_wrong_is_put_right() {
     let container = open(&store, with_policy("{}"), None, 400);
     fill(&container, 10, 3).await;
     drop(container);
-    let expected = dump(&store);
+    let expected = brought_up_to_date(dump(&store));
     make_older(&store, 1, 2).await;
     let space = store.open_space(SpaceId(1)).unwrap();
     let mut batch = Batch::new();
@@ -231,4 +242,42 @@ async fn a_damaged_item_is_passed_over() {
     assert_eq!(seen, (counters.items, counters.bytes, counters.index_bytes));
     assert!(!summary.problems.is_empty());
     upsert(&container, "1", &body(50, 1)).await;
+}
+
+/// The change log of a program that kept deletes for ever, and whose entries were shorter.
+#[tokio::test]
+async fn an_older_change_log_is_read_and_trimmed() {
+    let store = memory();
+    let container = open(&store, with_policy("{}"), None, 400);
+    fill(&container, 20, 3).await;
+    drop(container);
+    let space = store.open_space(SpaceId(1)).unwrap();
+    let mut batch = Batch::new();
+    let mut counters = space.get(Family::Meta, &[0]).unwrap().unwrap().to_vec();
+    (counters[0], counters[8]) = (3, 21);
+    batch.put(Family::Meta, vec![0], counters);
+    let older = |entry: &[u8], kind: u8| [&[1, kind], &entry[2..22], &entry[24..]].concat();
+    let log = scan(space.as_ref(), Family::Feed);
+    for (key, entry) in &log {
+        batch.put(Family::Feed, key.clone(), older(entry, entry[1]));
+    }
+    // The delete of an item that came again later would have been before it; this one is of one that is gone.
+    let mut gone = older(&log[0].1, 3);
+    gone.extend_from_slice(b"the image before");
+    let last = gone.len() - "the image before".len() - 1;
+    gone[last] = b'x';
+    batch.put(Family::Feed, [&21_u64.to_be_bytes()[..], &[0, 0]].concat(), gone);
+    space.commit(batch).await.unwrap();
+    let container = try_open(&store).unwrap();
+    check(&container);
+    let changes = |container: &Container| check_partition(container, 0, &mut |_| {}).unwrap().changes;
+    assert_eq!(changes(&container), 21);
+    let mut follower = Follower::latest(ListScope::All, FeedStart::Beginning);
+    assert_eq!(follower.drain(&container).len(), 20);
+    assert_eq!(follower.token(), "21");
+    upsert(&container, "1", &body(1, 1)).await;
+    assert_eq!(follower.drain(&container).len(), 1);
+    assert_eq!(container.sweep_step().await.unwrap().trimmed, 1);
+    assert_eq!(changes(&container), 20);
+    check(&container);
 }

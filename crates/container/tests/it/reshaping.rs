@@ -1,11 +1,16 @@
 //! Splits and merges for tests: children of ranges, and the whole way from a begin to a flip.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use armilla_container::{Closed, Container, CutBy, Error, Range, Reshape, Retired};
 use armilla_kv::SpaceId;
 use armilla_value::HashedKey;
 
 /// Spaces of children have numbers from here on.
 const CHILD_SPACES: u64 = 1_000;
+
+/// Spaces of children where some were given up before have numbers from here on, none twice.
+static NEXT_SPACE: AtomicU64 = AtomicU64::new(1_000_000);
 
 /// Returns the ranges that take the place of some neighbours, cut at these keys.
 pub(crate) fn children(container: &Container, parents: &[u32], cuts: &[HashedKey]) -> Vec<Range> {
@@ -35,6 +40,24 @@ pub(crate) fn children(container: &Container, parents: &[u32], cuts: &[HashedKey
         }
     };
     bounds.windows(2).enumerate().map(range).collect()
+}
+
+/// The same, in spaces that nobody had, also where others were given up.
+fn children_anew(container: &Container, parents: &[u32], cuts: &[HashedKey]) -> Vec<Range> {
+    let mut ranges = children(container, parents, cuts);
+    ranges.iter_mut().for_each(|range| range.space = SpaceId(NEXT_SPACE.fetch_add(1, Ordering::Relaxed)));
+    ranges
+}
+
+/// Begins the split of a range where others may have been given up.
+pub(crate) fn begin_split_anew(container: &Container, range_id: u32, by: CutBy) -> Result<Reshape, Error> {
+    let cut = container.split_point(range_id, by)?.expect("it can be cut");
+    container.reshape(&[range_id], children_anew(container, &[range_id], &[cut]))
+}
+
+/// Begins the merge of two neighbours where others may have been given up.
+pub(crate) fn begin_merge_anew(container: &Container, ids: [u32; 2]) -> Result<Reshape, Error> {
+    container.reshape(&ids, children_anew(container, &ids, &[]))
 }
 
 /// Begins the split of a range.

@@ -193,7 +193,8 @@ impl GlassStore {
 
     /// Returns the positions of all entries of the change log.
     pub(crate) fn feed(&self) -> Vec<(u64, u16)> {
-        let is_feed = |(_, family, _): &&(u64, u8, Bytes)| *family == Family::Feed as u8;
+        // Images lie beside the entries, with longer keys.
+        let is_feed = |(_, family, key): &&(u64, u8, Bytes)| *family == Family::Feed as u8 && key.len() == 10;
         let position = |(_, _, key): &(u64, u8, Bytes)| {
             let lsn = u64::from_be_bytes(key[..8].try_into().unwrap());
             (lsn, u16::from_be_bytes(key[8..].try_into().unwrap()))
@@ -265,7 +266,7 @@ pub(crate) async fn make_older(store: &Arc<dyn Store>, space: u64, version: u8) 
         let without_index = &value[..value.len().saturating_sub(8)];
         match key[0] {
             0 => {
-                assert_eq!((value[0], value.len()), (3, 41));
+                assert_eq!((value[0], value.len()), (4, 41));
                 batch.put(Family::Meta, key, [&[version], &without_index[1..]].concat());
             }
             1 => {

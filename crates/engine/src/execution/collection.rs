@@ -156,6 +156,7 @@ impl Execution {
                 Kind::PartitionKeyMismatch | Kind::Invalid => ErrorCode::BadRequest,
                 Kind::Conflict => ErrorCode::RetryWith,
                 Kind::RangeGone
+                | Kind::FeedExpired
                 | Kind::Throttled
                 | Kind::SessionNotAvailable
                 | Kind::OutcomeUnknown
@@ -193,6 +194,7 @@ impl Execution {
             | ErrorKind::ScriptTimeout
             | ErrorKind::ScriptResultTooLarge
             | ErrorKind::QueryNeedsPlan
+            | ErrorKind::FeedExpired
             | ErrorKind::Forbidden
             | ErrorKind::Unauthenticated
             | ErrorKind::RangeGone

@@ -178,6 +178,10 @@ impl Source for ReaderSource {
         self.reader.item_count().saturating_sub(self.hidden.len() as u64)
     }
 
+    fn is_counted(&self) -> bool {
+        self.reader.is_counted()
+    }
+
     fn totals(&self) -> (u64, u64) {
         self.reader.totals()
     }
@@ -247,12 +251,20 @@ impl Source for ReaderSource {
         items_max: usize,
         out: &mut Vec<(Bytes, SourceItem)>,
     ) -> Result<bool> {
-        let mut items = Vec::new();
-        let read = || self.reader.scan(after, items_max, &mut items);
-        let more = self.timed(&self.load_ns, read).map_err(unreadable)?;
-        let shown = items.into_iter().filter(|(_, item)| self.shows(item));
-        out.extend(shown.map(|(key, item)| (key, self.source_item(&item))));
-        Ok(more)
+        let (mut after, first) = (after.map(Bytes::copy_from_slice), out.len());
+        loop {
+            let mut items = Vec::new();
+            let read = || self.reader.scan(after.as_deref(), items_max, &mut items);
+            let more = self.timed(&self.load_ns, read).map_err(unreadable)?;
+            let last = items.last().map(|(key, _)| key.clone());
+            let shown = items.into_iter().filter(|(_, item)| self.shows(item));
+            out.extend(shown.map(|(key, item)| (key, self.source_item(&item))));
+            match last {
+                // A page of hidden ones alone would look like the end.
+                Some(last) if more && out.len() == first => after = Some(last),
+                _ => return Ok(more),
+            }
+        }
     }
 
     fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {

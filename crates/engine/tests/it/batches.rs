@@ -40,7 +40,7 @@ pub(crate) fn outcomes(fixture: &Fixture, answer: &BatchAnswer) -> Vec<String> {
         Ok(ActionDone::Written(written)) => match written.kind {
             ChangeKind::Create => "created".to_owned(),
             ChangeKind::Replace => "replaced".to_owned(),
-            ChangeKind::Delete => "deleted".to_owned(),
+            ChangeKind::Delete | ChangeKind::Expire => "deleted".to_owned(),
         },
         Ok(ActionDone::Read(read)) => {
             format!("n={:?}", fixture.shown(&read.item).get("n").unwrap().as_i64().unwrap())

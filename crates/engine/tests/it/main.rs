@@ -5,6 +5,7 @@
 mod access;
 mod batches;
 mod bulk;
+mod changes;
 mod concurrency;
 mod offers;
 mod procedures;
@@ -17,7 +18,9 @@ mod scripts;
 mod serializability;
 mod source_documents;
 mod support;
+mod sweeping;
 mod throughput;
+mod time_to_live;
 mod tree;
 mod triggers;
 mod user_functions;

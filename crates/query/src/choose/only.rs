@@ -64,7 +64,7 @@ type Answer = Result<Option<(IndexOnly, Vec<Served>)>>;
 
 fn count(conjuncts: &Conjuncts, indexes: &mut Indexes<'_>) -> Answer {
     if conjuncts.pieces.is_empty() {
-        let is_exact = indexes.source.is_whole() || indexes.source.is_logical();
+        let is_exact = indexes.source.is_counted();
         return Ok(is_exact.then(|| (IndexOnly::CountAll, Vec::new())));
     }
     count_set(&conjuncts.conditions(), indexes)

@@ -73,7 +73,7 @@ impl fmt::Display for Endpoint {
 }
 
 /// Returns a name as it stands in a path.
-pub(super) fn segment(name: &str) -> String {
+pub(crate) fn segment(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

@@ -1,4 +1,9 @@
-//! Which kind of resource a request is about, told from its path alone.
+//! Which kind of resource a request is about, told from its path, and a change feed from a list by its header.
+
+use http::{HeaderMap, HeaderName};
+
+/// The header that makes a list of items a change feed.
+static A_IM: HeaderName = HeaderName::from_static("a-im");
 
 /// A kind of resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,6 +12,8 @@ pub(crate) enum Resource {
     Databases,
     Containers,
     Items,
+    /// Apart from items: waiting for changes is part of the time that it takes.
+    ChangeFeed,
     StoredProcedures,
     Triggers,
     Functions,
@@ -24,11 +31,12 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Every kind, in the order of their numbers.
-    pub(crate) const ALL: [Resource; 17] = [
+    pub(crate) const ALL: [Resource; 18] = [
         Resource::Account,
         Resource::Databases,
         Resource::Containers,
         Resource::Items,
+        Resource::ChangeFeed,
         Resource::StoredProcedures,
         Resource::Triggers,
         Resource::Functions,
@@ -44,8 +52,16 @@ impl Resource {
         Resource::Other,
     ];
 
+    /// Tells the kind of a request.
+    pub(crate) fn of_request(path: &str, headers: &HeaderMap) -> Resource {
+        match Resource::of(path) {
+            Resource::Items if headers.contains_key(&A_IM) => Resource::ChangeFeed,
+            resource => resource,
+        }
+    }
+
     /// Tells the kind from a path. Keywords count by their position: a database may be called `docs`.
-    pub(crate) fn of(path: &str) -> Resource {
+    fn of(path: &str) -> Resource {
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
         let (Some(first), _, third, _, fifth) =
             (segments.next(), segments.next(), segments.next(), segments.next(), segments.next())
@@ -80,6 +96,7 @@ impl Resource {
             Resource::Databases => "database",
             Resource::Containers => "container",
             Resource::Items => "item",
+            Resource::ChangeFeed => "change_feed",
             Resource::StoredProcedures => "stored_procedure",
             Resource::Triggers => "trigger",
             Resource::Functions => "function",
@@ -134,6 +151,10 @@ mod tests {
             ("/dbs/d/tables", Resource::Other),
         ] {
             assert_eq!(Resource::of(path), kind, "{path}");
+            assert_eq!(Resource::of_request(path, &HeaderMap::new()), kind, "{path}");
+            let feed: HeaderMap = [(A_IM.clone(), "Incremental Feed".parse().unwrap())].into_iter().collect();
+            let kind = if kind == Resource::Items { Resource::ChangeFeed } else { kind };
+            assert_eq!(Resource::of_request(path, &feed), kind, "{path}");
         }
     }
 }

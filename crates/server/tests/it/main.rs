@@ -4,6 +4,7 @@
 
 mod checking;
 mod configuration;
+mod feed;
 mod http;
 mod partitions;
 mod process;

@@ -6,13 +6,13 @@ use crate::process::{Server, armilla, failure_line, run};
 use crate::signing;
 
 /// A server with a container `c` of this throughput in a database `d`.
-fn prepared(throughput: u32, arguments: &[&str]) -> Server {
+pub(crate) fn prepared(throughput: u32, arguments: &[&str]) -> Server {
     let server = Server::start(&[&["--memory"], arguments].concat());
     create_container(&server, throughput);
     server
 }
 
-fn create_container(server: &Server, throughput: u32) {
+pub(crate) fn create_container(server: &Server, throughput: u32) {
     let database = signing::request("POST", "/dbs", "dbs", "", "", r#"{"id":"d"}"#);
     assert_eq!(server.exchange(&database).status, 201);
     let body = r#"{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
@@ -22,7 +22,7 @@ fn create_container(server: &Server, throughput: u32) {
 }
 
 /// Creates an item under a key of its own; returns the status.
-fn create_item(server: &Server, name: &str) -> u16 {
+pub(crate) fn create_item(server: &Server, name: &str) -> u16 {
     let key = format!("x-ms-documentdb-partitionkey: [\"{name}\"]\r\n");
     let body = format!("{{\"id\":\"{name}\",\"pk\":\"{name}\"}}");
     server
@@ -163,7 +163,7 @@ fn command_lines_that_make_no_sense() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
         assert!(text.contains(word), "{arguments:?}: {text}");
     }
-    for command in ["split", "merge", "partitions"] {
+    for command in ["split", "merge", "partitions", "feed"] {
         let help = printed(run(&[command, "--help"]));
         assert!(help.contains("Example") && help.contains("--endpoint"), "{help}");
     }

@@ -1,0 +1,44 @@
+//! Waiting until a change feed may have something new.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use super::read::{FeedPart, feed_parts};
+use super::token;
+use crate::container::Container;
+use crate::error::Result;
+use crate::list::ListScope;
+
+impl Container {
+    /// Waits until a partition of the scope has commits behind the token, or others have taken the place of one. There
+    /// need not be anything of the scope among them: read, and wait again.
+    pub async fn feed_changed(&self, scope: &ListScope, token: &str) -> Result<()> {
+        let mut map_changes = self.core.map_version.subscribe();
+        let plan = self.plan();
+        let map = self.map_now();
+        let scope = self.feed_scope(&plan, &map, scope)?;
+        let parts = feed_parts(&map, &token::read(token, &scope.min, &scope.max)?);
+        drop(scope);
+        let mut waits: Vec<Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::with_capacity(parts.len() + 1);
+        for FeedPart { slot, arc, .. } in parts {
+            let mut newest = self.partition(&slot)?.watch_commits();
+            waits.push(Box::pin(async move {
+                // Where the partition is gone, so is its place in the map.
+                let _ = newest.wait_for(|lsn| *lsn > arc.after).await;
+            }));
+        }
+        let version = map.version;
+        waits.push(Box::pin(async move {
+            let _ = map_changes.wait_for(|now| *now != version).await;
+        }));
+        // Who waits keeps no partition alive that was replaced.
+        drop(map);
+        poll_fn(|context| {
+            let is_over = waits.iter_mut().any(|wait| wait.as_mut().poll(context).is_ready());
+            if is_over { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        Ok(())
+    }
+}

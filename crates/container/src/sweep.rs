@@ -1,0 +1,86 @@
+//! Clearing away what is not wanted any more, in the background and in small steps: items whose time is up, and what a
+//! change log holds too long.
+//!
+//! Nothing here runs by itself: whoever owns the container waits for [`Container::sweep_wanted`] and calls
+//! [`Container::sweep_step`]. Between steps everything is whole.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use armilla_kv::Family;
+
+use crate::committer::Partition;
+use crate::container::{Container, Plan};
+use crate::error::{ErrorKind, Result};
+use crate::feed::read_log;
+use crate::keys;
+use crate::settle::Trimmed;
+use crate::trim::TrimState;
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Items that were purged because their time was up.
+    pub purged: u64,
+    /// Entries that were dropped from change logs.
+    pub trimmed: u64,
+    /// Whether there is more to do now.
+    pub more: bool,
+    /// Whether there will be something to do as time passes.
+    pub periodic: bool,
+}
+
+impl Container {
+    /// Waits until there may be something to sweep: another definition, a partition that was opened, the end of a split
+    /// or merge. One waits for it at a time.
+    pub async fn sweep_wanted(&self) {
+        self.core.sweep_wanted.notified().await;
+    }
+
+    /// Clears away some of what is not wanted any more in each partition. Only opens partitions if time alone makes
+    /// something unwanted.
+    pub async fn sweep_step(&self) -> Result<Swept> {
+        let plan = self.plan();
+        let periodic = plan.keeps_all_versions || plan.definition.default_ttl.is_some();
+        let mut swept = Swept { periodic, ..Swept::default() };
+        for slot in &self.map_now().slots {
+            let partition = match slot.partition.get() {
+                Some(partition) => partition.clone(),
+                None if periodic => self.partition(slot)?,
+                None => continue,
+            };
+            let Trimmed { entries, more } = trim_partition(&plan, &partition).await?;
+            swept.trimmed += entries;
+            swept.more |= more;
+        }
+        let (purged, more) = self.purge_step().await?;
+        swept.purged = purged;
+        swept.more |= more;
+        Ok(swept)
+    }
+}
+
+async fn trim_partition(plan: &Arc<Plan>, partition: &Arc<Partition>) -> Result<Trimmed> {
+    if partition.is_reshaping() || !has_something_to_trim(plan, partition)? {
+        return Ok(Trimmed::default());
+    }
+    match partition.trim(plan.clone()).await {
+        // Others have taken its place, and have the same to do.
+        Err(error) if error.kind == ErrorKind::Conflict => Ok(Trimmed::default()),
+        done => done,
+    }
+}
+
+/// Returns whether a step would do something: it is asked every second, and a step takes its place among the writes.
+fn has_something_to_trim(plan: &Plan, partition: &Partition) -> Result<bool> {
+    let space = partition.space();
+    let Some(state) = TrimState::load(|key| space.get(Family::Meta, key))? else { return Ok(false) };
+    let Some(oldest) = plan.oldest_kept(partition.now_seconds()) else { return Ok(true) };
+    if state.is_never() {
+        return Ok(false);
+    }
+    let (lsn, operation) = state.trimmed;
+    let lower = Bound::Excluded(keys::feed_image(lsn, operation));
+    let page = read_log(space.snapshot()?.as_ref(), lower, Bound::Unbounded, 1, 1)?;
+    Ok(page.entries.first().is_some_and(|entry| entry.change.ts < oldest))
+}

@@ -1,0 +1,88 @@
+//! Keeping each container free of what is over: items whose time to live is up, and changes that nobody may read any
+//! more.
+//!
+//! One task per container. It looks once when the container is opened, then whenever there may be something to do, and
+//! every [`SWEEP_PERIOD`] as long as items can expire or all versions are kept. It works in small steps with the budget
+//! that is left over, and reads see to it themselves that what is expired is not shown: nothing depends on how far it is.
+//!
+//! Not here: what a step does (`container`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use armilla_container::{ErrorKind, Swept};
+use armilla_env::Env;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::containers::ContainerHandle;
+
+/// How often a container is looked at in which something may be over.
+const SWEEP_PERIOD: Duration = Duration::from_secs(1);
+
+/// How long others have the partitions for themselves between two steps.
+const STEP_PAUSE: Duration = Duration::from_millis(5);
+
+/// The task of one container.
+#[derive(Default)]
+pub(crate) struct Sweeping {
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Sweeping {
+    /// Starts looking after a container; it ends with the container.
+    pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
+        let task = tokio::spawn(look_after(container.clone(), env.clone(), container.ended()));
+        *container.sweeping().task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+    }
+
+    /// Waits until the task of a container that was told to end has done so.
+    pub(crate) async fn stopped(&self) {
+        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task
+            && let Err(error) = task.await
+        {
+            tracing::error!(%error, "the task that purges expired items has failed");
+        }
+    }
+}
+
+async fn look_after(container: Arc<ContainerHandle>, env: Env, mut ended: watch::Receiver<bool>) {
+    loop {
+        let pause = match container.container().sweep_step().await {
+            Ok(Swept { purged, trimmed, more, periodic }) => {
+                if purged > 0 || trimmed > 0 {
+                    tracing::debug!(container = container.id(), purged, trimmed, "a step of sweeping");
+                }
+                match (more, periodic) {
+                    (true, _) => Some(STEP_PAUSE),
+                    (false, true) => Some(SWEEP_PERIOD),
+                    (false, false) => None,
+                }
+            }
+            Err(error) => {
+                if *ended.borrow() {
+                    return;
+                }
+                match error.kind {
+                    // It will be free, or is another's by now.
+                    ErrorKind::Throttled | ErrorKind::RangeGone | ErrorKind::Conflict => {
+                        tracing::debug!(container = container.id(), %error, "a step of sweeping is put off");
+                    }
+                    _ => tracing::warn!(container = container.id(), %error, "a step of sweeping has failed"),
+                }
+                Some(SWEEP_PERIOD)
+            }
+        };
+        let wake = async {
+            match pause {
+                Some(pause) => env.clock.sleep(pause).await,
+                None => container.container().sweep_wanted().await,
+            }
+        };
+        tokio::select! {
+            _ = ended.wait_for(|ended| *ended) => return,
+            () = wake => {}
+        }
+    }
+}

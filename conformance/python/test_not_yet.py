@@ -37,13 +37,6 @@ def filled(container):
     return container
 
 
-@not_yet("change feeds")
-def test_change_feed_from_the_beginning(filled):
-    with implemented():
-        changes = list(filled.query_items_change_feed(start_time="Beginning"))
-    assert [change["id"] for change in changes] == ["0", "1", "2"]
-
-
 @not_yet("deletes by partition key")
 def test_delete_of_all_items_of_a_key(filled):
     with implemented():

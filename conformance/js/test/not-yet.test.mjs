@@ -6,12 +6,6 @@ import { notYet, useServer } from "../lib/fixture.mjs";
 
 const context = useServer();
 
-test("change feeds", async (t) => {
-  const container = await context.makeContainer(t);
-  await container.items.create({ id: "1", city: "Oslo" });
-  await notYet(container.items.getChangeFeedIterator({}).readNext());
-});
-
 test("deleting all items of a key", async (t) => {
   const container = await context.makeContainer(t);
   await notYet(container.deleteAllItemsForPartitionKey("Oslo"));

@@ -18,7 +18,7 @@ use azure_data_cosmos::{
 };
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 const KEY: &str = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const DATABASE: &str = "conformance";
@@ -26,6 +26,7 @@ const DATABASE: &str = "conformance";
 const ROOMY_THROUGHPUT: u64 = 10_000;
 const READY_LIMIT: Duration = Duration::from_secs(30);
 const STOP_LIMIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(50);
 
 /// How a client comes to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,12 @@ pub async fn over_each_scheme(scenario: impl AsyncFn(Connection)) {
 /// Returns the HTTP status of an error.
 pub fn status(error: &CosmosError) -> u16 {
     error.status().status_code().into()
+}
+
+/// Lets a moment of the machine's own time pass: the server is another process.
+#[expect(clippy::disallowed_methods, reason = "no simulated clock reaches into another process")]
+pub async fn pause() {
+    sleep(POLL).await;
 }
 
 /// Opens a client with default options; over TLS it accepts the self-signed certificate of a local server.

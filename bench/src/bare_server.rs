@@ -72,7 +72,7 @@ impl BareServers {
     /// Returns what can be measured.
     pub(crate) fn phases(&self) -> Vec<Phase<'_>> {
         let phase = |name, server: &'_ BareServer, pool| {
-            let (pid, address) = (server.child.id(), server.address);
+            let (pid, address) = (server.pid(), server.address);
             let sources = move || from_pool(&self.env, pool, self.connections, self.seconds);
             Phase { name, pid, run: Box::new(move || drive(&self.env, address, sources())) }
         };
@@ -107,13 +107,15 @@ fn write_answer(path: &Path, headers: &[(String, String)], body: &[u8]) -> Resul
 }
 
 /// A bare server as a child process. It is killed when it is dropped.
-struct BareServer {
+pub(crate) struct BareServer {
     child: Child,
-    address: SocketAddr,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
 }
 
 impl BareServer {
-    fn start(setup: &Setup, headers: &[(String, String)], body: &[u8]) -> Result<BareServer> {
+    /// Starts one that answers everything with these headers and this body.
+    pub(crate) fn start(setup: &Setup, headers: &[(String, String)], body: &[u8]) -> Result<BareServer> {
         let folder = folder(setup)?;
         let answer = folder.path().join("answer");
         write_answer(&answer, headers, body)?;
@@ -130,6 +132,11 @@ impl BareServer {
         BufReader::new(stdout).read_line(&mut line)?;
         let Ok(port) = line.trim().parse() else { bail!("the bare server said '{line}'") };
         Ok(BareServer { child, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)) })
+    }
+
+    /// Returns the process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 }
 

@@ -111,13 +111,14 @@ pub(crate) async fn create(
     Ok(engine.container(DATABASE, CONTAINER)?.container)
 }
 
+/// Tasks that read and write items of a container.
 #[derive(Clone)]
-struct Workers {
-    env: Env,
-    engine: Engine,
-    container: Arc<ContainerHandle>,
-    items: Items,
-    count: usize,
+pub(crate) struct Workers {
+    pub(crate) env: Env,
+    pub(crate) engine: Engine,
+    pub(crate) container: Arc<ContainerHandle>,
+    pub(crate) items: Items,
+    pub(crate) count: usize,
 }
 
 impl Workers {
@@ -167,8 +168,8 @@ impl Workers {
         .await
     }
 
-    /// Writes with all tasks until there is nothing more to write.
-    async fn run(
+    /// Writes with all tasks until there is nothing more to write: `next` gives the index and the version.
+    pub(crate) async fn run(
         &self,
         mode: WriteMode,
         next: impl Fn(&mut Random) -> Option<(usize, u64)> + Clone + Send + 'static,

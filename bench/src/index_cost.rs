@@ -5,14 +5,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use armilla_env::Env;
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 use clap::Args;
 
 use crate::in_process::InProcess;
 use crate::items::{FLAT_PROPERTIES, Items, flat_property};
 use crate::measure::Measurement;
+use crate::place::Place;
 use crate::raw_store::RawStore;
 use crate::server::Setup;
 
@@ -52,9 +53,7 @@ impl IndexCostOptions {
             seconds: 0.0,
             partitions: self.partitions,
             cache_mb: self.cache_mb,
-            bin: None,
-            dir: self.dir.clone(),
-            server_arguments: Vec::new(),
+            place: Place::without_server(self.dir.clone(), self.json.clone()),
         }
     }
 }
@@ -86,11 +85,7 @@ pub(crate) fn run(options: &IndexCostOptions) -> Result<()> {
         }
     }
     print(options, &lines);
-    if let Some(path) = &options.json {
-        let text = json::to_string(&figures(options, &lines));
-        std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    setup.place.write_figures(&figures(options, &lines))
 }
 
 /// Creates all items in a new folder.
@@ -171,6 +166,8 @@ fn figures(options: &IndexCostOptions, lines: &[Line]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use armilla_value::json;
+
     use super::*;
 
     #[test]

@@ -115,6 +115,35 @@ impl Items {
     }
 }
 
+/// Finds the orders in a text, such as a page of them: the index and the version of each, the latter below a million.
+pub(crate) fn find_orders(text: &str) -> impl Iterator<Item = (usize, u64)> {
+    const ID: &str = "{\"id\":\"item-";
+    const VERSION: &str = "\"version\":1";
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = &rest[rest.find(ID)? + ID.len()..];
+        let index = rest.get(..8)?.parse().ok()?;
+        rest = &rest[rest.find(VERSION)? + VERSION.len()..];
+        Some((index, rest.get(..6)?.parse().ok()?))
+    })
+}
+
+/// Returns which of so many items comes at some position of a pass in which none comes twice, and no two that follow each
+/// other are near each other. Passes differ in their order.
+pub(crate) fn scattered(count: usize, pass: usize, position: usize) -> usize {
+    const GOLDEN_RATIO: f64 = 0.618_033_988_75;
+    let is_coprime = |stride: usize| {
+        let (mut larger, mut smaller) = (count, stride);
+        while smaller > 0 {
+            (larger, smaller) = (smaller, larger % smaller);
+        }
+        larger == 1
+    };
+    let least = (count as f64 * GOLDEN_RATIO / (pass + 1) as f64) as usize;
+    let stride = (least.max(1)..).find(|stride| is_coprime(*stride)).expect("there is always a larger prime");
+    (position as u128 * stride as u128 % count as u128) as usize
+}
+
 /// Returns the name of a property of a flat item.
 pub(crate) fn flat_property(number: usize) -> String {
     format!("p{number:02}")
@@ -143,6 +172,32 @@ mod tests {
         let least = items.order(1, 0, 0).len();
         assert!(Items::new(1, least).is_ok());
         assert!(Items::new(1, least - 1).is_err());
+    }
+
+    #[test]
+    fn orders_are_found_in_a_page() {
+        let items = Items::new(100, 400).unwrap();
+        let expected = [(0, 0), (99, 999_999), (7, 12)];
+        let bodies = expected.map(|(index, version)| items.body(index, version));
+        let page = format!("{{\"Documents\":[{}],\"_count\":3}}", bodies.join(","));
+        assert_eq!(find_orders(&page).collect::<Vec<_>>(), expected);
+        for text in
+            ["", "{}", "{\"id\":\"item-0000", "{\"id\":\"item-00000001\"", "{\"id\":\"item-0000000x\"}"]
+        {
+            assert_eq!(find_orders(text).count(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_item_has_one_place_in_a_pass() {
+        for count in [1, 2, 3, 10, 97, 1_000, 4_096] {
+            for pass in [0, 1, 9] {
+                let mut seen: Vec<_> = (0..count).map(|position| scattered(count, pass, position)).collect();
+                seen.sort_unstable();
+                assert!(seen.into_iter().eq(0..count), "{count} items, pass {pass}");
+            }
+        }
+        assert_ne!(scattered(1_000, 1, 5), scattered(1_000, 2, 5));
     }
 
     #[test]

@@ -13,7 +13,8 @@
 //!
 //! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
-//! program if there is one, and `skew`, with the throughput that should be given.
+//! program if there is one, `skew`, with the throughput that should be given, and `feed`, with the raw store and a bare
+//! HTTP server beside it.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
 //!
@@ -25,6 +26,7 @@
 
 mod bare_server;
 mod columns;
+mod feed;
 mod in_process;
 mod index_cost;
 mod items;
@@ -35,6 +37,7 @@ mod memory_profile;
 mod metering;
 mod neighbours;
 mod over_http;
+mod place;
 mod postgres_server;
 mod queries;
 mod raw_store;
@@ -47,11 +50,12 @@ mod splits;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use armilla_env::Env;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::bare_server::BareServers;
+use crate::feed::FeedOptions;
 use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
 use crate::items::Items;
@@ -99,9 +103,6 @@ pub(crate) struct Options {
     /// How often each measurement is made, in turn with the others; the best one counts
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
     /// Measure these parts alone
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
@@ -137,6 +138,8 @@ enum Command {
     Metering(MeteringOptions),
     /// Measures what is given of a throughput, by an even key and by a hot one
     Skew(SkewOptions),
+    /// Measures the change feed: draining it, following it, and the size of the log
+    Feed(FeedOptions),
 }
 
 fn main() -> ExitCode {
@@ -149,6 +152,7 @@ fn main() -> ExitCode {
         (Some(Command::Splits(options)), _) => splits::run(options),
         (Some(Command::Metering(options)), _) => metering::run(options),
         (Some(Command::Skew(options)), _) => skew::run(options),
+        (Some(Command::Feed(options)), _) => feed::run(options),
         (None, Some(answer)) => bare_server::serve(answer),
         (None, None) => run(&options),
     };
@@ -176,10 +180,7 @@ fn run(options: &Options) -> Result<()> {
         measure_parts(options, &env, &items, &mut report)?;
     }
     report.print();
-    if let Some(path) = &options.json {
-        std::fs::write(path, report.json()).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    options.setup.place.write_figures(&report.figures())
 }
 
 fn measure_parts(options: &Options, env: &Env, items: &Items, report: &mut Report) -> Result<()> {

@@ -8,10 +8,10 @@ mod calls;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use armilla_crash::server_process::ServerProcess;
 use armilla_env::Env;
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 use clap::Args;
 
 use crate::bare_server::BareServers;
@@ -46,9 +46,6 @@ pub(crate) struct MeteringOptions {
     /// An older server program, to compare with
     #[arg(long)]
     baseline: Option<PathBuf>,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
     #[command(flatten)]
     setup: Setup,
 }
@@ -124,7 +121,8 @@ pub(crate) fn run(options: &MeteringOptions) -> Result<()> {
 
     ensure!(setup.connections > 0, "there must be a connection");
     let (engine, _) = InProcess::load(setup, &env, items, None)?;
-    let enforced = Setup { server_arguments: PLENTY.map(str::to_owned).to_vec(), ..setup.clone() };
+    let mut enforced = setup.clone();
+    enforced.place.server_arguments = PLENTY.map(str::to_owned).to_vec();
     let mut loaded = vec![
         Loaded::start(
             "HTTP: reads, not enforced",
@@ -136,7 +134,8 @@ pub(crate) fn run(options: &MeteringOptions) -> Result<()> {
         Loaded::start("HTTP: reads, enforced", Servers::new(&enforced, &env)?, PLENTY_RU, setup, items)?,
     ];
     if let Some(baseline) = &options.baseline {
-        let older = Setup { bin: Some(baseline.clone()), ..setup.clone() };
+        let mut older = setup.clone();
+        older.place.bin = Some(baseline.clone());
         let servers = Servers::older(&older, &env)?;
         loaded.push(Loaded::start("HTTP: reads, older program", servers, ONE_PARTITION_RU, setup, items)?);
     }
@@ -161,11 +160,7 @@ pub(crate) fn run(options: &MeteringOptions) -> Result<()> {
 
     let measured = Measured { calls, reads };
     print(options, &measured);
-    if let Some(path) = &options.json {
-        let text = json::to_string(&figures(options, &measured));
-        std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    setup.place.write_figures(&figures(options, &measured))
 }
 
 fn print(options: &MeteringOptions, measured: &Measured) {

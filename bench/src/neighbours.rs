@@ -5,10 +5,9 @@
 
 mod endless;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use armilla_crash::requests::Target;
 use armilla_env::Env;
 use armilla_value::{Object, Value, json};
@@ -19,6 +18,7 @@ use crate::items::{CONTAINER, DATABASE, Items};
 use crate::load::{Pool, drive, from_pool};
 use crate::measure::Latencies;
 use crate::over_http::{loading, pool};
+use crate::place::Place;
 use crate::server::{Ask, Servers, Setup};
 use endless::{Endless, PROCEDURE, PROCEDURE_BODY};
 
@@ -49,18 +49,8 @@ pub(crate) struct NeighbourOptions {
     /// Megabytes of the server's cache, half for items and half for the store's blocks
     #[arg(long, default_value_t = 64)]
     cache_mb: u32,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    bin: Option<PathBuf>,
-    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
-    #[arg(long)]
-    dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    server_arguments: Vec<String>,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Bytes of an item's JSON.
@@ -73,9 +63,7 @@ impl NeighbourOptions {
             seconds: self.seconds,
             partitions: self.partitions,
             cache_mb: self.cache_mb,
-            bin: self.bin.clone(),
-            dir: self.dir.clone(),
-            server_arguments: self.server_arguments.clone(),
+            place: self.place.clone(),
         }
     }
 }
@@ -151,10 +139,7 @@ pub(crate) fn run(options: &NeighbourOptions) -> Result<()> {
         }
     }
     print(options, &lines);
-    if let Some(path) = &options.json {
-        let text = json::to_string(&figures(options, &lines));
-        std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    options.place.write_figures(&figures(options, &lines))?;
     servers.stop(server)
 }
 

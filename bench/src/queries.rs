@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail, ensure};
 use armilla_env::Env;
 use clap::{Args, ValueEnum};
 
+use crate::place::Place;
 use crate::server::{Folder, Servers, Setup, folder};
 use cases::{Case, cases};
 use orders::Orders;
@@ -70,18 +71,8 @@ pub(crate) struct QueryOptions {
     /// Keep the loaded items in this folder, and use them if they are there already
     #[arg(long)]
     keep: Option<PathBuf>,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    bin: Option<PathBuf>,
-    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
-    #[arg(long)]
-    dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    server_arguments: Vec<String>,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// Megabytes of cache for so many items: for items and their index entries, twice over, and never little.
@@ -97,9 +88,7 @@ impl QueryOptions {
             seconds: self.seconds,
             partitions: self.partitions,
             cache_mb: self.cache_mb.unwrap_or_else(|| cache_mb_for(self.items)),
-            bin: self.bin.clone(),
-            dir: self.dir.clone(),
-            server_arguments: self.server_arguments.clone(),
+            place: self.place.clone(),
         }
     }
 
@@ -149,10 +138,7 @@ pub(crate) fn run(options: &QueryOptions) -> Result<()> {
         postgres::measure(options, &setup, &env, orders, &cases, &mut lines, &mut table)?;
     }
     table.print(&lines);
-    if let Some(path) = &options.json {
-        std::fs::write(path, table.json(&lines))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    options.place.write_figures(&table.figures(&lines))?;
     let different: Vec<_> = lines.iter().filter(|line| !line.agrees()).map(|line| line.name).collect();
     ensure!(different.is_empty(), "not all sides gave the same answer to {}", different.join(", "));
     Ok(())

@@ -13,10 +13,11 @@ mod workload;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use armilla_env::Env;
 use clap::Args;
 
+use crate::place::Place;
 use crate::server::Setup;
 use http::OverHttp;
 use postgres::Postgres;
@@ -56,18 +57,8 @@ pub(crate) struct ScriptOptions {
     /// Folder with PostgreSQL's programs [default: where Debian puts them, then those of PATH]
     #[arg(long)]
     postgres_bin: Option<PathBuf>,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    bin: Option<PathBuf>,
-    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
-    #[arg(long)]
-    dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    server_arguments: Vec<String>,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl ScriptOptions {
@@ -77,9 +68,7 @@ impl ScriptOptions {
             seconds: self.seconds,
             partitions: self.partitions,
             cache_mb: self.cache_mb,
-            bin: self.bin.clone(),
-            dir: self.dir.clone(),
-            server_arguments: self.server_arguments.clone(),
+            place: self.place.clone(),
         }
     }
 }
@@ -131,9 +120,6 @@ pub(crate) fn run(options: &ScriptOptions) -> Result<()> {
         }
     }
     table::print(options, &lines, settings.as_deref());
-    if let Some(path) = &options.json {
-        std::fs::write(path, table::json(options, &lines, settings.as_deref()))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    options.place.write_figures(&table::figures(options, &lines, settings.as_deref()))?;
     own.stop()
 }

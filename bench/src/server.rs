@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::items::{CONTAINER, DATABASE, Items};
+use crate::place::Place;
 
 /// Request units a second that one physical partition serves.
 pub(crate) const PARTITION_RU: u32 = 10_000;
@@ -39,15 +40,8 @@ pub(crate) struct Setup {
     /// Megabytes of the server's cache, half for items and half for the store's blocks
     #[arg(long, default_value_t = 64)]
     pub(crate) cache_mb: u32,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    pub(crate) bin: Option<PathBuf>,
-    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
-    #[arg(long)]
-    pub(crate) dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    pub(crate) server_arguments: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: Place,
 }
 
 /// A folder for data: removed in the end, or kept.
@@ -93,11 +87,11 @@ impl Servers {
     /// Returns what starts servers on folders inside of one that is there.
     pub(crate) fn in_folder(setup: &Setup, env: &Env, folder: Folder) -> Result<Servers> {
         let mut arguments = vec!["--cache-mb".to_owned(), setup.cache_mb.to_string()];
-        if !setup.server_arguments.iter().any(|argument| argument.starts_with(THROTTLE)) {
+        if !setup.place.server_arguments.iter().any(|argument| argument.starts_with(THROTTLE)) {
             // What is measured is what the server can do, not what it may.
             arguments.extend([THROTTLE.to_owned(), "off".to_owned()]);
         }
-        arguments.extend_from_slice(&setup.server_arguments);
+        arguments.extend_from_slice(&setup.place.server_arguments);
         Servers::with_arguments(setup, env, folder, arguments)
     }
 
@@ -110,7 +104,7 @@ impl Servers {
     fn with_arguments(setup: &Setup, env: &Env, folder: Folder, arguments: Vec<String>) -> Result<Servers> {
         Ok(Servers {
             env: env.clone(),
-            binary: setup.bin.clone().map_or_else(sibling_binary, Ok)?,
+            binary: setup.place.bin.clone().map_or_else(sibling_binary, Ok)?,
             folder,
             arguments,
             throughput: (setup.partitions * PARTITION_RU).to_string(),
@@ -201,7 +195,7 @@ pub(crate) fn store_options(setup: &Setup) -> StoreOptions {
 
 /// Makes a folder for data, where the setup says.
 pub(crate) fn folder(setup: &Setup) -> Result<TempDir> {
-    match &setup.dir {
+    match &setup.place.dir {
         Some(parent) => tempfile::tempdir_in(parent),
         None => tempfile::tempdir(),
     }

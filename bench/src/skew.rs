@@ -3,14 +3,13 @@
 
 mod demand;
 
-use std::path::PathBuf;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use armilla_env::Env;
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 use clap::Args;
 
 use crate::columns::layout;
+use crate::place::Place;
 use crate::server::{Servers, Setup};
 use demand::{Given, Key, demand};
 
@@ -29,18 +28,8 @@ pub(crate) struct SkewOptions {
     /// Connections that demand more than there is
     #[arg(long, default_value_t = 16)]
     connections: usize,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    bin: Option<PathBuf>,
-    /// Folder in which data folders are made [default: the system's for temporary files]
-    #[arg(long)]
-    dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    server_arguments: Vec<String>,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// One measurement.
@@ -92,26 +81,15 @@ pub(crate) fn run(options: &SkewOptions) -> Result<()> {
         measure(options, &env, partitions, &mut lines)?;
     }
     print(options, &lines);
-    if let Some(path) = &options.json {
-        let text = json::to_string(&figures(options, &lines));
-        std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    options.place.write_figures(&figures(options, &lines))
 }
 
 fn measure(options: &SkewOptions, env: &Env, partitions: u32, lines: &mut Vec<Line>) -> Result<()> {
-    let mut server_arguments = ["--throttle", "on", "--physical-partition-ru"].map(str::to_owned).to_vec();
-    server_arguments.push(options.throughput.div_ceil(partitions).to_string());
-    server_arguments.extend_from_slice(&options.server_arguments);
-    let setup = Setup {
-        connections: options.connections,
-        seconds: 0.0,
-        partitions,
-        cache_mb: 64,
-        bin: options.bin.clone(),
-        dir: options.dir.clone(),
-        server_arguments,
-    };
+    let mut place = options.place.clone();
+    let share_ru = options.throughput.div_ceil(partitions).to_string();
+    let arguments = ["--throttle", "on", "--physical-partition-ru", &share_ru].map(str::to_owned);
+    place.server_arguments.splice(0..0, arguments);
+    let setup = Setup { connections: options.connections, seconds: 0.0, partitions, cache_mb: 64, place };
     let servers = Servers::new(&setup, env)?;
     let server = servers.start("skew")?;
     servers.create_container_of(&server, &options.throughput.to_string())?;

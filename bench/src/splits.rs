@@ -5,7 +5,6 @@
 
 mod traffic;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -21,6 +20,7 @@ use crate::items::{CONTAINER, DATABASE, Items};
 use crate::load::drive;
 use crate::measure::Latencies;
 use crate::over_http::loading;
+use crate::place::Place;
 use crate::server::{Answered, Ask, Servers, Setup};
 use traffic::{Stream, Traffic};
 
@@ -63,18 +63,8 @@ pub(crate) struct SplitOptions {
     /// Megabytes of the server's cache, half for items and half for the store's blocks
     #[arg(long, default_value_t = 64)]
     cache_mb: u32,
-    /// The server program [default: armilla beside this program]
-    #[arg(long)]
-    bin: Option<PathBuf>,
-    /// Folder in which data folders are made; must be on a disk [default: the system's for temporary files]
-    #[arg(long)]
-    dir: Option<PathBuf>,
-    /// A further argument for the server; may be repeated
-    #[arg(long = "server-arg", allow_hyphen_values = true)]
-    server_arguments: Vec<String>,
-    /// File for the figures as JSON
-    #[arg(long)]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
 }
 
 /// What happens, one after the other; the first is not shown.
@@ -102,9 +92,7 @@ impl SplitOptions {
             seconds: self.seconds,
             partitions: 1,
             cache_mb: self.cache_mb,
-            bin: self.bin.clone(),
-            dir: self.dir.clone(),
-            server_arguments: self.server_arguments.clone(),
+            place: self.place.clone(),
         }
     }
 
@@ -142,11 +130,7 @@ pub(crate) fn run(options: &SplitOptions) -> Result<()> {
     measured.took.push(took);
 
     print(options, &measured);
-    if let Some(path) = &options.json {
-        let text = json::to_string(&figures(options, &measured));
-        std::fs::write(path, text + "\n").with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    options.place.write_figures(&figures(options, &measured))
 }
 
 /// Lets clients warm up, then counts for some time; returns how long that was.

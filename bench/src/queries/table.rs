@@ -1,6 +1,6 @@
 //! The table of all queries, for people and as JSON.
 
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 
 use super::cases::Case;
 use super::explained::Explained;
@@ -199,7 +199,7 @@ impl Table {
     }
 
     /// Returns everything as JSON.
-    pub(super) fn json(&self, lines: &[Line]) -> String {
+    pub(super) fn figures(&self, lines: &[Line]) -> Value {
         let mut all = Object::new();
         all.insert("items", self.items as i64);
         all.insert("partitions", i64::from(self.partitions));
@@ -207,7 +207,7 @@ impl Table {
         all.insert("loadedPerSecond", self.loaded_per_second);
         all.insert("postgres", self.postgres.clone());
         all.insert("queries", lines.iter().map(Line::to_value).collect::<Vec<_>>());
-        json::to_string(&Value::Object(all)) + "\n"
+        Value::Object(all)
     }
 }
 
@@ -217,6 +217,8 @@ fn units(hundredths: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use armilla_value::json;
+
     use super::*;
     use crate::queries::orders::Orders;
 

@@ -1,6 +1,6 @@
 //! The table of all ways and how they compare, for people and as JSON.
 
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 
 use super::ScriptOptions;
 use super::workload::{Case, Requests, Spread, Table, Way};
@@ -116,7 +116,7 @@ pub(super) fn print(options: &ScriptOptions, lines: &[Line], postgres: Option<&s
 }
 
 /// Returns everything as JSON.
-pub(super) fn json(options: &ScriptOptions, lines: &[Line], postgres: Option<&str>) -> String {
+pub(super) fn figures(options: &ScriptOptions, lines: &[Line], postgres: Option<&str>) -> Value {
     let mut all = Object::new();
     all.insert("connections", options.connections as i64);
     all.insert("keysPerConnection", options.keys_per_connection as i64);
@@ -131,7 +131,7 @@ pub(super) fn json(options: &ScriptOptions, lines: &[Line], postgres: Option<&st
         compared.insert(name.as_str(), ratio);
     }
     all.insert("ratios", Value::Object(compared));
-    json::to_string(&Value::Object(all)) + "\n"
+    Value::Object(all)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 
 use crate::repository::Repository;
 use crate::selection::Selection;
-use crate::steps::STEPS;
+use crate::steps::{BENCH, CRASH, FEEDS, STEPS};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -27,6 +27,7 @@ commands:
   conformance [OPTION]...  build the server and run the official SDKs against it
   tidy                     rules about the source text that no compiler checks
   crash [ARGUMENT]...      kill the server while it writes; `crash --help` lists the arguments
+  feeds [ARGUMENT]...      read change feeds while the server is killed; `feeds --help` lists the arguments
   bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments
   queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text
@@ -68,8 +69,9 @@ fn run() -> Result<bool> {
             tidy::run(&repository)?;
             Ok(true)
         }
-        "crash" => steps::run_beside_server(&repository, "armilla-crash", rest).map(|()| true),
-        "bench" => steps::run_beside_server(&repository, "armilla-bench", rest).map(|()| true),
+        "crash" => steps::run_beside_server(&repository, CRASH, CRASH, rest).map(|()| true),
+        "feeds" => steps::run_beside_server(&repository, CRASH, FEEDS, rest).map(|()| true),
+        "bench" => steps::run_beside_server(&repository, BENCH, BENCH, rest).map(|()| true),
         "queries" => steps::run_program(&repository, "armilla-testing-queries", rest).map(|()| true),
         "help" | "--help" | "-h" => {
             no_arguments(rest)?;

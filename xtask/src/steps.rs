@@ -26,12 +26,22 @@ pub(crate) struct Step {
 /// The name of the step that builds the server.
 pub(crate) const BUILD: &str = "build";
 
+/// The package that kills servers, with its program of the same name, and its program that reads change feeds.
+pub(crate) const CRASH: &str = "armilla-crash";
+pub(crate) const FEEDS: &str = "armilla-feeds";
+
+/// The package that measures.
+pub(crate) const BENCH: &str = "armilla-bench";
+
 /// Rounds of killing and checking that the crash test makes here, without splits and with them.
 const CRASH_ROUNDS: &str = "10";
 const SPLIT_ROUNDS: &str = "6";
 
+/// Histories in which change feeds are read here.
+const FEED_HISTORIES: &str = "300";
+
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 11] = [
+pub(crate) const STEPS: [Step; 12] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -55,13 +65,19 @@ pub(crate) const STEPS: [Step; 11] = [
     Step {
         needs_server: true,
         ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {
-            crash(repository, &["--rounds", CRASH_ROUNDS])
+            crash(repository, CRASH, &["--rounds", CRASH_ROUNDS])
         })
     },
     Step {
         needs_server: true,
         ..plain("crash-splits", "the same while physical partitions are split and merged", |repository| {
-            crash(repository, &["--splits", "--rounds", SPLIT_ROUNDS])
+            crash(repository, CRASH, &["--splits", "--rounds", SPLIT_ROUNDS])
+        })
+    },
+    Step {
+        needs_server: true,
+        ..plain("feeds", "change feeds read through splits, merges and kills", |repository| {
+            crash(repository, FEEDS, &["--histories", FEED_HISTORIES])
         })
     },
     plain("docs", "the documentation builds, and its links lead somewhere", |repository| {
@@ -78,10 +94,10 @@ const fn sdk(name: &'static str, about: &'static str, run: fn(&Repository) -> Re
     Step { name, about, is_conformance: true, needs_server: true, run }
 }
 
-/// Kills the server that the step `build` made.
-fn crash(repository: &Repository, arguments: &[&str]) -> Result<()> {
+/// Kills the server that the step `build` made, by one of the programs that do so.
+fn crash(repository: &Repository, program: &str, arguments: &[&str]) -> Result<()> {
     let server = repository.server_binary()?;
-    let run = ["run", "--package", "armilla-crash", "--"];
+    let run = ["run", "--package", CRASH, "--bin", program, "--"];
     execute(repository.cargo().args(run).args(arguments).arg("--bin").arg(server))
 }
 
@@ -116,9 +132,15 @@ pub(crate) fn run(repository: &Repository, steps: &[&Step], out: &mut impl Write
 /// Builds the server and a program that drives it, both optimized, and runs the program.
 ///
 /// The program finds the server beside itself, so its arguments are the caller's alone.
-pub(crate) fn run_beside_server(repository: &Repository, package: &str, arguments: &[String]) -> Result<()> {
+pub(crate) fn run_beside_server(
+    repository: &Repository,
+    package: &str,
+    program: &str,
+    arguments: &[String],
+) -> Result<()> {
     execute(repository.cargo().args(["build", "--release", "--package", "armilla-server"]))?;
-    execute(repository.cargo().args(["run", "--release", "--package", package, "--"]).args(arguments))
+    let run = ["run", "--release", "--package", package, "--bin", program, "--"];
+    execute(repository.cargo().args(run).args(arguments))
 }
 
 /// Builds a program and runs it.

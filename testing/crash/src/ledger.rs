@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use armilla_crash::map::MapRange;
+
 use crate::content::Area;
-use crate::map::MapRange;
 
 /// An acknowledged commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -22,7 +22,6 @@ mod banking;
 mod content;
 mod folder;
 mod ledger;
-mod map;
 mod model;
 mod outcome;
 mod round;

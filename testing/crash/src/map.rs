@@ -11,28 +11,31 @@ const RING_MAX: &str = "FF";
 
 /// One range of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MapRange {
-    pub(crate) id: u32,
-    pub(crate) min: String,
-    pub(crate) max: String,
+pub struct MapRange {
+    /// Its id.
+    pub id: u32,
+    /// The first hashed key of its arc, in hexadecimal.
+    pub min: String,
+    /// The hashed key behind its last one.
+    pub max: String,
     /// All its ancestors.
-    pub(crate) parents: Vec<u32>,
+    pub parents: Vec<u32>,
     /// The newest commit.
-    pub(crate) lsn: u64,
+    pub lsn: u64,
 }
 
 /// A map at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Map {
+pub struct Map {
     /// By which the server knows what a client has.
-    pub(crate) etag: String,
+    pub etag: String,
     /// In the order of the ring.
-    pub(crate) ranges: Vec<MapRange>,
+    pub ranges: Vec<MapRange>,
 }
 
 impl Map {
     /// Reads an answer of the server.
-    pub(crate) fn parse(etag: &str, body: &[u8]) -> Result<Map, String> {
+    pub fn parse(etag: &str, body: &[u8]) -> Result<Map, String> {
         let map = json::parse(body).map_err(|error| format!("the partition map is not JSON: {error}"))?;
         let ranges =
             map.get("PartitionKeyRanges").and_then(Value::as_array).ok_or("no PartitionKeyRanges")?;
@@ -44,7 +47,7 @@ impl Map {
     }
 
     /// Lists what keeps the map from being whole.
-    pub(crate) fn faults(&self) -> Vec<String> {
+    pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut end = RING_MIN;
         for range in &self.ranges {
@@ -74,7 +77,7 @@ impl Map {
     }
 
     /// Returns what a client has that held this map and was told what came since.
-    pub(crate) fn told(&self, news: &Map) -> Vec<MapRange> {
+    pub fn told(&self, news: &Map) -> Vec<MapRange> {
         let is_gone = |id: u32| news.ranges.iter().any(|own| own.id == id || own.parents.contains(&id));
         let kept = self.ranges.iter().filter(|own| !is_gone(own.id));
         let mut ranges: Vec<_> = kept.chain(&news.ranges).cloned().collect();
@@ -83,7 +86,7 @@ impl Map {
     }
 
     /// Says whether ranges are those of this map, wherever their commits are.
-    pub(crate) fn has_the_ranges(&self, ranges: &[MapRange]) -> bool {
+    pub fn has_the_ranges(&self, ranges: &[MapRange]) -> bool {
         let arc = |range: &MapRange| (range.id, range.min.clone(), range.max.clone());
         self.ranges.iter().map(arc).eq(ranges.iter().map(arc))
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
+use armilla_crash::map::Map;
 use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
 use armilla_crash::server_process::{CheckOutcome, Launch, ServerProcess};
@@ -19,7 +20,6 @@ use crate::banking::Banking;
 use crate::content::Area;
 use crate::folder;
 use crate::ledger::{Commit, Ledger};
-use crate::map::Map;
 use crate::outcome::Report;
 use crate::setup::{self, DATABASE};
 use crate::splitting::Splitting;
@@ -210,7 +210,7 @@ impl World {
         } else {
             self.check_copy().await?
         };
-        differences.extend(check_failure(&check));
+        differences.extend(check.failure());
         let server = self.launch.start(&self.env).await?;
 
         let begin = self.env.clock.elapsed();
@@ -239,7 +239,7 @@ impl World {
                 "the server ended in peace and left {kept} writes that it had made unanswered"
             ));
         }
-        differences.extend(bad_log_lines(&self.launch.log_since(log_start)?));
+        differences.extend(self.launch.log_complaints(log_start)?);
         let report = Report {
             round: plan.round,
             ended: if plan.graceful { "ended " } else { "killed" },
@@ -278,7 +278,7 @@ impl World {
         }
         if self.splitting.is_some() {
             let check = self.launch.check(&self.env, &self.launch.data_dir).await?;
-            differences.extend(check_failure(&check));
+            differences.extend(check.failure());
             let bytes = folder::bytes(&self.launch.data_dir)?;
             if bytes > FOLDER_BYTES_MAX {
                 differences
@@ -377,36 +377,5 @@ impl World {
             std::fs::remove_dir_all(&copy).context("cannot remove the copy of the data folder")?;
         }
         Ok(outcome)
-    }
-}
-
-fn check_failure(check: &CheckOutcome) -> Option<String> {
-    const CHARACTERS_MAX: usize = 1_000;
-    if check.status.success() {
-        return None;
-    }
-    let output: String = check.output.chars().take(CHARACTERS_MAX).collect();
-    Some(format!("armilla check ended with {}: {output}", check.status))
-}
-
-/// Finds what must not be in the log of a server that was only killed.
-fn bad_log_lines(log: &str) -> Vec<String> {
-    const LINES_MAX: usize = 5;
-    log.lines()
-        .filter(|line| line.contains("ERROR") || line.contains("panicked"))
-        .take(LINES_MAX)
-        .map(|line| format!("the server's log says: {line}"))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bad_lines_of_a_log() {
-        let log = "2025 INFO a\n2025 ERROR b\nthread 'x' panicked at y\n2025 WARN c\n";
-        assert_eq!(bad_log_lines(log).len(), 2);
-        assert!(bad_log_lines("2025 INFO fine\n").is_empty());
     }
 }

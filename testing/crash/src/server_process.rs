@@ -136,9 +136,26 @@ impl Launch {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Finds what must not be in the log, from some byte on, of a server that was only killed.
+    pub fn log_complaints(&self, start: u64) -> Result<Vec<String>> {
+        Ok(complaints(&self.log_since(start)?))
+    }
+
     fn failure(&self, message: &str) -> anyhow::Error {
         let tail = self.log_since(self.log_bytes().saturating_sub(LOG_TAIL_BYTES)).unwrap_or_default();
         anyhow!("{message}; its log ends with:\n{tail}")
+    }
+}
+
+impl CheckOutcome {
+    /// Says what the check found, if it found anything.
+    pub fn failure(&self) -> Option<String> {
+        const CHARACTERS_MAX: usize = 1_000;
+        if self.status.success() {
+            return None;
+        }
+        let output: String = self.output.chars().take(CHARACTERS_MAX).collect();
+        Some(format!("armilla check ended with {}: {output}", self.status))
     }
 }
 
@@ -173,6 +190,15 @@ impl ServerProcess {
     }
 }
 
+fn complaints(log: &str) -> Vec<String> {
+    const LINES_MAX: usize = 5;
+    log.lines()
+        .filter(|line| line.contains("ERROR") || line.contains("panicked"))
+        .take(LINES_MAX)
+        .map(|line| format!("the server's log says: {line}"))
+        .collect()
+}
+
 /// Returns the port and the start time of a ready line.
 fn parse_ready_line(line: &str) -> Option<(u16, u64)> {
     let fields = line.strip_prefix("armilla ready: ")?;
@@ -194,6 +220,13 @@ pub fn sibling_binary() -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bad_lines_of_a_log() {
+        let log = "2025 INFO a\n2025 ERROR b\nthread 'x' panicked at y\n2025 WARN c\n";
+        assert_eq!(complaints(log).len(), 2);
+        assert!(complaints("2025 INFO fine\n").is_empty());
+    }
 
     #[test]
     fn ready_lines() {

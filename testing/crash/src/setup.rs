@@ -2,11 +2,11 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use armilla_crash::http_client::{Connection, Reply};
+use armilla_crash::map::Map;
 use armilla_crash::requests::{Composer, Target};
 use armilla_value::{Value, json};
 
 use crate::content::Area;
-use crate::map::Map;
 
 /// The database that lives through all rounds.
 pub(crate) const DATABASE: &str = "crash";

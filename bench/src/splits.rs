@@ -60,6 +60,9 @@ pub(crate) struct SplitOptions {
     /// Seconds of the measurements before and after
     #[arg(long, default_value_t = 20.0)]
     seconds: f64,
+    /// Leave out the merge
+    #[arg(long)]
+    split_only: bool,
     /// Megabytes of the server's cache, half for items and half for the store's blocks
     #[arg(long, default_value_t = 64)]
     cache_mb: u32,
@@ -152,6 +155,10 @@ fn measure(
     let traffic = Traffic::begin(env, server.address, items, &options.streams(), PHASES.len());
     let mut took = vec![WARM_UP, pass(&traffic, duration)?];
     for (phase, rest) in [(SPLIT, BETWEEN), (MERGE, AFTER)] {
+        if phase == MERGE && options.split_only {
+            took.extend([Duration::ZERO; 2]);
+            continue;
+        }
         eprintln!("{} ...", PHASES[phase]);
         traffic.enter(phase);
         took.push(reshape(env, servers, server, phase == MERGE, &traffic)?);
@@ -257,6 +264,9 @@ fn print(options: &SplitOptions, measured: &Measured) {
     for (requests, phases) in ["reads", "writes"].iter().zip(&measured.latencies) {
         let before = phases[BEFORE].quantile_us(0.99);
         for (phase, latencies) in phases.iter().enumerate().skip(BEFORE) {
+            if latencies.operations() == 0 {
+                continue;
+            }
             let p99 = latencies.quantile_us(0.99);
             rows.push([
                 format!("{requests}, {}", PHASES.get(phase).unwrap_or(&"bare HTTP server")),
@@ -272,6 +282,9 @@ fn print(options: &SplitOptions, measured: &Measured) {
     println!("{}", layout(&HEADINGS.map(str::to_owned), &rows).trim_end());
     for (phase, pause) in [SPLIT, MERGE].into_iter().zip(measured.pauses_ms.iter().map(Some).chain([None; 2]))
     {
+        if measured.took[phase].is_zero() {
+            continue;
+        }
         let pause = pause.map_or("unknown".to_owned(), |pause| format!("{pause:.1} ms"));
         println!("{}: {:.1} s, pause {pause}", PHASES[phase], measured.took[phase].as_secs_f64());
     }
@@ -282,6 +295,9 @@ fn figures(options: &SplitOptions, measured: &Measured) -> Value {
     for (requests, phases) in ["reads", "writes"].iter().zip(&measured.latencies) {
         let before = phases[BEFORE].quantile_us(0.99);
         for (phase, latencies) in phases.iter().enumerate().skip(BEFORE) {
+            if latencies.operations() == 0 {
+                continue;
+            }
             let mut object = Object::new();
             object.insert("requests", *requests);
             object.insert("phase", *PHASES.get(phase).unwrap_or(&"bare HTTP server"));

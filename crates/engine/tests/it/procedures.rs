@@ -180,6 +180,24 @@ async fn queries_do_not_find_what_the_script_deleted() {
     }
 }
 
+/// A logical partition of more than 10,000 items is read in the order of its ids, a few at a time at first.
+#[tokio::test]
+async fn a_query_goes_on_behind_what_the_script_deleted() {
+    let fixture = Fixture::with_container().await;
+    for n in 0..10_050 {
+        fixture.upsert("a", &format!(r#"{{"id":"{n:05}","pk":"a"}}"#)).await;
+    }
+    let text = "function () {
+        for (let n = 0; n < 40; n++) __.deleteDocument(__.getAltLink() + '/docs/000' + (n < 10 ? '0' : '') + n);
+        __.queryDocuments(__.getSelfLink(), 'SELECT VALUE c.id FROM c', { pageSize: 3 }, (err, found) => {
+            if (err) throw err;
+            __.response.setBody(found);
+        });
+    }";
+    let done = fixture.run_text(text, "a", "").await.unwrap();
+    assert_eq!(body(&done), value(r#"["00040","00041","00042"]"#));
+}
+
 #[tokio::test]
 async fn everything_that_was_written_has_one_commit() {
     let fixture = Fixture::with_container().await;

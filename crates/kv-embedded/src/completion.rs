@@ -3,8 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::task::{Context, Poll, Waker};
 
 use armilla_kv::{Error, ErrorKind, Result};
 
@@ -58,21 +57,8 @@ impl Drop for Completion {
 
 impl Waiting {
     /// Blocks the calling thread until the result is there.
-    pub(crate) fn wait(mut self) -> Result<()> {
-        struct Unpark(Thread);
-        impl Wake for Unpark {
-            fn wake(self: Arc<Self>) {
-                self.0.unpark();
-            }
-        }
-        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-        let mut context = Context::from_waker(&waker);
-        loop {
-            match Pin::new(&mut self).poll(&mut context) {
-                Poll::Ready(result) => return result,
-                Poll::Pending => std::thread::park(),
-            }
-        }
+    pub(crate) fn wait(self) -> Result<()> {
+        armilla_kv::block_on(self)
     }
 }
 

@@ -7,6 +7,7 @@ pub mod http_client;
 pub mod map;
 pub mod partitions;
 pub mod process_figures;
+pub mod program;
 pub mod random;
 pub mod requests;
 pub mod server_process;

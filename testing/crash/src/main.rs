@@ -40,6 +40,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
+use armilla_crash::program::{WorkFolder, run_to_exit};
 use armilla_crash::random::Random;
 use armilla_crash::server_process::{Launch, sibling_binary};
 use armilla_env::Env;
@@ -94,20 +95,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    let run = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start threads")
-        .and_then(|runtime| runtime.block_on(run(options)));
-    match run {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the run could not go on: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    run_to_exit(run(Options::parse()))
 }
 
 /// Runs all rounds; returns whether all of them passed.
@@ -116,14 +104,8 @@ async fn run(options: Options) -> Result<bool> {
     ensure!(options.min_ms <= options.max_ms, "--min-ms is more than --max-ms");
     let env = Env::system();
     let seed = options.seed.unwrap_or_else(|| env.clock.now_ms().unsigned_abs());
-    let mut kept = None;
-    let work_dir = match &options.work_dir {
-        Some(folder) => {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-            folder.clone()
-        }
-        None => kept.insert(tempfile::tempdir().context("cannot make a folder")?).path().to_owned(),
-    };
+    let work_folder = WorkFolder::make(options.work_dir.as_deref())?;
+    let work_dir = work_folder.path();
     let launch = Launch {
         binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
         data_dir: work_dir.join("data"),
@@ -169,8 +151,8 @@ async fn run(options: Options) -> Result<bool> {
         }
     }
     let passed = summary.print(seed);
-    if !passed && let Some(folder) = kept {
-        println!("the data and the server's log are kept in {}", folder.keep().display());
+    if !passed {
+        work_folder.keep();
     }
     Ok(passed)
 }

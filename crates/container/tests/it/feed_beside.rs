@@ -8,13 +8,13 @@ use std::time::Duration;
 use armilla_container::{
     ChangeKind, Container, CutBy, FeedMode, FeedStart, Limits, ListScope, Precondition, Priority, WriteMode,
 };
-use armilla_env::{Entropy, Env, SeededEntropy};
+use armilla_env::Env;
 use armilla_kv::memory::MemoryStore;
 
 use crate::feeding::{Follower, property};
 use crate::late_store::LateStore;
 use crate::reshaping::{ids, merge, split};
-use crate::support::{check, definition, key, open};
+use crate::support::{Random, check, definition, key, open};
 
 const ALL_VERSIONS: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
     "changeFeedPolicy":{"retentionDuration":600}}"#;
@@ -23,16 +23,6 @@ const WRITERS: u64 = 3;
 
 /// What was written to each item: the commit, and the value unless it was deleted.
 type History = BTreeMap<(String, String), Vec<(u64, Option<u64>)>>;
-
-struct Random(SeededEntropy);
-
-impl Random {
-    fn below(&self, end: u64) -> u64 {
-        let mut bytes = [0; 8];
-        self.0.fill(&mut bytes);
-        u64::from_le_bytes(bytes) % end
-    }
-}
 
 async fn write(container: Container, random: Random, writer: u64, steps: u64) -> History {
     let mut history = History::new();
@@ -108,7 +98,7 @@ async fn run(seed: u64, throughput: u32) {
     let container = open(store, env, definition(ALL_VERSIONS), throughput, Limits::default());
     let (writing_is_over, following_is_over) =
         (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let random = |number: u64| Random(SeededEntropy::new(seed * 100 + number));
+    let random = |number: u64| Random::new(seed * 100 + number);
     let shaper = tokio::spawn(reshape(container.clone(), random(50), writing_is_over.clone()));
     let mut followers = Vec::new();
     for (place, scope) in [ListScope::All, ListScope::PartitionKey(key(r#"["0-0"]"#))].into_iter().enumerate()

@@ -11,14 +11,14 @@ use armilla_container::{
     BatchStep, ChangeKind, Container, CutBy, ErrorKind, FeedMode, FeedPage, FeedStart, Limits, ListScope,
     PartitionMap, Policy, Precondition, Priority, ReadCost, StepDone, Supply, WriteMode, check_partition,
 };
-use armilla_env::{Entropy, Env, SeededEntropy, SimulatedClock};
+use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
 use armilla_kv::memory::MemoryStore;
 use armilla_value::{HashVersion, HashedKey, hashed_key};
 
 use crate::feeding::{Follower, arc, property};
 use crate::reshaping::{begin_merge_anew, begin_split_anew, ids};
-use crate::support::{check, definition, identity, key, ranges};
+use crate::support::{Random, check, definition, identity, key, ranges};
 
 const LATEST: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
 
@@ -28,16 +28,6 @@ const ALL_VERSIONS: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
 const KEYS: u64 = 12;
 const IDS: u64 = 5;
 const RETENTION_SECONDS: u64 = 600;
-
-struct Random(SeededEntropy);
-
-impl Random {
-    fn below(&self, end: u64) -> u64 {
-        let mut bytes = [0; 8];
-        self.0.fill(&mut bytes);
-        u64::from_le_bytes(bytes) % end
-    }
-}
 
 type Name = (u64, u64);
 
@@ -102,7 +92,7 @@ impl Model {
         let (env, clock) = Env::simulated(seed);
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let text = if keeps_all { ALL_VERSIONS } else { LATEST };
-        let random = Random(SeededEntropy::new(seed));
+        let random = Random::new(seed);
         let throughput = [400, 20_000][random.below(2) as usize];
         let ranges = ranges(&definition(text), throughput, &Limits::default());
         let container = open(store.clone(), env.clone(), text, PartitionMap { version: 1, ranges });

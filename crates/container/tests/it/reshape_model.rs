@@ -10,13 +10,13 @@ use armilla_container::{
     BatchStep, Container, CutBy, ErrorKind, Limits, ListRequest, ListScope, Precondition, Priority, ReadCost,
     SessionToken, WriteMode,
 };
-use armilla_env::{Entropy, Env, SeededEntropy};
+use armilla_env::Env;
 use armilla_kv::Store;
 use armilla_kv::memory::MemoryStore;
 
 use crate::late_store::LateStore;
 use crate::reshaping::{ids, merge, split};
-use crate::support::{check, definition, key, open, run, value};
+use crate::support::{Random, check, definition, key, open, run, value};
 
 const DEFINITION: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
     "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]},
@@ -24,16 +24,6 @@ const DEFINITION: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
 
 const ALL_VERSIONS: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
     "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]},"changeFeedPolicy":{"retentionDuration":600}}"#;
-
-struct Random(SeededEntropy);
-
-impl Random {
-    fn below(&self, end: u64) -> u64 {
-        let mut bytes = [0; 8];
-        self.0.fill(&mut bytes);
-        u64::from_le_bytes(bytes) % end
-    }
-}
 
 /// What one logical partition holds: ids with their numbers, which are unique.
 type Model = BTreeMap<u64, u64>;
@@ -187,7 +177,7 @@ async fn run_model(store: Arc<dyn Store>, text: &str, throughput: u32, seed: u64
     let is_over = Arc::new(AtomicBool::new(false));
     let shaper = {
         let (container, is_over) = (container.clone(), is_over.clone());
-        let random = Random(SeededEntropy::new(seed));
+        let random = Random::new(seed);
         tokio::spawn(async move {
             let mut count = 0;
             while !is_over.load(Ordering::Relaxed) || count < 4 {
@@ -209,7 +199,7 @@ async fn run_model(store: Arc<dyn Store>, text: &str, throughput: u32, seed: u64
         .map(|number| {
             let mut client = Client {
                 container: container.clone(),
-                random: Random(SeededEntropy::new(seed * 100 + number)),
+                random: Random::new(seed * 100 + number),
                 number,
                 models: vec![Model::new(); 6],
                 seen: SessionToken::default(),

@@ -9,7 +9,7 @@ use armilla_container::{
     Priority, Range, ReadCost, SessionToken, Supply, Transaction, WriteMode, Written, check_partition,
     initial_ranges,
 };
-use armilla_env::{Env, SimulatedClock};
+use armilla_env::{Entropy, Env, SeededEntropy, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Batch, Family, Scan, Space, SpaceId, Store, StoreStats};
 use armilla_value::rid::{ContainerRid, DatabaseRid};
@@ -296,4 +296,19 @@ pub(crate) async fn run<T>(
         }
     }
     unreachable!("attempts do not run out")
+}
+
+/// Choices that follow from a seed.
+pub(crate) struct Random(SeededEntropy);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(SeededEntropy::new(seed))
+    }
+
+    pub(crate) fn below(&self, end: u64) -> u64 {
+        let mut bytes = [0; 8];
+        self.0.fill(&mut bytes);
+        u64::from_le_bytes(bytes) % end
+    }
 }

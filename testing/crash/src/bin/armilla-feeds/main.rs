@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use armilla_crash::program::{WorkFolder, run_to_exit};
 use armilla_crash::random::Random;
 use armilla_crash::server_process::{Launch, sibling_binary};
 use armilla_env::Env;
@@ -107,20 +108,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let options = Options::parse();
-    let run = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start threads")
-        .and_then(|runtime| runtime.block_on(run(options)));
-    match run {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            println!("the run could not go on: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    run_to_exit(run(Options::parse()))
 }
 
 /// Makes all histories; returns whether all of them passed.
@@ -129,14 +117,8 @@ async fn run(options: Options) -> Result<bool> {
     ensure!(options.min_ms <= options.max_ms, "--min-ms is more than --max-ms");
     let env = Env::system();
     let seed = options.seed.unwrap_or_else(|| env.clock.now_ms().unsigned_abs());
-    let mut kept = None;
-    let work_dir = match &options.work_dir {
-        Some(folder) => {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-            folder.clone()
-        }
-        None => kept.insert(tempfile::tempdir().context("cannot make a folder")?).path().to_owned(),
-    };
+    let work_folder = WorkFolder::make(options.work_dir.as_deref())?;
+    let work_dir = work_folder.path();
     let mut arguments = vec!["--throttle".to_owned(), "off".to_owned()];
     arguments.extend_from_slice(&options.server_arguments);
     let launch = Launch {
@@ -170,7 +152,7 @@ async fn run(options: Options) -> Result<bool> {
         is_over: is_over.clone(),
     };
     let keeping = tokio::spawn(keeper.keep(is_done));
-    let report = make_histories(&options, seed, &env, &line_seen, &is_over, &work_dir).await?;
+    let report = make_histories(&options, seed, &env, &line_seen, &is_over, work_dir).await?;
     // The keeper has left already if something was wrong with the server.
     let _ = done.send(());
     let ordeal = keeping.await?;
@@ -181,9 +163,7 @@ async fn run(options: Options) -> Result<bool> {
     let failed = report.failed + u64::from(!ordeal.differences.is_empty());
     if failed > 0 {
         println!("failed with --seed {seed}");
-        if let Some(folder) = kept {
-            println!("the data and the server's log are kept in {}", folder.keep().display());
-        }
+        work_folder.keep();
     }
     let broken_off = report.broken_off;
     println!("{} histories passed, {failed} failed, {broken_off} broken off", report.passed);

@@ -24,6 +24,7 @@ mod keys;
 mod limits;
 mod open;
 mod options;
+mod priority;
 mod queue;
 mod reclaim;
 mod records;

@@ -9,7 +9,13 @@ pub(crate) const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub(crate) const GROUP_OPS_MAX: usize = 100_000;
 
 /// Keys that one step of reclaiming a dropped space removes.
-pub(crate) const RECLAIM_KEYS: usize = 1_000;
+pub(crate) const RECLAIM_KEYS: usize = 250;
+
+/// So many times as long as a step took, reclaiming rests after it while clients write.
+pub(crate) const RECLAIM_RESTS_PER_STEP: u32 = 2;
+
+/// Longest rest between two steps.
+pub(crate) const RECLAIM_REST_MAX: Duration = Duration::from_millis(100);
 
 /// Longest time that reclaiming waits for the clients to fall silent before it takes a turn.
 pub(crate) const RECLAIM_WAIT_MAX: Duration = Duration::from_millis(250);

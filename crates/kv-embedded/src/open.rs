@@ -11,6 +11,7 @@ use crate::failure;
 use crate::format;
 use crate::journal;
 use crate::options::{KEYSPACE_NAMES, KEYSPACES, Options, RECORDS, layout};
+use crate::priority::standing_back;
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::records;
@@ -52,7 +53,7 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<(Shared, u64)> {
     if written_with != Some(options.durability) {
         format::write(path, options.durability)?;
     }
-    let (db, keyspaces) = open_engine(&engine_path, &options)?;
+    let (db, keyspaces) = standing_back(|| open_engine(&engine_path, &options))?;
     check_groups(&keyspaces, path)?;
     let loaded = records::load(&db.snapshot(), &keyspaces[RECORDS])?;
     let group = match (loaded.group, journaled) {

@@ -5,6 +5,7 @@
 //! again from the records when the store is opened.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use armilla_kv::id_set::IdSet;
@@ -15,8 +16,9 @@ use crate::failure;
 use crate::keys::{self, EngineOp};
 use crate::limits::{
     OP_OVERHEAD_BYTES, RECLAIM_KEYS, RECLAIM_PRESSURE_PERCENT_MAX, RECLAIM_PRESSURE_POLL_PERIOD,
-    RECLAIM_PRESSURE_WAIT_MAX,
+    RECLAIM_PRESSURE_WAIT_MAX, RECLAIM_REST_MAX, RECLAIM_RESTS_PER_STEP,
 };
+use crate::priority::stand_back;
 use crate::queue::Priority;
 use crate::records;
 use crate::shared::Shared;
@@ -89,6 +91,7 @@ impl Reclaim {
 
 /// Reclaims until told to stop or until the store takes no more writes.
 pub(crate) fn run(shared: &Arc<Shared>) {
+    stand_back();
     while let Some(id) = shared.reclaim.next() {
         if let Err(error) = reclaim(shared, SpaceId(id)) {
             if error.kind() != ErrorKind::Closed {
@@ -104,11 +107,16 @@ fn reclaim(shared: &Arc<Shared>, id: SpaceId) -> Result<()> {
         let mut from = keys::prefixed(id, &[]);
         loop {
             give_way(shared);
+            let (started, commits) = (now(), shared.counters.commits.load(Ordering::Relaxed));
             let (ops, last) = next_keys(shared, id, family, &from)?;
             let Some(last) = last else { break };
             write(shared, ops)?;
             if shared.reclaim.is_stopping() {
                 return Err(Error::new(ErrorKind::Closed, "the store is closing"));
+            }
+            // While clients write, it leaves them most of the writer's time.
+            if shared.counters.commits.load(Ordering::Relaxed) != commits {
+                std::thread::sleep((RECLAIM_RESTS_PER_STEP * started.elapsed()).min(RECLAIM_REST_MAX));
             }
             // Above the last key, so that the next step does not walk over what this one removed.
             from = last;

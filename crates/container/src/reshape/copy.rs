@@ -148,7 +148,11 @@ impl Copy {
     /// Copies everything; tells after each step how many items were copied so far, and returns that.
     pub(super) async fn run_whole(self, pace: Pace, progress: impl Fn(u64)) -> Result<u64> {
         let copy = Arc::new(self);
-        Arc::clone(&copy).run(Pass::Log(Bound::Unbounded), pace, |_| {}).await?;
+        // Most logs hold newest versions alone, which come with their items: reading all of those for nothing took longer
+        // than copying.
+        if copy.keeps_older() {
+            Arc::clone(&copy).run(Pass::Log(Bound::Unbounded), pace, |_| {}).await?;
+        }
         let mut items = 0;
         let copied = copy.run(Pass::Items(Bound::Unbounded), pace, |count| {
             items += count as u64;
@@ -291,6 +295,11 @@ impl Copy {
             self.queue(queues, Adopted { key, lsn, change: Some(change), state })?;
         }
         Ok(())
+    }
+
+    /// Returns whether any entry can be wanted that is not about an item as it is now.
+    fn keeps_older(&self) -> bool {
+        self.log.as_ref().is_some_and(|log| log.is_complete_at(u64::MAX))
     }
 
     /// Returns whether an entry is wanted that is not about an item as it is now: of a log that has all versions from some

@@ -42,6 +42,7 @@ use crate::limits::{
     GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, Limits, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS,
     TRIM_STEP_BYTES,
 };
+use crate::moment::Moments;
 use crate::purge::DueCursor;
 use crate::ranges::Range;
 use crate::recount;
@@ -54,6 +55,7 @@ use crate::write::Intent;
 
 mod adopt;
 mod gate;
+mod moments;
 
 pub(crate) use adopt::Landing;
 pub(crate) use gate::{Gate, Growth, Never, Unqueued};
@@ -74,6 +76,8 @@ pub(crate) struct Partition {
     commits: watch::Sender<u64>,
     /// How many numbers were given: never less than is stored, and never less than it was.
     sequence: AtomicU64,
+    /// Gives versions their moments.
+    moments: Moments,
     /// What the running committer goes on from; nobody else takes this.
     settled: Mutex<Settled>,
     /// What is known of the index, for everybody else.
@@ -199,6 +203,7 @@ impl Partition {
             lsn: AtomicU64::new(counters.lsn),
             commits: watch::Sender::new(counters.lsn),
             sequence: AtomicU64::new(counters.sequence),
+            moments: Moments::default(),
             space: RwLock::new(space),
             totals: RwLock::new(counters.clone()),
             settled: Mutex::new(Settled::new(counters, index.clone()).with_log(log)),

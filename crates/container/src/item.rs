@@ -1,8 +1,10 @@
 //! One stored item: a fixed header followed by the stored form of its JSON.
 //!
-//! The header holds what the server adds to an item: its commit number, its item number, its time stamp. The
-//! system properties that clients see are made from it when the item is written out; they are never stored.
+//! The header holds what the server adds to an item: its commit number, its item number, its moment. The system
+//! properties that clients see are made from it when the item is written out; they are never stored.
 //! Byte by byte: `docs/on-disk.md`.
+//!
+//! Not here: where moments come from (`moment`).
 
 use std::fmt;
 
@@ -11,27 +13,39 @@ use armilla_value::stored::Stored;
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
+use crate::moment::{Moment, TICKS_PER_SECOND};
 
 /// Properties of an item that belong to the server: dropped on the way in, added on the way out.
 pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
 
-/// Bytes before the stored form in the value of an item without a stamp.
-pub(crate) const HEADER_BYTES: usize = 28;
+/// Bytes of the fields that every header begins with.
+const FIXED_BYTES: usize = 28;
 
-/// Bytes before the stored form in the value of an item with a stamp.
-pub(crate) const STAMPED_HEADER_BYTES: usize = HEADER_BYTES + 8;
+/// Bytes of the ticks of the second, of a stamp, and of the operation that is shown.
+const TICKS_BYTES: usize = 4;
+const STAMP_BYTES: usize = 8;
+const SHOWN_OPERATION_BYTES: usize = 2;
 
+/// The first version: its moment is known to the second only, as it is in the next two. None of the three is written any
+/// more, but where an item is stored again as it is.
 const FORMAT_VERSION: u8 = 1;
 
-/// The version of an item whose header ends with a stamp. A program that knows of none refuses it.
+/// The version of an item whose header ends with a stamp.
 const STAMPED_VERSION: u8 = 2;
 
-/// The version of an item that another number stands for in its etag than that of its operation. Behind the header it
-/// has a stamp, or zeros, and that number. A program that knows of none refuses it.
+/// The version of an item that another number stands for in its etag than that of its operation. Behind the fixed fields
+/// it has a stamp, or zeros, and that number.
 const RENUMBERED_VERSION: u8 = 3;
 
-/// Bytes before the stored form in the value of such an item.
-const RENUMBERED_HEADER_BYTES: usize = STAMPED_HEADER_BYTES + 2;
+/// The version of an item that has a moment. Its second byte says what else is there. A program that knows of no moments
+/// refuses it.
+const MOMENT_VERSION: u8 = 4;
+
+/// Set in the second byte where there is a stamp.
+const STAMP_FLAG: u8 = 1;
+
+/// Set in the second byte where another operation stands in the etag.
+const SHOWN_OPERATION_FLAG: u8 = 2;
 
 /// Set in every stamp, so that no stamp is a commit number.
 const STAMP_BIT: u64 = 1 << 63;
@@ -47,6 +61,8 @@ pub struct ItemHeader {
     pub number: u64,
     /// Seconds since 1970 UTC when this version was written.
     pub ts: u32,
+    /// How many ticks of 100 ns of that second had passed; `None` in a version from before that was kept.
+    pub second_ticks: Option<u32>,
     /// The item's own time to live in seconds, -1 for never, 0 where it has none.
     pub ttl: i32,
     /// What stands in the etag in the place of the commit, where the version was shown before its commit was known.
@@ -97,68 +113,150 @@ impl ItemHeader {
         last_second(self.ts, ttl).is_some_and(|last| now > last)
     }
 
+    /// Returns when this version was written.
+    pub fn moment(&self) -> Moment {
+        match self.second_ticks {
+            Some(ticks) => Moment::in_second(self.ts, ticks),
+            None => self.etag(0).moment(),
+        }
+    }
+
+    fn etag(&self, salt: u16) -> ETag {
+        let first = self.stamp.map_or(self.lsn, |stamp| stamp.0);
+        let operation = self.shown_operation.unwrap_or(self.operation);
+        match self.second_ticks {
+            Some(ticks) => {
+                let moment = Moment::in_second(self.ts, ticks);
+                ETag::new(moment.ticks(), operation, salt, first as u32)
+            }
+            None => ETag::new(first, operation, salt, self.ts),
+        }
+    }
+
+    fn format_version(&self) -> u8 {
+        match (self.second_ticks, self.stamp, self.shown_operation) {
+            (Some(_), _, _) => MOMENT_VERSION,
+            (None, _, Some(_)) => RENUMBERED_VERSION,
+            (None, Some(_), None) => STAMPED_VERSION,
+            (None, None, None) => FORMAT_VERSION,
+        }
+    }
+
+    /// Returns whether there is room for a stamp: the version with another operation has it in any case, unless it has a
+    /// moment.
+    fn has_stamp_field(&self) -> bool {
+        self.stamp.is_some() || self.format_version() == RENUMBERED_VERSION
+    }
+
     /// Returns how many bytes stand before the stored form.
     pub(crate) fn bytes_len(&self) -> usize {
-        match (self.stamp, self.shown_operation) {
-            (_, Some(_)) => RENUMBERED_HEADER_BYTES,
-            (Some(_), None) => STAMPED_HEADER_BYTES,
-            (None, None) => HEADER_BYTES,
-        }
+        let bytes_if = |is_there: bool, bytes: usize| if is_there { bytes } else { 0 };
+        FIXED_BYTES
+            + bytes_if(self.second_ticks.is_some(), TICKS_BYTES)
+            + bytes_if(self.has_stamp_field(), STAMP_BYTES)
+            + bytes_if(self.shown_operation.is_some(), SHOWN_OPERATION_BYTES)
     }
 
     /// Writes the header into the room before the stored form.
     pub(crate) fn write(&self, out: &mut [u8]) {
-        out[0] = match (self.stamp, self.shown_operation) {
-            (_, Some(_)) => RENUMBERED_VERSION,
-            (Some(_), None) => STAMPED_VERSION,
-            (None, None) => FORMAT_VERSION,
+        let version = self.format_version();
+        let flag_if = |is_there: bool, flag: u8| if is_there { flag } else { 0 };
+        out[0] = version;
+        out[1] = match version {
+            MOMENT_VERSION => {
+                flag_if(self.stamp.is_some(), STAMP_FLAG)
+                    | flag_if(self.shown_operation.is_some(), SHOWN_OPERATION_FLAG)
+            }
+            _ => 0,
         };
-        out[1] = 0;
         out[2..4].copy_from_slice(&self.operation.to_be_bytes());
         out[4..8].copy_from_slice(&self.ts.to_be_bytes());
         out[8..16].copy_from_slice(&self.lsn.to_be_bytes());
         out[16..24].copy_from_slice(&self.number.to_be_bytes());
         out[24..28].copy_from_slice(&self.ttl.to_be_bytes());
-        if self.stamp.is_some() || self.shown_operation.is_some() {
-            let stamp = self.stamp.map_or(0, |stamp| stamp.0);
-            out[HEADER_BYTES..STAMPED_HEADER_BYTES].copy_from_slice(&stamp.to_be_bytes());
+        let mut at = FIXED_BYTES;
+        let mut put = |bytes: &[u8]| {
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        if let Some(ticks) = self.second_ticks {
+            put(&ticks.to_be_bytes());
+        }
+        if self.has_stamp_field() {
+            put(&self.stamp.map_or(0, |stamp| stamp.0).to_be_bytes());
         }
         if let Some(shown) = self.shown_operation {
-            out[STAMPED_HEADER_BYTES..RENUMBERED_HEADER_BYTES].copy_from_slice(&shown.to_be_bytes());
+            put(&shown.to_be_bytes());
         }
     }
 
     fn read(bytes: &[u8]) -> Option<ItemHeader> {
-        let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>()?;
-        let read_stamp = || {
-            let (stamp, rest) = rest.split_first_chunk::<8>()?;
-            Some((u64::from_be_bytes(*stamp), rest))
+        let (header, mut rest) = bytes.split_first_chunk::<FIXED_BYTES>()?;
+        let mut read = ItemHeader {
+            operation: u16::from_be_bytes([header[2], header[3]]),
+            ts: u32_at(header, 4),
+            second_ticks: None,
+            lsn: u64_at(header, 8),
+            number: u64_at(header, 16),
+            ttl: u32_at(header, 24).cast_signed(),
+            stamp: None,
+            shown_operation: None,
         };
-        let (stamp, shown_operation) = match header[..2] {
-            [FORMAT_VERSION, 0] => (None, None),
-            [STAMPED_VERSION, 0] => (Some(read_stamp()?.0), None),
+        match header[..2] {
+            [FORMAT_VERSION, 0] => {}
+            [STAMPED_VERSION, 0] => read.stamp = Some(read_stamp(&mut rest)?),
             [RENUMBERED_VERSION, 0] => {
-                let (stamp, rest) = read_stamp()?;
-                let (shown, _) = rest.split_first_chunk::<2>()?;
-                ((stamp != 0).then_some(stamp), Some(u16::from_be_bytes(*shown)))
+                read.stamp = match rest.strip_prefix(&[0; STAMP_BYTES]) {
+                    Some(behind) => {
+                        rest = behind;
+                        None
+                    }
+                    None => Some(read_stamp(&mut rest)?),
+                };
+                read.shown_operation = Some(read_shown_operation(&mut rest)?);
+            }
+            [MOMENT_VERSION, flags] if flags & !(STAMP_FLAG | SHOWN_OPERATION_FLAG) == 0 => {
+                let ticks = u32::from_be_bytes(*split_first(&mut rest)?);
+                read.second_ticks = Some(Some(ticks).filter(|ticks| *ticks < TICKS_PER_SECOND)?);
+                if flags & STAMP_FLAG != 0 {
+                    read.stamp = Some(read_stamp(&mut rest)?);
+                }
+                if flags & SHOWN_OPERATION_FLAG != 0 {
+                    read.shown_operation = Some(read_shown_operation(&mut rest)?);
+                }
             }
             _ => return None,
-        };
-        if stamp.is_some_and(|stamp| stamp & STAMP_BIT == 0) {
-            return None;
         }
-        let u64_at = |at: usize| u64::from_be_bytes(header[at..at + 8].try_into().expect("eight bytes"));
-        let u32_at = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
-        Some(ItemHeader {
-            operation: u16::from_be_bytes([header[2], header[3]]),
-            ts: u32_at(4),
-            lsn: u64_at(8),
-            number: u64_at(16),
-            ttl: u32_at(24).cast_signed(),
-            stamp: stamp.map(Stamp),
-            shown_operation,
-        })
+        Some(read)
     }
+}
+
+fn u64_at(header: &[u8; FIXED_BYTES], at: usize) -> u64 {
+    u64::from_be_bytes(header[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn u32_at(header: &[u8; FIXED_BYTES], at: usize) -> u32 {
+    u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn split_first<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (first, behind) = rest.split_first_chunk()?;
+    *rest = behind;
+    Some(first)
+}
+
+fn read_stamp(rest: &mut &[u8]) -> Option<Stamp> {
+    let stamp = u64::from_be_bytes(*split_first(rest)?);
+    (stamp & STAMP_BIT != 0).then_some(Stamp(stamp))
+}
+
+fn read_shown_operation(rest: &mut &[u8]) -> Option<u16> {
+    Some(u16::from_be_bytes(*split_first(rest)?))
+}
+
+/// Returns how many bytes stand before the stored form of a version that is about to be written.
+pub(crate) fn new_header_bytes(has_stamp: bool) -> usize {
+    FIXED_BYTES + TICKS_BYTES + if has_stamp { STAMP_BYTES } else { 0 }
 }
 
 /// Returns the last second in which something lives, given since when and for how long; nothing where it lives for ever,
@@ -233,10 +331,12 @@ impl Item {
 
     /// Returns the item's etag in a container.
     pub fn etag(&self, identity: &ContainerIdentity) -> ETag {
-        let header = &self.header;
-        let first = header.stamp.map_or(header.lsn, |stamp| stamp.0);
-        let operation = header.shown_operation.unwrap_or(header.operation);
-        ETag::new(first, operation, identity.etag_salt, header.ts)
+        self.header.etag(identity.etag_salt)
+    }
+
+    /// Returns when this version was written: the moment of its etag.
+    pub fn moment(&self) -> Moment {
+        self.header.moment()
     }
 
     /// Returns the item's resource id in a container.
@@ -320,17 +420,38 @@ impl ContainerIdentity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ETag([u8; 16]);
 
+/// How many ticks lie between two commits where those of a second are made up, so that operations find room between.
+const OPERATIONS_APART: u64 = 1_024;
+
 impl ETag {
     const TEXT_BYTES: usize = 36;
 
-    /// Makes an etag from what makes a version unique.
-    pub fn new(lsn: u64, operation: u16, salt: u16, ts: u32) -> ETag {
+    /// Makes an etag from what makes a version unique. An item's begins with the ticks of its moment and ends with the
+    /// low half of its commit number or stamp; an older one, and that of any other resource, begins with a number that
+    /// counts versions, or a stamp, and ends with its time stamp.
+    pub fn new(first: u64, operation: u16, salt: u16, last: u32) -> ETag {
         let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&lsn.to_be_bytes());
+        bytes[..8].copy_from_slice(&first.to_be_bytes());
         bytes[8..10].copy_from_slice(&operation.to_be_bytes());
         bytes[10..12].copy_from_slice(&salt.to_be_bytes());
-        bytes[12..].copy_from_slice(&ts.to_be_bytes());
+        bytes[12..].copy_from_slice(&last.to_be_bytes());
         ETag(bytes)
+    }
+
+    /// Returns when the version was written. Where the etag says the second only, the ticks in it are made from what
+    /// tells its versions apart: the same for the same etag, and nearly always others for another.
+    pub fn moment(&self) -> Moment {
+        let [first @ .., _, _, _, _, _, _, _, _] = self.0;
+        let first = u64::from_be_bytes(first);
+        // No moment of our era begins with a zero, no number of versions with anything else, and every stamp with its bit.
+        if matches!(self.0[0], 0x01..=0x7F) {
+            return Moment::from_ticks(first);
+        }
+        let operation = u16::from_be_bytes([self.0[8], self.0[9]]);
+        let ts = u32::from_be_bytes([self.0[12], self.0[13], self.0[14], self.0[15]]);
+        let ticks_max = u64::from(TICKS_PER_SECOND);
+        let number = (first & !STAMP_BIT) % ticks_max * OPERATIONS_APART + u64::from(operation);
+        Moment::in_second(ts, (number % ticks_max) as u32)
     }
 
     /// Reads an etag as clients send it, with or without double quotes. `None` for one that we never gave.

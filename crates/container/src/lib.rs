@@ -30,6 +30,7 @@ mod layout;
 mod limits;
 mod list;
 mod map;
+mod moment;
 mod page;
 mod patch;
 mod purge;
@@ -67,6 +68,7 @@ pub use limits::{
     TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX,
 };
 pub use list::{ItemPage, ListRequest, ListScope};
+pub use moment::Moment;
 pub use patch::{Condition, Operation, Patch, Pointer};
 pub use ranges::{FIRST_MAP_VERSION, PartitionMap, Range, initial_ranges};
 pub use reader::{PartitionReader, ReadScope};

@@ -335,9 +335,12 @@ impl Reshape {
             Error::new(ErrorKind::Internal, "a reshape is closed before its children are there")
         })?;
         let lsn = self.parents.iter().map(|parent| parent.copied_lsn).max().unwrap_or(0) + 1;
+        // Nobody writes to the parents any more, and what they wrote may be ahead of the clock.
+        let latest = self.parents.iter().map(|parent| parent.partition.latest_moment()).max();
+        let latest = latest.expect("a reshape has parents");
         let merged = match &self.parents[..] {
             [parent] => parent.merged,
-            _ => Some(Merged { lsn, ts: self.parents[0].partition.now_seconds() }),
+            _ => Some(Merged { lsn, ts: latest.second() }),
         };
         let seal = |(child, range): (&Child, &Range)| {
             child.partition.seal(lsn, layout.clone(), self.joined_log(range, lsn), merged)
@@ -350,6 +353,7 @@ impl Reshape {
         on_blocking_thread(move || {
             let open = |range: Range| {
                 let partition = container.open_partition(&range, layout.clone())?;
+                partition.skip_moments(latest);
                 Ok((range, Arc::new(partition)))
             };
             ranges.into_iter().map(open).collect()

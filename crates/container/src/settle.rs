@@ -26,9 +26,10 @@ use crate::feed::ChangeKind;
 use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
 use crate::keys::{self, LogicalKey};
 use crate::limits::{GROUP_BYTES_MAX, GROUP_RECORDS_MAX};
+use crate::moment::Moment;
 use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
-use crate::write::{self, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
+use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
 mod adopt;
 mod draft;
@@ -118,7 +119,8 @@ pub(crate) struct Group<'a> {
     partition: &'a Partition,
     base: Base<'a>,
     settled: &'a Settled,
-    ts: u32,
+    /// What the clock showed when the group was begun.
+    clock: Moment,
     /// Whether deletes leave entries in the change log also where it keeps the latest versions only: somebody is copying the
     /// partition and would not hear of them.
     logs_removals: bool,
@@ -137,7 +139,7 @@ impl<'a> Group<'a> {
             partition,
             base: Base::Store(space),
             settled,
-            ts: now,
+            clock: Moment::now(partition.env.clock.as_ref()),
             logs_removals: partition.is_reshaping(),
             now,
             effects,
@@ -282,6 +284,7 @@ impl<'a> Group<'a> {
         old: &Item,
     ) -> Result<Position> {
         let header = *old.header();
+        let ts = self.partition.next_moment(self.clock, Some(old))?.second();
         let index_change = self.index_change(header.number, Some(old), None)?;
         let change = SizeChange::of_item(key, Some(old.bytes().len()), None, index_change.growth());
         let resized = self.resized(keys::size(logical), change)?;
@@ -295,7 +298,7 @@ impl<'a> Group<'a> {
         }
         self.record(Family::Number, keys::number(header.number), None);
         self.change_expiry(Some(&header), None);
-        let (position, _) = self.log(plan, kind, Some(old), header.number, key.clone(), self.ts);
+        let (position, _) = self.log(plan, kind, Some(old), header.number, key.clone(), ts);
         self.resize(resized, Some(position.lsn));
         self.effects.set_item(key.clone(), None);
         Ok(position)
@@ -311,7 +314,6 @@ impl<'a> Group<'a> {
     ) -> Result<Written> {
         let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl, drafted } =
             prepared;
-        let ts = drafted.map_or(self.ts, |drafted| drafted.ts);
         let entries_before = self.effects.index.all().0;
         let old_unique = match &old {
             Some(old) => write::unique_keys(plan, old.stored().root()),
@@ -342,7 +344,18 @@ impl<'a> Group<'a> {
             (None, None) => self.partition.reserve_number()?,
         };
         let stamp = drafted.map(|drafted| drafted.stamp);
-        let mut header = ItemHeader { lsn: 0, operation: 0, number, ts, ttl, stamp, shown_operation: None };
+        let moment = self.moment(old.as_ref(), drafted)?;
+        let ts = moment.second();
+        let mut header = ItemHeader {
+            lsn: 0,
+            operation: 0,
+            number,
+            ts,
+            second_ticks: Some(moment.ticks_of_second()),
+            ttl,
+            stamp,
+            shown_operation: None,
+        };
         let encoded = Stored::open(&value[header.bytes_len()..])
             .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
         let new = NewVersion {
@@ -431,6 +444,15 @@ impl<'a> Group<'a> {
         Ok(Written { kind, item, charge, position })
     }
 
+    /// Returns the moment of a new version: the one that was drafted, unless what it replaces is later, which the draft finds
+    /// out and its commit then need not.
+    fn moment(&self, old: Option<&Item>, drafted: Option<Drafted>) -> Result<Moment> {
+        match drafted {
+            Some(drafted) if old.is_none_or(|old| old.moment() < drafted.moment) => Ok(drafted.moment),
+            _ => self.partition.next_moment(self.clock, old),
+        }
+    }
+
     /// Returns what a write costs, and takes note that the transaction knows the item from now on.
     fn charge(&mut self, work: &Work, key: &Bytes) -> RequestUnits {
         let Some(scope) = &mut self.scope else { return price(work, ReadCost::Single) };
@@ -487,6 +509,7 @@ impl<'a> Group<'a> {
             Precondition::None | Precondition::Exists => true,
             Precondition::Missing => false,
             Precondition::Version(etag) => etag == Some(old.etag(&self.partition.identity)),
+            Precondition::WrittenAt(moment) => moment == old.moment(),
         };
         if holds {
             return Ok(());

@@ -13,9 +13,10 @@ use bytes::Bytes;
 use crate::container::Plan;
 use crate::entries::EntryList;
 use crate::error::{Error, ErrorKind, Result};
-use crate::item::{ETag, HEADER_BYTES, STAMPED_HEADER_BYTES, SYSTEM_PROPERTIES, Stamp};
+use crate::item::{ETag, SYSTEM_PROPERTIES, Stamp, new_header_bytes};
 use crate::keys::LogicalKey;
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
+use crate::moment::Moment;
 use crate::patch::Patch;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 
@@ -29,6 +30,8 @@ pub enum Precondition {
     Exists,
     /// It exists in this version; `None` is a version that never was.
     Version(Option<ETag>),
+    /// It exists in the version that was written at this moment.
+    WrittenAt(Moment),
     /// It does not exist.
     Missing,
 }
@@ -101,7 +104,7 @@ fn check_partition_key_size(partition_key: &PartitionKey, version: HashVersion) 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drafted {
     pub(crate) stamp: Stamp,
-    pub(crate) ts: u32,
+    pub(crate) moment: Moment,
     /// The number of an item that comes into being, once it is known that it does.
     pub(crate) number: Option<u64>,
 }
@@ -123,10 +126,6 @@ pub(crate) struct PreparedItem {
     pub(crate) ttl: i32,
     /// Set where the version was drafted by a transaction.
     pub(crate) drafted: Option<Drafted>,
-}
-
-fn header_bytes(drafted: Option<Drafted>) -> usize {
-    if drafted.is_some() { STAMPED_HEADER_BYTES } else { HEADER_BYTES }
 }
 
 /// Reads a body and checks it against the container's definition and the partition key of the request.
@@ -181,7 +180,7 @@ pub(crate) fn prepare_stored(
     let entries = EntryList::of(&plan.layout, Part::Content, root, 0, &[]);
     let computed = plan.computed(root);
     let unique = unique_keys(plan, root);
-    let header_bytes = header_bytes(drafted);
+    let header_bytes = new_header_bytes(drafted.is_some());
     let mut value = Vec::with_capacity(header_bytes + encoded.len());
     value.resize(header_bytes, 0);
     value.extend_from_slice(encoded);

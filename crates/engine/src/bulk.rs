@@ -136,6 +136,7 @@ fn is_expected(read: &ReadItem, container: &ContainerHandle, precondition: Preco
         Precondition::None | Precondition::Exists => true,
         Precondition::Missing => false,
         Precondition::Version(etag) => etag == Some(read.item.etag(container.identity())),
+        Precondition::WrittenAt(moment) => moment == read.item.moment(),
     }
 }
 

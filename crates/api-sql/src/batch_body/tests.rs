@@ -42,6 +42,7 @@ fn condition(precondition: &armilla_engine::Precondition) -> &'static str {
         armilla_engine::Precondition::Exists => "exists",
         armilla_engine::Precondition::Version(Some(_)) => "version",
         armilla_engine::Precondition::Version(None) => "no version",
+        armilla_engine::Precondition::WrittenAt(_) => "moment",
         armilla_engine::Precondition::Missing => "missing",
     }
 }

@@ -1,4 +1,4 @@
-//! Taking items over from another partition: the same versions, with the same numbers, times and etags.
+//! Taking items over from another partition: the same versions, with the same numbers, moments and etags.
 //!
 //! Everything that is stored about an item is made by the code that settles ordinary writes, so a partition that took
 //! over its items looks as if they had been written there. What differs: nothing is checked, no number is given, and the

@@ -26,6 +26,7 @@ use crate::item::{Item, Stamp};
 use crate::limits::{
     TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX,
 };
+use crate::moment::Moment;
 use crate::throughput::{ReadCost, RequestUnits, Work};
 use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
@@ -142,7 +143,7 @@ impl Draft {
         let mut group = Group {
             base: Base::Snapshot { space: self.space.as_ref(), snapshot, lsn, reads: &self.reads },
             settled: &self.settled,
-            ts: self.partition.now_seconds(),
+            clock: Moment::now(self.partition.env.clock.as_ref()),
             logs_removals: false,
             now: self.now,
             effects,
@@ -180,7 +181,8 @@ impl Draft {
     /// Makes what a version needs that is shown before it is committed.
     pub(crate) fn drafted(&self) -> Result<Drafted> {
         let stamp = Stamp::new(self.partition.reserve_number()?);
-        Ok(Drafted { stamp, ts: self.partition.now_seconds(), number: None })
+        let moment = self.partition.next_moment(Moment::now(self.partition.env.clock.as_ref()), None)?;
+        Ok(Drafted { stamp, moment, number: None })
     }
 
     pub(crate) fn put(
@@ -192,11 +194,12 @@ impl Draft {
     ) -> Result<Written> {
         let copy = item.clone();
         let written = self.write(snapshot, |group, plan| group.put(plan, mode, copy, precondition))?;
-        if written.kind == ChangeKind::Create
-            && let Some(drafted) = &mut item.drafted
-        {
-            drafted.number = Some(written.item.header().number);
-            self.created.insert(written.item.header().number);
+        if let Some(drafted) = &mut item.drafted {
+            drafted.moment = written.item.moment();
+            if written.kind == ChangeKind::Create {
+                drafted.number = Some(written.item.header().number);
+                self.created.insert(written.item.header().number);
+            }
         }
         // Preconditions were about versions that may be this transaction's own, and what they held of is checked.
         self.writes.push(Intent::Put { mode, item, precondition });

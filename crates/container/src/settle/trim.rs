@@ -47,7 +47,7 @@ impl Group<'_> {
         let mut page =
             read_log(snapshot.as_ref(), lower, Bound::Unbounded, TRIM_STEP_ENTRIES, TRIM_STEP_BYTES)?;
         finish_commit(snapshot.as_ref(), &mut page)?;
-        let oldest = plan.oldest_kept(self.ts);
+        let oldest = plan.oldest_kept(self.now);
         let mut dropped: Vec<(u64, u16)> = Vec::new();
         let mut is_young = false;
         let mut is_cut = page.next.is_some();

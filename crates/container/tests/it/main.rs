@@ -15,6 +15,7 @@ mod holds;
 mod index;
 mod late_store;
 mod listing;
+mod moments;
 mod partitions;
 mod purge;
 mod recount;

@@ -2,7 +2,7 @@
 
 use armilla_engine::{
     Access, ActionDone, BATCH_ACTIONS_MAX, BatchAction, BatchAnswer, Caller, ChangeKind, ETag, Error,
-    ErrorKind, Operation, Patch, Pointer, Precondition, ResourceKind, WriteMode, check,
+    ErrorKind, Moment, Operation, Patch, Pointer, Precondition, ResourceKind, WriteMode, check,
 };
 use bytes::Bytes;
 
@@ -137,6 +137,52 @@ async fn one_failure_fails_all() {
     }
     let wrong = batch(&fixture, vec![BatchAction::Invalid("it was odd".to_owned())]).await.unwrap();
     assert_eq!(wrong.results[0].as_ref().err().unwrap().message, "it was odd");
+    assert_eq!(check(&fixture.engine, &mut |_, _| {}).unwrap().problems, Vec::<String>::new());
+}
+
+/// Actions that each name the version of an item by its moment: a read, a write, a patch and a delete.
+pub(crate) fn held_at(id: &str, moment: Moment) -> [BatchAction; 4] {
+    let held = Precondition::WrittenAt(moment);
+    let mut actions = [read(id, None), put(WriteMode::Replace, id, 9), increment(id, None), delete(id)];
+    for action in &mut actions {
+        match action {
+            BatchAction::Put { precondition, .. }
+            | BatchAction::Delete { precondition, .. }
+            | BatchAction::Patch { precondition, .. }
+            | BatchAction::Read { precondition, .. } => *precondition = held,
+            BatchAction::Invalid(_) => {}
+        }
+    }
+    actions
+}
+
+#[tokio::test]
+async fn actions_may_name_a_version_by_its_moment() {
+    let fixture = Fixture::with_container().await;
+    let moment = |fixture: &Fixture| {
+        let item = fixture.read_item(&fixture.caller, "c", "1", "a").unwrap().item;
+        assert_eq!(item.etag(fixture.container("c").identity()).moment(), item.moment());
+        item.moment()
+    };
+    fixture.upsert("a", r#"{"id":"1","pk":"a","n":1}"#).await;
+    let stale = moment(&fixture);
+    for action in held_at("1", stale) {
+        let is_delete = matches!(action, BatchAction::Delete { .. });
+        let held = moment(&fixture);
+        // The write before makes it another version.
+        let answer = batch(&fixture, vec![put(WriteMode::Upsert, "1", 2), action.clone()]).await.unwrap();
+        assert_eq!(outcomes(&fixture, &answer), ["FailedDependency", "PreconditionFailed"], "{action:?}");
+        assert_eq!(moment(&fixture), held);
+        let fitting = held_at("1", held)
+            .into_iter()
+            .find(|other| std::mem::discriminant(other) == std::mem::discriminant(&action));
+        let answer = batch(&fixture, vec![fitting.unwrap()]).await.unwrap();
+        assert!(answer.results.iter().all(Result::is_ok), "{action:?}");
+        assert_eq!(answer.results.len(), 1);
+        if is_delete {
+            assert!(fixture.read_item(&fixture.caller, "c", "1", "a").is_err());
+        }
+    }
     assert_eq!(check(&fixture.engine, &mut |_, _| {}).unwrap().problems, Vec::<String>::new());
 }
 

@@ -8,7 +8,7 @@ use armilla_value::PartitionKey;
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use crate::batches::{delete, increment, outcomes, put, read};
+use crate::batches::{delete, held_at, increment, outcomes, put, read};
 use crate::support::{Fixture, partition_key, refused, value};
 
 async fn bulk(
@@ -64,6 +64,21 @@ async fn actions_stand_for_themselves() {
     let etag = fixture.read_item(&fixture.caller, "c", "2", "a").unwrap().item.etag(container.identity());
     let known = bulk(&fixture, vec![read("2", Some(etag))], true).await.unwrap();
     assert_eq!(outcomes(&fixture, &known), ["not modified"]);
+}
+
+#[tokio::test]
+async fn actions_may_name_a_version_by_its_moment() {
+    let fixture = Fixture::with_container().await;
+    fixture.upsert("a", r#"{"id":"1","pk":"a","n":1}"#).await;
+    let moment = || fixture.read_item(&fixture.caller, "c", "1", "a").unwrap().item.moment();
+    let stale = moment();
+    let first = bulk(&fixture, held_at("1", stale).to_vec(), true).await.unwrap();
+    let refused = "PreconditionFailed";
+    assert_eq!(outcomes(&fixture, &first), ["n=1", "replaced", refused, refused]);
+    let second = bulk(&fixture, held_at("1", stale).to_vec(), true).await.unwrap();
+    assert_eq!(outcomes(&fixture, &second), [refused; 4]);
+    let last = vec![held_at("1", moment())[3].clone()];
+    assert_eq!(outcomes(&fixture, &bulk(&fixture, last, true).await.unwrap()), ["deleted"]);
 }
 
 #[tokio::test]

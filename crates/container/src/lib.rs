@@ -67,7 +67,7 @@ pub use limits::{
     PURGE_STEP_ITEMS, QUEUE_KIB_MAX, REINDEX_STEP_ITEMS, TRANSACTION_BYTES_MAX,
     TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX,
 };
-pub use list::{ItemPage, ListRequest, ListScope};
+pub use list::{IdRange, ItemPage, ListRequest, ListScope};
 pub use moment::Moment;
 pub use patch::{Condition, Operation, Patch, Pointer};
 pub use ranges::{FIRST_MAP_VERSION, PartitionMap, Range, initial_ranges};

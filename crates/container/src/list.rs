@@ -64,6 +64,20 @@ pub struct ListRequest {
     pub priority: Priority,
 }
 
+/// Which ids of a logical partition, in their order.
+#[derive(Debug, Clone)]
+pub struct IdRange {
+    /// Where it begins.
+    pub lower: Bound<String>,
+    /// Where it ends.
+    pub upper: Bound<String>,
+}
+
+impl IdRange {
+    /// All of them.
+    pub const ALL: IdRange = IdRange { lower: Bound::Unbounded, upper: Bound::Unbounded };
+}
+
 /// A page of items.
 pub struct ItemPage {
     /// The items.
@@ -94,6 +108,33 @@ impl Container {
                 self.list_arcs(&plan, &map, arcs, request, &mut page)?;
             }
         }
+        Ok(page.finish())
+    }
+
+    /// Returns a page of items of one logical partition in the order of their ids, which is the order in which they lie.
+    pub fn list_items_by_id(&self, request: &ListRequest, ids: &IdRange) -> Result<ItemPage> {
+        let plan = self.plan();
+        let key = match &request.scope {
+            ListScope::PartitionKey(key) if plan.definition.partition_key.is_whole(key) => key,
+            _ => {
+                return Err(Error::invalid("items are listed by their ids inside one logical partition only"));
+            }
+        };
+        let after = match request.continuation.as_deref().map(LogicalOrder::read).transpose()? {
+            None => None,
+            Some(LogicalOrder::Ids { after }) => after,
+            Some(LogicalOrder::Numbers { .. }) => {
+                return Err(Error::invalid("the continuation is of a list in another order"));
+            }
+        };
+        let mut page = PageBuilder::new(self, request);
+        let (hashed, logical) = write::locate(&plan, key)?;
+        let (slot, _) = self.route(&hashed)?;
+        let bytes = Some(&logical.as_bytes()[..]);
+        self.visit(&slot, &request.session, request.priority, &mut page, bytes, |partition, page| {
+            let snapshot = partition.space().snapshot()?;
+            list_by_id(snapshot.as_ref(), &logical, ids, after.clone(), page)
+        })?;
         Ok(page.finish())
     }
 
@@ -226,7 +267,9 @@ impl Container {
             };
             match order {
                 LogicalOrder::Numbers { after } => list_by_number(snapshot.as_ref(), &logical, after, page),
-                LogicalOrder::Ids { after } => list_by_id(snapshot.as_ref(), &logical, after, page),
+                LogicalOrder::Ids { after } => {
+                    list_by_id(snapshot.as_ref(), &logical, &IdRange::ALL, after, page)
+                }
             }
         })
     }
@@ -350,14 +393,28 @@ fn list_by_number(
 fn list_by_id(
     snapshot: &dyn Snapshot,
     logical: &LogicalKey,
+    ids: &IdRange,
     after: Option<String>,
     page: &mut PageBuilder<'_>,
 ) -> Result<()> {
     let prefix = logical.as_bytes();
     let mut scan = Scan::prefix(Family::Item, prefix);
     scan.entries_max = page.room() + 1;
-    if let Some(id) = &after {
+    let key = |id: &String| logical.item(id);
+    if ids.lower != Bound::Unbounded {
+        scan.lower = ids.lower.as_ref().map(key);
+    }
+    if ids.upper != Bound::Unbounded {
+        scan.upper = ids.upper.as_ref().map(key);
+    }
+    // The page before may have ended before a range that begins later than its own did.
+    if let Some(id) = &after
+        && is_behind(id, &ids.lower)
+    {
         scan.lower = Bound::Excluded(logical.item(id));
+    }
+    if is_empty(&scan) {
+        return Ok(());
     }
     let mut last_id = after.unwrap_or_default().into_bytes();
     loop {
@@ -374,6 +431,26 @@ fn list_by_id(
             Some((key, _)) if entries.more => scan = scan.after(key),
             _ => return Ok(()),
         }
+    }
+}
+
+/// Returns whether a range that begins behind an id begins no earlier than this.
+fn is_behind(id: &str, lower: &Bound<String>) -> bool {
+    match lower {
+        Bound::Unbounded => true,
+        Bound::Included(lower) | Bound::Excluded(lower) => id >= lower.as_str(),
+    }
+}
+
+/// Returns whether nothing can lie in the range of a scan.
+fn is_empty(scan: &Scan) -> bool {
+    match (&scan.lower, &scan.upper) {
+        (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
+        (
+            Bound::Included(lower) | Bound::Excluded(lower),
+            Bound::Included(upper) | Bound::Excluded(upper),
+        ) => lower >= upper,
+        _ => false,
     }
 }
 

@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use armilla_container::{
-    ETag, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem, Work, WriteMode,
-    Written, price,
+    ETag, IdRange, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem, Work,
+    WriteMode, Written, price,
 };
 use armilla_value::rid::ItemRid;
 use armilla_value::{PartitionKey, extract};
@@ -202,6 +202,29 @@ impl Engine {
         container: &ContainerHandle,
         request: PageRequest,
     ) -> Result<ItemPage> {
+        let request = self.list_request(caller, container, request)?;
+        container.container().list_items(&request).map_err(|error| container.translate(error))
+    }
+
+    /// Returns a page of items of one logical partition in the order of their ids.
+    pub fn list_items_by_id(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        request: PageRequest,
+        ids: &IdRange,
+    ) -> Result<ItemPage> {
+        let request = self.list_request(caller, container, request)?;
+        container.container().list_items_by_id(&request, ids).map_err(|error| container.translate(error))
+    }
+
+    /// Finds out which items a caller means who wants a page, and whether they may read them.
+    fn list_request(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        request: PageRequest,
+    ) -> Result<ListRequest> {
         let cost = caller.read_cost(self.consistency())?;
         let mut scope = request.scope;
         if let (Access::Granted(grant), ListScope::All) = (&caller.access, &scope)
@@ -215,15 +238,14 @@ impl Engine {
             ListScope::All | ListScope::Range { .. } => None,
         };
         caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
-        let request = ListRequest {
+        Ok(ListRequest {
             scope,
             items_max: request.items_max.unwrap_or(PAGE_ITEMS_DEFAULT),
             continuation: request.continuation,
             session: caller.session.clone(),
             cost,
             priority: caller.priority,
-        };
-        container.container().list_items(&request).map_err(|error| container.translate(error))
+        })
     }
 
     /// Finds out which item a write means and whether the caller may write it.

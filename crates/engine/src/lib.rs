@@ -75,8 +75,8 @@ pub use triggers::Triggers;
 
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{
-    ChangeKind, ContainerIdentity, ETag, FeedChange, FeedMode, FeedPage, FeedStart, Item, ItemPage, Limits,
-    ListScope, Moment, Operation, PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem,
+    ChangeKind, ContainerIdentity, ETag, FeedChange, FeedMode, FeedPage, FeedStart, IdRange, Item, ItemPage,
+    Limits, ListScope, Moment, Operation, PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem,
     RequestUnits, SessionToken, WriteMode, Written,
 };
 

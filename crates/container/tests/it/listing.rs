@@ -1,7 +1,9 @@
 //! Read feeds: completeness, order, pages, continuations.
 
+use std::ops::Bound;
+
 use armilla_container::{
-    ErrorKind, Limits, ListRequest, ListScope, Precondition, Priority, ReadCost, SessionToken,
+    ErrorKind, IdRange, Limits, ListRequest, ListScope, Precondition, Priority, ReadCost, SessionToken,
 };
 use armilla_value::HashedKey;
 
@@ -119,6 +121,72 @@ async fn a_token_of_a_range_serves_its_parts() {
     let mut all = [first, low, high].concat();
     all.sort();
     assert_eq!(all, expected(100));
+}
+
+#[tokio::test]
+async fn one_logical_partition_by_ids() {
+    let fixture = filled(400, 0, 1).await;
+    // Not in their order, so that it is seen that the order is that of ids.
+    for id in ["d", "b", "a", "ä", "e", "c", "cc"] {
+        fixture.create("[0]", &format!(r#"{{"id":"{id}","pk":0}}"#)).await.unwrap();
+    }
+    fixture.create("[1]", r#"{"id":"bb","pk":1}"#).await.unwrap();
+    let list = |ids: &IdRange, items_max: usize| {
+        let (mut found, mut continuation) = (Vec::new(), None);
+        loop {
+            let request = ListRequest {
+                scope: ListScope::PartitionKey(key("[0]")),
+                items_max,
+                continuation,
+                session: SessionToken::default(),
+                cost: ReadCost::Single,
+                priority: Priority::High,
+            };
+            let page = fixture.container.list_items_by_id(&request, ids).unwrap();
+            assert!(page.items.len() <= items_max);
+            found.extend(
+                page.items
+                    .iter()
+                    .map(|item| item.stored().root().get("id").unwrap().as_str().unwrap().into_owned()),
+            );
+            match page.continuation {
+                Some(token) => continuation = Some(token),
+                None => return found.join(" "),
+            }
+        }
+    };
+    let text = str::to_owned;
+    for (lower, upper, expected) in [
+        (Bound::Unbounded, Bound::Unbounded, "a b c cc d e ä"),
+        (Bound::Included(text("b")), Bound::Excluded(text("d")), "b c cc"),
+        (Bound::Excluded(text("b")), Bound::Included(text("d")), "c cc d"),
+        (Bound::Included(text("bb")), Bound::Unbounded, "c cc d e ä"),
+        (Bound::Unbounded, Bound::Excluded(text("a")), ""),
+        (Bound::Included(text("d")), Bound::Excluded(text("b")), ""),
+        (Bound::Excluded(text("c")), Bound::Excluded(text("c")), ""),
+        (Bound::Included(text("c")), Bound::Included(text("c")), "c"),
+        (Bound::Excluded(text("ä")), Bound::Unbounded, ""),
+    ] {
+        for items_max in [1, 2, 100] {
+            let ids = IdRange { lower: lower.clone(), upper: upper.clone() };
+            assert_eq!(list(&ids, items_max), expected, "{ids:?} by {items_max}");
+        }
+    }
+    let everything = ListRequest {
+        scope: ListScope::All,
+        items_max: 1,
+        continuation: None,
+        session: SessionToken::default(),
+        cost: ReadCost::Single,
+        priority: Priority::High,
+    };
+    assert!(fixture.container.list_items_by_id(&everything, &IdRange::ALL).is_err());
+    let of_numbers = ListRequest {
+        scope: ListScope::PartitionKey(key("[0]")),
+        continuation: Some("N1;3".to_owned()),
+        ..everything
+    };
+    assert!(fixture.container.list_items_by_id(&of_numbers, &IdRange::ALL).is_err());
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ use crate::item::Item;
 use crate::keys::{self, LogicalKey};
 use crate::limits::{ORDERED_PARTITION_BYTES_MAX, ORDERED_PARTITION_ITEMS_MAX};
 use crate::map::{Map, Slot};
-use crate::page::{Metered, PageMeter};
+use crate::page::{Metered, PageMeter, Tariff};
 use crate::session::SessionToken;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write;
@@ -112,12 +112,15 @@ impl Container {
     }
 
     /// Returns a page of items of one logical partition in the order of their ids, which is the order in which they lie.
+    /// It costs what a query costs that returns them.
     pub fn list_items_by_id(&self, request: &ListRequest, ids: &IdRange) -> Result<ItemPage> {
         let plan = self.plan();
         let key = match &request.scope {
             ListScope::PartitionKey(key) if plan.definition.partition_key.is_whole(key) => key,
             _ => {
-                return Err(Error::invalid("items are listed by their ids inside one logical partition only"));
+                return Err(Error::invalid(
+                    "items are listed by their ids inside one logical partition only",
+                ));
             }
         };
         let after = match request.continuation.as_deref().map(LogicalOrder::read).transpose()? {
@@ -128,6 +131,7 @@ impl Container {
             }
         };
         let mut page = PageBuilder::new(self, request);
+        page.meter = page.meter.by(Tariff::Query);
         let (hashed, logical) = write::locate(&plan, key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);

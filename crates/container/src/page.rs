@@ -14,7 +14,16 @@ use crate::limits::{PAGE_BYTES_MAX, PAGE_ITEMS_MAX};
 use crate::map::Slot;
 use crate::session::SessionToken;
 use crate::supply::Admission;
-use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::throughput::{QueryWork, ReadCost, RequestUnits, Work, price, query_charge};
+
+/// By which prices a page is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tariff {
+    /// Each item as if it were read alone.
+    Items,
+    /// As a query of one logical partition that returns the items.
+    Query,
+}
 
 /// How full a page is and what it cost, while it fills.
 pub(crate) struct PageMeter<'a> {
@@ -25,6 +34,7 @@ pub(crate) struct PageMeter<'a> {
     pub(crate) entries_skipped: usize,
     pub(crate) positions: Vec<Position>,
     cost: ReadCost,
+    tariff: Tariff,
     /// What the partition that is being read may still spend, where that counts.
     left: Option<RequestUnits>,
     /// What was read of it, about.
@@ -45,11 +55,18 @@ impl<'a> PageMeter<'a> {
             entries_skipped: 0,
             positions: Vec::new(),
             cost,
+            tariff: Tariff::Items,
             left: None,
             used: RequestUnits::ZERO,
             items_before: 0,
             spent: RequestUnits::ZERO,
         }
+    }
+
+    /// Returns the meter with other prices.
+    pub(crate) fn by(mut self, tariff: Tariff) -> PageMeter<'a> {
+        self.tariff = tariff;
+        self
     }
 
     /// Takes note that another partition is read from now on, and of what it may spend.
@@ -68,8 +85,21 @@ impl<'a> PageMeter<'a> {
 
     /// Returns what the page costs so far.
     pub(crate) fn charge(&self) -> RequestUnits {
-        let (item_bytes, entries_skipped) = (self.item_bytes.clone(), self.entries_skipped);
-        price(&Work::Page { item_bytes, entries_skipped }, self.cost)
+        match self.tariff {
+            Tariff::Items => {
+                let (item_bytes, entries_skipped) = (self.item_bytes.clone(), self.entries_skipped);
+                price(&Work::Page { item_bytes, entries_skipped }, self.cost)
+            }
+            Tariff::Query => {
+                let work = QueryWork {
+                    partitions: 1,
+                    fetched: (self.item_bytes.len() + self.entries_skipped) as u64,
+                    fetched_bytes: self.bytes as u64,
+                    ..QueryWork::default()
+                };
+                query_charge(&QueryWork::default(), &work, self.cost)
+            }
+        }
     }
 
     /// Returns how many more items there is room for.
@@ -114,8 +144,12 @@ impl<'a> PageMeter<'a> {
     /// Takes note of an item of so many bytes.
     pub(crate) fn note(&mut self, bytes: usize) {
         self.bytes += bytes;
-        self.used += price(&Work::Read { item_bytes: bytes }, self.cost);
         self.item_bytes.push(bytes);
+        match self.tariff {
+            Tariff::Items => self.used += price(&Work::Read { item_bytes: bytes }, self.cost),
+            // Such a page reads one partition, so all of it is its share.
+            Tariff::Query => self.used = self.charge(),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use armilla_engine::{
-    ContainerHandle, ErrorKind, ItemName, ListScope, Operation, Patch, Pointer, Precondition, QueryPage,
-    QueryRequest, ResourcePrecondition, WriteMode,
+    ContainerHandle, ErrorKind, IdRange, ItemName, ListScope, Operation, PageRequest, Patch, Pointer,
+    Precondition, QueryPage, QueryRequest, ResourcePrecondition, WriteMode,
 };
 use armilla_value::Value;
 
@@ -43,6 +43,19 @@ async fn query(fixture: &Fixture, container: &Arc<ContainerHandle>, text: &str) 
 
 fn rows(page: &QueryPage) -> String {
     String::from_utf8(page.rows.clone()).unwrap()
+}
+
+#[tokio::test]
+async fn a_list_by_ids_costs_what_a_query_costs() {
+    let (fixture, container) = fixture(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).await;
+    let scope = || ListScope::PartitionKey(partition_key("p3"));
+    let request = QueryRequest { scope: scope(), ..QueryRequest::new("SELECT * FROM c") };
+    let queried = fixture.engine.query_items(&fixture.caller, &container, request).await.unwrap();
+    let request = PageRequest { scope: scope(), items_max: Some(ITEMS), continuation: None };
+    let listed =
+        fixture.engine.list_items_by_id(&fixture.caller, &container, request, &IdRange::ALL).unwrap();
+    assert_eq!(listed.items.len(), queried.row_count);
+    assert_eq!(listed.charge, queried.charge);
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@
 //!
 //! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
-//! program if there is one, `skew`, with the throughput that should be given, and `feed`, with the raw store and a bare
-//! HTTP server beside it.
+//! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
+//! HTTP server beside it, and `tables`, with azurite and a bare HTTP server.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
 //!
@@ -46,6 +46,7 @@ mod scripts;
 mod server;
 mod skew;
 mod splits;
+mod tables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,6 +71,7 @@ use crate::scripts::ScriptOptions;
 use crate::server::{Servers, Setup};
 use crate::skew::SkewOptions;
 use crate::splits::SplitOptions;
+use crate::tables::TableOptions;
 
 // The server's allocator, so that the ceilings have what the server has.
 #[global_allocator]
@@ -140,6 +142,8 @@ enum Command {
     Skew(SkewOptions),
     /// Measures the change feed: draining it, following it, and the size of the log
     Feed(FeedOptions),
+    /// Measures the Table API, beside azurite
+    Tables(TableOptions),
 }
 
 fn main() -> ExitCode {
@@ -153,6 +157,7 @@ fn main() -> ExitCode {
         (Some(Command::Metering(options)), _) => metering::run(options),
         (Some(Command::Skew(options)), _) => skew::run(options),
         (Some(Command::Feed(options)), _) => feed::run(options),
+        (Some(Command::Tables(options)), _) => tables::run(options),
         (None, Some(answer)) => bare_server::serve(answer),
         (None, None) => run(&options),
     };

@@ -3,7 +3,6 @@
 //! Not here: what is asked of it (`queries::postgres`, `scripts::postgres`).
 
 use std::fmt::Write as _;
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +12,7 @@ use armilla_env::Env;
 use tempfile::TempDir;
 use tokio_postgres::Config;
 
-use crate::server::{Setup, folder};
+use crate::server::{Setup, folder, free_port};
 
 /// The one user and its database.
 const USER: &str = "bench";
@@ -218,11 +217,6 @@ fn id(arguments: &[&str]) -> Result<u32> {
     let output = Command::new("id").args(arguments).output().context("cannot run id")?;
     ensure!(output.status.success(), "there is no user {SYSTEM_USER} to run PostgreSQL");
     String::from_utf8_lossy(&output.stdout).trim().parse().context("id gave no number")
-}
-
-fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port")?;
-    Ok(listener.local_addr()?.port())
 }
 
 /// Returns a password that nobody else on the machine knows.

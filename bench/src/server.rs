@@ -1,5 +1,6 @@
 //! Real servers on new folders, and what they need before items can go in.
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -191,6 +192,12 @@ pub(crate) fn item_cache_bytes(setup: &Setup) -> u64 {
 /// Returns how the server opens its store: the other half of the cache holds blocks.
 pub(crate) fn store_options(setup: &Setup) -> StoreOptions {
     StoreOptions { block_cache_bytes: u64::from(setup.cache_mb) * MEGABYTE / 2, ..StoreOptions::default() }
+}
+
+/// Returns a port that nobody listens on, to be given to a server that cannot say which one it took.
+pub(crate) fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port")?;
+    Ok(listener.local_addr()?.port())
 }
 
 /// Makes a folder for data, where the setup says.

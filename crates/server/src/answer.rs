@@ -1,10 +1,13 @@
 //! The answers the server gives without asking an API.
 //!
-//! Invariant: every answer with a status of 400 or more has a JSON body with a `code` and a `message`.
+//! Invariant: every answer with a status of 400 or more has a JSON body with a `code` and a `message`; to clients of
+//! the Table API in the form and with the header that they look for.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
+
+use crate::api::Front;
 
 /// The type of our JSON.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -24,18 +27,26 @@ pub(crate) fn metrics(text: String) -> Response<Full<Bytes>> {
 }
 
 /// Says that a request body stopped arriving.
-pub(crate) fn body_stalled() -> Response<Full<Bytes>> {
-    let text = failure("RequestTimeout", "the request body stopped arriving");
-    let mut response = respond(StatusCode::REQUEST_TIMEOUT, JSON, text.into());
+pub(crate) fn body_stalled(front: Front) -> Response<Full<Bytes>> {
+    let code = match front {
+        Front::Sql => "RequestTimeout",
+        Front::Table | Front::StorageTable => "OperationTimedOut",
+    };
+    let mut response =
+        respond_failure(front, StatusCode::REQUEST_TIMEOUT, code, "the request body stopped arriving");
     // The rest of the body may still come: it must not be taken for the next request.
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
 /// Says that a request met a defect of ours.
-pub(crate) fn internal() -> Response<Full<Bytes>> {
-    let text = failure("InternalServerError", "the request met a defect of the server, see its log");
-    respond(StatusCode::INTERNAL_SERVER_ERROR, JSON, text.into())
+pub(crate) fn internal(front: Front) -> Response<Full<Bytes>> {
+    let code = match front {
+        Front::Sql => "InternalServerError",
+        Front::Table | Front::StorageTable => "InternalError",
+    };
+    let message = "the request met a defect of the server, see its log";
+    respond_failure(front, StatusCode::INTERNAL_SERVER_ERROR, code, message)
 }
 
 /// Returns an answer of the HTTP stack, which has a failing status and no body, with a body; `None` for
@@ -83,6 +94,25 @@ pub(crate) fn with_body(answer: &[u8]) -> Option<Vec<u8>> {
     )
 }
 
+fn respond_failure(
+    front: Front,
+    status: StatusCode,
+    code: &'static str,
+    message: &str,
+) -> Response<Full<Bytes>> {
+    match front {
+        Front::Sql => respond(status, JSON, failure(code, message).into()),
+        Front::Table | Front::StorageTable => {
+            let text = format!(
+                r#"{{"odata.error":{{"code":"{code}","message":{{"lang":"en-US","value":"{message}"}}}}}}"#
+            );
+            let mut response = respond(status, JSON, text.into());
+            response.headers_mut().insert("x-ms-error-code", HeaderValue::from_static(code));
+            response
+        }
+    }
+}
+
 fn failure(code: &str, message: &str) -> String {
     format!(r#"{{"code":"{code}","message":"{message}"}}"#)
 }
@@ -96,7 +126,44 @@ fn respond(status: StatusCode, content_type: HeaderValue, body: Bytes) -> Respon
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::BodyExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn failures_in_the_form_of_each_api() {
+        for (response, status, body, code) in [
+            (
+                internal(Front::Sql),
+                500,
+                r#"{"code":"InternalServerError","message":"the request met a defect of the server, see its log"}"#,
+                None,
+            ),
+            (
+                internal(Front::Table),
+                500,
+                r#"{"odata.error":{"code":"InternalError","message":{"lang":"en-US","value":"the request met a defect of the server, see its log"}}}"#,
+                Some("InternalError"),
+            ),
+            (
+                body_stalled(Front::Sql),
+                408,
+                r#"{"code":"RequestTimeout","message":"the request body stopped arriving"}"#,
+                None,
+            ),
+            (
+                body_stalled(Front::StorageTable),
+                408,
+                r#"{"odata.error":{"code":"OperationTimedOut","message":{"lang":"en-US","value":"the request body stopped arriving"}}}"#,
+                Some("OperationTimedOut"),
+            ),
+        ] {
+            assert_eq!(response.status(), status);
+            assert_eq!(response.headers().get("x-ms-error-code").map(|code| code.to_str().unwrap()), code);
+            let bytes = response.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(bytes, body);
+        }
+    }
 
     #[test]
     fn only_failures_without_a_body_get_one() {

@@ -1,8 +1,48 @@
-//! Where the server meets the SQL API.
+//! Where the server meets its APIs: which there are, and how a request goes to one.
 
-use armilla_api_sql::Peer;
+use std::fmt::Display;
+use std::net::IpAddr;
 
-pub(crate) use armilla_api_sql::SqlApi as Api;
+use armilla_api_sql::SqlApi;
+use armilla_api_table::TableApi;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use http_body_util::Full;
+
+/// A front end with a port of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Front {
+    /// The SQL API, with the server's own paths beside it.
+    Sql,
+    /// The Table API as the database's Table service speaks it.
+    Table,
+    /// The Table API as the storage service speaks it.
+    StorageTable,
+}
+
+impl Front {
+    /// Every front end, in the order of their numbers.
+    pub(crate) const ALL: [Front; 3] = [Front::Sql, Front::Table, Front::StorageTable];
+
+    /// Returns the name in the ready line and in the figures: a word, as patterns of readers take it.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Front::Sql => "sql",
+            Front::Table => "table",
+            Front::StorageTable => "storage_table",
+        }
+    }
+
+    /// Returns the flag that sets its port.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Front::Sql => "--port",
+            Front::Table => "--table-port",
+            Front::StorageTable => "--storage-table-port",
+        }
+    }
+}
 
 /// How the client speaks to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,11 +54,59 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    /// Returns what the API needs to know of it.
-    pub(crate) fn peer(self) -> Peer {
+    /// Returns what stands before the host in an address.
+    fn name(self) -> &'static str {
         match self {
-            Scheme::Http => Peer { scheme: "http" },
-            Scheme::Https => Peer { scheme: "https" },
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+}
+
+/// An API that answers requests.
+pub(crate) enum Api {
+    /// The SQL API.
+    Sql(SqlApi),
+    /// The Table API in one of its flavours.
+    Table(TableApi),
+}
+
+impl Api {
+    /// Answers a request.
+    pub(crate) async fn handle<B>(
+        &self,
+        request: Request<B>,
+        scheme: Scheme,
+        address: IpAddr,
+    ) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Display,
+    {
+        let scheme = scheme.name();
+        match self {
+            Api::Sql(api) => api.handle(request, armilla_api_sql::Peer { scheme }).await,
+            Api::Table(api) => api.handle(request, armilla_api_table::Peer { scheme, address }).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_follow_the_order() {
+        for (position, front) in Front::ALL.iter().enumerate() {
+            assert_eq!(*front as usize, position);
+        }
+    }
+
+    /// Readers of the ready line take `\w+=\S+` apart: a dash in a name would make another name of its end.
+    #[test]
+    fn labels_are_words() {
+        for front in Front::ALL {
+            assert!(front.label().bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{front:?}");
         }
     }
 }

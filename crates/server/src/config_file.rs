@@ -59,6 +59,8 @@ mod tests {
             ("port = 1\nprot = 2\n", "line 2", "`prot`"),
             ("\n\n\nconfig = \"x\"", "line 4", "`config`"),
             ("port = 70000", "line 1", "`port`"),
+            ("table-port = 70000", "line 1", "`table-port`"),
+            ("\nstorage-table-port = \"on\"", "line 2", "0 to 65535, or off"),
             ("memory = \"maybe\"", "line 1", "`memory`"),
             ("\ndurability = \"perhaps\"", "line 2", "`perhaps`"),
             ("cross-partition-queries = \"both\"", "line 1", "`both`"),

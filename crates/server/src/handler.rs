@@ -1,4 +1,6 @@
-//! Answers one request: health and metrics here, everything else by the SQL API.
+//! Answers one request: health and metrics of the SQL port here, everything else by the port's API.
+//!
+//! The ports of the Table API have no paths of ours: a table may be called `metrics`.
 //!
 //! Every request is counted and timed; a body that stands still, and a panic, become answers.
 
@@ -16,19 +18,22 @@ use hyper::body::Incoming;
 use tracing::Instrument as _;
 
 use crate::answer;
-use crate::api::{Api, Scheme};
+use crate::api::{Api, Front, Scheme};
 use crate::catch_panic::CatchPanic;
 use crate::limits::BODY_TOTAL_TIMEOUT;
 use crate::metrics::{Metrics, Resource};
 use crate::timed_body::TimedBody;
 use crate::waiting;
 
-/// Names a request in the log and in the client's error.
-const ACTIVITY_ID: &str = "x-ms-activity-id";
+/// Headers that name a request in the log and in the client's error: of the SQL API, then of the Table API, where
+/// the answer has a name of its own.
+const ACTIVITY_IDS: [&str; 3] = ["x-ms-activity-id", "x-ms-request-id", "x-ms-client-request-id"];
 
-/// What every request needs.
+/// What every request to a port needs.
 pub(crate) struct Handler {
-    /// The SQL API.
+    /// Whose port it is.
+    pub(crate) front: Front,
+    /// The API.
     pub(crate) api: Api,
     /// The engine, for the figures of its partitions.
     pub(crate) engine: Engine,
@@ -56,25 +61,30 @@ impl Handler {
         let _in_flight = self.metrics.request();
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let resource = Resource::of_request(uri.path(), request.headers());
+        let resource = match self.front {
+            Front::Sql => Resource::of_request(uri.path(), request.headers()),
+            Front::Table | Front::StorageTable => Resource::of_table_request(&uri),
+        };
         let span = tracing::debug_span!(
             "request",
+            api = self.front.label(),
             %method,
             path = uri.path(),
             %peer,
             activity_id = activity_id(request.headers()),
         );
-        let answered = CatchPanic::new(self.answer(request, scheme, resource)).instrument(span.clone()).await;
+        let answered =
+            CatchPanic::new(self.answer(request, scheme, resource, peer)).instrument(span.clone()).await;
         let took = self.env.clock.elapsed().saturating_sub(start);
         let response = match answered {
             Ok(response) => response,
             Err(panicked) => {
                 self.metrics.panicked();
                 tracing::error!(%method, path = uri.path(), "request panicked: {panicked}");
-                answer::internal()
+                answer::internal(self.front)
             }
         };
-        self.metrics.answered(&method, resource, response.status(), took);
+        self.metrics.answered(self.front, &method, resource, response.status(), took);
         self.log(&span, &method, &uri, &response, took);
         response
     }
@@ -84,6 +94,7 @@ impl Handler {
         request: Request<Incoming>,
         scheme: Scheme,
         resource: Resource,
+        peer: SocketAddr,
     ) -> Response<Full<Bytes>> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         match resource {
@@ -96,10 +107,10 @@ impl Handler {
         let request = request
             .map(|body| TimedBody::new(body, self.env.clock.clone(), self.body_timeout, BODY_TOTAL_TIMEOUT));
         let stalled = request.body().stalled();
-        let response = self.api.handle(request, scheme.peer()).await;
+        let response = self.api.handle(request, scheme, peer.ip()).await;
         if stalled.get() {
             self.metrics.timed_out();
-            return answer::body_stalled();
+            return answer::body_stalled(self.front);
         }
         response
     }
@@ -126,12 +137,14 @@ impl Handler {
         let waited_max = waiting::waited_max(response.headers());
         if self.slow_request.is_some_and(|threshold| took >= threshold.saturating_add(waited_max)) {
             let activity_id = activity_id(response.headers());
-            tracing::warn!(%method, path = uri.path(), status, took_us, activity_id, "slow request");
+            let api = self.front.label();
+            tracing::warn!(api, %method, path = uri.path(), status, took_us, activity_id, "slow request");
         }
         span.in_scope(|| tracing::debug!(status, took_us, "answered"));
     }
 }
 
 fn activity_id(headers: &http::HeaderMap) -> &str {
-    headers.get(ACTIVITY_ID).and_then(|value| value.to_str().ok()).unwrap_or("")
+    let value = ACTIVITY_IDS.iter().find_map(|name| headers.get(*name));
+    value.and_then(|value| value.to_str().ok()).unwrap_or("")
 }

@@ -7,11 +7,11 @@ pub(crate) const ABOUT: &str = "Armilla: the Azure Cosmos DB API on your own mac
 pub(crate) const LONG_ABOUT: &str = "\
 Armilla: the Azure Cosmos DB API on your own machine, in one program.
 
-Without a command it serves the SQL (NoSQL) REST API on https://localhost:8081/ and
-http://localhost:8081/ (one port, the first byte decides), with its data under ./armilla-data.
-When everything answers it prints one line on standard output:
+Without a command it serves the SQL (NoSQL) REST API on https://localhost:8081/ and the Table API on
+https://localhost:8902/, both as http:// on the same ports as well (the first byte decides), with its
+data under ./armilla-data. When everything answers it prints one line on standard output:
 
-  armilla ready: sql=https://localhost:8081/ data=./armilla-data pid=123 start_ms=42
+  armilla ready: sql=https://localhost:8081/ data=./armilla-data pid=123 start_ms=42 table=https://localhost:8902/
 
 Every option can be given as a flag, as ARMILLA_... in the environment, or in a TOML file
 (--config). A flag beats the environment, the environment beats the file, the file beats the default.
@@ -20,8 +20,8 @@ Relative paths start from the working folder, in the file as well.";
 /// The end of the short help.
 pub(crate) const AFTER_HELP: &str = "\
 Examples:
-  armilla                              serve ./armilla-data on localhost:8081
-  armilla --memory --port 0            throw-away database on a free port
+  armilla                              serve ./armilla-data on localhost:8081, tables on localhost:8902
+  armilla --memory --port 0            throw-away database on free ports
   armilla check --data-dir ./data      verify stored data
   armilla partitions                   what a running server's partitions hold and serve
   armilla feed shop orders             what changes in a container, one line each
@@ -33,7 +33,12 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
   armilla
       Serve ./armilla-data on localhost:8081 with the well-known key of the emulators.
   armilla --memory --port 0
-      A throw-away database on a free port; read the port from the ready line.
+      A throw-away database on free ports (of the Table API as well, unless --table-port says otherwise);
+      read them from the ready line.
+  armilla --port 9000 --table-port off --data-dir ./second
+      A second server beside the first, without the Table API.
+  armilla --storage-table-port 10002
+      Serve tables also to clients of the storage service that use UseDevelopmentStorage=true.
   ARMILLA_KEY=$(openssl rand -base64 64 | tr -d '\n') armilla --bind 0.0.0.0 --tls-name db.example
       Serve other machines: needs a key of your own, and the name they use in the certificate.
   armilla --config armilla.toml
@@ -75,9 +80,13 @@ Connecting (KEY is the account key; without --key the well-known one of the emul
     let nearby = RoutingStrategy::ProximityTo(Region::from("South Central US"));
     let client = CosmosClient::builder().build(account, nearby).await?;
   .NET, Java: the same endpoint, in Gateway connection mode.
+  Tables, in any language, by the connection string
+    DefaultEndpointsProtocol=http;AccountName=localhost;AccountKey=KEY;TableEndpoint=http://localhost:8902/;
+  A table is a container of the database TablesDB, and an entity an item in it: both APIs see the same data.
 
 Looking inside:
-  GET /health says {"status":"ok"}, GET /metrics gives Prometheus text; neither asks for a key.
+  On the port of the SQL API, GET /health says {"status":"ok"} and GET /metrics gives Prometheus text; neither
+  asks for a key.
   SIGTERM or SIGINT lets running requests finish and closes the data; a second one stops at once."#;
 
 /// The end of the help of `armilla split`.

@@ -1,29 +1,45 @@
-//! Binds the port and accepts connections, as many at once as allowed.
+//! Binds the ports and accepts connections, as many at once as allowed on all of them together.
 
+use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use anyhow::{Result, anyhow};
 use armilla_env::Clock;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::api::Front;
 use crate::connection::Connections;
 use crate::limits::{ACCEPT_BACKLOG, ACCEPT_PAUSE};
 
-/// Binds an address.
-pub(crate) fn bind(address: SocketAddr) -> Result<TcpListener> {
+/// A port that is open, and what serves the connections that come in there.
+pub(crate) struct Entrance {
+    /// The port.
+    pub(crate) listener: TcpListener,
+    /// What serves them.
+    pub(crate) connections: Arc<Connections>,
+}
+
+/// Binds the address of a front end.
+pub(crate) fn bind(front: Front, address: SocketAddr) -> Result<TcpListener> {
+    let flag = front.flag();
     listen(address).map_err(|error| {
         let (ip, port) = (address.ip(), address.port());
         match error.kind() {
-            ErrorKind::AddrInUse => anyhow!(
-                "port {port} on {ip} is in use by another program: stop it, or choose another port with --port \
+            ErrorKind::AddrInUse if front == Front::Sql => anyhow!(
+                "port {port} on {ip} is in use by another program: stop it, or choose another port with {flag} \
                  (0 takes a free one)"
             ),
+            ErrorKind::AddrInUse => anyhow!(
+                "port {port} on {ip} is in use by another program: stop it, choose another port for the Table API \
+                 with {flag} (0 takes a free one), or do without it with {flag} off"
+            ),
             ErrorKind::PermissionDenied => {
-                anyhow!("not allowed to listen on port {port}: choose one above 1023 with --port")
+                anyhow!("not allowed to listen on port {port}: choose one above 1023 with {flag}")
             }
             ErrorKind::AddrNotAvailable => {
                 anyhow!("{ip} is not an address of this machine: choose another with --bind")
@@ -44,8 +60,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Accepts and serves connections until the shutdown; returns those still open.
 pub(crate) async fn accept(
-    listener: TcpListener,
-    connections: Arc<Connections>,
+    entrances: Vec<Entrance>,
     connections_max: u32,
     clock: Arc<dyn Clock>,
     mut shutdown: watch::Receiver<bool>,
@@ -53,12 +68,16 @@ pub(crate) async fn accept(
     let places = Arc::new(Semaphore::new(connections_max as usize));
     let mut open = JoinSet::new();
     let asked = shutdown.clone();
+    // One place is taken before anybody is let in, wherever they come: with a loop for each port, idle ports would
+    // keep places from busy ones.
+    let mut next_entrance = 0;
     loop {
         let next = async {
             let place = places.clone().acquire_owned().await.expect("the semaphore is never closed");
-            (listener.accept().await, place)
+            let (index, accepted) = poll_fn(|context| poll_accept(&entrances, next_entrance, context)).await;
+            (index, accepted, place)
         };
-        let (accepted, place) = tokio::select! {
+        let (index, accepted, place) = tokio::select! {
             next = next => next,
             // Tasks that ended are forgotten as we go, or they would pile up.
             Some(ended) = open.join_next() => {
@@ -67,9 +86,10 @@ pub(crate) async fn accept(
             }
             _ = shutdown.wait_for(|asked| *asked) => return open,
         };
+        next_entrance = (index + 1) % entrances.len();
         match accepted {
             Ok((socket, peer)) => {
-                let (connections, asked) = (connections.clone(), asked.clone());
+                let (connections, asked) = (entrances[index].connections.clone(), asked.clone());
                 open.spawn(async move {
                     connections.serve(socket, peer, asked).await;
                     drop(place);
@@ -82,6 +102,21 @@ pub(crate) async fn accept(
             }
         }
     }
+}
+
+/// Takes the next connection of any port, asking them in turn from one on: a busy one does not starve the others.
+fn poll_accept(
+    entrances: &[Entrance],
+    first: usize,
+    context: &mut Context<'_>,
+) -> Poll<(usize, io::Result<(TcpStream, SocketAddr)>)> {
+    for step in 0..entrances.len() {
+        let index = (first + step) % entrances.len();
+        if let Poll::Ready(accepted) = entrances[index].listener.poll_accept(context) {
+            return Poll::Ready((index, accepted));
+        }
+    }
+    Poll::Pending
 }
 
 /// Writes down what a connection's task left behind when it did not end by itself.

@@ -1,7 +1,7 @@
 //! The `armilla` command: configuration, sockets, TLS, limits, metrics, shutdown.
 //!
 //! This crate owns everything about processes and sockets, and nothing about databases: a request goes
-//! to the SQL API as it came, and the API goes to the engine. What the server says to people goes to
+//! to the API of its port as it came, and the API goes to the engine. What the server says to people goes to
 //! standard error; standard output has one line when it is ready, or the result of a command.
 //!
 //! Exit codes: 0 done, 1 could not, 2 a check found problems.
@@ -25,6 +25,7 @@ mod logging;
 mod metrics;
 mod options;
 mod partition_table;
+mod port;
 mod process;
 mod progress;
 mod ready;

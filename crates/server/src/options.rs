@@ -15,6 +15,7 @@ use serde::Deserialize;
 use crate::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
 use crate::feed::FeedOptions;
 use crate::help;
+use crate::port::PortChoice;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -123,7 +124,16 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_PORT", value_name = "PORT", help_heading = "Listening")]
     pub(crate) port: Option<u16>,
 
-    /// Address that clients are told to use, such as `https://db.example:8081/` [default: the one they came by]
+    /// Port of the Table API, HTTPS and plain HTTP alike; 0 takes a free one, off opens none [default: 8902, with
+    /// --port 0 a free one]
+    #[arg(long, env = "ARMILLA_TABLE_PORT", value_name = "PORT|off", help_heading = "Listening")]
+    pub(crate) table_port: Option<PortChoice>,
+
+    /// Port of the Table API as the storage service speaks it; UseDevelopmentStorage=true means 10002 [default: off]
+    #[arg(long, env = "ARMILLA_STORAGE_TABLE_PORT", value_name = "PORT|off", help_heading = "Listening")]
+    pub(crate) storage_table_port: Option<PortChoice>,
+
+    /// Address that clients of the SQL API are told to use, such as `https://db.example:8081/` [default: the one they came by]
     #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
     pub(crate) advertised_url: Option<String>,
 
@@ -323,6 +333,8 @@ impl Options {
         Options {
             bind: self.bind.or(lower.bind),
             port: self.port.or(lower.port),
+            table_port: self.table_port.or(lower.table_port),
+            storage_table_port: self.storage_table_port.or(lower.storage_table_port),
             advertised_url: self.advertised_url.or(lower.advertised_url),
             tls_cert: self.tls_cert.or(lower.tls_cert),
             tls_key: self.tls_key.or(lower.tls_key),

@@ -4,25 +4,37 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
+use crate::api::Front;
 use crate::options::LogFormat;
-use crate::settings::{Certificate, Data, Settings};
+use crate::settings::{
+    Certificate, DEVELOPMENT_STORAGE_TABLE_PORT, Data, STORAGE_WELL_KNOWN_KEY, Settings, WELL_KNOWN_KEY,
+};
 
 /// Writes the one line on standard output that programs wait for.
-pub(crate) fn write_ready_line(address: SocketAddr, data: &Data, start_ms: u128) {
-    let line = format!(
-        "armilla ready: sql={} data={} pid={} start_ms={start_ms}\n",
-        url(address),
-        data_name(data),
-        std::process::id(),
-    );
+///
+/// Fields are only ever added at the end, as words that `name=value` patterns of its readers take apart.
+pub(crate) fn write_ready_line(addresses: &[(Front, SocketAddr)], data: &Data, start_ms: u128) {
+    let line = ready_line(addresses, data, std::process::id(), start_ms);
     let mut out = std::io::stdout().lock();
     // Whoever started us may not listen; that is no reason to stop.
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Tells people, on standard error, which key is in use and how to trust the certificate.
-pub(crate) fn write_hints(settings: &Settings, address: SocketAddr) {
-    let hints = hints(settings, address);
+fn ready_line(addresses: &[(Front, SocketAddr)], data: &Data, pid: u32, start_ms: u128) -> String {
+    let field = |(front, address): &(Front, SocketAddr)| format!(" {}={}", front.label(), url(*address));
+    let (first, more): (Vec<_>, Vec<_>) = addresses.iter().partition(|(front, _)| *front == Front::Sql);
+    let join = |addresses: Vec<&(Front, SocketAddr)>| addresses.into_iter().map(field).collect::<String>();
+    format!(
+        "armilla ready:{} data={} pid={pid} start_ms={start_ms}{}\n",
+        join(first),
+        data_name(data),
+        join(more)
+    )
+}
+
+/// Tells people, on standard error, how to connect, which key is in use and how to trust the certificate.
+pub(crate) fn write_hints(settings: &Settings, addresses: &[(Front, SocketAddr)]) {
+    let hints = hints(settings, addresses);
     match settings.log.format {
         LogFormat::Json => {
             for hint in hints {
@@ -40,10 +52,22 @@ pub(crate) fn write_hints(settings: &Settings, address: SocketAddr) {
     }
 }
 
-fn hints(settings: &Settings, address: SocketAddr) -> Vec<String> {
-    let secure = url(address);
-    let plain = secure.replacen("https", "http", 1);
-    let mut hints = vec![format!("SQL API   {secure}  or  {plain}")];
+fn hints(settings: &Settings, addresses: &[(Front, SocketAddr)]) -> Vec<String> {
+    let mut hints = Vec::new();
+    for (front, address) in addresses {
+        let secure = url(*address);
+        let plain = plain(&secure);
+        hints.push(match front {
+            Front::Sql => format!("SQL API   {secure}  or  {plain}"),
+            Front::Table => format!("Table API {secure}  or  {plain}"),
+            Front::StorageTable => {
+                format!("Storage   {secure}  or  {plain}  (the Table API as it speaks it)")
+            }
+        });
+        if let Some(text) = connection_string(settings, *front, *address) {
+            hints.push(format!("          {text}"));
+        }
+    }
     hints.push(if settings.uses_well_known_key() {
         format!("key       {} (the emulators' well-known key)", settings.key)
     } else {
@@ -66,13 +90,51 @@ fn hints(settings: &Settings, address: SocketAddr) -> Vec<String> {
     hints
 }
 
+/// Returns what clients of tables are given; a key that is not well known is not written down.
+fn connection_string(settings: &Settings, front: Front, address: SocketAddr) -> Option<String> {
+    let is_well_known = settings.uses_well_known_key();
+    let (account, key, endpoint) = match front {
+        Front::Sql => return None,
+        Front::Table => ("localhost", WELL_KNOWN_KEY, plain(&url(address))),
+        Front::StorageTable => {
+            // Clients take a host without a name for the storage service.
+            let host = if is_of_this_machine(address.ip()) {
+                format!("127.0.0.1:{}", address.port())
+            } else {
+                address.to_string()
+            };
+            let endpoint = format!("http://{host}/{STORAGE_ACCOUNT}");
+            (STORAGE_ACCOUNT, STORAGE_WELL_KNOWN_KEY, endpoint)
+        }
+    };
+    let key = if is_well_known { key } else { "KEY" };
+    let is_development =
+        front == Front::StorageTable && is_well_known && address.port() == DEVELOPMENT_STORAGE_TABLE_PORT;
+    let short = if is_development { "UseDevelopmentStorage=true  or  " } else { "" };
+    Some(format!(
+        "{short}DefaultEndpointsProtocol=http;AccountName={account};AccountKey={key};TableEndpoint={endpoint};"
+    ))
+}
+
+/// The account that the emulators of the storage service have.
+const STORAGE_ACCOUNT: &str = "devstoreaccount1";
+
+/// Returns an address without TLS.
+fn plain(secure: &str) -> String {
+    secure.replacen("https", "http", 1)
+}
+
+/// Tells whether clients on this machine reach it as `localhost`.
+fn is_of_this_machine(ip: IpAddr) -> bool {
+    ip.is_loopback() || ip.is_unspecified()
+}
+
 /// Returns the address as clients on this machine write it.
 fn url(address: SocketAddr) -> String {
-    let port = address.port();
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_loopback() || ip.is_unspecified() => format!("https://localhost:{port}/"),
-        IpAddr::V6(ip) if ip.is_loopback() || ip.is_unspecified() => format!("https://localhost:{port}/"),
-        _ => format!("https://{address}/"),
+    if is_of_this_machine(address.ip()) {
+        format!("https://localhost:{}/", address.port())
+    } else {
+        format!("https://{address}/")
     }
 }
 
@@ -110,6 +172,67 @@ mod tests {
             ("[2001:db8::1]:4", "https://[2001:db8::1]:4/"),
         ] {
             assert_eq!(url(address.parse().unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn fields_are_added_behind_those_that_were_there() {
+        let sql = (Front::Sql, "127.0.0.1:8081".parse().unwrap());
+        let table = (Front::Table, "127.0.0.1:8902".parse().unwrap());
+        let storage = (Front::StorageTable, "127.0.0.1:10002".parse().unwrap());
+        let known = "armilla ready: sql=https://localhost:8081/ data=memory pid=7 start_ms=12";
+        for (addresses, more) in [
+            (&[sql][..], ""),
+            (&[sql, table], " table=https://localhost:8902/"),
+            (&[sql, storage], " storage_table=https://localhost:10002/"),
+            (&[sql, table, storage], " table=https://localhost:8902/ storage_table=https://localhost:10002/"),
+        ] {
+            assert_eq!(ready_line(addresses, &Data::Memory, 7, 12), format!("{known}{more}\n"));
+        }
+    }
+
+    #[test]
+    fn connection_strings() {
+        let own = "key = \"b3VyIG93biBrZXk=\"";
+        for (text, front, address, expected) in [
+            (
+                "",
+                Front::Table,
+                "127.0.0.1:8902",
+                format!(
+                    "DefaultEndpointsProtocol=http;AccountName=localhost;AccountKey={WELL_KNOWN_KEY};\
+                     TableEndpoint=http://localhost:8902/;"
+                ),
+            ),
+            (
+                own,
+                Front::Table,
+                "192.0.2.7:1",
+                "DefaultEndpointsProtocol=http;AccountName=localhost;AccountKey=KEY;\
+                 TableEndpoint=http://192.0.2.7:1/;"
+                    .to_owned(),
+            ),
+            (
+                "",
+                Front::StorageTable,
+                "127.0.0.1:10002",
+                format!(
+                    "UseDevelopmentStorage=true  or  DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;\
+                     AccountKey={STORAGE_WELL_KNOWN_KEY};TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;"
+                ),
+            ),
+            (
+                own,
+                Front::StorageTable,
+                "[2001:db8::1]:10002",
+                "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=KEY;\
+                 TableEndpoint=http://[2001:db8::1]:10002/devstoreaccount1;"
+                    .to_owned(),
+            ),
+        ] {
+            let settings = Settings::new(toml::from_str(text).unwrap()).unwrap();
+            let given = connection_string(&settings, front, address.parse().unwrap());
+            assert_eq!(given, Some(expected), "{text} {front:?}");
         }
     }
 

@@ -11,19 +11,31 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use armilla_engine::{Consistency, Limits, Policy};
 
+use crate::api::Front;
 use crate::config_file;
 use crate::limits;
 use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
+use crate::port::PortChoice;
 
 /// The key that the emulators of the service made well known; SDKs and samples carry it.
 pub(crate) const WELL_KNOWN_KEY: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+/// The key of `devstoreaccount1`, which the emulators of the storage service made well known.
+pub(crate) const STORAGE_WELL_KNOWN_KEY: &str =
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// Where data lies unless another folder is given.
 pub(crate) const DATA_DIR: &str = "./armilla-data";
 
 /// The port of the SQL API unless another is given; the SDKs' samples use it.
 pub(crate) const PORT: u16 = 8081;
+
+/// The port of the Table API unless another is given; the emulator's samples use it.
+pub(crate) const TABLE_PORT: u16 = 8902;
+
+/// The port that clients take for the tables of `UseDevelopmentStorage=true`.
+pub(crate) const DEVELOPMENT_STORAGE_TABLE_PORT: u16 = 10_002;
 
 /// Which certificate the server shows.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,8 +88,12 @@ pub(crate) struct ConnectionSettings {
 /// Everything the server is told.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// Where to listen.
+    /// Where the SQL API listens.
     pub(crate) address: SocketAddr,
+    /// Where the Table API listens, if it does.
+    pub(crate) table_address: Option<SocketAddr>,
+    /// Where the storage service's flavour of it listens, if it does.
+    pub(crate) storage_table_address: Option<SocketAddr>,
     /// Which certificate to show.
     pub(crate) certificate: Certificate,
     /// The account key.
@@ -125,10 +141,16 @@ impl Settings {
     }
 
     /// Fills in defaults and checks.
-    fn new(options: Options) -> Result<Settings> {
+    pub(crate) fn new(options: Options) -> Result<Settings> {
         let service_limits = service_limits(&options)?;
         let bind = options.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let address = SocketAddr::new(bind, options.port.unwrap_or(PORT));
+        let port = options.port.unwrap_or(PORT);
+        // Whoever takes a free port runs servers side by side: a fixed port would let one of them start.
+        let table_default = PortChoice::Open(if port == 0 { 0 } else { TABLE_PORT });
+        let table_port = options.table_port.unwrap_or(table_default).port();
+        let storage_table_port = options.storage_table_port.and_then(PortChoice::port);
+        check_ports([Some(port), table_port, storage_table_port])?;
+        let at_bind = |port| SocketAddr::new(bind, port);
         let key = options.key.unwrap_or_else(|| WELL_KNOWN_KEY.to_string());
         let secondary_key = options.secondary_key;
         check_key("--key", &key)?;
@@ -140,9 +162,10 @@ impl Settings {
             check_key("--read-only-key", read_only_key)?;
         }
         let mut keys = std::iter::once(&key).chain(&secondary_key).chain(&read_only_key);
-        if keys.any(|key| key == WELL_KNOWN_KEY) && !bind.is_loopback() {
+        let is_well_known = |key: &String| [WELL_KNOWN_KEY, STORAGE_WELL_KNOWN_KEY].contains(&key.as_str());
+        if keys.any(is_well_known) && !bind.is_loopback() {
             bail!(
-                "refusing to listen on {bind} with the well-known key, which everybody has: \
+                "refusing to listen on {bind} with a well-known key, which everybody has: \
                  give a key of your own with --key or ARMILLA_KEY (base64 of 64 random bytes), \
                  or bind to 127.0.0.1"
             );
@@ -171,7 +194,9 @@ impl Settings {
         let cache_mb = options.cache_mb.unwrap_or(limits::CACHE_MB);
         let slow_request = options.slow_request_ms.map_or(limits::SLOW_REQUEST, Duration::from_millis);
         Ok(Settings {
-            address,
+            address: at_bind(port),
+            table_address: table_port.map(at_bind),
+            storage_table_address: storage_table_port.map(at_bind),
             certificate,
             key,
             secondary_key,
@@ -224,6 +249,15 @@ impl Settings {
         })
     }
 
+    /// Returns where a front end listens, if it does.
+    pub(crate) fn address_of(&self, front: Front) -> Option<SocketAddr> {
+        match front {
+            Front::Sql => Some(self.address),
+            Front::Table => self.table_address,
+            Front::StorageTable => self.storage_table_address,
+        }
+    }
+
     /// Tells whether the account key is the one everybody has.
     pub(crate) fn uses_well_known_key(&self) -> bool {
         self.key == WELL_KNOWN_KEY
@@ -237,6 +271,22 @@ pub(crate) fn check_folder(data_dir: Option<PathBuf>, config: Option<PathBuf>) -
         None => Options::default(),
     };
     Ok(data_dir.or(file.data_dir).unwrap_or_else(|| PathBuf::from(DATA_DIR)))
+}
+
+/// Refuses two front ends on one port, which the operating system would blame on another program.
+fn check_ports(ports: [Option<u16>; Front::ALL.len()]) -> Result<()> {
+    let given = |front: Front| ports[front as usize].filter(|port| *port != 0);
+    for (first, second) in
+        [(Front::Sql, Front::Table), (Front::Sql, Front::StorageTable), (Front::Table, Front::StorageTable)]
+    {
+        if let Some(port) = given(first)
+            && given(second) == Some(port)
+        {
+            let (first, second) = (first.flag(), second.flag());
+            bail!("{first} and {second} are both {port}: choose another for one of them, or {second} off");
+        }
+    }
+    Ok(())
 }
 
 fn service_limits(options: &Options) -> Result<Limits> {
@@ -316,6 +366,8 @@ mod tests {
     fn defaults() {
         let settings = Settings::new(Options::default()).unwrap();
         assert_eq!(settings.address.to_string(), "127.0.0.1:8081");
+        assert_eq!(settings.table_address.unwrap().to_string(), "127.0.0.1:8902");
+        assert_eq!(settings.storage_table_address, None);
         assert_eq!(settings.data, Data::Folder("./armilla-data".into()));
         assert!(settings.uses_well_known_key());
         assert_eq!(settings.connections.connections_max, 10_000);
@@ -324,6 +376,25 @@ mod tests {
         assert_eq!(settings.slow_request, Some(limits::SLOW_REQUEST));
         assert_eq!(settings.policy, Policy { enforced: true, burst: false });
         assert_eq!(settings.limits.physical_partition_bytes, Limits::default().physical_partition_bytes);
+    }
+
+    #[test]
+    fn ports_of_the_table_api() {
+        for (text, table, storage_table) in [
+            ("port = 9000", Some(8902), None),
+            ("port = 0", Some(0), None),
+            ("port = 0\ntable-port = 8902", Some(8902), None),
+            ("port = 0\ntable-port = \"off\"\nstorage-table-port = 0", None, Some(0)),
+            ("table-port = 0\nstorage-table-port = 10002", Some(0), Some(10_002)),
+            ("table-port = \"off\"\nstorage-table-port = \"off\"", None, None),
+            ("port = 8902\ntable-port = \"off\"", None, None),
+            ("port = 0\ntable-port = 0\nstorage-table-port = 0", Some(0), Some(0)),
+        ] {
+            let settings = Settings::new(options(text)).unwrap();
+            let port = |address: Option<SocketAddr>| address.map(|address| address.port());
+            let given = (port(settings.table_address), port(settings.storage_table_address));
+            assert_eq!(given, (table, storage_table), "{text}");
+        }
     }
 
     #[test]
@@ -359,6 +430,10 @@ mod tests {
             ("bind = \"0.0.0.0\"".to_string(), "--key"),
             ("bind = \"::\"".to_string(), "--key"),
             (format!("bind = \"0.0.0.0\"\n{own}\nsecondary-key = \"{WELL_KNOWN_KEY}\""), "--key"),
+            (format!("bind = \"0.0.0.0\"\nkey = \"{STORAGE_WELL_KNOWN_KEY}\""), "--key"),
+            ("port = 8902".to_string(), "--port and --table-port are both 8902"),
+            ("storage-table-port = 8081".to_string(), "--port and --storage-table-port are both 8081"),
+            ("storage-table-port = 8902".to_string(), "or --storage-table-port off"),
             ("key = \"not base64\"".to_string(), "--key is not base64"),
             ("key = \"\"".to_string(), "--key is not base64"),
             ("secondary-key = \"%\"".to_string(), "--secondary-key is not base64"),

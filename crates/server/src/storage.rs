@@ -1,10 +1,11 @@
 //! The store and the engine over it, opened and closed in the right order.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result, anyhow};
-use armilla_api_sql::{CrossPartitionQueries, SqlApiOptions};
+use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
+use armilla_api_table::{Flavour, TableApi, TableApiOptions};
 use armilla_engine::{Engine, EngineOptions};
 use armilla_env::Env;
 use armilla_kv::cache::CachedStore;
@@ -12,7 +13,7 @@ use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
-use crate::api::Api;
+use crate::api::{Api, Front};
 use crate::data_dir::DataDir;
 use crate::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
@@ -22,6 +23,7 @@ pub(crate) struct Storage {
     folder: Option<DataDir>,
     store: Arc<dyn Store>,
     engine: Engine,
+    tables: OnceLock<TableApi>,
 }
 
 impl Storage {
@@ -44,7 +46,7 @@ impl Storage {
         let engine = Engine::open(store.clone(), env.clone(), options)
             .await
             .map_err(|error| anyhow!("cannot open the account: {error}"))?;
-        Ok(Storage { folder, store, engine })
+        Ok(Storage { folder, store, engine, tables: OnceLock::new() })
     }
 
     /// Returns the folder of the certificate, unless nothing is kept.
@@ -52,8 +54,18 @@ impl Storage {
         self.folder.as_ref().map(DataDir::tls)
     }
 
-    /// Returns the SQL API over the engine.
-    pub(crate) fn api(&self, settings: &Settings, env: &Env) -> Result<Api> {
+    /// Returns the API of a front end over the engine.
+    pub(crate) fn api(&self, front: Front, settings: &Settings, env: &Env) -> Result<Api> {
+        match front {
+            Front::Sql => self.sql_api(settings, env).map(Api::Sql),
+            Front::Table => Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Cosmos))),
+            Front::StorageTable => {
+                Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Storage)))
+            }
+        }
+    }
+
+    fn sql_api(&self, settings: &Settings, env: &Env) -> Result<SqlApi> {
         let options = SqlApiOptions {
             secondary_key: settings.secondary_key.clone(),
             read_only_keys: settings.read_only_key.iter().cloned().collect(),
@@ -65,7 +77,27 @@ impl Storage {
             },
             ..SqlApiOptions::new(settings.key.as_str())
         };
-        Api::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")
+        SqlApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")
+    }
+
+    /// Returns the Table API, one for both of its ports: what is changed through one holds for the other at once.
+    fn table_api(&self, settings: &Settings, env: &Env) -> Result<&TableApi> {
+        if let Some(api) = self.tables.get() {
+            return Ok(api);
+        }
+        let options = TableApiOptions {
+            key: settings.key.clone(),
+            secondary_key: settings.secondary_key.clone(),
+            read_only_keys: settings.read_only_key.iter().cloned().collect(),
+            flavour: Flavour::Cosmos,
+            // Whoever has a key of their own does not want one beside it that everybody knows.
+            storage_emulator_account: settings.uses_well_known_key(),
+            require_auth: true,
+            date_skew: Some(settings.date_skew),
+        };
+        let api = TableApi::new(self.engine.clone(), env.clone(), options);
+        let api = api.context("cannot set up the Table API")?;
+        Ok(self.tables.get_or_init(|| api))
     }
 
     /// Returns the store, for its figures.

@@ -21,8 +21,9 @@ use crate::data_dir::{Readers, write_durably};
 use crate::limits::{CERTIFICATE_RENEWAL, CERTIFICATE_VALID, PEM_FILE_BYTES_MAX};
 use crate::settings::Certificate;
 
-/// The names that every self-signed certificate has.
-const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// The names that every self-signed certificate has. Clients of tables may put the account before the host, and some
+/// tell by the host which of the two services they speak to.
+const NAMES: [&str; 5] = ["localhost", "127.0.0.1", "::1", "*.table.localhost", "*.table.cosmos.localhost"];
 
 /// Certificates count from a day ago, for clients whose clock is behind.
 const BACKDATED: Duration = Duration::from_secs(24 * 60 * 60);

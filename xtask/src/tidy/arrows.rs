@@ -7,9 +7,10 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 14] = [
-    ("server", &["api-sql", "engine", "env", "kv", "kv-embedded", "value"]),
+const ALLOWED: [(&str, &[&str]); 15] = [
+    ("server", &["api-sql", "api-table", "engine", "env", "kv", "kv-embedded", "value"]),
     ("api-sql", &["engine", "env", "index", "value"]),
+    ("api-table", &["engine", "env", "value"]),
     ("engine", &["container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
     ("script", &["value"]),

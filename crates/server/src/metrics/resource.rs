@@ -1,6 +1,8 @@
 //! Which kind of resource a request is about, told from its path, and a change feed from a list by its header.
+//!
+//! Not here: what the APIs make of a path. This is for figures, and never says that a path is wrong.
 
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, Uri};
 
 /// The header that makes a list of items a change feed.
 static A_IM: HeaderName = HeaderName::from_static("a-im");
@@ -26,12 +28,20 @@ pub(crate) enum Resource {
     Administration,
     Health,
     Metrics,
+    /// Of the Table API: the list of tables, one table, its access policies.
+    Tables,
+    /// Of the Table API: entities, one or many of a table.
+    Entities,
+    /// Of the Table API: several operations in one request.
+    ChangeSets,
+    /// Of the Table API: the properties and statistics of the service.
+    TableService,
     Other,
 }
 
 impl Resource {
     /// Every kind, in the order of their numbers.
-    pub(crate) const ALL: [Resource; 18] = [
+    pub(crate) const ALL: [Resource; 22] = [
         Resource::Account,
         Resource::Databases,
         Resource::Containers,
@@ -49,6 +59,10 @@ impl Resource {
         Resource::Administration,
         Resource::Health,
         Resource::Metrics,
+        Resource::Tables,
+        Resource::Entities,
+        Resource::ChangeSets,
+        Resource::TableService,
         Resource::Other,
     ];
 
@@ -57,6 +71,24 @@ impl Resource {
         match Resource::of(path) {
             Resource::Items if headers.contains_key(&A_IM) => Resource::ChangeFeed,
             resource => resource,
+        }
+    }
+
+    /// Tells the kind of a request to the Table API, whose paths may begin with the account.
+    pub(crate) fn of_table_request(uri: &Uri) -> Resource {
+        let mut segments = uri.path().split('/').filter(|segment| !segment.is_empty());
+        let last = segments.next().map(|first| segments.next().unwrap_or(first));
+        let concerns = |what: &str| {
+            uri.query().unwrap_or("").split('&').any(|pair| pair.strip_prefix("comp=") == Some(what))
+        };
+        match last {
+            Some("$batch") => Resource::ChangeSets,
+            Some("Tables") => Resource::Tables,
+            Some(table) if table.starts_with("Tables(") => Resource::Tables,
+            _ if concerns("properties") || concerns("stats") => Resource::TableService,
+            Some(_) if concerns("acl") => Resource::Tables,
+            Some(_) => Resource::Entities,
+            None => Resource::Other,
         }
     }
 
@@ -109,6 +141,10 @@ impl Resource {
             Resource::Administration => "administration",
             Resource::Health => "health",
             Resource::Metrics => "metrics",
+            Resource::Tables => "table",
+            Resource::Entities => "entity",
+            Resource::ChangeSets => "change_set",
+            Resource::TableService => "table_service",
             Resource::Other => "other",
         }
     }
@@ -122,6 +158,30 @@ mod tests {
     fn numbers_follow_the_order() {
         for (position, resource) in Resource::ALL.iter().enumerate() {
             assert_eq!(*resource as usize, position);
+        }
+    }
+
+    #[test]
+    fn kinds_of_the_table_api() {
+        for (uri, kind) in [
+            ("/Tables", Resource::Tables),
+            ("/Tables?$top=3", Resource::Tables),
+            ("/Tables('t')", Resource::Tables),
+            ("/devstoreaccount1/Tables", Resource::Tables),
+            ("/devstoreaccount1/Tables('t')", Resource::Tables),
+            ("/t?comp=acl", Resource::Tables),
+            ("/t", Resource::Entities),
+            ("/t()?$filter=x%20eq%201", Resource::Entities),
+            ("/t(PartitionKey='p',RowKey='r')", Resource::Entities),
+            ("/devstoreaccount1/t(PartitionKey='p',RowKey='r')", Resource::Entities),
+            ("/metrics", Resource::Entities),
+            ("/$batch", Resource::ChangeSets),
+            ("/devstoreaccount1/$batch", Resource::ChangeSets),
+            ("/?restype=service&comp=properties", Resource::TableService),
+            ("/devstoreaccount1?restype=service&comp=stats", Resource::TableService),
+            ("/", Resource::Other),
+        ] {
+            assert_eq!(Resource::of_table_request(&uri.parse().unwrap()), kind, "{uri}");
         }
     }
 

@@ -28,7 +28,7 @@ fn requests_by_method_resource_and_status() {
         [(Method::GET, 200, 100), (Method::GET, 200, 101), (Method::GET, 404, 20_000_000), (brew, 418, 0)]
     {
         let status = StatusCode::from_u16(status).unwrap();
-        metrics.answered(&method, Resource::Items, status, Duration::from_micros(took_us));
+        metrics.answered(Front::Sql, &method, Resource::Items, status, Duration::from_micros(took_us));
     }
     let text = rendered(&metrics);
     for expected in [
@@ -45,6 +45,30 @@ fn requests_by_method_resource_and_status() {
         check(&text, expected);
     }
     assert!(!text.contains("resource=\"offer\""));
+}
+
+#[test]
+fn requests_by_api() {
+    let metrics = Metrics::new();
+    for (front, resource) in [
+        (Front::Sql, Resource::Items),
+        (Front::Table, Resource::Entities),
+        (Front::Table, Resource::ChangeSets),
+        (Front::StorageTable, Resource::Entities),
+    ] {
+        metrics.answered(front, &Method::POST, resource, StatusCode::CREATED, Duration::ZERO);
+    }
+    let text = rendered(&metrics);
+    for expected in [
+        r#"armilla_api_requests_total{api="sql"} 1"#,
+        r#"armilla_api_requests_total{api="table"} 2"#,
+        r#"armilla_api_requests_total{api="storage_table"} 1"#,
+        r#"armilla_http_requests_total{method="POST",resource="item",status="201"} 1"#,
+        r#"armilla_http_requests_total{method="POST",resource="entity",status="201"} 2"#,
+        r#"armilla_http_requests_total{method="POST",resource="change_set",status="201"} 1"#,
+    ] {
+        check(&text, expected);
+    }
 }
 
 #[test]
@@ -77,7 +101,7 @@ fn guards_count_up_and_down() {
 #[test]
 fn the_text_is_well_formed() {
     let metrics = Metrics::new();
-    metrics.answered(&Method::GET, Resource::Account, StatusCode::OK, Duration::ZERO);
+    metrics.answered(Front::Sql, &Method::GET, Resource::Account, StatusCode::OK, Duration::ZERO);
     let mut families = std::collections::BTreeSet::new();
     let text = metrics.render(&StoreStats::default(), &containers(3), Duration::ZERO);
     for line in text.lines() {

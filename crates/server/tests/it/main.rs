@@ -13,4 +13,5 @@ mod shutdown;
 mod signing;
 mod slow_clients;
 mod starting;
+mod tables;
 mod transport;

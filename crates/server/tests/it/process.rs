@@ -88,9 +88,14 @@ impl Server {
         self.ready.split_whitespace().find_map(|word| word.strip_prefix(&prefix)).unwrap()
     }
 
-    /// Returns the port.
+    /// Returns the port of the SQL API.
     pub(crate) fn port(&self) -> u16 {
-        let url = self.ready_value("sql").trim_end_matches('/');
+        self.port_of("sql")
+    }
+
+    /// Returns the port of an API, by its name in the ready line.
+    pub(crate) fn port_of(&self, api: &str) -> u16 {
+        let url = self.ready_value(api).trim_end_matches('/');
         url.rsplit(':').next().unwrap().parse().unwrap()
     }
 
@@ -99,9 +104,14 @@ impl Server {
         self.folder.path()
     }
 
-    /// Opens a connection.
+    /// Opens a connection to the SQL API.
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port())).unwrap();
+        self.connect_to("sql")
+    }
+
+    /// Opens a connection to an API, by its name in the ready line.
+    pub(crate) fn connect_to(&self, api: &str) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port_of(api))).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }

@@ -8,13 +8,14 @@ use crate::process::{Server, armilla, failure_line, run};
 #[test]
 fn the_ready_line_has_its_words() {
     let server = Server::start(&[]);
-    let port = server.port();
+    let (port, table_port) = (server.port(), server.port_of("table"));
     let words: Vec<&str> = server.ready.trim_end().split(' ').collect();
-    assert_eq!(words.len(), 6, "{}", server.ready);
+    assert_eq!(words.len(), 7, "{}", server.ready);
     assert_eq!(
         &words[..4],
         ["armilla", "ready:", &format!("sql=https://localhost:{port}/"), "data=./armilla-data"]
     );
+    assert_eq!(words[6], format!("table=https://localhost:{table_port}/"), "behind what older readers know");
     assert!(server.ready_value("pid").parse::<u32>().unwrap() > 0);
     assert!(server.ready_value("start_ms").parse::<u64>().unwrap() < 5_000);
     let log = server.log();
@@ -132,6 +133,10 @@ fn help_and_version() {
         "NODE_EXTRA_CA_CERTS",
         "CosmosClient",
         "azure_data_cosmos",
+        "ARMILLA_TABLE_PORT",
+        "[default: 8902, with --port 0 a free one]",
+        "TableEndpoint=http://localhost:8902/;",
+        "UseDevelopmentStorage=true",
         "Examples:",
         "check",
     ] {
@@ -143,7 +148,14 @@ fn help_and_version() {
         format!("armilla {}\n", env!("CARGO_PKG_VERSION"))
     );
     assert_eq!(version.status.code(), Some(0));
-    for wrong in [&["--frobnicate"][..], &["--port", "high"], &["--port", "65536"], &["check", "--memory"]] {
+    for wrong in [
+        &["--frobnicate"][..],
+        &["--port", "high"],
+        &["--port", "65536"],
+        &["--port", "off"],
+        &["--table-port", "on"],
+        &["check", "--memory"],
+    ] {
         assert_eq!(run(wrong).status.code(), Some(1), "{wrong:?}");
     }
     // Keys in the environment are not shown.

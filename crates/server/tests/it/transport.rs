@@ -14,10 +14,20 @@ use crate::process::Server;
 
 const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
-type Tls = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Tls = StreamOwned<ClientConnection, TcpStream>;
 
 /// Connects as a client that trusts one certificate.
 fn connect_tls(server: &Server, certificate: &Path, name: &str, protocols: &[&str]) -> std::io::Result<Tls> {
+    secure(server.connect(), certificate, name, protocols)
+}
+
+/// Begins TLS on a connection as a client that trusts one certificate.
+pub(crate) fn secure(
+    mut stream: TcpStream,
+    certificate: &Path,
+    name: &str,
+    protocols: &[&str],
+) -> std::io::Result<Tls> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(certificate).unwrap()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -29,7 +39,6 @@ fn connect_tls(server: &Server, certificate: &Path, name: &str, protocols: &[&st
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     let name = ServerName::try_from(name.to_string()).unwrap();
     let mut client = ClientConnection::new(Arc::new(config), name).unwrap();
-    let mut stream = server.connect();
     while client.is_handshaking() {
         client.complete_io(&mut stream)?;
     }

@@ -1,0 +1,205 @@
+//! Points in time: steps of 100 ns since the year 1, and their text.
+//!
+//! The text always has seven fraction digits and `Z`, so that the order of texts is the order of times.
+
+use armilla_engine::Moment;
+
+const TICKS_PER_SECOND: u64 = 10_000_000;
+const TICKS_PER_MINUTE: u64 = 60 * TICKS_PER_SECOND;
+const TICKS_PER_DAY: u64 = 24 * 60 * TICKS_PER_MINUTE;
+
+/// Days from 0001-01-01 to 1970-01-01.
+const UNIX_EPOCH_DAYS: u64 = 719_162;
+
+/// Days from 0000-03-01, with which a cycle of 400 years begins, to 0001-01-01.
+const MARCH_TO_YEAR_ONE_DAYS: u64 = 306;
+
+const DAYS_PER_400_YEARS: u64 = 146_097;
+
+/// How far from UTC a time may be written.
+const OFFSET_MINUTES_MAX: u64 = 14 * 60;
+
+/// A point in time: steps of 100 ns since 0001-01-01T00:00:00Z, up to the end of the year 9999.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Ticks(u64);
+
+impl Ticks {
+    /// Length of the text.
+    pub(crate) const TEXT_BYTES: usize = 28;
+
+    /// The last one: 9999-12-31T23:59:59.9999999Z.
+    pub(crate) const MAX: Ticks = Ticks(3_652_059 * TICKS_PER_DAY - 1);
+
+    /// Makes a point in time; `None` beyond the year 9999.
+    pub(crate) fn new(ticks: u64) -> Option<Ticks> {
+        (ticks <= Ticks::MAX.0).then_some(Ticks(ticks))
+    }
+
+    /// Returns when a version was written.
+    pub(crate) fn of(moment: Moment) -> Ticks {
+        Ticks(moment.ticks().min(Ticks::MAX.0))
+    }
+
+    /// Returns the steps since the year 1.
+    pub(crate) fn count(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the second it lies in, counted from 1970.
+    pub(crate) fn unix_second(self) -> i64 {
+        const EPOCH_SECONDS: i64 = (UNIX_EPOCH_DAYS * 86_400) as i64;
+        (self.0 / TICKS_PER_SECOND) as i64 - EPOCH_SECONDS
+    }
+
+    /// Returns the text: `2022-05-06T00:47:36.5851144Z`.
+    pub(crate) fn text(self) -> [u8; Ticks::TEXT_BYTES] {
+        let (year, month, day) = date_of(self.0 / TICKS_PER_DAY);
+        let in_day = self.0 % TICKS_PER_DAY;
+        let (seconds, fraction) = (in_day / TICKS_PER_SECOND, in_day % TICKS_PER_SECOND);
+        let mut text = *b"0000-00-00T00:00:00.0000000Z";
+        push_digits(&mut text[0..4], year);
+        push_digits(&mut text[5..7], month);
+        push_digits(&mut text[8..10], day);
+        push_digits(&mut text[11..13], seconds / 3600);
+        push_digits(&mut text[14..16], seconds / 60 % 60);
+        push_digits(&mut text[17..19], seconds % 60);
+        push_digits(&mut text[20..27], fraction);
+        text
+    }
+
+    /// Reads a time as clients write it.
+    ///
+    /// Up to seven fraction digits; `Z`, an offset, or nothing for UTC; seconds, or all of the time, may be
+    /// missing. `None` for what is no time, or none of the years 1 to 9999 in UTC.
+    pub(crate) fn parse(text: &str) -> Option<Ticks> {
+        let mut reader = Reader { rest: text.as_bytes() };
+        let year = reader.digits(4)?;
+        reader.take(b"-")?;
+        let month = reader.digits(2)?;
+        reader.take(b"-")?;
+        let day = reader.digits(2)?;
+        let mut ticks = days_of(year, month, day)? * TICKS_PER_DAY;
+        if reader.rest.is_empty() {
+            return Ticks::new(ticks);
+        }
+        reader.take(b"Tt")?;
+        let hour = reader.digits(2)?;
+        reader.take(b":")?;
+        let minute = reader.digits(2)?;
+        let (mut second, mut fraction) = (0, 0);
+        if reader.take(b":").is_some() {
+            second = reader.digits(2)?;
+            if reader.take(b".").is_some() {
+                fraction = reader.fraction()?;
+            }
+        }
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        ticks += (hour * 60 + minute) * TICKS_PER_MINUTE + second * TICKS_PER_SECOND + fraction;
+        match reader.take(b"Zz+-") {
+            None | Some(b'Z' | b'z') => {}
+            Some(sign) => {
+                let hours = reader.digits(2)?;
+                reader.take(b":")?;
+                let minutes = reader.digits(2)?;
+                let offset = hours * 60 + minutes;
+                if minutes > 59 || offset > OFFSET_MINUTES_MAX {
+                    return None;
+                }
+                let offset = offset * TICKS_PER_MINUTE;
+                ticks = if sign == b'+' { ticks.checked_sub(offset)? } else { ticks + offset };
+            }
+        }
+        if reader.rest.is_empty() { Ticks::new(ticks) } else { None }
+    }
+
+    /// Reads a time as items hold it: only what [`Ticks::text`] writes.
+    pub(crate) fn parse_stored(text: &str) -> Option<Ticks> {
+        let is_stored_form = text.len() == Ticks::TEXT_BYTES
+            && matches!(text.as_bytes(), [.., b'Z'])
+            && text.as_bytes()[10] == b'T'
+            && text.as_bytes()[19] == b'.';
+        if is_stored_form { Ticks::parse(text) } else { None }
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn digits(&mut self, count: usize) -> Option<u64> {
+        let (digits, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        number(digits)
+    }
+
+    /// Takes one of some characters.
+    fn take(&mut self, wanted: &[u8]) -> Option<u8> {
+        let (&first, rest) = self.rest.split_first()?;
+        if !wanted.contains(&first) {
+            return None;
+        }
+        self.rest = rest;
+        Some(first)
+    }
+
+    /// Takes one to seven digits that stand for a part of a second.
+    fn fraction(&mut self) -> Option<u64> {
+        let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if !(1..=7).contains(&count) {
+            return None;
+        }
+        Some(self.digits(count)? * 10_u64.pow(7 - count as u32))
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0, |number, byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 { None } else { Some(number * 10 + u64::from(digit)) }
+    })
+}
+
+fn push_digits(room: &mut [u8], mut number: u64) {
+    for place in room.iter_mut().rev() {
+        *place = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+/// Returns the days from 0001-01-01 to a date; `None` for a date that is in no calendar.
+fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let month_days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if year == 0 || !(1..=month_days).contains(&day) {
+        return None;
+    }
+    // Years begin in March here, so that the leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let in_cycle = year % 400;
+    let days = year / 400 * DAYS_PER_400_YEARS + in_cycle * 365 + in_cycle / 4 - in_cycle / 100
+        + (153 * month + 2) / 5
+        + day
+        - 1;
+    days.checked_sub(MARCH_TO_YEAR_ONE_DAYS)
+}
+
+/// Returns year, month and day of the day that is so many days after 0001-01-01.
+fn date_of(days: u64) -> (u64, u64, u64) {
+    let days = days + MARCH_TO_YEAR_ONE_DAYS;
+    let (cycle, in_cycle) = (days / DAYS_PER_400_YEARS, days % DAYS_PER_400_YEARS);
+    let year = (in_cycle - in_cycle / 1_460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
+    let in_year = in_cycle - (year * 365 + year / 4 - year / 100);
+    let month = (5 * in_year + 2) / 153;
+    let day = in_year - (153 * month + 2) / 5 + 1;
+    let year = year + cycle * 400;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}

@@ -11,6 +11,7 @@ from azure.cosmos import CosmosClient, PartitionKey
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from server import KEY, Server
+from tables import DOORS, ROOMY, Door
 
 # Enough that no test is throttled by accident, few enough for one physical partition.
 ROOMY_THROUGHPUT = 10_000
@@ -135,6 +136,59 @@ def make_container(database):
 def container(make_container):
     """An empty container partitioned by /city, with the default policies."""
     return make_container()
+
+
+@pytest.fixture(scope="session", params=DOORS, ids=[door.name for door in DOORS])
+def door(request) -> Door:
+    """A way to the Table API; see `tables`."""
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def table_service(server, door):
+    """A TableServiceClient through each of the doors."""
+    with door.service(server) as connected:
+        yield connected
+
+
+@pytest.fixture
+def make_table(table_service):
+    """Makes tables that are gone after the test."""
+    made = []
+
+    def make(name: str | None = None, **options):
+        options.setdefault("headers", ROOMY)
+        made.append(name or fresh_table())
+        return table_service.create_table(made[-1], **options)
+
+    yield make
+    for name in made:
+        table_service.delete_table(name)
+
+
+@pytest.fixture
+def table(make_table):
+    """An empty table."""
+    return make_table()
+
+
+@pytest.fixture(scope="session")
+def common_table(table_service):
+    """A table that tests share which have a partition of their own."""
+    made = table_service.create_table(fresh_table(), headers=ROOMY)
+    yield made
+    made.delete_table()
+
+
+@pytest.fixture
+def partition() -> str:
+    """A partition key no other test uses."""
+    return fresh("partition")
+
+
+def fresh_table() -> str:
+    """Returns a name for a table that no other test uses and that both flavours allow."""
+    return fresh("table").replace("-", "")
 
 
 @contextmanager

@@ -44,10 +44,10 @@ class Server:
     def start(self) -> "Server":
         """Starts the process and waits for its ready line."""
         command = [str(binary()), "--port", "0", "--data-dir", str(self.data_folder), *self._flags]
+        # The Table endpoint takes a free port by itself when the SQL endpoint does; the other has to be asked for.
+        environment = {**os.environ, "NO_COLOR": "1", "ARMILLA_STORAGE_TABLE_PORT": "0"}
         with self.log_file.open("wb") as log:
-            self._process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=log, text=True, env={**os.environ, "NO_COLOR": "1"}
-            )
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         lines: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=_pump, args=(self._process.stdout, lines), daemon=True).start()
         seen = []
@@ -75,7 +75,22 @@ class Server:
     @property
     def port(self) -> int:
         """The port of the SQL endpoint, for both schemes."""
-        return int(re.search(r":(\d+)/?$", self.https).group(1))
+        return _port(self.https)
+
+    @property
+    def table_port(self) -> int:
+        """The port of the Table endpoint in the flavour of Cosmos DB, for both schemes."""
+        return _port(self.ready["table"])
+
+    @property
+    def storage_table_port(self) -> int:
+        """The port of the Table endpoint in the flavour of Azure Storage, for both schemes."""
+        return _port(self.ready["storage_table"])
+
+    @property
+    def certificate(self) -> Path:
+        """The certificate the server made for itself."""
+        return self.data_folder / "tls" / "cert.pem"
 
     @property
     def http(self) -> str:
@@ -115,6 +130,10 @@ class Server:
             log.seek(since)
             text = _ANSI.sub("", log.read().decode(errors="replace"))
         return [line for line in text.splitlines() if _COMPLAINT.search(line)]
+
+
+def _port(endpoint: str) -> int:
+    return int(re.search(r":(\d+)/?$", endpoint).group(1))
 
 
 def _pump(stream, lines: queue.Queue) -> None:

@@ -5,6 +5,7 @@
 mod arrows;
 mod compat;
 mod decisions;
+mod foreign_words;
 mod links;
 mod long_files;
 mod module_docs;
@@ -57,6 +58,7 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for rule in [
         arrows::check,
+        foreign_words::check,
         module_docs::check,
         test_modules::check,
         compat::check,

@@ -28,7 +28,7 @@ export async function makeFolder() {
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** One server process on a free port, with its data folder and its log. */
+/** One server process on free ports, with its data folder and its log. */
 export class Server {
   static #started = 0;
 
@@ -53,6 +53,8 @@ export class Server {
     server.https = pairs.sql;
     server.port = Number(new URL(pairs.sql).port);
     server.http = `http://localhost:${server.port}/`;
+    server.tables = pairs.table;
+    server.storageTables = pairs.storage_table;
     return server;
   }
 

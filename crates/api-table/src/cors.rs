@@ -92,6 +92,10 @@ pub(crate) fn apply(
     let Some(rule) =
         rules.iter().find(|rule| allows_origin(rule, origin) && allows_method(rule, method.as_str()))
     else {
+        // Another page may be let in, so its answer is another one.
+        if !rules.is_empty() {
+            response.append(VARY, HeaderValue::from_static("Origin"));
+        }
         return;
     };
     let exposed: Vec<_> = response

@@ -169,7 +169,7 @@ impl TableApi {
         });
         // Rules that cannot be read let nobody in, and keep nobody out.
         if parts.method != Method::OPTIONS
-            && parts.headers.contains_key(http::header::ORIGIN)
+            && (flavour == Flavour::Storage || parts.headers.contains_key(http::header::ORIGIN))
             && let Ok(properties) = shared.properties.read()
         {
             cors::apply(&properties, &parts.method, &parts.headers, response.headers_mut());

@@ -26,7 +26,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
 ];
 
 /// Crates that know nothing of protocols.
-const INSIDE: [&str; 9] =
+pub(super) const INSIDE: [&str; 9] =
     ["value", "governor", "index", "sql", "functions", "query", "kv", "container", "engine"];
 
 /// Families of crates that belong to protocols: these, and those named after them.

@@ -85,7 +85,8 @@ pub(crate) trait Surface {
             self.part_if_on(other, edge.from).map(|_| 0.0),
             self.part_if_on(other, edge.to).map(|_| 1.0),
         ];
-        if touches.iter().all(Option::is_none) && self.crosses(edge, other) {
+        if touches.iter().all(Option::is_none) && self.crosses(edge, other) && !self.are_in_line(edge, other)
+        {
             let crossing = self.crossing(edge, other);
             return [Some(self.part(edge.from, edge.to, crossing)), None, None, None];
         }
@@ -94,11 +95,19 @@ pub(crate) trait Surface {
 
     /// Says whether two edges have a point in common.
     fn meets(&self, edge: &Edge, other: &Edge) -> bool {
-        self.crosses(edge, other)
+        (self.crosses(edge, other) && !self.are_in_line(edge, other))
             || self.part_if_on(edge, other.from).is_some()
             || self.part_if_on(edge, other.to).is_some()
             || self.part_if_on(other, edge.from).is_some()
             || self.part_if_on(other, edge.to).is_some()
+    }
+
+    /// Says whether two edges lie on one line. The sides of their ends are then a matter of rounding, and they meet where
+    /// an end of one lies on the other, or not at all.
+    fn are_in_line(&self, edge: &Edge, other: &Edge) -> bool {
+        let is_near = |line: &Edge, point| self.side(line.from, line.to, point).abs() <= self.tolerance();
+        (is_near(edge, other.from) && is_near(edge, other.to))
+            || (is_near(other, edge.from) && is_near(other, edge.to))
     }
 
     /// Says whether two edges cross, where a point on the line of the other edge counts as left of it.

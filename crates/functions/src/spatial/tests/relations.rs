@@ -316,6 +316,23 @@ fn relation_of(inner: &[Box], outer: &[Box]) -> Relation {
     }
 }
 
+#[test]
+fn edges_in_line_meet_only_where_they_touch() {
+    let boxes = |corners: &[(i32, i32, i32, i32)]| -> Vec<Box> {
+        let of = |&(x, y, width, height): &(i32, i32, i32, i32)| Box { x, y, width, height, has_hole: false };
+        corners.iter().map(of).collect()
+    };
+    // A side of the first and a side of the second lie on one line, two units apart.
+    let (inner, outer) = (boxes(&[(4, 1, 1, 5)]), boxes(&[(1, 3, 1, 2), (2, -4, 2, 3)]));
+    let centers =
+        (0..500).map(|number| (f64::from(number) * 0.7 - 180.0, f64::from(number % 89) * 2.0 - 88.0));
+    for center in centers.chain([(-32.14167039653463, 62.232741181255165)]) {
+        let projection = Projection::touching(center, 0.05);
+        let of = |boxes: &[Box]| projection.of(&geometry_of(boxes));
+        check(Space::Geography, &of(&inner), &of(&outer), Apart);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -11,7 +11,7 @@ use crate::failure;
 use crate::format;
 use crate::journal;
 use crate::options::{KEYSPACE_NAMES, KEYSPACES, Options, RECORDS, layout};
-use crate::priority::standing_back;
+use crate::priority::Workers;
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::records;
@@ -53,7 +53,9 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<(Shared, u64)> {
     if written_with != Some(options.durability) {
         format::write(path, options.durability)?;
     }
-    let (db, keyspaces) = standing_back(|| open_engine(&engine_path, &options))?;
+    let workers = Workers::now();
+    let (db, keyspaces) = open_engine(&engine_path, &options)?;
+    workers.let_new_ones_stand_back(options.worker_threads);
     check_groups(&keyspaces, path)?;
     let loaded = records::load(&db.snapshot(), &keyspaces[RECORDS])?;
     let group = match (loaded.group, journaled) {

@@ -38,7 +38,7 @@ impl Default for Options {
             journal_bytes_max: 128 * 1024 * 1024,
             cached_files_max: 256,
             queue_bytes_max: 256 * 1024 * 1024,
-            worker_threads: 4,
+            worker_threads: 6,
         }
     }
 }

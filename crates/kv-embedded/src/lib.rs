@@ -28,6 +28,7 @@ mod priority;
 mod queue;
 mod reclaim;
 mod records;
+mod replaced;
 mod retired;
 mod shared;
 mod space;

@@ -71,3 +71,15 @@ pub(crate) const RETIRED_POLL_MIN: Duration = Duration::from_millis(20);
 
 /// The longest time between two looks, after which only new memtables are a reason to look again.
 pub(crate) const RETIRED_POLL_MAX: Duration = Duration::from_secs(5);
+
+/// How often it is looked for files that were replaced while the engine replaces some. Doubles with every look in vain.
+pub(crate) const REPLACED_POLL_MIN: Duration = Duration::from_millis(25);
+
+/// The longest time between two looks; once nothing is old any more, only new work is a reason to look.
+pub(crate) const REPLACED_POLL_MAX: Duration = Duration::from_millis(1600);
+
+/// Versions that the engine is made to forget while it holds the lock that everybody needs, once.
+pub(crate) const REPLACED_VERSIONS_PER_STEP: usize = 4;
+
+/// Longest rest after a version's files were deleted.
+pub(crate) const REPLACED_REST_MAX: Duration = Duration::from_millis(50);

@@ -15,6 +15,7 @@ use crate::priority::Workers;
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::records;
+use crate::replaced::Replaced;
 use crate::retired::Retired;
 use crate::shared::Shared;
 use crate::spaces::Spaces;
@@ -74,6 +75,7 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<(Shared, u64)> {
         queue: Queue::new(options.queue_bytes_max),
         reclaim: Reclaim::new(loaded.to_reclaim, loaded.gone),
         retired: Retired::default(),
+        replaced: Replaced::default(),
         counters: Counters::default(),
         view: View::new(&db),
         options,

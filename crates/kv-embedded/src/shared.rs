@@ -11,6 +11,7 @@ use crate::limits::{LEVEL_0_RUNS_MAX, SEALED_MEMTABLES_MAX};
 use crate::options::{KEYSPACES, Options};
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
+use crate::replaced::Replaced;
 use crate::retired::Retired;
 use crate::spaces::Spaces;
 use crate::stats::Counters;
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) queue: Queue,
     pub(crate) reclaim: Reclaim,
     pub(crate) retired: Retired,
+    pub(crate) replaced: Replaced,
     pub(crate) counters: Counters,
     // Dropped in this order: what refers to the engine, the engine, then the lock on the folder.
     pub(crate) view: View,

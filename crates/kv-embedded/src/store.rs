@@ -15,6 +15,7 @@ use crate::options::Options;
 use crate::queue::Priority;
 use crate::reclaim;
 use crate::records;
+use crate::replaced;
 use crate::shared::Shared;
 use crate::space::EmbeddedSpace;
 use crate::time::now;
@@ -123,13 +124,15 @@ impl Drop for EmbeddedStore {
 
 impl Threads {
     fn start(shared: &Arc<Shared>, writer: Writer) -> Result<Threads> {
-        let (reclaiming, retiring) = (shared.clone(), shared.clone());
+        let (reclaiming, retiring, replacing) = (shared.clone(), shared.clone(), shared.clone());
         let mut threads = Threads(Vec::new());
         let started = spawn("store-reclaim", move || reclaim::run(&reclaiming))
             .map(|thread| threads.0.push(thread))
             .and_then(|()| spawn("store-writer", move || writer.run()))
             .map(|thread| threads.0.push(thread))
             .and_then(|()| spawn("store-retire", move || retiring.retired.run()))
+            .map(|thread| threads.0.push(thread))
+            .and_then(|()| spawn("store-replaced", move || replaced::run(&replacing)))
             .map(|thread| threads.0.push(thread));
         match started {
             Ok(()) => Ok(threads),
@@ -144,6 +147,7 @@ impl Threads {
         shared.reclaim.stop();
         shared.queue.refuse(closed());
         shared.retired.stop();
+        shared.replaced.stop();
         let mut died = false;
         for thread in self.0 {
             died |= thread.join().is_err();

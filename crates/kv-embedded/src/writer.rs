@@ -245,7 +245,10 @@ impl Writer {
         let keyspace = &self.shared.keyspaces[index];
         let memtable = keyspace.tree.active_memtable();
         match keyspace.rotate_memtable() {
-            Ok(true) => self.shared.retired.add(memtable),
+            Ok(true) => {
+                self.shared.retired.add(memtable);
+                self.shared.replaced.expect_news();
+            }
             Ok(false) => {}
             // The data is safe in the journal; the next commit will meet the same error and report it.
             Err(error) => tracing::warn!(error = failure::message(&error), "cannot seal a memtable"),

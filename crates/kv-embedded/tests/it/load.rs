@@ -323,3 +323,59 @@ fn memory_of_flushed_data_is_given_back_in_a_pause() {
     block_on(space.commit(document(300, 20_000))).unwrap();
     assert!(space.get(Family::Item, &key(300)).unwrap().is_some());
 }
+
+/// Returns how many sorted files there are.
+fn file_count(folder: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    entries
+        .map(|entry| match entry.file_type().unwrap().is_dir() {
+            true => file_count(&entry.path()),
+            false => usize::from(entry.path().parent().unwrap().ends_with("tables")),
+        })
+        .sum()
+}
+
+#[test]
+fn files_of_an_old_snapshot_go_once_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { write_buffer_bytes: 0, ..Options::default() };
+    let store = EmbeddedStore::open(folder.path(), options).unwrap();
+    let space = store.open_space(SpaceId(1)).unwrap();
+    let put = |round: u8| {
+        for number in 0..20 {
+            let mut batch = Batch::new();
+            batch.put(Family::Item, key(number), vec![round; 60_000]);
+            block_on(space.commit(batch)).unwrap();
+        }
+    };
+    put(0);
+    let snapshot = space.snapshot().unwrap();
+    let mut round = 0;
+    let started = Instant::now();
+    while started.elapsed() < load_time() || file_count(folder.path()) < 12 {
+        assert!(started.elapsed() < Duration::from_secs(60), "{} files", file_count(folder.path()));
+        round = round % 250 + 1;
+        put(round);
+    }
+    let held = file_count(folder.path());
+    for number in 0..20 {
+        assert_eq!(snapshot.get(Family::Item, &key(number)).unwrap().unwrap(), vec![0; 60_000]);
+    }
+    drop(snapshot);
+    let ended = Instant::now();
+    let (mut left, mut reads) = (held, Times::default());
+    while left > held / 2 {
+        assert!(ended.elapsed() < Duration::from_secs(30), "{left} of {held} files are still there");
+        let begun = Instant::now();
+        assert_eq!(space.get(Family::Item, &key(7)).unwrap().unwrap(), vec![round; 60_000]);
+        reads.0.push(begun.elapsed());
+        left = file_count(folder.path());
+    }
+    println!("{left} of {held} files left after {:?}; reads meanwhile: {}", ended.elapsed(), reads.show());
+    drop((space, store));
+    let store = EmbeddedStore::open(folder.path(), Options::default()).unwrap();
+    let space = store.open_space(SpaceId(1)).unwrap();
+    for number in 0..20 {
+        assert_eq!(space.get(Family::Item, &key(number)).unwrap().unwrap(), vec![round; 60_000]);
+    }
+}

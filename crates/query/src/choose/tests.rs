@@ -341,6 +341,32 @@ fn some_answers_need_no_item() {
 }
 
 #[test]
+fn the_newest_few_are_walked_to_where_sorting_all_would_cost_more() {
+    let few = source(people(6000), EVERYTHING);
+    check(
+        &few,
+        &[
+            // 200 of 6,000: a hundred of them are some 3,000 entries away.
+            "SELECT TOP 100 * FROM c WHERE ARRAY_CONTAINS(c.tags, 't3') ORDER BY c.x DESC",
+            "SELECT TOP 10 * FROM c WHERE ARRAY_CONTAINS(c.tags, 't3') ORDER BY c.x DESC",
+            // Two of 6,000.
+            "SELECT TOP 100 * FROM c WHERE c.name IN ('person 7', 'person 8') ORDER BY c.x DESC",
+        ],
+        expect![[r#"
+            SELECT TOP 100 * FROM c WHERE ARRAY_CONTAINS(c.tags, 't3') ORDER BY c.x DESC
+                Walk /x/? DESC
+                Filter ARRAY_CONTAINS(c.tags, "t3")
+            SELECT TOP 10 * FROM c WHERE ARRAY_CONTAINS(c.tags, 't3') ORDER BY c.x DESC
+                Walk /x/? DESC
+                Filter ARRAY_CONTAINS(c.tags, "t3")
+            SELECT TOP 100 * FROM c WHERE c.name IN ('person 7', 'person 8') ORDER BY c.x DESC
+                Sort
+                  IndexSeek /name/? IN ("person 7", "person 8") (2 entries)
+        "#]],
+    );
+}
+
+#[test]
 fn long_lists_are_planned_in_one_go() {
     let source = source(people(6000), EVERYTHING);
     let branch = |number: usize| format!("(c.id = '{number}' AND c.city = 'Oslo')");

@@ -38,14 +38,18 @@ class Server:
         self.data_folder = folder / "data"
         self.log_file = folder / f"stderr-{len(list(folder.glob('stderr-*')))}.log"
         self._flags = flags
+        self._fixed_port = 0
         self._process: subprocess.Popen | None = None
         self.ready: dict[str, str] = {}
 
     def start(self) -> "Server":
         """Starts the process and waits for its ready line."""
-        command = [str(binary()), "--port", "0", "--data-dir", str(self.data_folder), *self._flags]
+        port = str(self._fixed_port)
+        command = [str(binary()), "--port", port, "--data-dir", str(self.data_folder), *self._flags]
         # The Table endpoint takes a free port by itself when the SQL endpoint does; the other has to be asked for.
         environment = {**os.environ, "NO_COLOR": "1", "ARMILLA_STORAGE_TABLE_PORT": "0"}
+        if self._fixed_port:
+            environment["ARMILLA_TABLE_PORT"] = "0"
         with self.log_file.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         lines: queue.Queue[str | None] = queue.Queue()
@@ -66,6 +70,11 @@ class Server:
         Server.running.append(self)
         Server.started.append(self)
         return self
+
+    def start_again(self) -> "Server":
+        """Starts the process on the port it had, so that its clients find it."""
+        self._fixed_port = self.port
+        return self.start()
 
     @property
     def https(self) -> str:

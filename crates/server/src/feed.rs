@@ -10,7 +10,6 @@
 mod backoff;
 mod options;
 mod output;
-mod page;
 mod reader;
 mod start;
 mod state;
@@ -23,9 +22,9 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use armilla_client::Client;
 use armilla_env::Env;
 
-use crate::client::Client;
 use crate::limits::{FEED_LAST_WRITE, FEED_ONCE_PATIENCE};
 use crate::shutdown::Signals;
 use backoff::Backoff;

@@ -25,6 +25,8 @@ Examples:
   armilla check --data-dir ./data      verify stored data
   armilla partitions                   what a running server's partitions hold and serve
   armilla feed shop orders             what changes in a container, one line each
+  armilla import --database shop --container orders orders.jsonl
+  armilla demo blog                    a worked example: what a data model costs
 
 `armilla --help` says more: every option, how to trust the certificate, how to connect.";
 
@@ -52,6 +54,10 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
       Split the widest physical partition of a container while it serves.
   armilla feed shop orders --from now
       Print every item that is written from now on, one line of JSON each.
+  armilla import --database shop --container orders --create /customerId orders.csv.gz
+      Write the rows of a file into a container, which is made if it is not there.
+  armilla demo blog
+      A blog in three versions of its data model: what each operation takes and costs.
 
 Throughput:
   A container with T RU/s gets one physical partition for every --physical-partition-ru of them, and each
@@ -135,3 +141,26 @@ Without --all-versions, an item that was deleted is not shown. While nothing cha
 waits with its answer, so following costs next to nothing. A server that goes away is waited for;
 splits and merges of partitions do not matter. A position is good for as long as the container is
 there; with --all-versions, for as long as its changeFeedPolicy keeps versions."#;
+
+/// The end of the help of `armilla import`.
+pub(crate) const AFTER_IMPORT_HELP: &str = r#"Examples:
+  armilla import --database shop --container orders orders.jsonl
+      One item a line; an item that is there is replaced.
+  zcat orders.json.gz | armilla import --database shop --container orders --create /customerId -
+      From standard input, into a container that is made if it is not there.
+  armilla import --database shop --container orders --id-from number --partition-key-from /customerId=customer orders.csv
+      Rows of a CSV file: the column `number` becomes the id, `customer` the partition key.
+  armilla import --database shop --container orders --resume orders.state --rejects bad.jsonl orders.jsonl
+      Can be ended and started again at any time: it goes on behind what was written.
+
+The format is told by the first bytes, and so is gzip. At the end the counts are told:
+read = imported + rejected + skipped."#;
+
+/// The end of the help of `armilla export`.
+pub(crate) const AFTER_EXPORT_HELP: &str = r#"Examples:
+  armilla export --database shop --container orders orders.jsonl
+      Every item, one a line, without what the server adds (_rid, _self, _etag, _attachments, _ts).
+  armilla export --database shop --container orders --gzip orders.jsonl.gz
+  armilla export --database shop --container orders --query "SELECT * FROM c WHERE c.total > 100" - | jq -r .id
+
+`armilla import` of what was exported gives the same items."#;

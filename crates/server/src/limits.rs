@@ -86,12 +86,6 @@ pub(crate) const PHYSICAL_PARTITION_BYTES_LEAST: u64 = 64 * 1024;
 /// Physical partitions whose figures `/metrics` gives: about two megabytes of text when all of them are busy.
 pub(crate) const METRICS_PARTITIONS_MAX: usize = 200;
 
-/// How long a server may take to answer a command.
-pub(crate) const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Bytes of a server's answer to a command.
-pub(crate) const COMMAND_ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
-
 /// How often a command asks how far a split or merge is.
 pub(crate) const POLL_PERIOD: Duration = Duration::from_millis(200);
 

@@ -11,7 +11,6 @@ mod answer;
 mod api;
 mod catch_panic;
 mod check;
-mod client;
 mod client_options;
 mod config_file;
 mod connection;
@@ -73,6 +72,10 @@ fn main() -> ExitCode {
         Some(Command::Merge(options)) => reshape::merge(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),
         Some(Command::Feed(options)) => feed::run(&options, env),
+        Some(Command::Import(options)) => armilla_transfer::import(&options, env),
+        Some(Command::Export(options)) => armilla_transfer::export(&options, env),
+        Some(Command::Demo(options)) => armilla_demo::run(&options, env),
+        Some(Command::Bench(options)) => armilla_workload::run(&options, env),
     };
     result.unwrap_or_else(|error| {
         // One line, whatever the causes' texts contain.

@@ -8,6 +8,9 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use armilla_demo::DemoOptions;
+use armilla_transfer::{ExportOptions, ImportOptions};
+use armilla_workload::BenchOptions;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -67,6 +70,20 @@ pub(crate) enum Command {
     /// Exit code 0: ended by a signal, by --once or --max, or because nobody reads it. 1: it could not go on.
     #[command(after_help = help::AFTER_FEED_HELP)]
     Feed(FeedOptions),
+    /// Write items of a file into a container of a running server: JSON lines, a JSON array or CSV
+    ///
+    /// Exit code 0: all items were written. 2: some were rejected. 1: it could not go on.
+    #[command(after_help = help::AFTER_IMPORT_HELP)]
+    Import(Box<ImportOptions>),
+    /// Write the items of a container of a running server into a file, one JSON object a line
+    ///
+    /// Exit code 0: all were written. 1: it could not go on.
+    #[command(after_help = help::AFTER_EXPORT_HELP)]
+    Export(Box<ExportOptions>),
+    /// Show a worked example: a data model in several versions, and what each operation costs
+    Demo(Box<DemoOptions>),
+    /// Measure a server under named workloads, and compare measurements
+    Bench(Box<BenchOptions>),
 }
 
 /// Whether something is done.

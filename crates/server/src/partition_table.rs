@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use armilla_client::{Client, ContainerRow, PartitionRow};
 use armilla_env::Env;
 
-use crate::client::{Client, ContainerRow, PartitionRow};
 use crate::client_options::PartitionsOptions;
 
 /// Characters of a hashed key that the table shows.

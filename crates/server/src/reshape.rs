@@ -8,10 +8,10 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use armilla_client::Client;
 use armilla_env::Env;
 use armilla_value::{Object, json};
 
-use crate::client::Client;
 use crate::client_options::{ContainerOptions, MergeOptions, SplitOptions};
 use crate::limits::POLL_PERIOD;
 use crate::progress::Progress;

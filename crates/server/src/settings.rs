@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+pub(crate) use armilla_client::{PORT, WELL_KNOWN_KEY};
 use armilla_engine::{Consistency, Limits, Policy};
 
 use crate::api::Front;
@@ -17,19 +18,12 @@ use crate::limits;
 use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
 use crate::port::PortChoice;
 
-/// The key that the emulators of the service made well known; SDKs and samples carry it.
-pub(crate) const WELL_KNOWN_KEY: &str =
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
-
 /// The key of `devstoreaccount1`, which the emulators of the storage service made well known.
 pub(crate) const STORAGE_WELL_KNOWN_KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// Where data lies unless another folder is given.
 pub(crate) const DATA_DIR: &str = "./armilla-data";
-
-/// The port of the SQL API unless another is given; the SDKs' samples use it.
-pub(crate) const PORT: u16 = 8081;
 
 /// The port of the Table API unless another is given; the emulator's samples use it.
 pub(crate) const TABLE_PORT: u16 = 8902;

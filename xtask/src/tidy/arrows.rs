@@ -7,8 +7,28 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 15] = [
-    ("server", &["api-sql", "api-table", "engine", "env", "kv", "kv-embedded", "value"]),
+const ALLOWED: [(&str, &[&str]); 20] = [
+    (
+        "server",
+        &[
+            "api-sql",
+            "api-table",
+            "client",
+            "demo",
+            "engine",
+            "env",
+            "kv",
+            "kv-embedded",
+            "transfer",
+            "value",
+            "workload",
+        ],
+    ),
+    ("transfer", &["client", "env", "value"]),
+    ("demo", &["client", "report", "env", "value"]),
+    ("workload", &["client", "report", "env", "value"]),
+    ("report", &[]),
+    ("client", &["env", "value"]),
     ("api-sql", &["engine", "env", "index", "value"]),
     ("api-table", &["engine", "env", "value"]),
     ("engine", &["container", "governor", "query", "script", "index", "kv", "env", "value"]),

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use armilla_client::ServerOptions;
 use armilla_value::{Value, json};
 use clap::Args;
 
 use super::start::Start;
-use crate::client_options::ServerOptions;
 use crate::limits::FEED_PAGE_ITEMS_MAX;
 
 /// Everything that can be set when reading a feed.

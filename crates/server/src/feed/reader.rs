@@ -6,15 +6,16 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Error, anyhow};
+use armilla_client::{
+    ANSWER_TIMEOUT, Answer, Client, Failure, Lines, Question, Session, lines, message, segment,
+};
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
-use super::page::{self, Lines};
 use super::start::{Start, is_position, unquoted};
 use super::state::State;
 use super::{Mode, Scope, time};
-use crate::client::{Answer, Client, Connection, Question, message, segment};
-use crate::limits::{COMMAND_TIMEOUT, FEED_WAIT};
+use crate::limits::FEED_WAIT;
 
 /// The header by which a server says that a page reaches to the end.
 const FEED_END: &str = "x-armilla-feed-end";
@@ -27,9 +28,6 @@ const RETRY_AFTER_MS: &str = "x-ms-retry-after-ms";
 
 /// The sub-status of a container that is another one than was meant.
 const CONTAINER_REPLACED: &str = "1024";
-
-/// The version of the API that is spoken.
-const API_VERSION: &str = "2020-07-15";
 
 /// The form in which all versions come.
 const WIRE_FORMAT: &str = "2021-09-15";
@@ -60,7 +58,7 @@ pub(super) enum Trouble {
 /// Reads one feed.
 pub(super) struct Reader<'c> {
     client: &'c Client,
-    connection: Option<Connection>,
+    session: Session,
     scope: Scope,
     from: Start,
     /// Changes from before this time are left out.
@@ -78,14 +76,14 @@ impl<'c> Reader<'c> {
             Start::Time(since) => Some(since),
             _ => None,
         };
-        Reader { client, connection: None, scope, from, since, rid: None, has_answered: false }
+        Reader { client, session: client.session(), scope, from, since, rid: None, has_answered: false }
     }
 
     /// Goes on where another run ended.
     pub(super) fn resume(client: &'c Client, state: State) -> Reader<'c> {
         let State { scope, rid, since, position } = state;
         let from = Start::Position(position);
-        Reader { client, connection: None, scope, from, since, rid, has_answered: false }
+        Reader { client, session: client.session(), scope, from, since, rid, has_answered: false }
     }
 
     /// Returns what another run needs to go on; `None` as long as no server gave a position.
@@ -112,25 +110,22 @@ impl<'c> Reader<'c> {
 
     /// Asks for the next page. One that `waits` may take [`FEED_WAIT`] until there is something in it.
     pub(super) async fn next_page(&mut self, items_max: u64, waits: bool) -> Result<Page, Trouble> {
-        let question = self.question(items_max, waits);
-        let answer = match self.client.ask_over(&mut self.connection, &question).await {
+        let question = self.question(items_max, waits).map_err(Trouble::Lasting)?;
+        let answer = match self.session.ask(&question).await {
             Ok(answer) => answer,
-            Err(error) if self.has_answered => {
-                return Err(Trouble::Passing { why: format!("{error:#}"), retry_after: None });
+            Err(failure @ Failure::Lost(_)) if self.has_answered => {
+                return Err(Trouble::Passing { why: failure.to_string(), retry_after: None });
             }
-            Err(error) => return Err(Trouble::Lasting(error)),
+            Err(failure) => return Err(Trouble::Lasting(failure.into())),
         };
         self.has_answered = true;
         self.judge(answer)
     }
 
-    fn question(&self, items_max: u64, waits: bool) -> Question {
+    fn question(&self, items_max: u64, waits: bool) -> Result<Question, Error> {
         let Scope { database, container, mode, partition_key } = &self.scope;
-        let mut headers = vec![
-            ("x-ms-version", API_VERSION.to_owned()),
-            ("x-ms-max-item-count", items_max.to_string()),
-            ("a-im", mode.header().to_owned()),
-        ];
+        let mut headers =
+            vec![("x-ms-max-item-count", items_max.to_string()), ("a-im", mode.header().to_owned())];
         if *mode == Mode::AllVersions {
             headers.push(("x-ms-cosmos-changefeed-wire-format-version", WIRE_FORMAT.to_owned()));
         }
@@ -153,21 +148,26 @@ impl<'c> Reader<'c> {
         if waits {
             headers.push(("prefer", format!("wait={}", FEED_WAIT.as_secs())));
         }
-        Question {
+        let headers = headers.into_iter().map(|(name, value)| {
+            let text =
+                HeaderValue::try_from(value).with_context(|| format!("no value of the header {name}"))?;
+            Ok((HeaderName::from_static(name), text))
+        });
+        Ok(Question {
             method: Method::GET,
             path: format!("/dbs/{}/colls/{}/docs", segment(database), segment(container)),
             resource_type: "docs",
             link: format!("dbs/{database}/colls/{container}"),
-            headers,
+            headers: headers.collect::<Result<_, Error>>()?,
             body: Bytes::new(),
-            timeout: if waits { FEED_WAIT + COMMAND_TIMEOUT } else { COMMAND_TIMEOUT },
-        }
+            timeout: if waits { FEED_WAIT + ANSWER_TIMEOUT } else { ANSWER_TIMEOUT },
+        })
     }
 
     fn judge(&self, answer: Answer) -> Result<Page, Trouble> {
         let (lines, is_end) = match answer.status {
             StatusCode::OK => {
-                let lines = page::lines(&answer.body).map_err(|error| self.unreadable(error))?;
+                let lines = lines(&answer.body).map_err(|error| self.unreadable(error))?;
                 (lines, text(&answer.headers, FEED_END) == Some("true"))
             }
             StatusCode::NOT_MODIFIED => (Lines::default(), true),

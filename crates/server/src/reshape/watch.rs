@@ -1,6 +1,7 @@
 //! Tells from what a server says of a container how far a split or merge is.
 
-use crate::client::{ContainerRow, PartitionRow};
+use armilla_client::{ContainerRow, PartitionRow};
+
 use crate::limits::{POLLS_GIVEN_UP_MAX, POLLS_SILENT_MAX};
 
 /// Where a split or merge stands.

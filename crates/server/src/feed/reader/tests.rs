@@ -1,7 +1,7 @@
+use armilla_client::ServerOptions;
 use armilla_env::Env;
 
 use super::*;
-use crate::client_options::ServerOptions;
 
 fn client() -> Client {
     Client::new(&ServerOptions::default(), Env::system()).unwrap()
@@ -21,12 +21,12 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
 }
 
 fn sent(reader: &Reader<'_>, waits: bool) -> Vec<String> {
-    let question = reader.question(7, waits);
+    let question = reader.question(7, waits).unwrap();
     assert_eq!(question.path, "/dbs/shop%201/colls/%C3%B8/docs");
     assert_eq!((question.resource_type, question.link.as_str()), ("docs", "dbs/shop 1/colls/ø"));
-    let has_wait = question.headers.iter().any(|(name, _)| *name == "prefer");
-    assert_eq!(question.timeout, COMMAND_TIMEOUT + if has_wait { FEED_WAIT } else { Duration::ZERO });
-    question.headers[1..].iter().map(|(name, value)| format!("{name}: {value}")).collect()
+    let has_wait = question.headers.iter().any(|(name, _)| name == "prefer");
+    assert_eq!(question.timeout, ANSWER_TIMEOUT + if has_wait { FEED_WAIT } else { Duration::ZERO });
+    question.headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap())).collect()
 }
 
 #[test]

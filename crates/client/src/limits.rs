@@ -1,0 +1,42 @@
+//! Bounds of what a client waits for and takes.
+
+use std::time::Duration;
+
+/// How long a server may take to answer, unless a request says otherwise.
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Bytes of a server's answer.
+pub const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How long a request is sent again in all that is refused for its rate, unless a session says otherwise.
+pub const THROTTLE_PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long to wait after a refusal for the rate that does not say how long.
+pub(crate) const THROTTLE_WAIT_DEFAULT: Duration = Duration::from_millis(100);
+
+/// The longest wait after one refusal for the rate, whatever the server says.
+pub(crate) const THROTTLE_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Operations of one bulk request or batch. Service limit.
+pub const BULK_OPERATIONS_MAX: usize = 100;
+
+/// Bytes of the body of a bulk request or batch. Service limit.
+pub const BULK_BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Bytes of a configuration file.
+pub(crate) const CONFIG_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Bytes of a certificate file.
+pub(crate) const PEM_FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// How long a server that we start may take until it is ready: it may have to recover after a crash.
+pub(crate) const CHILD_READY_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long a server that we stop may take.
+pub(crate) const CHILD_STOP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether a server that we stop has ended.
+pub(crate) const CHILD_POLL_PERIOD: Duration = Duration::from_millis(10);
+
+/// Bytes of the end of a server's log that are told when it does not start.
+pub(crate) const CHILD_LOG_TOLD_BYTES_MAX: usize = 4 * 1024;

@@ -1,0 +1,180 @@
+//! The phases of a run, in their order.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use armilla_client::Client;
+use armilla_env::Env;
+use tokio::runtime::Runtime;
+
+use super::worker_process::WorkerProcess;
+use crate::check::{self, Expected};
+use crate::limits::AWAY_WAIT;
+use crate::live::{Lived, Writers};
+use crate::load;
+use crate::measure::{self, Measured};
+use crate::model;
+use crate::options::BlogOptions;
+use crate::output::Run;
+use crate::place::Place;
+use crate::progress::{Progress, say};
+use crate::shape::{Shape, Totals};
+use crate::workers::{self, Workers};
+
+/// Returns what runs many tasks at once.
+pub(super) fn many_threads() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")
+}
+
+/// Returns what runs one thing after the other without handing it to another thread, which would show in latencies.
+fn one_thread() -> Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start a runtime")
+}
+
+/// Runs all phases against a server.
+pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &Env) -> Result<Run> {
+    let start = env.clock.elapsed();
+    let client = Client::new(place.options(), env.clone())?;
+    let shape = Arc::new(Shape::new(options.seed, users));
+    let totals = shape.totals();
+    let many = many_threads()?;
+    let loaded = if options.reuse {
+        None
+    } else {
+        Some(many.block_on(async {
+            let mut session = client.session();
+            load::create(&mut session, options.partitions).await?;
+            let loaded = load::fill(&client, &shape, &totals, options.connections, env).await?;
+            workers::begin(&mut session).await?;
+            anyhow::Ok(loaded)
+        })?)
+    };
+    let caught_up = many.block_on(async {
+        let mut workers = Workers::take_over(&client, options.connections, env).await?;
+        let tally = workers.tally();
+        let changes = move || tally.changes.load(Ordering::Relaxed);
+        let _progress =
+            Progress::start("making copies from the change feed", totals.in_posts(), env, changes);
+        workers.drain().await
+    })?;
+    let measured = one_thread()?.block_on(measure::run(&client, &shape, options, env))?;
+    let lived = match options.live {
+        0 => None,
+        _ => {
+            say("clients write while workers run");
+            Some(many.block_on(live(options, &client, &shape, place, env))?)
+        }
+    };
+    if lived.is_none() {
+        many.block_on(drain(&client, options, env))?;
+    }
+    let checked = if options.no_check {
+        None
+    } else {
+        let expected = loaded.is_some().then(|| expected(&totals, &measured, lived.as_ref()));
+        Some(many.block_on(check::run(&client, expected, env))?)
+    };
+    let is_temporary = place.child().is_some() && options.data_dir.is_none();
+    if !options.keep && !is_temporary {
+        many.block_on(async {
+            let mut session = client.session();
+            for database in model::DATABASES {
+                session.delete_database(database).await?;
+            }
+            anyhow::Ok(())
+        })?;
+    }
+    let took = env.clock.elapsed().saturating_sub(start);
+    let BlogOptions { seed, connections, rounds, .. } = *options;
+    Ok(Run { users, seed, connections, rounds, totals, loaded, caught_up, measured, lived, checked, took })
+}
+
+async fn drain(client: &Client, options: &BlogOptions, env: &Env) -> Result<Duration> {
+    let mut workers = Workers::take_over(client, options.connections, env).await?;
+    Ok(workers.drain().await?.took)
+}
+
+/// Returns how much there has to be in the end.
+fn expected(totals: &Totals, measured: &Measured, lived: Option<&Lived>) -> Expected {
+    let [_, second, third] = measured.added;
+    let live = lived.map_or_else(Totals::default, |lived| lived.added);
+    let posts = Totals {
+        users: 0,
+        posts: totals.posts + second.posts + third.posts + live.posts,
+        comments: totals.comments + second.comments + third.comments + live.comments,
+        likes: totals.likes + second.likes + third.likes + live.likes,
+    };
+    let users = totals.users + live.users;
+    Expected { users_v2: users + second.users, users_v3: users + third.users, posts }
+}
+
+/// Lets clients write while workers run, and waits until the workers are done.
+async fn live(
+    options: &BlogOptions,
+    client: &Client,
+    shape: &Arc<Shape>,
+    place: &mut Place,
+    env: &Env,
+) -> Result<Lived> {
+    if options.kill {
+        return live_with_kills(options, client, shape, place, env).await;
+    }
+    let workers = Workers::take_over(client, options.connections, env).await?;
+    let mut running = workers.start();
+    let tally = running.tally();
+    let writers = Writers::start(client, shape, options.live, options.connections, env);
+    let mut lived = tokio::select! {
+        lived = writers.finish() => lived?,
+        ended = running.failure() => {
+            ended?;
+            anyhow::bail!("a worker ended while clients wrote")
+        }
+    };
+    let start = env.clock.elapsed();
+    let mut workers = running.stop().await?;
+    workers.drain().await?;
+    lived.drained = env.clock.elapsed().saturating_sub(start);
+    lived.repairs = tally.repairs.load(Ordering::Relaxed);
+    Ok(lived)
+}
+
+/// The same with workers in a process of their own; in the middle they and the server are killed, and started again.
+async fn live_with_kills(
+    options: &BlogOptions,
+    client: &Client,
+    shape: &Arc<Shape>,
+    place: &mut Place,
+    env: &Env,
+) -> Result<Lived> {
+    let endpoint = place.options().endpoint.clone().context("a server of our own has an address")?;
+    let mut workers = WorkerProcess::start(&endpoint, options.connections)?;
+    let writers = Writers::start(client, shape, options.live, options.connections, env);
+    let third = u64::from(options.live) / 3;
+    until_done(&writers, third, env).await;
+    say("killing the workers");
+    workers.kill()?;
+    let mut workers = WorkerProcess::start(&endpoint, options.connections)?;
+    until_done(&writers, 2 * third, env).await;
+    say("killing the server and the workers");
+    workers.kill()?;
+    let child = place.child().context("only a server of our own can be killed")?;
+    tokio::task::block_in_place(|| child.restart())?;
+    let workers = WorkerProcess::start(&endpoint, options.connections)?;
+    let mut lived = writers.finish().await?;
+    let start = env.clock.elapsed();
+    workers.stop()?;
+    let mut rest = Workers::take_over(client, options.connections, env).await?;
+    rest.drain().await?;
+    lived.drained = env.clock.elapsed().saturating_sub(start);
+    lived.repairs = rest.tally().repairs.load(Ordering::Relaxed);
+    lived.was_killed = true;
+    Ok(lived)
+}
+
+async fn until_done(writers: &Writers, count: u64, env: &Env) {
+    while writers.done() < count && !writers.is_over() {
+        env.clock.sleep(AWAY_WAIT / 10).await;
+    }
+}

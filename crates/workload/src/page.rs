@@ -1,0 +1,154 @@
+//! A result as a page with plots.
+
+use armilla_report::plot::{self, Axis, Bars, Line, Lines, Series, Whisker, Whiskers};
+use armilla_report::{Page, number};
+
+use crate::result::{Row, RunResult};
+use crate::table;
+
+/// Lines of one plot; more could not be told apart.
+const LINES_MAX: usize = 8;
+
+/// Returns a result as HTML.
+pub(crate) fn render(result: &RunResult) -> String {
+    let mut page = Page::new("Benchmark");
+    page.lead(format!("What `armilla bench` measured, started at {}.", result.started_at));
+    page.facts(&result.settings);
+    for note in &result.notes {
+        page.note(note);
+    }
+    page.heading("Results").table(&table::table(&result.rows));
+    page.paragraph(
+        "Operations a second are those that were done. Latency counts from when an operation was due in an open loop, and \
+         from when it was sent in a closed one. RU are request units as the server charged them.",
+    );
+    let whole: Vec<&Row> =
+        result.rows.iter().filter(|row| row.operation.is_none() && row.operations > 0).collect();
+    if !whole.is_empty() {
+        page.heading("Operations a second").plot("Operations a second, by workload", &throughput(&whole));
+        page.heading("Latency")
+            .plot("The median, and what 90, 99 and 99.9 of a hundred stay below", &latency(&whole));
+        for (index, some) in whole.chunks(LINES_MAX).enumerate() {
+            let part = if whole.len() > LINES_MAX { format!(", part {}", index + 1) } else { String::new() };
+            page.plot(format!("Latency by percentile{part}"), &percentiles(some));
+        }
+        let steady: Vec<&Row> = whole.iter().copied().filter(|row| row.by_second.len() > 1).collect();
+        if !steady.is_empty() {
+            page.heading("Over time");
+            for some in steady.chunks(LINES_MAX) {
+                page.plot("Operations done in each second", &over_time(some));
+            }
+        }
+    }
+    page.footer(format!("Made by {}.", result.program));
+    page.render()
+}
+
+/// Sides in the order of their rows.
+fn sides<'r>(rows: &[&'r Row]) -> Vec<&'r str> {
+    let mut sides: Vec<&str> = Vec::new();
+    for row in rows {
+        if !sides.contains(&row.side.as_str()) {
+            sides.push(&row.side);
+        }
+    }
+    sides
+}
+
+fn label(row: &Row, rows: &[&Row]) -> String {
+    if sides(rows).len() > 1 { format!("{}, {}", row.workload, row.side) } else { row.workload.clone() }
+}
+
+fn throughput(rows: &[&Row]) -> plot::Svg {
+    let mut groups: Vec<String> = Vec::new();
+    for row in rows {
+        if !groups.contains(&row.workload) {
+            groups.push(row.workload.clone());
+        }
+    }
+    let series = sides(rows).into_iter().map(|side| {
+        let value = |group: &String| {
+            rows.iter().find(|row| row.side == side && row.workload == *group).map(|row| row.per_second())
+        };
+        Series::new(side, groups.iter().map(value).collect::<Vec<_>>())
+    });
+    plot::bars(&Bars {
+        title: "Operations a second".to_owned(),
+        description: "A bar for each workload; longer is more.".to_owned(),
+        axis: Axis::log("operations a second"),
+        series: series.collect(),
+        references: Vec::new(),
+        groups,
+    })
+}
+
+fn latency(rows: &[&Row]) -> plot::Svg {
+    let whisker = |row: &&Row| {
+        let latency = &row.latency;
+        let points =
+            [(50.0, latency.p50_us), (90.0, latency.p90_us), (99.0, latency.p99_us), (99.9, latency.p999_us)];
+        Whisker::new(label(row, rows), points.map(|(percentile, us)| (percentile, us / 1_000.0)))
+    };
+    plot::whiskers(&Whiskers {
+        title: "Latency".to_owned(),
+        description: "From the median to the slowest of a thousand, by workload; further left is better."
+            .to_owned(),
+        axis: Axis::log("milliseconds"),
+        rows: rows.iter().map(whisker).collect(),
+    })
+}
+
+fn percentiles(rows: &[&Row]) -> plot::Svg {
+    let line = |row: &&Row| {
+        let points = row.curve.iter().filter(|(percentile, _)| *percentile >= 50.0);
+        Line::new(label(row, rows), points.map(|(percentile, us)| (*percentile, us / 1_000.0)))
+    };
+    plot::lines(&Lines {
+        title: "Latency by percentile".to_owned(),
+        description: "How latency grows towards the slowest operations; flat is better.".to_owned(),
+        x: Axis::nines("percentile"),
+        y: Axis::log("milliseconds"),
+        series: rows.iter().map(line).collect(),
+        label_points: false,
+    })
+}
+
+fn over_time(rows: &[&Row]) -> plot::Svg {
+    let line = |row: &&Row| {
+        let points = row.by_second.iter().enumerate();
+        Line::new(label(row, rows), points.map(|(second, count)| ((second + 1) as f64, *count as f64)))
+    };
+    plot::lines(&Lines {
+        title: "Operations done in each second".to_owned(),
+        description: format!("{} measurements, second by second.", number::count(rows.len() as u64)),
+        x: Axis::linear("second"),
+        y: Axis::linear("operations"),
+        series: rows.iter().map(line).collect(),
+        label_points: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_have_everything() {
+        let row = |workload: &str, side: &str| Row {
+            workload: workload.to_owned(),
+            side: side.to_owned(),
+            operations: 100,
+            seconds: 1.0,
+            curve: vec![(50.0, 10.0), (99.0, 100.0)],
+            by_second: vec![50, 50],
+            ..Row::default()
+        };
+        let mut rows = vec![row("a<b>", "armilla"), row("a<b>", "postgresql")];
+        rows.extend((0..2 * LINES_MAX).map(|number| row(&format!("w{number}"), "armilla")));
+        let result = RunResult { rows, notes: vec!["a note".to_owned()], ..RunResult::default() };
+        let html = render(&result);
+        assert!(html.contains("a note") && html.contains("a&lt;b&gt;") && html.contains("<svg"));
+        assert!(html.contains("part 3"));
+        assert!(render(&RunResult::default()).contains("Benchmark"));
+    }
+}

@@ -1,0 +1,179 @@
+//! PostgreSQL as a side: the same items as `jsonb`, with the primary key and the index on an expression that each query
+//! needs, in a server of our own that is as durable as ours.
+//!
+//! Ours indexes every path of every item; this has the indexes that the queries need and no others.
+
+mod server;
+mod worker;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use armilla_env::Env;
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+
+use crate::drive::{Future, Worker};
+use crate::items::Items;
+use crate::plan::{COUNTER, Plan, SCRIPT_KEYS, counter_json, script_customer};
+use crate::queries::Query;
+use crate::side::{Entries, Needs, Side};
+use server::PostgresServer;
+use worker::PostgresWorker;
+
+/// Rows of one statement while loading.
+const LOAD_ROWS: usize = 500;
+
+/// A running PostgreSQL.
+pub(crate) struct Postgres {
+    server: PostgresServer,
+    items: Items,
+    seed: u64,
+}
+
+impl Postgres {
+    /// Starts a server; `None` when none is installed.
+    pub(crate) fn start(
+        programs: Option<&Path>,
+        env: &Env,
+        items: &Items,
+        seed: u64,
+        connections: usize,
+    ) -> Result<Option<Postgres>> {
+        let server = PostgresServer::start(programs, env, items.count(), connections)?;
+        Ok(server.map(|server| Postgres { server, items: items.clone(), seed }))
+    }
+
+    async fn connect(&self) -> Result<Client> {
+        let (client, connection) =
+            self.server.config().connect(NoTls).await.context("cannot connect to PostgreSQL")?;
+        // It ends with the client; what goes wrong shows in the calls.
+        tokio::spawn(connection);
+        Ok(client)
+    }
+
+    async fn load_items(&self, client: &Client) -> Result<()> {
+        execute(
+            client,
+            "CREATE TABLE items (customer text, id text, doc jsonb NOT NULL, PRIMARY KEY (customer, id))",
+        )
+        .await?;
+        let statement = client
+            .prepare(
+                "INSERT INTO items SELECT c, i, d::jsonb FROM unnest($1::text[], $2::text[], $3::text[]) AS t(c, i, d)",
+            )
+            .await?;
+        let mut start = 0;
+        while start < self.items.count() {
+            let rows = start..(start + LOAD_ROWS).min(self.items.count());
+            start = rows.end;
+            let customers: Vec<_> = rows.clone().map(|index| self.items.customer(index)).collect();
+            let ids: Vec<_> = rows.clone().map(|index| self.items.id(index)).collect();
+            let bodies: Vec<_> = rows.map(|index| self.items.body(index, 0)).collect();
+            client.execute(&statement, &[&customers, &ids, &bodies]).await?;
+        }
+        let mut made = Vec::new();
+        for index in Query::ALL.into_iter().filter_map(Query::postgres_index) {
+            if !made.contains(&index) {
+                execute(client, &format!("CREATE INDEX ON items {index}")).await?;
+                made.push(index);
+            }
+        }
+        Ok(())
+    }
+
+    async fn make_entries(&self, client: &Client) -> Result<()> {
+        execute(client, &entries_definition()).await?;
+        let rows: Vec<_> = (0..SCRIPT_KEYS)
+            .map(|key| {
+                let customer = script_customer(key);
+                format!("('{customer}', '{COUNTER}', '{}')", counter_json(&customer))
+            })
+            .collect();
+        execute(client, &format!("INSERT INTO entries VALUES {}", rows.join(","))).await
+    }
+}
+
+impl Side for Postgres {
+    fn name(&self) -> &'static str {
+        "postgresql"
+    }
+
+    fn load(&self, needs: Needs) -> Future<'_, Result<()>> {
+        Box::pin(async move {
+            let client = self.connect().await?;
+            if needs.items {
+                self.load_items(&client).await.context("cannot load the items into PostgreSQL")?;
+            }
+            if needs.entries {
+                self.make_entries(&client).await.context("cannot make the counters in PostgreSQL")?;
+            }
+            execute(&client, "VACUUM ANALYZE").await?;
+            execute(&client, "CHECKPOINT").await
+        })
+    }
+
+    fn worker(&self, plan: Plan, number: usize) -> Future<'_, Result<Box<dyn Worker>>> {
+        Box::pin(async move {
+            let client = self.connect().await?;
+            let draws = plan.draws(&self.items, self.seed, number);
+            let worker = PostgresWorker::open(client, plan, &self.items, draws).await?;
+            Ok(Box::new(worker) as Box<dyn Worker>)
+        })
+    }
+
+    fn count_entries(&self) -> Future<'_, Result<Entries>> {
+        Box::pin(async move {
+            let client = self.connect().await?;
+            let entries = "SELECT count(*) FROM entries WHERE doc->>'kind' = 'entry'";
+            let counted = "SELECT sum((doc->>'count')::bigint) FROM entries WHERE doc->>'kind' = 'counter'";
+            Ok(Entries {
+                entries: text(&client, entries).await?.parse()?,
+                counted: text(&client, counted).await?.parse()?,
+            })
+        })
+    }
+
+    fn describe(&self) -> Future<'_, Result<String>> {
+        Box::pin(async move {
+            let client = self.connect().await?;
+            let mut parts = Vec::new();
+            for name in ["server_version", "fsync", "synchronous_commit", "shared_buffers"] {
+                parts.push(format!("{name} {}", text(&client, &format!("SHOW {name}")).await?));
+            }
+            Ok(parts.join(", "))
+        })
+    }
+}
+
+/// Returns the statements that make the table of entries and the function that adds one and counts it.
+fn entries_definition() -> String {
+    format!(
+        "CREATE TABLE entries (customer text, id text, doc jsonb NOT NULL, PRIMARY KEY (customer, id));
+         CREATE FUNCTION add_entry(entry jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
+         DECLARE
+             total bigint;
+         BEGIN
+             INSERT INTO entries VALUES (entry->>'customer', entry->>'id', entry);
+             UPDATE entries SET doc = jsonb_set(doc, '{{count}}', to_jsonb((doc->>'count')::bigint + 1))
+                 WHERE customer = entry->>'customer' AND id = '{COUNTER}'
+                 RETURNING (doc->>'count')::bigint INTO STRICT total;
+             RETURN total;
+         END $$;"
+    )
+}
+
+async fn execute(client: &Client, statements: &str) -> Result<()> {
+    client.batch_execute(statements).await.with_context(|| format!("'{statements}' failed"))
+}
+
+/// Returns the first column of the first row as text.
+async fn text(client: &Client, query: &str) -> Result<String> {
+    for message in client.simple_query(query).await? {
+        if let SimpleQueryMessage::Row(row) = message {
+            let text = row.get(0).unwrap_or_default();
+            ensure!(!text.is_empty(), "'{query}' gave nothing");
+            return Ok(text.to_owned());
+        }
+    }
+    bail!("'{query}' gave no row")
+}

@@ -1,0 +1,157 @@
+//! Results, written and read again.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use proptest::prelude::*;
+
+use super::*;
+
+fn sample() -> RunResult {
+    let quantiles = |p50_us: f64| Quantiles {
+        mean_us: p50_us,
+        p50_us,
+        p90_us: p50_us * 2.0,
+        p99_us: p50_us * 3.0,
+        p999_us: p50_us * 4.0,
+        max_us: p50_us * 5.5,
+    };
+    RunResult {
+        started_at: "2026-01-02T03:04:05Z".to_owned(),
+        program: "armilla 0.1.0".to_owned(),
+        settings: vec![("connections".to_owned(), "8".to_owned())],
+        notes: vec!["PostgreSQL is not installed".to_owned()],
+        rows: vec![
+            Row {
+                workload: "mixed".to_owned(),
+                side: "armilla".to_owned(),
+                operations: 1_000,
+                seconds: 2.0,
+                refused: 3,
+                failed: 1,
+                requests: 1_000,
+                items: 1_000,
+                charge: Some(2_500.5),
+                latency: quantiles(100.25),
+                service: quantiles(90.0),
+                curve: vec![(50.0, 100.25), (99.0, 300.0)],
+                open_loop: Some(OpenLoop { rate: 500.0, due: 1_000, unsent: 7, late_max_us: 12.5 }),
+                by_second: vec![490, 510],
+                ..Row::default()
+            },
+            Row {
+                workload: "mixed".to_owned(),
+                operation: Some("read".to_owned()),
+                side: "postgresql".to_owned(),
+                operations: 10,
+                seconds: 1.5,
+                ..Row::default()
+            },
+        ],
+    }
+}
+
+#[test]
+fn the_form_is_fixed() {
+    let text = String::from_utf8(json_form::write(&sample())).unwrap();
+    expect![[r#"
+        {"format":"armilla-bench",
+        "version":1,
+        "startedAt":"2026-01-02T03:04:05Z",
+        "program":"armilla 0.1.0",
+        "settings":{"connections":"8"},
+        "notes":["PostgreSQL is not installed"],
+        "measurements":[
+        {"workload":"mixed","side":"armilla","loop":"open","operations":1000,"seconds":2.0,"operationsPerSecond":500.0,"refused":3,"failed":1,"requests":1000,"items":1000,"requestUnits":2500.5,"requestUnitsPerOperation":2.5005,"latencyUs":{"mean":100.25,"p50":100.25,"p90":200.5,"p99":300.75,"p999":401.0,"max":551.375},"serviceUs":{"mean":90.0,"p50":90.0,"p90":180.0,"p99":270.0,"p999":360.0,"max":495.0},"openLoop":{"rate":500.0,"due":1000,"unsent":7,"lateMaxUs":12.5,"keptRate":true},"percentilesUs":[[50.0,100.25],[99.0,300.0]],"bySecond":[490,510]},
+        {"workload":"mixed","operation":"read","side":"postgresql","loop":"closed","operations":10,"seconds":1.5,"operationsPerSecond":6.666666666666667,"refused":0,"failed":0,"requests":0,"items":0,"latencyUs":{"mean":0.0,"p50":0.0,"p90":0.0,"p99":0.0,"p999":0.0,"max":0.0},"serviceUs":{"mean":0.0,"p50":0.0,"p90":0.0,"p99":0.0,"p999":0.0,"max":0.0},"percentilesUs":[]}
+        ]}
+    "#]]
+    .assert_eq(&text);
+    assert_eq!(json_form::parse(text.as_bytes()).unwrap(), sample());
+}
+
+#[test]
+fn files_that_are_no_results() {
+    for (text, expected) in [
+        ("", "it is no JSON"),
+        ("[]", "its format is not armilla-bench"),
+        (r#"{"format":"armilla-bench"}"#, "it has no version"),
+        (r#"{"format":"armilla-bench","version":2}"#, "version 2 of the format, and this program reads 1"),
+        (r#"{"format":"armilla-bench","version":1}"#, "it has no measurements"),
+        (r#"{"format":"armilla-bench","version":1,"measurements":[{}]}"#, "workload is missing or no text"),
+        (
+            r#"{"format":"armilla-bench","version":1,"measurements":[{"workload":"x","side":"y","operations":-1}]}"#,
+            "measurement 1: operations is missing or no count",
+        ),
+    ] {
+        let error = format!("{:#}", json_form::parse(text.as_bytes()).unwrap_err());
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.json");
+    assert!(format!("{:#}", read(&path).unwrap_err()).contains("cannot read"));
+    write(&path, &sample()).unwrap();
+    assert_eq!(read(&path).unwrap(), sample());
+}
+
+#[test]
+fn members_that_are_not_known_are_passed_over() {
+    let text = String::from_utf8(json_form::write(&sample())).unwrap();
+    let more = text.replace("\"workload\":", "\"colour\":{\"red\":1},\"workload\":");
+    assert_eq!(json_form::parse(more.as_bytes()).unwrap(), sample());
+}
+
+#[test]
+fn a_row_for_all_and_one_for_each_kind() {
+    let mut kinds = vec![Tally::new(), Tally::new()];
+    kinds[0].latencies.record(Duration::from_micros(100));
+    kinds[0].charge = Some(1.0);
+    kinds[1].latencies.record(Duration::from_micros(300));
+    kinds[1].latencies.record(Duration::from_micros(300));
+    kinds[1].charge = Some(20.0);
+    let measured = Measured {
+        kinds,
+        took: Duration::from_secs(2),
+        by_second: vec![1, 2],
+        open_loop: None,
+        first_failure: None,
+    };
+    let found = rows("mixed", "armilla", &["read", "write"], &measured);
+    let names: Vec<_> = found.iter().map(Row::name).collect();
+    assert_eq!(names, ["mixed", "mixed read", "mixed write"]);
+    let all = &found[0];
+    assert_eq!((all.operations, all.per_second(), all.charge_per_operation()), (3, 1.5, Some(7.0)));
+    assert_eq!(found[2].charge_per_operation(), Some(10.0));
+    assert_eq!(rows("write", "armilla", &["write"], &measured).len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(
+        name in "\\PC{1,20}",
+        operations in 0u64..1 << 50,
+        seconds in 0.1f64..1e5,
+        charge in proptest::option::of(0.0f64..1e9),
+        by_second in proptest::collection::vec(0u64..1 << 40, 0..5),
+        curve in proptest::collection::vec((0.0f64..100.0, 0.0f64..1e9), 0..5),
+    ) {
+        let row = Row {
+            workload: name.clone(),
+            operation: Some(name.clone()),
+            side: name,
+            operations,
+            seconds,
+            charge,
+            by_second,
+            curve,
+            ..Row::default()
+        };
+        let result = RunResult { rows: vec![row], ..RunResult::default() };
+        prop_assert_eq!(json_form::parse(&json_form::write(&result)).unwrap(), result);
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = json_form::parse(&bytes);
+    }
+}

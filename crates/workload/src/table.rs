@@ -1,0 +1,165 @@
+//! Results for people: the table, and sentences about what it does not show.
+
+use std::time::Duration;
+
+use armilla_report::{Cell, Column, Table, Tone, number};
+
+use crate::armilla;
+use crate::result::Row;
+
+/// Returns the table of a run.
+pub(crate) fn table(rows: &[Row]) -> Table {
+    let has_peers = rows.iter().any(|row| row.side != armilla::NAME);
+    let mut columns = vec![Column::left("workload")];
+    if has_peers {
+        columns.push(Column::left("side"));
+    }
+    let rest = ["operations/s", "p50", "p90", "p99", "p99.9", "max", "RU/operation", "items/op", "refused"];
+    columns.extend(rest.map(Column::right));
+    if has_peers {
+        columns.push(Column::right("of peer"));
+    }
+    let mut table = Table::new(columns);
+    for row in rows {
+        table.row(cells(row, rows, has_peers));
+    }
+    table
+}
+
+fn cells(row: &Row, rows: &[Row], has_peers: bool) -> Vec<Cell> {
+    let mut cells = vec![Cell::from(row.name())];
+    if has_peers {
+        cells.push(Cell::from(row.side.as_str()));
+    }
+    let per_second = Cell::from(number::short(row.per_second()));
+    let has_fallen_behind = row.open_loop.is_some_and(|open_loop| !open_loop.has_kept_rate());
+    cells.push(match has_fallen_behind {
+        true => per_second.tone(Tone::Bad).title("the rate that was asked for was not kept"),
+        false => per_second,
+    });
+    let latency = &row.latency;
+    let quantiles = [latency.p50_us, latency.p90_us, latency.p99_us, latency.p999_us, latency.max_us];
+    cells.extend(quantiles.map(|us| {
+        Cell::from(match row.operations {
+            0 => String::new(),
+            _ => number::duration(Duration::from_secs_f64(us.max(0.0) / 1e6)),
+        })
+    }));
+    let charge = row.charge_per_operation().filter(|_| row.operations > 0);
+    cells.push(Cell::from(charge.map_or(String::new(), |charge| number::fixed(charge, 2))));
+    cells.push(Cell::from(number::short(row.items_per_operation())));
+    let refused = Cell::from(number::count(row.refused));
+    cells.push(if row.refused > 0 { refused.tone(Tone::Bad) } else { refused });
+    if has_peers {
+        let peer = rows.iter().find(|other| {
+            row.side == armilla::NAME
+                && other.side != armilla::NAME
+                && other.workload == row.workload
+                && other.operation == row.operation
+                && other.operations > 0
+        });
+        cells.push(Cell::from(
+            peer.map_or(String::new(), |peer| number::fixed(row.per_second() / peer.per_second(), 2)),
+        ));
+    }
+    cells
+}
+
+/// Returns a sentence for each thing about a row that must not be overlooked.
+pub(crate) fn warnings(row: &Row, first_failure: Option<&str>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let name = format!("{} ({})", row.name(), row.side);
+    if let Some(open_loop) = row.open_loop.filter(|open_loop| !open_loop.has_kept_rate()) {
+        let late = Duration::from_secs_f64(open_loop.late_max_us.max(0.0) / 1e6);
+        warnings.push(format!(
+            "{name} could not keep the rate: {} a second were asked for, {} were done, {} of {} operations were never \
+             sent, and the latest was sent {} after it was due; latencies are those of what was sent, so ask for less, or \
+             for more --connections",
+            number::short(open_loop.rate),
+            number::short(row.per_second()),
+            number::count(open_loop.unsent),
+            number::count(open_loop.due),
+            number::duration(late),
+        ));
+    }
+    if row.refused > 0 {
+        warnings.push(format!(
+            "{name}: {} operations were refused for want of throughput (429) and are not in the figures",
+            number::count(row.refused)
+        ));
+    }
+    if row.failed > 0 {
+        warnings.push(format!(
+            "{name}: {} operations failed and are not in the figures, the first with: {}",
+            number::count(row.failed),
+            first_failure.unwrap_or("no message")
+        ));
+    }
+    if row.operations == 0 {
+        warnings.push(format!("{name}: no operation was done"));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::drive::OpenLoop;
+    use crate::tally::Quantiles;
+
+    fn row(workload: &str, operation: Option<&str>, side: &str, operations: u64) -> Row {
+        Row {
+            workload: workload.to_owned(),
+            operation: operation.map(str::to_owned),
+            side: side.to_owned(),
+            operations,
+            seconds: 2.0,
+            items: operations,
+            charge: (side == armilla::NAME).then_some(operations as f64),
+            latency: Quantiles {
+                mean_us: 1.0,
+                p50_us: 100.0,
+                p90_us: 200.0,
+                p99_us: 1_500.0,
+                p999_us: 20_000.0,
+                max_us: 1_200_000.0,
+            },
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn the_table_of_one_side_and_of_two() {
+        let rows = [row("mixed", None, "armilla", 2_000), row("mixed", Some("read"), "armilla", 1_500)];
+        expect![[r#"
+            workload    operations/s     p50     p90      p99    p99.9     max  RU/operation  items/op  refused
+            ----------  ------------  ------  ------  -------  -------  ------  ------------  --------  -------
+            mixed              1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0
+            mixed read           750  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0
+        "#]]
+        .assert_eq(&table(&rows).to_text());
+        let rows = [rows[0].clone(), row("mixed", None, "postgresql", 1_000)];
+        expect![[r#"
+            workload  side        operations/s     p50     p90      p99    p99.9     max  RU/operation  items/op  refused  of peer
+            --------  ----------  ------------  ------  ------  -------  -------  ------  ------------  --------  -------  -------
+            mixed     armilla            1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0     2.00
+            mixed     postgresql           500  100 us  200 us  1.50 ms  20.0 ms  1.20 s                       1        0
+        "#]].assert_eq(&table(&rows).to_text());
+    }
+
+    #[test]
+    fn what_must_not_be_overlooked() {
+        let fine = row("write", None, "armilla", 10);
+        assert_eq!(warnings(&fine, None), Vec::<String>::new());
+        let mut bad = row("write", None, "armilla", 10);
+        bad.open_loop = Some(OpenLoop { rate: 100.0, due: 200, unsent: 190, late_max_us: 1_500_000.0 });
+        (bad.refused, bad.failed) = (3, 1);
+        expect![[r#"
+            write (armilla) could not keep the rate: 100 a second were asked for, 5 were done, 190 of 200 operations were never sent, and the latest was sent 1.50 s after it was due; latencies are those of what was sent, so ask for less, or for more --connections
+            write (armilla): 3 operations were refused for want of throughput (429) and are not in the figures
+            write (armilla): 1 operations failed and are not in the figures, the first with: no"#]].assert_eq(&warnings(&bad, Some("no")).join("\n"));
+        assert_eq!(warnings(&row("write", None, "armilla", 0), None).len(), 1);
+    }
+}

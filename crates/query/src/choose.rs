@@ -46,10 +46,12 @@ mod tests;
 /// So many items are scanned in the time in which one is loaded through an index.
 const SCANNED_PER_LOADED: u64 = 4;
 
-/// A sort is worth it where it looks at so many times fewer items than a walk: in request units an item that is loaded
-/// weighs as much as some fifty entries that are passed by, in time as some ten. What a query costs should not jump where
-/// a partition is small, so it is nearer to the price.
-const WALKED_PER_SORTED: u64 = 24;
+/// A sort is worth it where it looks at so many times fewer items than a walk...
+const WALKED_PER_SORTED: u64 = 4;
+
+/// ...and costs no more: in request units an item that is loaded weighs as much as so many entries that are passed by. A
+/// query would not be expected to cost more because a partition is small.
+const WALKED_PER_LOADED: u64 = 50;
 
 /// Chooses how the items of one partition are found.
 ///
@@ -242,7 +244,9 @@ impl Chooser<'_> {
             }
             None => planned.entries,
         };
-        sort.saturating_mul(WALKED_PER_SORTED) < walk
+        let sort_price = sort.saturating_mul(WALKED_PER_LOADED);
+        let walk_price = walk.saturating_add(rows.saturating_mul(WALKED_PER_LOADED));
+        sort.saturating_mul(WALKED_PER_SORTED) < walk && sort_price <= walk_price
     }
 
     /// Makes the plan of an access that may be a scan.

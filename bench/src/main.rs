@@ -14,7 +14,7 @@
 //! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
 //! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
-//! HTTP server beside it, and `tables`, with azurite and a bare HTTP server.
+//! HTTP server beside it, `import`, with bulk requests in process, and `tables`, with azurite and a bare HTTP server.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
 //!
@@ -27,6 +27,7 @@
 mod bare_server;
 mod columns;
 mod feed;
+mod import;
 mod in_process;
 mod index_cost;
 mod items;
@@ -57,6 +58,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::bare_server::BareServers;
 use crate::feed::FeedOptions;
+use crate::import::ImportOptions;
 use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
 use crate::items::Items;
@@ -142,6 +144,8 @@ enum Command {
     Skew(SkewOptions),
     /// Measures the change feed: draining it, following it, and the size of the log
     Feed(FeedOptions),
+    /// Measures `armilla import`, beside bulk requests in process
+    Import(ImportOptions),
     /// Measures the Table API, beside azurite
     Tables(TableOptions),
 }
@@ -157,6 +161,7 @@ fn main() -> ExitCode {
         (Some(Command::Metering(options)), _) => metering::run(options),
         (Some(Command::Skew(options)), _) => skew::run(options),
         (Some(Command::Feed(options)), _) => feed::run(options),
+        (Some(Command::Import(options)), _) => import::run(options),
         (Some(Command::Tables(options)), _) => tables::run(options),
         (None, Some(answer)) => bare_server::serve(answer),
         (None, None) => run(&options),

@@ -19,10 +19,10 @@ LATE_SECONDS = 0.05
 LEAVES = 40
 
 
-def wide_item(name: str, city: str = "Oslo") -> dict:
-    """Returns an item below a kilobyte of which a create costs 20.38 RU."""
+def wide_item(name: str, city: str = "Oslo", leaves: int = LEAVES) -> dict:
+    """Returns an item that, with the leaves unless told, is below a kilobyte and costs 20.38 RU to create."""
     item = {"id": name, "city": city}
-    return item | {f"f{n}": n for n in range(LEAVES - len(item))}
+    return item | {f"f{n}": n for n in range(leaves - len(item))}
 
 
 @dataclass

@@ -287,13 +287,16 @@ def test_several_scales(tmp_path):
     json_file, report_file = tmp_path / "scale.json", tmp_path / "scale.html"
     files = ("--json", str(json_file), "--report", str(report_file))
     quick = ("--rounds", "1", "--partitions", "20", "--live", "0", "--relaxed", "--no-check")
-    done = _run("--scale", "4,6", "--only", "C1,Q1", *quick, *files)
-    assert done.returncode == 0, done.stderr
-    runs = json.loads(json_file.read_text(encoding="utf-8"))["runs"]
-    assert [run["users"] for run in runs] == [4, 6]
-    assert all("check" not in run and "live" not in run for run in runs)
-    page = report_file.read_text(encoding="utf-8")
-    assert "With more users" in page
+    folders = ("--data-dir", str(tmp_path / "data"), "--keep")
+    for again in ((), ("--reuse",)):
+        done = _run("--scale", "4,6", "--only", "C1,Q1", *quick, *files, *folders, *again)
+        assert done.returncode == 0, done.stderr
+        runs = json.loads(json_file.read_text(encoding="utf-8"))["runs"]
+        assert [run["users"] for run in runs] == [4, 6]
+        assert [("loaded" in run) for run in runs] == [not again] * 2
+        assert all("check" not in run and "live" not in run for run in runs)
+        assert "With more users" in report_file.read_text(encoding="utf-8")
+    assert sorted(folder.name for folder in (tmp_path / "data").iterdir()) == ["4", "6"]
 
 
 @pytest.mark.parametrize(

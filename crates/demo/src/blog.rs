@@ -26,7 +26,7 @@ pub(crate) fn run(options: &BlogOptions, env: &Env) -> Result<ExitCode> {
     let scales = if options.scale.is_empty() { vec![options.users] } else { options.scale.clone() };
     let mut runs: Vec<Run> = Vec::new();
     for users in scales {
-        let mut place = Place::open(options)?;
+        let mut place = Place::open(options, users)?;
         let run = phases::run(options, users, &mut place, env);
         // A server that fails to stop is worth telling, but not more than what went wrong before.
         match (run, place.close()) {

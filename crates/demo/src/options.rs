@@ -72,11 +72,12 @@ pub(crate) struct BlogOptions {
     #[arg(long, conflicts_with = "endpoint")]
     pub(crate) kill: bool,
 
-    /// Several numbers of users, one after another, each in a fresh folder; instead of --users
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with_all = ["endpoint", "data_dir", "users", "reuse"], value_parser = clap::value_parser!(u32).range(1..=i64::from(USERS_MAX)))]
+    /// Several numbers of users, one after another, each in a folder of its own; instead of --users
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with_all = ["endpoint", "users"], value_parser = clap::value_parser!(u32).range(1..=i64::from(USERS_MAX)))]
     pub(crate) scale: Vec<u32>,
 
-    /// Folder for the data of the server that is started [default: a temporary one]
+    /// Folder for the data of the server that is started [default: a temporary one]; with --scale it gets a folder for
+    /// each number
     #[arg(long, value_name = "FOLDER", conflicts_with = "endpoint")]
     pub(crate) data_dir: Option<PathBuf>,
 

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use armilla_client::ServerOptions;
 use armilla_client::child::Child;
 
+use crate::limits::WRITE_BUFFER_MB;
 use crate::options::BlogOptions;
 
 /// A server.
@@ -18,12 +19,13 @@ pub(crate) struct Place {
 
 impl Place {
     /// Takes the server that was named, or starts one.
-    pub(crate) fn open(options: &BlogOptions) -> Result<Place> {
+    pub(crate) fn open(options: &BlogOptions, users: u32) -> Result<Place> {
         if options.server.endpoint.is_some() || options.server.config.is_some() {
             return Ok(Place { options: options.server.clone(), child: None, _folder: None });
         }
-        let (path, folder) = folder(options)?;
+        let (path, folder) = folder(options, users)?;
         let mut arguments = vec!["--data-dir".into(), path.into_os_string()];
+        arguments.extend(["--write-buffer-mb".into(), WRITE_BUFFER_MB.to_string().into()]);
         if options.relaxed {
             arguments.extend(["--durability".into(), "relaxed".into()]);
         }
@@ -50,9 +52,10 @@ impl Place {
     }
 }
 
-fn folder(options: &BlogOptions) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+fn folder(options: &BlogOptions, users: u32) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     if let Some(path) = &options.data_dir {
-        return Ok((path.clone(), None));
+        let own = if options.scale.is_empty() { path.clone() } else { path.join(users.to_string()) };
+        return Ok((own, None));
     }
     let folder = tempfile::Builder::new()
         .prefix("armilla-demo-")

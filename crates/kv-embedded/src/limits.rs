@@ -39,8 +39,11 @@ pub(crate) const VIEW_RENEWAL_PERIOD: Duration = Duration::from_secs(1);
 /// Sealed memtables of one family at which writers wait. The engine itself waits at 4, in steps of 100 ms.
 pub(crate) const SEALED_MEMTABLES_MAX: usize = 3;
 
-/// Sorted runs in level 0 of one family at which writers wait. The engine itself waits at 30.
+/// Sorted runs in level 0 of one family at which writers wait, with the usual write buffer. The engine itself waits at 30.
 pub(crate) const LEVEL_0_RUNS_MAX: usize = 26;
+
+/// The fewest at which writers wait, however large each is: twice as many as the engine begins to merge at.
+pub(crate) const LEVEL_0_RUNS_MAX_LEAST: usize = 8;
 
 /// Bytes that an operation takes in the queue and in the journal beside its key and its value.
 pub(crate) const OP_OVERHEAD_BYTES: usize = 40;

@@ -7,7 +7,9 @@ use fjall::config::{
 };
 use fjall::{CompressionType, KeyspaceCreateOptions};
 
-use crate::limits::{CACHED_FILES_MIN, JOURNAL_BYTES_MIN, WRITE_BUFFER_BYTES_MIN};
+use crate::limits::{
+    CACHED_FILES_MIN, JOURNAL_BYTES_MIN, LEVEL_0_RUNS_MAX, LEVEL_0_RUNS_MAX_LEAST, WRITE_BUFFER_BYTES_MIN,
+};
 
 /// How an embedded store is opened. Values below the engine's minimum are raised to it.
 #[derive(Debug, Clone)]
@@ -44,6 +46,13 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Returns the usual options with a write buffer of that size, and a journal that lets it be filled.
+    pub fn with_write_buffer(bytes: u64) -> Options {
+        let usual = Options::default();
+        let journal_bytes_max = usual.journal_bytes_max.max(bytes.saturating_mul(2));
+        Options { write_buffer_bytes: bytes, journal_bytes_max, ..usual }
+    }
+
     /// Returns the options with every value inside what the engine accepts.
     pub(crate) fn clamped(mut self) -> Options {
         self.write_buffer_bytes = self.write_buffer_bytes.max(WRITE_BUFFER_BYTES_MIN);
@@ -61,6 +70,16 @@ impl Options {
         // Index entries are the bulk of all writes; the store's own records fit in anything.
         const SHARES: [u64; KEYSPACES] = [5, 35, 10, 40, 9, 1];
         self.write_buffer_bytes / 2 * SHARES[keyspace] / 100
+    }
+
+    /// Returns how many sorted runs there may be in level 0 of a family before writers wait.
+    ///
+    /// They wait until all of them are merged, which takes as long as there are bytes in them: with 26 runs of a write
+    /// buffer of 256 MB, more than the half minute that clients wait for an answer. So the larger a run, the fewer.
+    pub(crate) fn level_0_runs_max(&self) -> usize {
+        let usual_bytes = LEVEL_0_RUNS_MAX as u64 * Options::default().write_buffer_bytes;
+        let runs = usize::try_from(usual_bytes / self.write_buffer_bytes.max(1)).unwrap_or(usize::MAX);
+        runs.clamp(LEVEL_0_RUNS_MAX_LEAST, LEVEL_0_RUNS_MAX)
     }
 }
 
@@ -106,6 +125,30 @@ pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_journal_holds_more_than_the_write_buffer() {
+        let usual = Options::default();
+        for bytes in [0, 1, usual.write_buffer_bytes, 512 * 1024 * 1024, u64::MAX] {
+            let options = Options::with_write_buffer(bytes);
+            assert_eq!(options.write_buffer_bytes, bytes);
+            assert!(options.journal_bytes_max >= usual.journal_bytes_max.max(bytes), "{bytes}");
+        }
+        assert_eq!(
+            Options::with_write_buffer(usual.write_buffer_bytes).journal_bytes_max,
+            usual.journal_bytes_max
+        );
+    }
+
+    #[test]
+    fn larger_runs_are_fewer() {
+        const MEGABYTE: u64 = 1024 * 1024;
+        let cases = [(0, 26), (1, 26), (64, 26), (128, 13), (256, 8), (4_096, 8)];
+        for (megabytes, expected) in cases {
+            let options = Options::with_write_buffer(megabytes * MEGABYTE);
+            assert_eq!(options.level_0_runs_max(), expected, "{megabytes} MB");
+        }
+    }
 
     #[test]
     fn memtables_take_at_most_half_of_the_write_buffer() {

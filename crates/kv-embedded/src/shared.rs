@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use armilla_kv::{Family, StoreStats};
 use fjall::{AbstractTree, Database, Keyspace};
 
-use crate::limits::{LEVEL_0_RUNS_MAX, SEALED_MEMTABLES_MAX};
+use crate::limits::SEALED_MEMTABLES_MAX;
 use crate::options::{KEYSPACES, Options};
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
@@ -57,9 +57,10 @@ impl Shared {
     /// Returns how near writers are to being held back, in percent.
     pub(crate) fn pressure_percent(&self) -> u32 {
         let of = |count: usize, max: usize| (count * 100 / max) as u32;
+        let level_0_runs_max = self.options.level_0_runs_max();
         let of_tree = |keyspace: &Keyspace| {
             let sealed = of(keyspace.tree.sealed_memtable_count(), SEALED_MEMTABLES_MAX);
-            sealed.max(of(keyspace.tree.l0_run_count(), LEVEL_0_RUNS_MAX))
+            sealed.max(of(keyspace.tree.l0_run_count(), level_0_runs_max))
         };
         self.keyspaces.iter().map(of_tree).max().unwrap_or(0)
     }

@@ -16,8 +16,8 @@ use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
 
 use crate::failure;
 use crate::limits::{
-    COMMIT_STALL_MIN, LEVEL_0_RUNS_MAX, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, STALL_PATIENCE,
-    STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
+    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, STALL_PATIENCE, STALL_POLL_PERIOD,
+    VIEW_RENEWAL_PERIOD,
 };
 use crate::options::{KEYSPACES, RECORDS};
 use crate::queue::{Job, Next};
@@ -199,13 +199,14 @@ impl Writer {
     fn work_along(&self) -> fjall::Result<()> {
         // Fails once a worker of the engine has died, and then waiting would not end.
         self.shared.db.persist(PersistMode::Buffer)?;
+        let level_0_runs_max = self.shared.options.level_0_runs_max();
         let oldest_needed = self.shared.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
         for keyspace in &self.shared.keyspaces {
             if keyspace.tree.sealed_memtable_count() > 0 {
                 let lock = keyspace.tree.get_flush_lock();
                 keyspace.tree.flush(&lock, oldest_needed)?;
             }
-            if keyspace.tree.l0_run_count() >= LEVEL_0_RUNS_MAX {
+            if keyspace.tree.l0_run_count() >= level_0_runs_max {
                 keyspace.tree.compact(keyspace.config.compaction_strategy.clone(), oldest_needed)?;
             }
         }
@@ -213,9 +214,10 @@ impl Writer {
     }
 
     fn must_wait(&self) -> bool {
+        let level_0_runs_max = self.shared.options.level_0_runs_max();
         let held_back = self.shared.keyspaces.iter().any(|keyspace| {
             keyspace.tree.sealed_memtable_count() >= SEALED_MEMTABLES_MAX
-                || keyspace.tree.l0_run_count() >= LEVEL_0_RUNS_MAX
+                || keyspace.tree.l0_run_count() >= level_0_runs_max
         });
         held_back || {
             // Only what is being flushed can shrink: without it, waiting would not end.

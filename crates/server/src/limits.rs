@@ -80,6 +80,9 @@ pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 6
 /// Megabytes of memory for caches: half for items, half for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 128;
 
+/// Megabytes of memory for what was written and is not in sorted files yet.
+pub(crate) const WRITE_BUFFER_MB: u32 = 64;
+
 /// The least that may be asked for as the size of a physical partition: smaller ones would do nothing but split.
 pub(crate) const PHYSICAL_PARTITION_BYTES_LEAST: u64 = 64 * 1024;
 

@@ -106,6 +106,8 @@ pub(crate) struct Settings {
     pub(crate) durability: DurabilityChoice,
     /// Bytes of the item cache and the block cache together.
     pub(crate) cache_bytes: u64,
+    /// Bytes that were written and are not in sorted files yet.
+    pub(crate) write_buffer_bytes: u64,
     /// Limits of items and partitions.
     pub(crate) limits: Limits,
     /// How throughput is enforced.
@@ -186,6 +188,8 @@ impl Settings {
             burst: options.burst_capacity == Some(Switch::On),
         };
         let cache_mb = options.cache_mb.unwrap_or(limits::CACHE_MB);
+        let write_buffer_mb =
+            at_least("--write-buffer-mb", options.write_buffer_mb, limits::WRITE_BUFFER_MB, 1)?;
         let slow_request = options.slow_request_ms.map_or(limits::SLOW_REQUEST, Duration::from_millis);
         Ok(Settings {
             address: at_bind(port),
@@ -202,6 +206,7 @@ impl Settings {
             data,
             durability: options.durability.unwrap_or(DurabilityChoice::Strict),
             cache_bytes: u64::from(cache_mb) * 1024 * 1024,
+            write_buffer_bytes: u64::from(write_buffer_mb) * 1024 * 1024,
             limits: service_limits,
             policy,
             consistency: consistency(options.consistency.as_deref())?,

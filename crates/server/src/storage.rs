@@ -123,7 +123,8 @@ fn open_store(path: &Path, folder: &DataDir, settings: &Settings) -> Result<Arc<
         DurabilityChoice::Relaxed => Durability::Relaxed,
     };
     let block_cache_bytes = settings.cache_bytes / 2;
-    let options = Options { durability, block_cache_bytes, ..Options::default() };
+    let options =
+        Options { durability, block_cache_bytes, ..Options::with_write_buffer(settings.write_buffer_bytes) };
     let store = EmbeddedStore::open(folder.store(), options).map_err(|error| store_failure(path, &error))?;
     let item_cache_bytes = usize::try_from(settings.cache_bytes - block_cache_bytes).unwrap_or(usize::MAX);
     Ok(Arc::new(CachedStore::new(Arc::new(store), item_cache_bytes)))

@@ -83,6 +83,7 @@ fn found(container: &ContainerHandle, env: &Env, job: Result<Option<Job>>) -> Op
             Some(job)
         }
         Ok(None) => None,
+        Err(_) if container.is_deleted() => None,
         Err(error) => {
             tracing::warn!(container = container.id(), %error, "it could not be found out where to split");
             state.retry_at = Some(env.clock.elapsed() + RESHAPE_RETRY_PERIOD);

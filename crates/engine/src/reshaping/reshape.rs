@@ -183,12 +183,14 @@ async fn carry_out(
     job: &Job,
     plan: &Plan,
 ) -> Result<Option<(Vec<Retired>, Duration)>> {
-    let translate = |error| container.translate(error);
-    let mut copying: Reshape =
-        container.container().reshape(&job.parents, plan.children.clone()).map_err(translate)?;
+    let mut copying: Reshape = match container.container().reshape(&job.parents, plan.children.clone()) {
+        Ok(copying) => copying,
+        Err(error) => return failed(container, error),
+    };
     match unless_over(life, copying.copy()).await {
         None => return Ok(None),
-        Some(copied) => copied.map_err(translate)?,
+        Some(Err(error)) => return failed(container, error),
+        Some(Ok(())) => {}
     }
     let Some(strong) = engine.upgrade() else { return Ok(None) };
     let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(None) };
@@ -199,11 +201,17 @@ async fn carry_out(
     let paused = env.clock.elapsed();
     let closed = match unless_over(life, copying.close()).await {
         None => return Ok(None),
-        Some(closed) => closed.map_err(translate)?,
+        Some(Err(error)) => return failed(container, error),
+        Some(Ok(closed)) => closed,
     };
     let retired = flip(&strong, container, &mut writer, life, plan, job, closed).await?;
     let pause = env.clock.elapsed().saturating_sub(paused);
     Ok(retired.map(|retired| (retired, pause)))
+}
+
+/// Tells a failure from what is left of a container that was just deleted: its spaces may go before `life` says so.
+fn failed<T>(container: &ContainerHandle, error: armilla_container::Error) -> Result<Option<T>> {
+    if container.is_deleted() { Ok(None) } else { Err(error.into()) }
 }
 
 /// Stores the new map and lets the container serve by it.
@@ -307,5 +315,41 @@ fn clean_up(container: &ContainerHandle, engine: &WeakEngine, retired: Vec<Retir
                 tracing::warn!(space = space.0, %error, "a retired partition could not be dropped; the next start does");
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use armilla_container::CutBy;
+    use armilla_kv::memory::MemoryStore;
+    use armilla_value::json;
+
+    use super::super::job::{Reason, cut};
+    use super::*;
+    use crate::{Caller, EngineOptions};
+
+    #[tokio::test]
+    async fn spaces_that_go_with_their_container_are_no_failure() {
+        let (env, _) = Env::simulated(1);
+        let engine =
+            Engine::open(Arc::new(MemoryStore::new()), env.clone(), EngineOptions::default()).await.unwrap();
+        engine.create_database(&Caller::full(), "d", None).await.unwrap();
+        let definition = json::parse(br#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).unwrap();
+        engine.create_container(&Caller::full(), "d", &definition, None).await.unwrap();
+        let container = engine.container("d", "c").unwrap().container;
+        let job =
+            Job { reason: Reason::Command, parents: vec![0], cut: cut(&container, 0, CutBy::Arc).unwrap() };
+        let mut spaces = 100..;
+        let plan =
+            Plan::new(container.container().map(), &job, 0, || SpaceId(spaces.next().unwrap())).unwrap();
+        // Its spaces are gone, and nobody has told the split yet.
+        let (_serving, mut life) = watch::channel(Life::Serving);
+        engine.drop_spaces(&[SpaceId(100), SpaceId(101)]).await.unwrap();
+        let weak = engine.downgrade();
+        let failed = carry_out(&container, &weak, &env, &mut life, &job, &plan).await;
+        assert!(failed.is_err(), "a container that is there has lost its spaces");
+        container.mark_deleted();
+        let over = carry_out(&container, &weak, &env, &mut life, &job, &plan).await;
+        assert!(matches!(over, Ok(None)));
     }
 }

@@ -293,7 +293,7 @@ def test_several_scales(tmp_path):
         assert done.returncode == 0, done.stderr
         runs = json.loads(json_file.read_text(encoding="utf-8"))["runs"]
         assert [run["users"] for run in runs] == [4, 6]
-        assert [("loaded" in run) for run in runs] == [not again] * 2
+        assert [("load" in run) for run in runs] == [not again] * 2
         assert all("check" not in run and "live" not in run for run in runs)
         assert "With more users" in report_file.read_text(encoding="utf-8")
     assert sorted(folder.name for folder in (tmp_path / "data").iterdir()) == ["4", "6"]

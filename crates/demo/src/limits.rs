@@ -20,8 +20,12 @@ pub(crate) const LIVE_MAX: u32 = 10_000_000;
 /// How long one operation of one version is measured at most.
 pub(crate) const CELL_TIME_MAX: Duration = Duration::from_secs(15);
 
-/// Megabytes of the write buffer of a server of our own: it begins with a load, which is a third faster so.
+/// Megabytes of the write buffer of a server of our own: it begins with a load.
 pub(crate) const WRITE_BUFFER_MB: u32 = 256;
+
+/// Physical partitions of a server of our own that are loaded at a time: it does not hold back what is beyond their
+/// throughput, as others may.
+pub(crate) const LOADED_AT_ONCE: usize = 8;
 
 /// Request units a second of a physical partition. Service limit.
 pub(crate) const PARTITION_THROUGHPUT: u32 = 10_000;

@@ -4,11 +4,14 @@
 //! partition: a hundred operations a request, as the service's own clients do. Nothing but what waits for its request
 //! is in memory.
 //!
+//! Posts go in several passes over all users: a few physical partitions of one version at a time. What is written at
+//! about the same time lies together then, and the server has less to sort; what is made in vain is the id of a post.
+//!
 //! The copies of the third version are not loaded: workers make them from the change feed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -84,12 +87,20 @@ fn script(name: &str, body: &str, more: &str) -> Vec<u8> {
     text
 }
 
+/// How a load is spread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) connections: u32,
+    /// Physical partitions that are filled at a time.
+    pub(crate) partitions: usize,
+}
+
 /// Fills the containers with users of all versions, and with posts, comments and likes of the first two.
 pub(crate) async fn fill(
     client: &Client,
     shape: &Arc<Shape>,
     totals: &Totals,
-    connections: u32,
+    pace: Pace,
     env: &Env,
 ) -> Result<Loaded> {
     let start = env.clock.elapsed();
@@ -105,32 +116,34 @@ pub(crate) async fn fill(
             routers.insert(*place, Arc::new(router));
         }
     }
-    let next_user = Arc::new(AtomicU32::new(0));
+    let windows = routers[&POSTS_V2].ranges().len().div_ceil(pace.partitions.max(1));
+    let turns = Turns { users: shape.user_count(), windows, next: Arc::default() };
     let throttled = Arc::new(AtomicU64::new(0));
     let words = Arc::new(Words::new());
     let mut tasks = JoinSet::new();
-    for _ in 0..connections {
+    for _ in 0..pace.connections {
         let target = |place: &Place| Target::new(*place, routers[place].clone());
         let mut loader = Loader {
             session: client.session(),
             shape: shape.clone(),
             words: words.clone(),
             users: Version::ALL.map(|version| target(model::users(version))),
-            posts: [Version::V1, Version::V2].map(|version| target(model::posts(version))),
+            posts: POST_VERSIONS.map(|version| target(model::posts(version))),
             counter: counter.clone(),
             throttled: throttled.clone(),
+            partitions: pace.partitions.max(1),
             env: env.clone(),
             text: Vec::new(),
         };
-        let next_user = next_user.clone();
+        let turns = turns.clone();
         tasks.spawn(async move {
-            loop {
-                let user = next_user.fetch_add(1, Ordering::Relaxed);
-                if user >= loader.shape.user_count() {
-                    return loader.finish().await;
+            while let Some((part, user)) = turns.next() {
+                match part {
+                    Part::Users => loader.load_user(user).await?,
+                    Part::Posts { version, window } => loader.load_posts(user, version, window).await?,
                 }
-                loader.load_user(user).await?;
             }
+            loader.finish().await
         });
     }
     while let Some(ended) = tasks.join_next().await {
@@ -144,6 +157,44 @@ pub(crate) async fn fill(
     let took = env.clock.elapsed().saturating_sub(start);
     Ok(Loaded { items, took, throttled: throttled.load(Ordering::Relaxed) })
 }
+
+/// What is loaded in one pass over all users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Users,
+    /// The posts of the first or second version that belong to some of the physical partitions.
+    Posts {
+        version: usize,
+        window: usize,
+    },
+}
+
+/// All parts of all users, one part after the other.
+#[derive(Debug, Clone)]
+struct Turns {
+    users: u32,
+    windows: usize,
+    next: Arc<AtomicU64>,
+}
+
+impl Turns {
+    fn next(&self) -> Option<(Part, u32)> {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let (pass, user) = (turn / u64::from(self.users), turn % u64::from(self.users));
+        let pass = usize::try_from(pass).ok()?;
+        let part = match pass.checked_sub(1) {
+            None => Part::Users,
+            Some(pass) if pass < POST_VERSIONS.len() * self.windows => {
+                Part::Posts { version: pass / self.windows, window: pass % self.windows }
+            }
+            Some(_) => return None,
+        };
+        Some((part, user as u32))
+    }
+}
+
+/// The versions whose posts are loaded.
+const POST_VERSIONS: [Version; 2] = [Version::V1, Version::V2];
 
 /// A container that is filled: what waits for its request, by physical partition.
 struct Target {
@@ -173,6 +224,8 @@ struct Loader {
     posts: [Target; 2],
     counter: Arc<AtomicU64>,
     throttled: Arc<AtomicU64>,
+    /// Physical partitions of a window.
+    partitions: usize,
     env: Env,
     text: Vec<u8>,
 }
@@ -185,10 +238,9 @@ enum Into {
 }
 
 impl Loader {
-    /// Loads a user, and all posts of the user with their comments and likes.
+    /// Loads a user of all versions.
     async fn load_user(&mut self, user: u32) -> Result<()> {
-        let shape = self.shape.clone();
-        let (id, name) = (shape.user_id(user), shape.user_name(user));
+        let (id, name) = (self.shape.user_id(user), self.shape.user_name(user));
         let key = model::key(id.as_str());
         for (index, version) in Version::ALL.into_iter().enumerate() {
             let range = self.users[index].range_of(&id);
@@ -196,25 +248,33 @@ impl Loader {
             items::user(version, &id, &name, &mut self.text);
             self.push(Into::Users(index), range, &key).await?;
         }
+        Ok(())
+    }
+
+    /// Loads the posts of a user that belong to a window, with their comments and likes.
+    async fn load_posts(&mut self, user: u32, index: usize, window: usize) -> Result<()> {
+        let (shape, version) = (self.shape.clone(), POST_VERSIONS[index]);
+        let (id, name) = (shape.user_id(user), shape.user_name(user));
         for number in 0..shape.post_count(user) {
             let post = shape.post(user, number);
+            let range = self.posts[index].range_of(&post.id);
+            if range / self.partitions != window {
+                continue;
+            }
             let key = model::key(post.id.as_str());
-            for (index, version) in [Version::V1, Version::V2].into_iter().enumerate() {
-                let range = self.posts[index].range_of(&post.id);
-                let into = Into::Posts(index);
-                let mut random = shape.text_random(&post);
+            let into = Into::Posts(index);
+            let mut random = shape.text_random(&post);
+            let author = Writer { id: id.as_bytes(), name: &name };
+            self.text.clear();
+            items::post(version, &post, author, &self.words, &mut random, &mut self.text);
+            self.push(into, range, &key).await?;
+            for answer in shape.answers(&post) {
+                let (id, name) = (shape.user_id(answer.author), shape.user_name(answer.author));
                 let author = Writer { id: id.as_bytes(), name: &name };
                 self.text.clear();
-                items::post(version, &post, author, &self.words, &mut random, &mut self.text);
+                let text = &mut self.text;
+                items::answer(version, &answer, &post.id, author, &self.words, &mut random, text);
                 self.push(into, range, &key).await?;
-                for answer in shape.answers(&post) {
-                    let (id, name) = (shape.user_id(answer.author), shape.user_name(answer.author));
-                    let author = Writer { id: id.as_bytes(), name: &name };
-                    self.text.clear();
-                    let text = &mut self.text;
-                    items::answer(version, &answer, &post.id, author, &self.words, &mut random, text);
-                    self.push(into, range, &key).await?;
-                }
             }
         }
         Ok(())
@@ -319,6 +379,18 @@ mod tests {
 
     fn outcome(status: u16, retry_after_ms: Option<u64>) -> OperationResult {
         OperationResult { status, sub_status: 0, charge: 0.0, retry_after_ms, message: None, item: None }
+    }
+
+    #[test]
+    fn every_user_has_a_turn_in_every_part() {
+        let turns = Turns { users: 2, windows: 3, next: Arc::default() };
+        let all: Vec<_> = std::iter::from_fn(|| turns.next()).collect();
+        let posts = |version, window| Part::Posts { version, window };
+        let parts =
+            [Part::Users, posts(0, 0), posts(0, 1), posts(0, 2), posts(1, 0), posts(1, 1), posts(1, 2)];
+        let expected: Vec<_> = parts.into_iter().flat_map(|part| [(part, 0), (part, 1)]).collect();
+        assert_eq!(all, expected);
+        assert_eq!(turns.next(), None);
     }
 
     #[test]

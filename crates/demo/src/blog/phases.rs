@@ -11,9 +11,9 @@ use tokio::runtime::Runtime;
 
 use super::worker_process::WorkerProcess;
 use crate::check::{self, Expected};
-use crate::limits::AWAY_WAIT;
+use crate::limits::{AWAY_WAIT, LOADED_AT_ONCE};
 use crate::live::{Lived, Writers};
-use crate::load;
+use crate::load::{self, Pace};
 use crate::measure::{self, Measured};
 use crate::model;
 use crate::options::BlogOptions;
@@ -40,13 +40,16 @@ pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &En
     let shape = Arc::new(Shape::new(options.seed, users));
     let totals = shape.totals();
     let many = many_threads()?;
+    let has_own_server = place.child().is_some();
     let loaded = if options.reuse {
         None
     } else {
         Some(many.block_on(async {
             let mut session = client.session();
             load::create(&mut session, options.partitions).await?;
-            let loaded = load::fill(&client, &shape, &totals, options.connections, env).await?;
+            let partitions = if has_own_server { LOADED_AT_ONCE } else { usize::MAX };
+            let pace = Pace { connections: options.connections, partitions };
+            let loaded = load::fill(&client, &shape, &totals, pace, env).await?;
             workers::begin(&mut session).await?;
             anyhow::Ok(loaded)
         })?)
@@ -76,7 +79,7 @@ pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &En
         let expected = loaded.is_some().then(|| expected(&totals, &measured, lived.as_ref()));
         Some(many.block_on(check::run(&client, expected, env))?)
     };
-    let is_temporary = place.child().is_some() && options.data_dir.is_none();
+    let is_temporary = has_own_server && options.data_dir.is_none();
     if !options.keep && !is_temporary {
         many.block_on(async {
             let mut session = client.session();

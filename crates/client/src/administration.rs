@@ -32,6 +32,13 @@ impl Client {
         Listing::read(&value).with_context(|| format!("cannot read the answer of the server at {self}"))
     }
 
+    /// Returns one of the server's metrics that has no labels; nothing if the server has no such metric.
+    pub async fn metric(&self, name: &str) -> Result<Option<f64>> {
+        let answer = self.ask(Method::GET, "/metrics", Bytes::new()).await?;
+        let text = self.expect(answer, StatusCode::OK)?;
+        Ok(find_metric(&String::from_utf8_lossy(&text), name))
+    }
+
     /// Asks for a split or merge; returns once it has begun.
     pub async fn reshape(&self, database: &str, container: &str, verb: &str, body: String) -> Result<()> {
         let path = format!("/_armilla/dbs/{}/colls/{}/{verb}", segment(database), segment(container));
@@ -67,6 +74,10 @@ impl Client {
     }
 }
 
+fn find_metric(text: &str, name: &str) -> Option<f64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
 #[cfg(test)]
 mod tests {
     use armilla_env::Env;
@@ -74,6 +85,13 @@ mod tests {
 
     use super::*;
     use crate::options::ServerOptions;
+
+    #[test]
+    fn metrics_are_found_by_their_whole_name() {
+        let text = "# HELP a_b Text.\n# TYPE a_b gauge\na_b_total 7\na_b{x=\"1\"} 3\na_b 1.5\n";
+        assert_eq!(find_metric(text, "a_b"), Some(1.5));
+        assert_eq!(find_metric(text, "a"), None);
+    }
 
     #[test]
     fn answers_say_what_to_do() {

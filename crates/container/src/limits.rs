@@ -229,6 +229,12 @@ pub(crate) const PURGE_LOADED_ITEMS: usize = 64;
 /// sent again once they are gone.
 pub(crate) const PURGED_ENTRIES_PER_WRITE_MAX: usize = 4_000;
 
+/// Items of a logical partition that are read at once to find their numbers.
+pub(crate) const LOGICAL_ITEMS_AT_ONCE: usize = 256;
+
+/// Up to so many bytes the items of a logical partition that were read for their numbers are kept, while they are read.
+pub(crate) const LOGICAL_KEPT_BYTES_MAX: usize = 256 * 1024;
+
 /// Items old enough to be expired that a reader looks at to learn whether one is; where there are more, it takes it that
 /// one is.
 pub(crate) const EXPIRED_LOOK_ENTRIES: usize = 16;

@@ -24,7 +24,7 @@ use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, Item};
 use crate::keys::{self, LogicalKey};
 use crate::layout::Usable;
-use crate::limits::EXPIRED_LOOK_ENTRIES;
+use crate::limits::{EXPIRED_LOOK_ENTRIES, LOGICAL_ITEMS_AT_ONCE, LOGICAL_KEPT_BYTES_MAX};
 use crate::list::ListScope;
 use crate::map::Slot;
 use crate::purge;
@@ -58,11 +58,15 @@ pub struct PartitionReader {
     item_count: u64,
     usable: Usable,
     /// The numbers of the logical partition's items, once they were asked for.
-    logical_numbers: OnceLock<Vec<u64>>,
+    logical_numbers: OnceLock<LogicalNumbers>,
 }
 
-/// Items of a logical partition that are read at once to find their numbers.
-const LOGICAL_ITEMS_AT_ONCE: usize = 256;
+/// The numbers of a logical partition's items, in order.
+struct LogicalNumbers {
+    numbers: Vec<u64>,
+    /// The items themselves, in the same order, where they are few.
+    items: Option<Vec<Item>>,
+}
 
 impl Container {
     /// Returns a reader for each physical partition that a scope touches, in the order of their ranges.
@@ -165,6 +169,10 @@ impl Container {
         };
         read().map_err(|error| self.failed(error, &partition))
     }
+}
+
+fn stored_bytes(items: &[(Bytes, Item)]) -> usize {
+    items.iter().map(|(_, item)| item.raw().0.len()).sum()
 }
 
 /// Returns the bounds of one hashed key: nothing lies between a hash and the same with a zero behind it.
@@ -370,6 +378,11 @@ impl PartitionReader {
 
     /// Adds the item of each number to `out`; nothing where there is none, its time is up, or it is outside of the bounds.
     pub fn load(&self, numbers: &[u64], out: &mut Vec<Option<Item>>) -> Result<()> {
+        if let Some(kept) = self.kept_items() {
+            let find = |number| kept.binary_search_by_key(number, |item| item.header().number).ok();
+            out.extend(numbers.iter().map(|number| find(number).map(|at| kept[at].clone())));
+            return Ok(());
+        }
         let keys = self.item_keys(numbers)?;
         let mut wanted = Vec::with_capacity(keys.len());
         let mut positions = Vec::with_capacity(keys.len());
@@ -469,7 +482,7 @@ impl PartitionReader {
     /// more. Those of items outside of the bounds, or whose time is up, are among them; loading gives nothing for them.
     pub fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
         if self.logical.is_some() {
-            let all = self.logical_numbers()?;
+            let all = &self.logical_numbers()?.numbers;
             let start = all.partition_point(|number| *number <= after);
             let end = start.saturating_add(numbers_max.max(1)).min(all.len());
             out.extend_from_slice(&all[start..end]);
@@ -491,7 +504,7 @@ impl PartitionReader {
 
     /// Returns the numbers of all items of the logical partition, in order. Those of the whole physical partition, which
     /// lie in order already, may be a million times as many.
-    fn logical_numbers(&self) -> Result<&[u64]> {
+    fn logical_numbers(&self) -> Result<&LogicalNumbers> {
         if let Some(known) = self.logical_numbers.get() {
             return Ok(known);
         }
@@ -501,6 +514,14 @@ impl PartitionReader {
         loop {
             items.clear();
             let more = self.scan(after.as_deref(), LOGICAL_ITEMS_AT_ONCE, &mut items)?;
+            if after.is_none() && !more && stored_bytes(&items) <= LOGICAL_KEPT_BYTES_MAX {
+                let mut items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
+                items.sort_unstable_by_key(|item| item.header().number);
+                let numbers = items.iter().map(|item| item.header().number).collect();
+                return Ok(self
+                    .logical_numbers
+                    .get_or_init(|| LogicalNumbers { numbers, items: Some(items) }));
+            }
             numbers.extend(items.iter().map(|(_, item)| item.header().number));
             let known = items.iter().map(|(key, item)| (item.header().number, key));
             self.partition.known_numbers.remember(known);
@@ -510,7 +531,12 @@ impl PartitionReader {
             }
         }
         numbers.sort_unstable();
-        Ok(self.logical_numbers.get_or_init(|| numbers))
+        Ok(self.logical_numbers.get_or_init(|| LogicalNumbers { numbers, items: None }))
+    }
+
+    /// Returns the items of a logical partition that were read for their numbers and kept.
+    fn kept_items(&self) -> Option<&[Item]> {
+        self.logical_numbers.get()?.items.as_deref()
     }
 
     /// Returns the key of the item with a number, if there is one, inside the bounds or not.

@@ -27,6 +27,15 @@ pub(crate) const WRITE_BUFFER_MB: u32 = 256;
 /// throughput, as others may.
 pub(crate) const LOADED_AT_ONCE: usize = 8;
 
+/// How long a server of our own may take to put away what was loaded before it is measured all the same.
+pub(crate) const SETTLE_MAX: Duration = Duration::from_secs(120);
+
+/// How often it is asked whether it is done.
+pub(crate) const SETTLE_POLL_PERIOD: Duration = Duration::from_millis(200);
+
+/// So often in a row it has to have nothing to do: one piece of work may bring about the next.
+pub(crate) const SETTLED_POLLS: u32 = 5;
+
 /// Request units a second of a physical partition. Service limit.
 pub(crate) const PARTITION_THROUGHPUT: u32 = 10_000;
 

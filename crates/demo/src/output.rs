@@ -31,6 +31,8 @@ pub(crate) struct Run {
     pub(crate) loaded: Option<Loaded>,
     /// Making the copies of what was loaded.
     pub(crate) caught_up: Drained,
+    /// How long the store was then left alone before it was measured; nothing if it is not our own.
+    pub(crate) settled: Option<Duration>,
     pub(crate) measured: Measured,
     pub(crate) lived: Option<Lived>,
     pub(crate) checked: Option<Checked>,

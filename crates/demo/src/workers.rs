@@ -59,6 +59,8 @@ pub(crate) struct Shared {
     client: Client,
     env: Env,
     names: NameCache,
+    /// Held while a name is spread: two feeds tell of each, and the second then finds nothing left to do.
+    spreading: tokio::sync::Mutex<()>,
     newest: Newest,
     tally: Arc<Tally>,
     stop: AtomicBool,
@@ -85,6 +87,7 @@ impl Workers {
             client: client.clone(),
             env: env.clone(),
             names: NameCache::default(),
+            spreading: tokio::sync::Mutex::default(),
             newest: Newest::default(),
             tally: Arc::default(),
             stop: AtomicBool::new(false),

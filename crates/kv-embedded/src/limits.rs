@@ -45,6 +45,15 @@ pub(crate) const LEVEL_0_RUNS_MAX: usize = 26;
 /// The fewest at which writers wait, however large each is: twice as many as the engine begins to merge at.
 pub(crate) const LEVEL_0_RUNS_MAX_LEAST: usize = 8;
 
+/// From so many percent of the runs at which writers wait, they are slowed down.
+pub(crate) const SLOW_RUNS_PERCENT: u64 = 50;
+
+/// Bytes a second that are written when slowing down begins, and just before writers wait.
+pub(crate) const SLOW_BYTES_PER_SECOND: (u64, u64) = (96 * 1024 * 1024, 4 * 1024 * 1024);
+
+/// Longest time that one group is held back to slow down those behind it.
+pub(crate) const SLOW_PAUSE_MAX: Duration = Duration::from_millis(250);
+
 /// Bytes that an operation takes in the queue and in the journal beside its key and its value.
 pub(crate) const OP_OVERHEAD_BYTES: usize = 40;
 

@@ -3,7 +3,7 @@
 use armilla_kv::{Durability, Family};
 use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
-    HashRatioPolicy,
+    HashRatioPolicy, PartitioningPolicy,
 };
 use fjall::{CompressionType, KeyspaceCreateOptions};
 
@@ -118,6 +118,10 @@ pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
         // The uppermost level holds little and is rewritten soon: compressing it costs more than it saves.
         .data_block_compression_policy(CompressionPolicy::new([CompressionType::None, CompressionType::Lz4]))
         .filter_policy(filter)
+        // What a file is looked up by is kept in memory for the uppermost levels, and beyond them cut into blocks: whole
+        // it would take hundreds of kilobytes a file, read and checked again each time that the cache has lost it.
+        .index_block_partitioning_policy(PartitioningPolicy::new([false, false, true]))
+        .filter_block_partitioning_policy(PartitioningPolicy::new([false, true]))
         // Sealing is decided by the writer, so that it follows the options of this run.
         .max_memtable_size(u64::MAX)
 }

@@ -81,6 +81,7 @@ impl Shared {
             block_cache_bytes: self.db.cache_size(),
             disk_bytes: tables + journal_disk_bytes(&self.engine_path),
             spaces_to_reclaim: self.reclaim.to_reclaim_count(),
+            background_jobs: (self.db.outstanding_flushes() + self.db.active_compactions()) as u64,
             ..StoreStats::default()
         }
     }

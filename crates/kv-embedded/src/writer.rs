@@ -6,6 +6,9 @@
 //!
 //! Before a commit it waits until the engine's background work has caught up. The engine would wait too,
 //! but in steps of 100 ms, after the batch is durable, and without an end if its workers have died.
+//!
+//! Before it comes to that it slows down: merging level 0 takes seconds, in which nothing is written at all, and as much
+//! is written in the end if writers never get that far.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,8 +19,8 @@ use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
 
 use crate::failure;
 use crate::limits::{
-    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, STALL_PATIENCE, STALL_POLL_PERIOD,
-    VIEW_RENEWAL_PERIOD,
+    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, SLOW_BYTES_PER_SECOND, SLOW_PAUSE_MAX,
+    SLOW_RUNS_PERCENT, STALL_PATIENCE, STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
 };
 use crate::options::{KEYSPACES, RECORDS};
 use crate::queue::{Job, Next};
@@ -86,6 +89,7 @@ impl Writer {
             }
             return;
         }
+        self.slow_down(&group);
         let mut admitted = Vec::with_capacity(group.len());
         let mut ops = Vec::new();
         let mut bytes = 0;
@@ -195,6 +199,17 @@ impl Writer {
         Ok(())
     }
 
+    /// Holds a group back for a moment if level 0 of a family is filling up faster than it is merged.
+    fn slow_down(&self, group: &[Job]) {
+        let runs = self.shared.keyspaces.iter().map(|keyspace| keyspace.tree.l0_run_count()).max();
+        let bytes = group.iter().map(|job| job.bytes as u64).sum();
+        let pause = pause(bytes, runs.unwrap_or(0), self.shared.options.level_0_runs_max());
+        if pause > Duration::ZERO {
+            std::thread::sleep(pause);
+            self.shared.counters.stalls.add(pause);
+        }
+    }
+
     /// Does a piece of the background work, in case the engine has lost the message that asks for it.
     fn work_along(&self) -> fjall::Result<()> {
         // Fails once a worker of the engine has died, and then waiting would not end.
@@ -287,6 +302,19 @@ impl Writer {
     }
 }
 
+/// Returns how long to hold back a group of so many bytes, with so many runs in level 0.
+fn pause(bytes: u64, runs: usize, runs_max: usize) -> Duration {
+    let (runs, runs_max) = (runs as u64, runs_max as u64);
+    let slow_from = runs_max * SLOW_RUNS_PERCENT / 100;
+    if runs < slow_from || runs_max <= slow_from {
+        return Duration::ZERO;
+    }
+    let (fast, slow) = SLOW_BYTES_PER_SECOND;
+    let steps = (runs_max - slow_from).min(runs - slow_from);
+    let rate = fast - (fast - slow) * steps / (runs_max - slow_from);
+    Duration::from_micros(bytes.saturating_mul(1_000_000) / rate).min(SLOW_PAUSE_MAX)
+}
+
 /// Fails what is queued when the writer thread ends, however it ends.
 struct FailQueue(Arc<Shared>);
 
@@ -297,5 +325,24 @@ impl Drop for FailQueue {
             job.completion.complete(Err(Error::new(ErrorKind::Io, "not written, the writer has stopped")));
         }
         self.0.spaces.group_over();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_are_slowed_down_before_they_have_to_wait() {
+        const MEGABYTE: u64 = 1024 * 1024;
+        let milliseconds = |bytes, runs, runs_max| pause(bytes, runs, runs_max).as_millis();
+        // Nothing while level 0 is short, and hardly anything for a small write ever.
+        assert_eq!((milliseconds(MEGABYTE, 12, 26), milliseconds(MEGABYTE, 3, 8)), (0, 0));
+        assert!(pause(1_024, 25, 26) < Duration::from_millis(1));
+        // More and more as it fills up, within a bound.
+        let pauses: Vec<u128> = (4..=8).map(|runs| milliseconds(MEGABYTE, runs, 8)).collect();
+        assert_eq!(pauses, [10, 13, 20, 37, 250]);
+        assert_eq!(pause(u64::MAX, 8, 8), SLOW_PAUSE_MAX);
+        assert_eq!(pause(MEGABYTE, 0, 0), Duration::ZERO);
     }
 }

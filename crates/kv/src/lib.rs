@@ -211,4 +211,6 @@ pub struct StoreStats {
     pub disk_bytes: u64,
     /// Dropped spaces whose bytes are not yet given back.
     pub spaces_to_reclaim: u64,
+    /// Pieces of background work that are under way: written data put into sorted files, and sorted files merged.
+    pub background_jobs: u64,
 }

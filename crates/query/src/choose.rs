@@ -31,13 +31,13 @@ use crate::error::Result;
 use crate::expr::{Expr, Step};
 use crate::limits::{COLLECTED_NUMBERS_MAX, ORDERED_NUMBERS_MAX, PAGE_ROWS_DEFAULT};
 use crate::logical::{Input, LogicalPlan};
-use crate::physical::{Access, PhysicalPlan, Served};
+use crate::physical::{Access, IndexSet, PhysicalPlan, Served};
 use crate::source::Source;
 use conjuncts::Conjuncts;
 use draft::SetDraft;
 use estimate::COUNTED_ENTRIES_MAX;
 use order::{Order, PlannedWalk, Walkable};
-use sets::{Choice, Indexes, LONE_ENTRIES_MAX, Want};
+use sets::{Choice, Indexes, Want};
 use target::Scope;
 
 #[cfg(test)]
@@ -45,6 +45,9 @@ mod tests;
 
 /// So many items are scanned in the time in which one is loaded through an index.
 const SCANNED_PER_LOADED: u64 = 4;
+
+/// Logical partitions of so few items are scanned: to read what indexes say of them would take as long.
+const LOGICAL_SCANNED_MAX: u64 = 128;
 
 /// A sort is worth it where it looks at so many times fewer items than a walk...
 const WALKED_PER_SORTED: u64 = 4;
@@ -128,7 +131,7 @@ impl Chooser<'_> {
         }
         let item_count = self.source.item_count();
         if self.source.is_logical() {
-            if item_count <= LONE_ENTRIES_MAX {
+            if item_count <= LOGICAL_SCANNED_MAX {
                 return Ok(self.scan(item_count));
             }
             // From so many entries on, it is scanned anyway.
@@ -203,50 +206,69 @@ impl Chooser<'_> {
         indexes.estimator.count_to(u64::MAX);
         let planned = match order.walk(self.conjuncts, indexes)? {
             Walkable::Nothing => return Ok(of_nothing(Vec::new())),
-            Walkable::Yes(planned) if !self.is_sort_better(&planned, &found, indexes.item_count) => planned,
-            Walkable::Yes(planned) => {
-                // That sorting is less work does not make the order cost more: its index would serve it.
-                let mut used = found.used;
-                used.push(planned.served);
-                let access = Access::Sort(Box::new(found.access));
-                return Ok(self.finish_found(access, &found.guaranteed, used));
-            }
+            Walkable::Yes(planned) => planned,
             Walkable::No => {
                 let access = Access::Sort(Box::new(found.access));
                 return Ok(self.finish_found(access, &found.guaranteed, found.used));
             }
         };
+        let walked = self.walked(&planned, &found, indexes.item_count);
+        if self.is_sort_better(walked, &found) {
+            // That sorting is less work does not make the order cost more: its index would serve it.
+            let mut used = found.used;
+            used.push(planned.served);
+            let access = Access::Sort(Box::new(found.access));
+            return Ok(self.finish_found(access, &found.guaranteed, used));
+        }
+        let PlannedWalk { mut walk, entries, served, guaranteed: piece } = planned;
         let mut guaranteed = vec![false; self.conjuncts.pieces.len()];
-        if let Some(piece) = planned.guaranteed {
+        if let Some(piece) = piece {
             guaranteed[piece] = true;
         }
-        Ok(self.finish(Access::Walk(planned.walk), &guaranteed, vec![planned.served]))
+        if guaranteed.contains(&false) {
+            walk.entries_per_item = (indexes.item_count / found.found_count.max(1)).max(1);
+            walk.passing = self.passing(found, entries);
+        }
+        Ok(self.finish(Access::Walk(walk), &guaranteed, vec![served]))
     }
 
-    fn is_sort_better(&self, planned: &PlannedWalk, found: &Found, items_in_index: u64) -> bool {
-        if matches!(found.access, Access::Point { .. }) {
-            return true;
-        }
+    /// Returns a set to pass over items with, instead of loading them to see that they do not belong to the result.
+    fn passing(&self, found: Found, entries: u64) -> Option<IndexSet> {
+        let is_selective = found.found_count.saturating_mul(2) <= entries;
+        let is_small = found.cost <= ORDERED_NUMBERS_MAX as u64;
+        let Access::Set(set) = found.access else { return None };
+        let is_usable = self.is_told && self.source.is_whole() && !set.has_term_filter();
+        (is_selective && is_small && is_usable).then_some(set)
+    }
+
+    /// Returns how many rows are wanted, where the query says so.
+    fn rows_wanted(&self) -> Option<u64> {
         let window = self.plan.window;
-        let rows_wanted = match window.limit {
+        match window.limit {
             // Rows that are given once may take many that are not.
             Some(limit) if !self.plan.distinct => Some(window.offset.saturating_add(limit)),
             _ => None,
-        };
-        let rows = rows_wanted.map_or(found.found_count, |wanted| wanted.min(found.found_count));
+        }
+    }
+
+    /// Returns about how many entries a walk meets.
+    fn walked(&self, planned: &PlannedWalk, found: &Found, items_in_index: u64) -> u64 {
+        let Some(wanted) = self.rows_wanted() else { return planned.entries };
+        let per_row = u128::from(items_in_index) / u128::from(found.found_count.max(1));
+        let walked = u128::from(wanted) * per_row.max(1);
+        planned.entries.min(u64::try_from(walked).unwrap_or(u64::MAX))
+    }
+
+    fn is_sort_better(&self, walked: u64, found: &Found) -> bool {
+        if matches!(found.access, Access::Point { .. }) {
+            return true;
+        }
+        let rows = self.rows_wanted().map_or(found.found_count, |wanted| wanted.min(found.found_count));
         // Each page sorts anew.
         let sort = found.cost.saturating_mul(rows / PAGE_ROWS_DEFAULT as u64 + 1);
-        let walk = match rows_wanted {
-            Some(wanted) => {
-                let per_row = u128::from(items_in_index) / u128::from(found.found_count.max(1));
-                let walked = u128::from(wanted) * per_row.max(1);
-                planned.entries.min(u64::try_from(walked).unwrap_or(u64::MAX))
-            }
-            None => planned.entries,
-        };
         let sort_price = sort.saturating_mul(WALKED_PER_LOADED);
-        let walk_price = walk.saturating_add(rows.saturating_mul(WALKED_PER_LOADED));
-        sort.saturating_mul(WALKED_PER_SORTED) < walk && sort_price <= walk_price
+        let walk_price = walked.saturating_add(rows.saturating_mul(WALKED_PER_LOADED));
+        sort.saturating_mul(WALKED_PER_SORTED) < walked && sort_price <= walk_price
     }
 
     /// Makes the plan of an access that may be a scan.

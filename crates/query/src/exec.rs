@@ -24,6 +24,7 @@ mod missing;
 mod number_set;
 mod numbers;
 mod ordered;
+mod passing;
 mod pipeline;
 mod resume;
 mod sink;

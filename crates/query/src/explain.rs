@@ -205,6 +205,9 @@ impl fmt::Display for Walk {
         if self.adds_missing {
             f.write_str(" and items without")?;
         }
+        if let Some(passing) = &self.passing {
+            write!(f, " among {passing}")?;
+        }
         Ok(())
     }
 }

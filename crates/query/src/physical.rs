@@ -71,6 +71,26 @@ pub enum IndexSet {
     Or(Vec<IndexSet>),
 }
 
+impl IndexSet {
+    /// Returns about how many entries must be read to have all of it.
+    pub(crate) fn estimate(&self) -> u64 {
+        match self {
+            IndexSet::Range(range) => range.estimate,
+            IndexSet::And(sets) | IndexSet::Or(sets) => {
+                sets.iter().map(IndexSet::estimate).fold(0, u64::saturating_add)
+            }
+        }
+    }
+
+    /// Whether some of its ranges has a condition on the indexed value itself.
+    pub(crate) fn has_term_filter(&self) -> bool {
+        match self {
+            IndexSet::Range(range) => range.term_filter.is_some(),
+            IndexSet::And(sets) | IndexSet::Or(sets) => sets.iter().any(IndexSet::has_term_filter),
+        }
+    }
+}
+
 /// A part of one index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexRange {
@@ -113,6 +133,11 @@ pub struct Walk {
     pub adds_missing: bool,
     /// Whether ranges other than `range` were left out because a condition excludes them.
     pub is_partial: bool,
+    /// About how many entries are read for each item of the result.
+    pub entries_per_item: u64,
+    /// A set that every item of the result is in, so that the others can be passed over without being loaded, where
+    /// that is less work. Only where `rejects_by_index`, and in whole partitions.
+    pub passing: Option<IndexSet>,
 }
 
 /// An answer that needs no item.

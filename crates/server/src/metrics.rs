@@ -273,6 +273,7 @@ fn render_store(text: &mut String, stats: &StoreStats) {
         ),
         ("disk_bytes", "gauge", "Bytes on disk.", stats.disk_bytes as f64),
         ("spaces_to_reclaim", "gauge", "Dropped spaces still on disk.", stats.spaces_to_reclaim as f64),
+        ("background_jobs", "gauge", "Flushes and compactions under way.", stats.background_jobs as f64),
     ] {
         single(text, &format!("armilla_store_{name}"), kind, help, value);
     }

@@ -20,6 +20,7 @@ use crate::options::BlogOptions;
 use crate::output::Run;
 use crate::place::Place;
 use crate::progress::{Progress, say};
+use crate::settle;
 use crate::shape::{Shape, Totals};
 use crate::workers::{self, Workers};
 
@@ -62,6 +63,13 @@ pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &En
             Progress::start("making copies from the change feed", totals.in_posts(), env, changes);
         workers.drain().await
     })?;
+    let settled = match has_own_server {
+        true => {
+            say("letting the store put away what was loaded");
+            Some(many.block_on(settle::wait(&client, env))?)
+        }
+        false => None,
+    };
     let measured = one_thread()?.block_on(measure::run(&client, &shape, options, env))?;
     let lived = match options.live {
         0 => None,
@@ -91,7 +99,20 @@ pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &En
     }
     let took = env.clock.elapsed().saturating_sub(start);
     let BlogOptions { seed, connections, rounds, .. } = *options;
-    Ok(Run { users, seed, connections, rounds, totals, loaded, caught_up, measured, lived, checked, took })
+    Ok(Run {
+        users,
+        seed,
+        connections,
+        rounds,
+        totals,
+        loaded,
+        caught_up,
+        settled,
+        measured,
+        lived,
+        checked,
+        took,
+    })
 }
 
 async fn drain(client: &Client, options: &BlogOptions, env: &Env) -> Result<Duration> {

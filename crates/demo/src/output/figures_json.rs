@@ -46,6 +46,9 @@ fn run_value(run: &Run) -> Value {
         "catchUp",
         object_of([("changes", whole(run.caught_up.changes)), ("seconds", seconds(run.caught_up.took))]),
     );
+    if let Some(settled) = run.settled {
+        put("settleSeconds", seconds(settled));
+    }
     let fan_outs = run.measured.fan_outs.iter().map(|fan_out| {
         object_of([
             ("version", text(fan_out.version.name())),

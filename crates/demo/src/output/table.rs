@@ -122,6 +122,10 @@ pub(crate) fn summary(run: &Run) -> Vec<String> {
         number::count(run.caught_up.changes),
         number::duration(run.caught_up.took)
     ));
+    if let Some(settled) = run.settled {
+        let settled = number::duration(settled);
+        lines.push(format!("then left alone for {settled}, until the store had put it all away"));
+    }
     for fan_out in &run.measured.fan_outs {
         lines.push(format!(
             "{}: a user's posts over {} partitions cost {} RU put together by the server, {} one by one; the newest \

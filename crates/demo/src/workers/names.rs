@@ -32,6 +32,7 @@ pub(super) async fn spread(
         if let Some((user, name)) = user_of(row)? {
             // Before anything is looked for: `cache` says why.
             shared.names.forget(&user);
+            let _alone = shared.spreading.lock().await;
             let mut namings = Vec::new();
             for post in posts_with_another_name(session, &user, &name).await? {
                 namings.push(Naming { post, user: user.clone(), name: name.clone() });

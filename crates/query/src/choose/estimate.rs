@@ -95,6 +95,14 @@ impl<'s> Estimator<'s> {
         intervals: &[Interval],
         is_composite: bool,
     ) -> Result<u64> {
+        if let [only] = intervals
+            && only.is_point
+            && !self.is_sampled(index)
+            && self.probes < PROBES_MAX
+        {
+            // Of one value there are few most often, and then it does not matter how many there are of all.
+            return self.point(index, only, is_composite);
+        }
         let size = self.size(index)?;
         if size == 0 {
             return Ok(0);
@@ -108,10 +116,8 @@ impl<'s> Estimator<'s> {
         let mut counted = 0;
         for (done, interval) in intervals.iter().enumerate() {
             let left = (intervals.len() - done) as u64;
-            let sample = self.samples.get(&index);
-            let known =
-                sample.filter(|sample| interval.is_point && sample.ranges >= SAMPLED_RANGES_MAX as u64);
-            if let Some(sample) = known {
+            let is_known = interval.is_point && self.is_sampled(index);
+            if let Some(sample) = self.samples.get(&index).filter(|_| is_known) {
                 // Rounded up: to look for nothing is no reason to believe that there is nothing.
                 counted += (sample.entries * left).div_ceil(sample.ranges);
                 break;
@@ -121,15 +127,26 @@ impl<'s> Estimator<'s> {
                 counted += (size / part).max(1).saturating_mul(left);
                 break;
             }
-            let entries = self.interval(index, interval, is_composite, size)?;
-            counted += entries;
-            if interval.is_point {
-                let sample = self.samples.entry(index).or_default();
-                sample.ranges += 1;
-                sample.entries += entries;
-            }
+            counted += match interval.is_point {
+                true => self.point(index, interval, is_composite)?,
+                false => self.interval(index, interval, is_composite)?,
+            };
         }
         Ok(counted.min(size))
+    }
+
+    /// Returns whether so many single values of an index were counted that it is known well enough.
+    fn is_sampled(&self, index: IndexId) -> bool {
+        self.samples.get(&index).is_some_and(|sample| sample.ranges >= SAMPLED_RANGES_MAX as u64)
+    }
+
+    /// Returns about how many entries one value has, and takes note of it.
+    fn point(&mut self, index: IndexId, value: &Interval, is_composite: bool) -> Result<u64> {
+        let entries = self.interval(index, value, is_composite)?;
+        let sample = self.samples.entry(index).or_default();
+        sample.ranges += 1;
+        sample.entries += entries;
+        Ok(entries)
     }
 
     /// Notes in a set which of its items are known already, so that their entries need not be read again.
@@ -169,13 +186,7 @@ impl<'s> Estimator<'s> {
         Ok(self.buffer.pop())
     }
 
-    fn interval(
-        &mut self,
-        index: IndexId,
-        interval: &Interval,
-        is_composite: bool,
-        size: u64,
-    ) -> Result<u64> {
+    fn interval(&mut self, index: IndexId, interval: &Interval, is_composite: bool) -> Result<u64> {
         self.probes += 1;
         self.buffer.clear();
         let range = interval.key_range(index);
@@ -191,6 +202,7 @@ impl<'s> Estimator<'s> {
         if self.counted_max < COUNTED_ENTRIES_MAX {
             return Ok(counted + 1);
         }
+        let size = self.size(index)?;
         let number = |entry: &Bytes| split_entry(entry).map(|(_, _, number)| number);
         let first = self.buffer.first().and_then(number);
         let last_counted = self.buffer.last().and_then(number);

@@ -17,7 +17,7 @@ use crate::limits::ORDERED_NUMBERS_MAX;
 use crate::source::{CompositeIndex, Source};
 
 /// Up to this many entries, loading the items is cheaper than reading another index too.
-pub(super) const LONE_ENTRIES_MAX: u64 = 16;
+const LONE_ENTRIES_MAX: u64 = 16;
 
 /// A further set joins if it has at most so many times the entries of the one that drives.
 const JOINED_ENTRIES_RATIO: u64 = 8;

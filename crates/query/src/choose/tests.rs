@@ -95,6 +95,11 @@ fn orders_come_from_an_index_or_a_sort() {
             "SELECT * FROM c WHERE c.age > 5 ORDER BY c.age DESC",
             "SELECT * FROM c WHERE c.age > 5 AND c.x = 17 ORDER BY c.age DESC",
             "SELECT TOP 1 * FROM c WHERE c.city = 'Oslo' ORDER BY c.x",
+            "SELECT TOP 100 * FROM c WHERE c.city = 'Oslo' ORDER BY c.x",
+            "SELECT * FROM c WHERE c.city = 'Oslo' ORDER BY c.x",
+            "SELECT * FROM c WHERE c.city != 'Oslo' ORDER BY c.x",
+            "SELECT * FROM c WHERE c.city = 'Oslo' AND c.secret = 1 ORDER BY c.x",
+            "SELECT * FROM c WHERE CONTAINS(c.city, 'slo') ORDER BY c.x",
             "SELECT * FROM c WHERE ( c.x > 5 OR IS_STRING(c.x) OR IS_ARRAY(c.x) OR IS_OBJECT(c.x) ) ORDER BY c.x",
             "SELECT * FROM c WHERE ( c.age < 5 OR NOT IS_DEFINED(c.age) OR IS_NULL(c.age) OR IS_BOOLEAN(c.age) ) ORDER BY c.age DESC",
             "SELECT * FROM c WHERE NOT IS_DEFINED(c.age) ORDER BY c.age DESC",
@@ -132,8 +137,24 @@ fn orders_come_from_an_index_or_a_sort() {
                   IndexSeek /x/? = 17 (1 entry)
                 Filter c.age > 5
             SELECT TOP 1 * FROM c WHERE c.city = 'Oslo' ORDER BY c.x
+                Walk /x/? ASC among IndexSeek /city/? = "Oslo" (500 entries)
+                Filter c.city = "Oslo"
+            SELECT TOP 100 * FROM c WHERE c.city = 'Oslo' ORDER BY c.x
+                Walk /x/? ASC among IndexSeek /city/? = "Oslo" (500 entries)
+                Filter c.city = "Oslo"
+            SELECT * FROM c WHERE c.city = 'Oslo' ORDER BY c.x
+                Walk /x/? ASC among IndexSeek /city/? = "Oslo" (500 entries)
+                Filter c.city = "Oslo"
+            SELECT * FROM c WHERE c.city != 'Oslo' ORDER BY c.x
+                Walk /x/? ASC
+                Filter c.city != "Oslo"
+            SELECT * FROM c WHERE c.city = 'Oslo' AND c.secret = 1 ORDER BY c.x
                 Walk /x/? ASC
                 Filter c.city = "Oslo"
+                Filter c.secret = 1
+            SELECT * FROM c WHERE CONTAINS(c.city, 'slo') ORDER BY c.x
+                Walk /x/? ASC
+                Filter CONTAINS(c.city, "slo")
             SELECT * FROM c WHERE ( c.x > 5 OR IS_STRING(c.x) OR IS_ARRAY(c.x) OR IS_OBJECT(c.x) ) ORDER BY c.x
                 Walk /x/? ASC of > 5 or is string, array, object
             SELECT * FROM c WHERE ( c.age < 5 OR NOT IS_DEFINED(c.age) OR IS_NULL(c.age) OR IS_BOOLEAN(c.age) ) ORDER BY c.age DESC
@@ -354,10 +375,10 @@ fn the_newest_few_are_walked_to_where_sorting_all_would_cost_more() {
         ],
         expect![[r#"
             SELECT TOP 100 * FROM c WHERE ARRAY_CONTAINS(c.tags, 't3') ORDER BY c.x DESC
-                Walk /x/? DESC
+                Walk /x/? DESC among IndexSeek /tags/[]/? = "t3" (200 entries)
                 Filter ARRAY_CONTAINS(c.tags, "t3")
             SELECT TOP 10 * FROM c WHERE ARRAY_CONTAINS(c.tags, 't3') ORDER BY c.x DESC
-                Walk /x/? DESC
+                Walk /x/? DESC among IndexSeek /tags/[]/? = "t3" (200 entries)
                 Filter ARRAY_CONTAINS(c.tags, "t3")
             SELECT TOP 100 * FROM c WHERE c.name IN ('person 7', 'person 8') ORDER BY c.x DESC
                 Sort

@@ -25,8 +25,11 @@ use crate::error::Result;
 use crate::frame::Frame;
 use crate::limits::{BATCH_ENTRIES, EXPIRY_CHECK_ITEMS};
 use crate::logical::LogicalPlan;
-use crate::physical::{Access, PhysicalPlan};
+use crate::physical::{Access, IndexSet, PhysicalPlan};
 use crate::source::Source;
+
+/// So many numbers are read from an index in the time in which one item is loaded.
+const NUMBERS_PER_LOADED: u64 = 5;
 
 /// Where an ordered walk begins.
 #[derive(Clone, Copy, Default)]
@@ -91,12 +94,20 @@ impl<'q> Merge<'q, '_> {
                 counter.work.seeks += physical.served.len() as u64;
             }
             let start = self.start(source, backwards)?;
-            if let Access::Walk(walk) = &physical.access {
+            if let Access::Walk(planned) = &physical.access {
                 let mut walk =
-                    WalkStream::new(context, source, &plan.order, walk, start.map(|start| start.0));
-                if context.sources.len() == 1 && physical.residual.is_empty() && plan.joins.is_empty() {
-                    // Every item of the walk is a row.
-                    walk.expect(rows_max);
+                    WalkStream::new(context, source, &plan.order, planned, start.map(|start| start.0));
+                // Each source is taken to give as many of the rows as the others.
+                let expected = rows_max.map_or(u64::MAX, |rows| {
+                    let share = rows.div_ceil(context.sources.len() as u64);
+                    share.saturating_mul(planned.entries_per_item)
+                });
+                if plan.joins.is_empty() {
+                    walk.expect(expected);
+                }
+                let is_less = |set: &&IndexSet| set.estimate() / NUMBERS_PER_LOADED <= expected;
+                if let Some(set) = planned.passing.as_ref().filter(is_less) {
+                    walk.pass_over_others(set);
                 }
                 if let Some(step) = walk.head()? {
                     heads.push(Reverse((step.key.clone(), place)));
@@ -179,6 +190,9 @@ impl<'q> Merge<'q, '_> {
         let Some(step) = walk.pop() else { return Ok(Flow::More) };
         let mut unfinished = None;
         let mut flow = Flow::More;
+        if step.is_passed_over {
+            counter.work.entries += 1;
+        }
         if let Some(item) = &step.item {
             let given = self.given_by(source, step.number)?;
             let frame = Frame::item(source, item);

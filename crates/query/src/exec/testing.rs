@@ -288,6 +288,8 @@ pub(super) fn walking() -> Box<TestPlanner> {
             range: TermRange::All.span(index).range,
             adds_missing: names.len() == 1,
             is_partial: false,
+            entries_per_item: 1,
+            passing: None,
         };
         Ok(physical(plan, Access::Walk(walk)))
     })

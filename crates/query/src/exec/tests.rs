@@ -4,6 +4,7 @@ mod changes;
 mod chosen;
 mod memory;
 mod ordered;
+mod passing;
 mod prices;
 mod splits;
 mod unordered;

@@ -15,13 +15,14 @@ use bytes::Bytes;
 use super::context::Context;
 use super::feed::is_further;
 use super::missing::Missing;
+use super::passing::Passing;
 use super::sort_key::{invert, push_sort_key, undefined_key};
 use super::start::{Start, Tie};
 use crate::bound::OrderKey;
 use crate::error::{Error, Result};
 use crate::frame::Frame;
 use crate::limits::{BATCH_ENTRIES, BATCH_ENTRIES_FIRST, COLLECTED_NUMBERS_MAX};
-use crate::physical::Walk;
+use crate::physical::{IndexSet, Walk};
 use crate::source::{Direction, Source, SourceItem};
 
 /// Terms beyond this length may hold a value that was cut, and two of them that agree so far may be out of order.
@@ -36,8 +37,10 @@ pub(super) struct Step {
     pub(super) key: Bytes,
     /// Its number.
     pub(super) number: u64,
-    /// The item; nothing where it lies outside of the source's bounds.
+    /// The item; nothing where it lies outside of the source's bounds, or is passed over.
     pub(super) item: Option<SourceItem>,
+    /// Whether indexes say that it does not belong to the result, so that it was not loaded.
+    pub(super) is_passed_over: bool,
 }
 
 /// Items in sort order.
@@ -53,6 +56,7 @@ pub(super) struct WalkStream<'q> {
     /// Where to begin, until the first item that is not before it.
     start: Option<Start>,
     missing: Option<Missing<'q>>,
+    passing: Passing<'q>,
     undefined_key: Bytes,
     /// Entries that were read ahead.
     entries: VecDeque<Bytes>,
@@ -100,6 +104,7 @@ impl<'q> WalkStream<'q> {
             backwards,
             start,
             missing,
+            passing: Passing::All,
             undefined_key,
             entries: VecDeque::new(),
             pending: VecDeque::new(),
@@ -108,10 +113,15 @@ impl<'q> WalkStream<'q> {
         }
     }
 
-    /// Says that every item is wanted, up to a number of them, so that many can be read at once from the start.
-    pub(super) fn expect(&mut self, items: Option<u64>) {
-        let items = items.and_then(|items| usize::try_from(items).ok()).unwrap_or(BATCH_ENTRIES);
-        self.size = items.clamp(BATCH_ENTRIES_FIRST, BATCH_ENTRIES);
+    /// Says how many entries will be read, about, so that many can be read at once from the start.
+    pub(super) fn expect(&mut self, entries: u64) {
+        let entries = usize::try_from(entries).unwrap_or(BATCH_ENTRIES);
+        self.size = entries.clamp(BATCH_ENTRIES_FIRST, BATCH_ENTRIES);
+    }
+
+    /// Passes over items that are not in a set.
+    pub(super) fn pass_over_others(&mut self, set: &IndexSet) {
+        self.passing = Passing::Unread(set.clone());
     }
 
     /// Returns the next item.
@@ -137,13 +147,21 @@ impl<'q> WalkStream<'q> {
             return Ok(false);
         }
         let count = self.pending.len().min(size);
-        let numbers: Vec<u64> = self.pending.iter().take(count).map(|(_, number)| *number).collect();
-        let mut items = Vec::with_capacity(count);
+        let mut numbers: Vec<u64> = self.pending.iter().take(count).map(|(_, number)| *number).collect();
         if count > 0 {
+            self.passing.retain(self.context, self.source, &mut numbers)?;
+        }
+        let mut items = Vec::with_capacity(numbers.len());
+        if !numbers.is_empty() {
             self.source.load(&numbers, &mut items)?;
         }
-        let steps = self.pending.drain(..count).zip(items);
-        self.ready.extend(steps.map(|((key, number), item)| Step { key, number, item }));
+        let mut loaded = numbers.into_iter().zip(items).peekable();
+        for (key, number) in self.pending.drain(..count) {
+            let item = loaded.next_if(|(next, _)| *next == number);
+            let is_passed_over = item.is_none();
+            let item = item.and_then(|(_, item)| item);
+            self.ready.push_back(Step { key, number, item, is_passed_over });
+        }
         Ok(true)
     }
 

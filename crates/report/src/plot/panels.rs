@@ -61,7 +61,9 @@ pub fn panels(plot: &Panels) -> Svg {
     drawing.text("label", 0.0, y + 12.0, &clip(&plot.y.label, LABEL_CHARACTERS_MAX * 2));
     y += 24.0;
 
-    let columns = column_count(panels.len());
+    // Strong letters are a little wider.
+    let title_width = |panel: &Panel| 1.1 * text_width(&clip(&panel.title, LABEL_CHARACTERS_MAX));
+    let columns = column_count(panels.len(), panels.iter().map(title_width).fold(0.0, f64::max));
     let points = || panels.iter().flat_map(|panel| &panel.series).flat_map(|line| line.points.iter());
     let y_span = Span::fit(plot.y.scale, points().map(|point| point.1), Ends::Round);
     let ticks_width = y_span.ticks().iter().map(|tick| text_width(&tick.label)).fold(20.0, f64::max) + 8.0;
@@ -128,11 +130,13 @@ fn names(panels: &[Panel]) -> Vec<&str> {
 }
 
 /// Returns how many stand side by side: up to five, so that few places stay empty.
-fn column_count(panels: usize) -> usize {
+fn column_count(panels: usize, title_width: f64) -> usize {
     if panels <= 3 {
         return panels.max(1);
     }
-    [4, 5, 3].into_iter().min_by_key(|columns| panels.div_ceil(*columns) * columns - panels).unwrap_or(4)
+    let fits = |columns: &usize| WIDTH / *columns as f64 - 2.0 * GAP >= title_width;
+    let empty = |columns: &usize| panels.div_ceil(*columns) * columns - panels;
+    [4, 5, 3].into_iter().filter(fits).min_by_key(empty).unwrap_or(3)
 }
 
 fn data(plot: &Panels) -> Table {
@@ -160,4 +164,18 @@ fn data(plot: &Panels) -> Table {
 
 fn full_name(panel: &Panel, line: &Line) -> String {
     format!("{}, {}", panel.title, line.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_have_room() {
+        for (panels, title_width, expected) in
+            [(1, 0.0, 1), (4, 60.0, 4), (10, 60.0, 5), (10, 150.0, 4), (10, 200.0, 3), (10, 9_999.0, 3)]
+        {
+            assert_eq!(column_count(panels, title_width), expected, "{panels} panels, {title_width} wide");
+        }
+    }
 }

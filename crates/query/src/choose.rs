@@ -220,7 +220,7 @@ impl Chooser<'_> {
             let access = Access::Sort(Box::new(found.access));
             return Ok(self.finish_found(access, &found.guaranteed, used));
         }
-        let PlannedWalk { mut walk, entries, served, guaranteed: piece } = planned;
+        let PlannedWalk { mut walk, entries, served, guaranteed: piece } = *planned;
         let mut guaranteed = vec![false; self.conjuncts.pieces.len()];
         if let Some(piece) = piece {
             guaranteed[piece] = true;

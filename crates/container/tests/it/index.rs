@@ -219,6 +219,34 @@ async fn a_reader_sees_one_moment() {
 }
 
 #[tokio::test]
+async fn a_reader_of_a_logical_partition_sees_one_moment() {
+    // Few items are kept once their numbers were asked for; many, or large ones, are read again.
+    for (count, text) in [(5, "few".to_owned()), (300, "many".to_owned()), (5, "x".repeat(100_000))] {
+        let container = open(&memory(), with_policy("{}"), None, 400);
+        upsert(&container, "2", r#"{"id":"other","pk":2}"#).await;
+        for n in 0..count {
+            upsert(&container, "1", &format!(r#"{{"id":"{n}","pk":1,"v":"{text}"}}"#)).await;
+        }
+        let scope = ListScope::PartitionKey(key("[1]"));
+        let reader = container.readers(&scope, &SessionToken::default()).unwrap().remove(0);
+        upsert(&container, "1", r#"{"id":"0","pk":1,"v":"new"}"#).await;
+        assert!(delete(&container, "1", "1").await);
+        let asked = [1, 2, 3, 4, 2, 9_999];
+        let shown = |items: &[Option<armilla_container::Item>]| -> Vec<Option<String>> {
+            items.iter().map(|item| item.as_ref().map(|item| item.stored().text().to_owned())).collect()
+        };
+        let (mut before, mut after, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        reader.load(&asked, &mut before).unwrap();
+        assert!(!reader.numbers(0, 1_000, &mut numbers).unwrap());
+        reader.load(&asked, &mut after).unwrap();
+        assert_eq!(numbers, (2..=count + 1).collect::<Vec<u64>>());
+        let item = |n: u64| Some(format!(r#"{{"id":"{n}","pk":1,"v":"{text}"}}"#));
+        assert_eq!(shown(&before), [None, item(0), item(1), item(2), item(0), None]);
+        assert_eq!(shown(&after), shown(&before));
+    }
+}
+
+#[tokio::test]
 async fn scopes() {
     for version in [1, 2] {
         let text =

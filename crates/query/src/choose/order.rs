@@ -50,7 +50,7 @@ pub(super) enum Walkable {
     /// The conditions leave nothing to walk through.
     Nothing,
     /// This one.
-    Yes(PlannedWalk),
+    Yes(Box<PlannedWalk>),
 }
 
 impl Order {
@@ -144,7 +144,7 @@ fn single(
     // One range of values, all of which may come, is what the condition says.
     let is_whole_condition = in_index.intervals().len() <= 1;
     let guaranteed = piece.filter(|(_, term)| is_whole_condition && term.is_exact && term.filter.is_none());
-    Ok(Walkable::Yes(PlannedWalk {
+    Ok(Walkable::Yes(Box::new(PlannedWalk {
         served: Served { paths: paths.clone(), composite: false, precise: true },
         walk: Walk {
             index: facts.index,
@@ -158,7 +158,7 @@ fn single(
         },
         entries,
         guaranteed: guaranteed.map(|(number, _)| number),
-    }))
+    })))
 }
 
 fn composite(keys: &[(Target, bool)], conjuncts: &Conjuncts, indexes: &mut Indexes<'_>) -> Result<Walkable> {
@@ -176,7 +176,7 @@ fn composite(keys: &[(Target, bool)], conjuncts: &Conjuncts, indexes: &mut Index
         false => indexes.estimator.size(id)?,
     };
     let paths = texts(&index.composite);
-    Ok(Walkable::Yes(PlannedWalk {
+    Ok(Walkable::Yes(Box::new(PlannedWalk {
         served: Served { paths: paths.clone(), composite: true, precise: true },
         walk: Walk {
             index: id,
@@ -190,5 +190,5 @@ fn composite(keys: &[(Target, bool)], conjuncts: &Conjuncts, indexes: &mut Index
         },
         entries,
         guaranteed: None,
-    }))
+    })))
 }

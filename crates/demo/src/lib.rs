@@ -1,9 +1,9 @@
 //! `armilla demo`: a worked example, end to end.
 //!
 //! A blog platform in three versions of its data model, with users, posts, comments and likes from a seed. It is loaded
-//! in bulk (`load`), left alone until the store has put it away (`settle`), kept in step by workers on change feeds (`workers`), measured as a client does it (`measure`),
-//! written to while the workers run (`live`), and compared copy by copy (`check`). What is published stands in
-//! `figures`; what comes out is shown by `output`.
+//! in bulk (`load`), kept in step by workers on change feeds (`workers`), left alone until the store has put it all away
+//! (`settle`), measured as a client does it (`measure`), written to while the workers run (`live`), and compared copy by
+//! copy (`check`). What is published stands in `figures`; what comes out is shown by `output`.
 //!
 //! Everything goes over HTTP: nothing here knows the inside of the server.
 

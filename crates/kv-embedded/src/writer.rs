@@ -7,8 +7,7 @@
 //! Before a commit it waits until the engine's background work has caught up. The engine would wait too,
 //! but in steps of 100 ms, after the batch is durable, and without an end if its workers have died.
 //!
-//! Before it comes to that it slows down: merging level 0 takes seconds, in which nothing is written at all, and as much
-//! is written in the end if writers never get that far.
+//! Before it comes to that it slows down: merging level 0 takes seconds, in which nothing would be written at all.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -6,12 +6,12 @@
 use super::context::Context;
 use super::numbers::open_set;
 use crate::budget::Held;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::limits::ORDERED_NUMBERS_MAX;
 use crate::physical::IndexSet;
 use crate::source::Source;
 
-/// Numbers are read up to this many times more than the estimate may be.
+/// Most numbers that are read: estimates may be wrong by a factor.
 const NUMBERS_MAX: usize = 4 * ORDERED_NUMBERS_MAX;
 
 /// The items that can belong to the result.
@@ -42,9 +42,15 @@ impl<'q> Passing<'q> {
     }
 }
 
-/// Reads the numbers; where there are more than was thought, or no memory is left, the items themselves are looked at instead.
+/// Reads the numbers; where there are more than was thought, or no memory is left, the items themselves are looked at
+/// instead.
 fn read<'q>(context: &'q Context<'q>, source: &'q dyn Source, set: &IndexSet) -> Result<Passing<'q>> {
-    let Some(mut opened) = open_set(context, source, set, 0)? else { return Ok(Passing::All) };
+    let mut opened = match open_set(context, source, set, 0) {
+        Ok(Some(opened)) => opened,
+        Ok(None) => return Ok(Passing::All),
+        Err(error) if error.kind == ErrorKind::TooLarge => return Ok(Passing::All),
+        Err(error) => return Err(error),
+    };
     let mut numbers = Vec::new();
     if opened.stream.read(0, NUMBERS_MAX, &mut numbers)? {
         return Ok(Passing::All);

@@ -60,21 +60,26 @@ fn rows_and_prices_stay_the_same() {
 #[test]
 fn sets_that_do_not_fit_into_memory_are_done_without() {
     let items = items(400);
-    let city = value(r#""g1""#);
-    let set = IndexSet::Range(range("g", &[TermRange::Equal(&city)]));
-    let query = compile("SELECT c.id FROM c WHERE c.g = 'g1' ORDER BY c.r");
-    let sources = sources(&items, 1);
-    let walk = walk(Some(set));
-    let planner: Box<TestPlanner> = Box::new(move |plan, source| {
-        let mut physical = walk(plan, source)?;
-        if let Access::Walk(walk) = &mut physical.access {
-            // Who looks for those would need memory, too.
-            walk.adds_missing = false;
-        }
-        Ok(physical)
-    });
-    let plenty = Ask::new(&query, &*planner, 1_000);
-    let scarce = Ask { memory_max: 200, ..Ask::new(&query, &*planner, 1_000) };
-    let (plenty, scarce) = (plenty.all(&lend(&sources)), scarce.all(&lend(&sources)));
-    assert_eq!(plenty, scarce);
+    let (city, rank) = (value(r#""g1""#), value("12"));
+    // The one is read value by value, the other has to be put in order first.
+    for (text, range) in [
+        ("SELECT c.id FROM c WHERE c.g = 'g1' ORDER BY c.r", range("g", &[TermRange::Equal(&city)])),
+        ("SELECT c.id FROM c WHERE c.r >= 12 ORDER BY c.g", range("r", &[at_least(&rank)])),
+    ] {
+        let query = compile(text);
+        let sources = sources(&items, 1);
+        let walk = walk(Some(IndexSet::Range(range)));
+        let planner: Box<TestPlanner> = Box::new(move |plan, source| {
+            let mut physical = walk(plan, source)?;
+            if let Access::Walk(walk) = &mut physical.access {
+                // Who looks for those would need memory, too.
+                walk.adds_missing = false;
+            }
+            Ok(physical)
+        });
+        let plenty = Ask::new(&query, &*planner, 1_000);
+        let scarce = Ask { memory_max: 200, ..Ask::new(&query, &*planner, 1_000) };
+        let (plenty, scarce) = (plenty.all(&lend(&sources)), scarce.all(&lend(&sources)));
+        assert_eq!(plenty, scarce, "{text}");
+    }
 }

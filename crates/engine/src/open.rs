@@ -1,6 +1,7 @@
 //! Opening and closing the engine.
 
 use std::collections::HashSet;
+use std::num::NonZero;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::Duration;
 
@@ -72,6 +73,8 @@ struct Shared {
     tree: RwLock<Tree>,
     writer: tokio::sync::Mutex<Writer>,
     /// Queries that may run at the same time.
+    /// How many threads of this machine run at the same time.
+    cores: usize,
     query_turns: tokio::sync::Semaphore,
     /// Scripts that may, which are not to take the turns of queries.
     script_turns: ScriptTurns,
@@ -168,6 +171,7 @@ impl Engine {
                 tokens: TokenMint::new(&secret),
                 tree: RwLock::new(tree),
                 writer: tokio::sync::Mutex::new(writer),
+                cores: std::thread::available_parallelism().map_or(1, NonZero::get),
                 query_turns: tokio::sync::Semaphore::new(QUERIES_AT_ONCE_MAX),
                 script_turns: ScriptTurns::of_account(),
                 long_runs: LongRuns::default(),
@@ -287,6 +291,12 @@ impl Engine {
     /// Waits until another query may run.
     pub(crate) async fn query_turn(&self) -> tokio::sync::SemaphorePermit<'_> {
         self.shared.query_turns.acquire().await.expect("the semaphore is never closed")
+    }
+
+    /// Returns how many cores no query runs on.
+    pub(crate) fn idle_cores(&self) -> usize {
+        let running = QUERIES_AT_ONCE_MAX.saturating_sub(self.shared.query_turns.available_permits());
+        self.shared.cores.saturating_sub(running)
     }
 
     pub(crate) fn long_runs(&self) -> &LongRuns {

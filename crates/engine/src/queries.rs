@@ -45,6 +45,9 @@ pub use metrics::QueryMetrics;
 /// Queries that run at the same time; others wait their turn.
 pub(crate) const QUERIES_AT_ONCE_MAX: usize = 16;
 
+/// Threads that help a query beside its own, where there are cores that no other query uses.
+const HELPERS_MAX: usize = 3;
+
 /// How long a page may take before it is given as far as it is.
 const PAGE_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -150,7 +153,8 @@ impl Engine {
         caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
         let _turn = self.query_turn().await;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
-        let asker = Asker { session, cost, priority: caller.priority };
+        let helpers = self.idle_cores().min(HELPERS_MAX);
+        let asker = Asker { session, cost, priority: caller.priority, helpers };
         let run = move || query(&handle, &request, &asker, &env);
         blocking::run("query", run).await?
     }
@@ -187,8 +191,14 @@ impl Engine {
         let source = MemorySource::new(documents, &IndexingPolicy::default(), memory).map_err(refused)?;
         let deadline = started + PAGE_PATIENCE;
         let spent = |_: &Work| false;
-        let world =
-            World { geometry: false, functions: &NoUserFunctions, env: self.env(), deadline, spent: &spent };
+        let world = World {
+            geometry: false,
+            functions: &NoUserFunctions,
+            env: self.env(),
+            deadline,
+            spent: &spent,
+            helpers: 0,
+        };
         let page = run(&compiled, &[&source], request, None, &world).map_err(refused)?;
         let (cost, env, times) = (ReadCost::Single, self.env(), Times::default());
         Ok(finish(page, &compiled, Vec::new(), Ending { cost, env, started, times }))
@@ -205,6 +215,8 @@ struct Asker {
     session: crate::SessionToken,
     cost: ReadCost,
     priority: Priority,
+    /// How many threads beside its own it may use.
+    helpers: usize,
 }
 
 /// Runs a query over the partitions it is about.
@@ -231,7 +243,7 @@ fn query(handle: &ContainerHandle, request: &QueryRequest, asker: &Asker, env: &
         let source = |reader| ReaderSource::new(Arc::new(reader), asker.priority, env.clock.clone());
         sources.extend(readers.into_iter().map(source));
     }
-    prepared.answer(handle, sources, request, asker.cost, env)
+    prepared.answer(handle, sources, request, asker.cost, asker.helpers, env)
 }
 
 /// Runs a query of a script in its logical partition: over what its transaction's snapshot holds, but for what the
@@ -253,7 +265,7 @@ pub(crate) fn query_inside(
         let deleted = transaction.deleted().clone();
         sources.push(ReaderSource::without(transaction.snapshot(), deleted, env.clock.clone()));
     }
-    prepared.answer(handle, sources, request, cost, env)
+    prepared.answer(handle, sources, request, cost, 0, env)
 }
 
 /// A query that was read, with what it needs of its container.
@@ -293,6 +305,7 @@ impl Prepared {
         sources: Vec<ReaderSource>,
         request: &QueryRequest,
         cost: ReadCost,
+        helpers: usize,
         env: &Env,
     ) -> Result<QueryPage> {
         let refused = |error| bad_query(&request.text, error);
@@ -310,7 +323,7 @@ impl Prepared {
         let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
         let geometry = self.definition.geospatial == Some(GeospatialType::Geometry);
         let (functions, deadline) = (&self.functions, self.deadline);
-        let world = World { geometry, functions, env, deadline, spent: &spent };
+        let world = World { geometry, functions, env, deadline, spent: &spent, helpers };
         let page = run(&self.compiled, &views, request, resume.as_ref(), &world).map_err(refused)?;
         // A page that ended before its first partition has nothing to show, and goes on nowhere else.
         if page.row_count == 0
@@ -341,6 +354,8 @@ struct World<'w> {
     deadline: Duration,
     /// Whether it has used what it may, having done this.
     spent: &'w dyn Fn(&Work) -> bool,
+    /// How many other threads may help.
+    helpers: usize,
 }
 
 fn run(
@@ -350,10 +365,10 @@ fn run(
     resume: Option<&ResumeFilter>,
     world: &World<'_>,
 ) -> armilla_query::Result<Page> {
-    let World { geometry, functions, env, deadline, spent } = *world;
+    let World { geometry, functions, env, deadline, spent, helpers } = *world;
     let expired = |work: &Work| env.clock.elapsed() >= deadline || spent(work);
     let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
-    let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired };
+    let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired, helpers };
     let ticks = || env.clock.now_ms().saturating_mul(10_000);
     let random = || random(env);
     let environment =

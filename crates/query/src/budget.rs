@@ -15,12 +15,14 @@ pub struct Budget<'b> {
     pub bytes_max: usize,
     /// Tells of what the page has counted so far whether it is enough, or has taken long enough; asked now and then.
     pub expired: &'b dyn Fn(&Work) -> bool,
+    /// How many other threads may help; the page is the same with them and without.
+    pub helpers: usize,
 }
 
 impl Default for Budget<'_> {
     /// The page of a client that asks for nothing in particular, without a bound on its time.
     fn default() -> Self {
-        Budget { rows_max: PAGE_ROWS_DEFAULT, bytes_max: PAGE_BYTES_MAX, expired: &|_| false }
+        Budget { rows_max: PAGE_ROWS_DEFAULT, bytes_max: PAGE_BYTES_MAX, expired: &|_| false, helpers: 0 }
     }
 }
 

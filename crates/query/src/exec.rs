@@ -14,6 +14,7 @@
 //!
 //! Not here: choosing how items are found (`choose`), expressions (`eval`), prices.
 
+mod ahead;
 mod canonical;
 mod context;
 mod distinct_terms;
@@ -174,6 +175,7 @@ impl Request<'_> {
             evaluator: &evaluator,
             sources,
             planner,
+            helpers: budget.helpers,
             expired: budget.expired,
             memory,
             collected_max,

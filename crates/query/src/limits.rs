@@ -51,3 +51,9 @@ pub const CONTINUATION_KEY_BYTES_MAX: usize = 512;
 
 /// Most bytes of aggregates that a continuation token holds; with more, a page takes longer instead.
 pub const CONTINUATION_AGGREGATES_BYTES_MAX: usize = 384;
+
+/// Sources that a page has planned and read before others help it with those to come.
+pub const AHEAD_AFTER_SOURCES: usize = 4;
+
+/// Most sources whose plans are made before they are wanted.
+pub const AHEAD_SOURCES_MAX: usize = 16;

@@ -111,6 +111,9 @@ pub trait Source: Send + Sync {
         true
     }
 
+    /// Notes that the page has come to the source. One whose plan was made beforehand may not be reached.
+    fn visit(&self) {}
+
     /// Returns whether the whole physical partition is covered, so that its index entries are all ours, and each is of an
     /// item that can be loaded.
     fn is_whole(&self) -> bool;

@@ -26,7 +26,7 @@ pub(super) struct ReaderSource {
     load_ns: AtomicU64,
     /// Who pays for what is read; nobody where that is seen to elsewhere.
     gate: Option<Gate>,
-    /// Whether anything was read.
+    /// Whether the page came to it.
     visited: AtomicBool,
     loaded_items: AtomicU64,
     loaded_bytes: AtomicU64,
@@ -93,7 +93,7 @@ impl ReaderSource {
         }
     }
 
-    /// Returns whether anything was read.
+    /// Returns whether the page came to it.
     pub(super) fn is_visited(&self) -> bool {
         self.visited.load(Ordering::Relaxed)
     }
@@ -101,10 +101,6 @@ impl ReaderSource {
     /// Returns how many items were loaded, and their bytes.
     pub(super) fn loaded(&self) -> (u64, u64) {
         (self.loaded_items.load(Ordering::Relaxed), self.loaded_bytes.load(Ordering::Relaxed))
-    }
-
-    fn visit(&self) {
-        self.visited.store(true, Ordering::Relaxed);
     }
 
     fn shows(&self, item: &Item) -> bool {
@@ -118,7 +114,6 @@ impl ReaderSource {
     }
 
     fn timed<T>(&self, sum: &AtomicU64, work: impl FnOnce() -> T) -> T {
-        self.visit();
         let started = self.clock.elapsed();
         let outcome = work();
         let took = self.clock.elapsed().saturating_sub(started);
@@ -165,6 +160,10 @@ impl Source for ReaderSource {
         self.admit()
     }
 
+    fn visit(&self) {
+        self.visited.store(true, Ordering::Relaxed);
+    }
+
     fn is_whole(&self) -> bool {
         self.reader.is_whole()
     }
@@ -174,7 +173,6 @@ impl Source for ReaderSource {
     }
 
     fn item_count(&self) -> u64 {
-        self.visit();
         self.reader.item_count().saturating_sub(self.hidden.len() as u64)
     }
 
@@ -207,7 +205,6 @@ impl Source for ReaderSource {
     }
 
     fn index_entries(&self, id: IndexId) -> Result<u64> {
-        self.visit();
         self.reader.index_entries(id).map_err(unreadable)
     }
 
@@ -268,7 +265,6 @@ impl Source for ReaderSource {
     }
 
     fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
-        self.visit();
         let (mut after, first) = (after, out.len());
         loop {
             let start = out.len();
@@ -290,7 +286,6 @@ impl Source for ReaderSource {
     }
 
     fn point(&self, id: &str) -> Result<Option<SourceItem>> {
-        self.visit();
         let item = self.reader.point(id).map_err(unreadable)?;
         Ok(item.filter(|item| self.shows(item)).map(|item| self.source_item(&item)))
     }

@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::work::Work;
 
 /// Chooses how the items of a source are found.
-pub(super) type Planner<'q> = &'q dyn Fn(&LogicalPlan, &dyn Source) -> Result<PhysicalPlan>;
+pub(super) type Planner<'q> = &'q (dyn Fn(&LogicalPlan, &dyn Source) -> Result<PhysicalPlan> + Sync);
 
 /// What every part of an execution shares.
 pub(super) struct Context<'q> {
@@ -21,6 +21,8 @@ pub(super) struct Context<'q> {
     pub(super) sources: &'q [&'q dyn Source],
     /// Chooses how the items of a source are found.
     pub(super) planner: Planner<'q>,
+    /// How many other threads may help.
+    pub(super) helpers: usize,
     /// Tells of what the page has counted so far whether it is enough, or has taken long enough.
     pub(super) expired: &'q dyn Fn(&Work) -> bool,
     /// The memory that the query holds.

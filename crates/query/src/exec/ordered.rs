@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 
+use super::ahead::with_plans;
 use super::context::{Class, Context, Counter};
 use super::feed::Feed;
 use super::resume::ResumeFilter;
@@ -48,8 +49,10 @@ pub(super) fn drive<'q, S: Sink>(
     sink: &mut S,
 ) -> Result<Outcome<Ordered>> {
     let mut counter = Counter::default();
+    context.sources.iter().for_each(|source| source.visit());
+    let places = 0..context.sources.len();
     let physical: Vec<PhysicalPlan> =
-        context.sources.iter().map(|source| (context.planner)(plan, *source)).collect::<Result<_>>()?;
+        with_plans(context, plan, |plans| places.map(|at| plans.take(at)).collect::<Result<_>>())?;
     let mut merge = Merge { context, plan, physical: &physical, beginning, token_key: None };
     merge.token_key = merge.find_token_key()?;
     let outcome = merge.run(&mut counter, sink)?;

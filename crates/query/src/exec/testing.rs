@@ -6,6 +6,7 @@ use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, IndexingPolicy, TermRange};
 use armilla_value::{PropertyPath, Value, json};
 
+use super::context::Planner;
 use super::{Page, Request, ResumeFilter};
 use crate::budget::{Budget, Memory};
 use crate::compile::{CompileOptions, CompiledQuery};
@@ -18,7 +19,7 @@ use crate::source::{Direction, MemoryOptions, MemorySource, Source};
 use crate::work::Work;
 
 /// Chooses how the items of a source are found.
-pub(super) type TestPlanner = dyn Fn(&LogicalPlan, &dyn Source) -> Result<PhysicalPlan>;
+pub(super) type TestPlanner = dyn Fn(&LogicalPlan, &dyn Source) -> Result<PhysicalPlan> + Sync;
 
 /// Reads JSON.
 pub(super) fn value(text: &str) -> Value {
@@ -89,17 +90,18 @@ pub(super) fn compile(text: &str) -> CompiledQuery {
 /// What a page is asked for.
 pub(super) struct Ask<'a> {
     pub(super) query: &'a CompiledQuery,
-    pub(super) planner: &'a TestPlanner,
+    pub(super) planner: Planner<'a>,
     pub(super) rows_max: usize,
     pub(super) bytes_max: usize,
     pub(super) memory_max: usize,
     pub(super) collected_max: usize,
     pub(super) expired: &'a dyn Fn(&Work) -> bool,
     pub(super) resume: Option<&'a ResumeFilter>,
+    pub(super) helpers: usize,
 }
 
 impl<'a> Ask<'a> {
-    pub(super) fn new(query: &'a CompiledQuery, planner: &'a TestPlanner, rows_max: usize) -> Ask<'a> {
+    pub(super) fn new(query: &'a CompiledQuery, planner: Planner<'a>, rows_max: usize) -> Ask<'a> {
         Ask {
             query,
             planner,
@@ -109,6 +111,7 @@ impl<'a> Ask<'a> {
             collected_max: 1_000_000,
             expired: &|_| false,
             resume: None,
+            helpers: 0,
         }
     }
 
@@ -124,7 +127,12 @@ impl<'a> Ask<'a> {
         let request = Request {
             query: self.query,
             sources,
-            budget: &Budget { rows_max: self.rows_max, bytes_max: self.bytes_max, expired: self.expired },
+            budget: &Budget {
+                rows_max: self.rows_max,
+                bytes_max: self.bytes_max,
+                expired: self.expired,
+                helpers: self.helpers,
+            },
             continuation,
             resume: self.resume,
             environment: &environment,

@@ -1,5 +1,6 @@
 //! Pages against one big page, for every way to find items.
 
+mod ahead;
 mod changes;
 mod chosen;
 mod memory;

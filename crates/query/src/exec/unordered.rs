@@ -6,6 +6,7 @@
 
 use std::ops::ControlFlow;
 
+use super::ahead::{Plans, with_plans};
 use super::context::{Context, Counter};
 use super::feed::Feed;
 use super::index_only;
@@ -35,7 +36,7 @@ pub(super) fn drive<'q, S: Sink>(
     sink: &mut S,
 ) -> Result<Outcome<Unordered>> {
     let mut counter = Counter::default();
-    let outcome = walk(context, plan, start, &mut counter, sink)?;
+    let outcome = with_plans(context, plan, |plans| walk(context, plan, start, plans, &mut counter, sink))?;
     context.tally.add(counter.work, counter.retrieved);
     Ok(outcome)
 }
@@ -44,13 +45,14 @@ fn walk<'q, S: Sink>(
     context: &'q Context<'q>,
     plan: &'q LogicalPlan,
     start: Option<&Unordered>,
+    plans: &mut Plans<'_, '_>,
     counter: &mut Counter,
     sink: &mut S,
 ) -> Result<Outcome<Unordered>> {
     let mut dealt_with = 0;
     // Set when the page is to end: what follows only looks whether something is left.
     let mut ending = false;
-    for source in context.sources {
+    for (at, source) in context.sources.iter().enumerate() {
         let source: &'q dyn Source = *source;
         let side = match start {
             Some(start) => start.segments.side_of(&source.bounds())?,
@@ -64,7 +66,8 @@ fn walk<'q, S: Sink>(
         if sink.can_pause() && !source.is_admitted() {
             return Ok(Outcome::Stopped(position(start, source, place.clone(), partial)));
         }
-        let physical = (context.planner)(plan, source)?;
+        source.visit();
+        let physical = plans.take(at)?;
         let is_fresh = *place == Place::Fresh;
         if is_fresh {
             counter.work.partitions += 1;

@@ -379,3 +379,33 @@ async fn a_query_over_many_partitions_shows_what_it_has() {
         .sum();
     assert!(charged > 0);
 }
+
+#[tokio::test]
+async fn partitions_that_a_page_did_not_come_to_pay_nothing() {
+    let fixture = fixture(100, Policy { enforced: false, burst: false }).await;
+    create(&fixture, "c", Some(Throughput::Manual(4_000))).await;
+    for number in 0..200 {
+        fixture.upsert(&format!("k{number}"), &format!(r#"{{"id":"{number}","pk":"k{number}"}}"#)).await;
+    }
+    let charges = || -> Vec<u64> {
+        let figures = fixture.engine.partitions(&fixture.caller).unwrap();
+        let charge = |range: &armilla_engine::RangeFigures| {
+            range.figures.as_ref().map_or(0, |figures| figures.governor.charge.hundredths())
+        };
+        figures[0].partitions.iter().map(charge).collect()
+    };
+    // Of the partitions behind the last some are planned before it is known that the page ends.
+    for rows_max in [1, 50, 100, 150] {
+        let before = charges();
+        let request = QueryRequest { rows_max: Some(rows_max), ..QueryRequest::new("SELECT * FROM c") };
+        let container = fixture.container("c");
+        let page = fixture.engine.query_items(&fixture.caller, &container, request).await.unwrap();
+        let paid: Vec<u64> = charges().iter().zip(&before).map(|(after, before)| after - before).collect();
+        assert_eq!(paid.iter().sum::<u64>(), page.charge.hundredths(), "{rows_max} rows");
+        let visited = usize::try_from(page.work.partitions).unwrap();
+        assert!(visited < 40 && page.continuation.is_some(), "{rows_max} rows of {visited} partitions");
+        let (to, beyond) = paid.split_at(visited);
+        assert!(to.iter().all(|paid| *paid > 0), "{rows_max} rows: {paid:?}");
+        assert!(beyond.iter().all(|paid| *paid == 0), "{rows_max} rows: {paid:?}");
+    }
+}

@@ -18,10 +18,16 @@ pub(crate) const ROUNDS_MAX: u32 = 1_000_000;
 pub(crate) const LIVE_MAX: u32 = 10_000_000;
 
 /// How long one operation of one version is measured at most.
-pub(crate) const CELL_TIME_MAX: Duration = Duration::from_secs(15);
+pub(crate) const CELL_TIME_MAX: Duration = Duration::from_secs(8);
 
 /// Megabytes of the write buffer of a server of our own: it begins with a load.
 pub(crate) const WRITE_BUFFER_MB: u32 = 256;
+
+/// The same where it holds a good part of all the data, so that less is merged again: a fifth less time to load.
+pub(crate) const WRITE_BUFFER_MB_OF_FEW: u32 = 1_024;
+
+/// Users up to whom that is so.
+pub(crate) const USERS_FEW_MAX: u32 = 2_000;
 
 /// Physical partitions of a server of our own that are loaded at a time: it does not hold back what is beyond their
 /// throughput, as others may.

@@ -60,7 +60,7 @@ pub(crate) struct BlogOptions {
     pub(crate) only: Vec<Operation>,
 
     /// Writes of the live phase, in which clients write while the workers run; 0 leaves it out
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(0..=i64::from(LIVE_MAX)))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 500, value_parser = clap::value_parser!(u32).range(0..=i64::from(LIVE_MAX)))]
     pub(crate) live: u32,
 
     /// Leave out comparing every copy with its source

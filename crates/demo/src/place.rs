@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use armilla_client::ServerOptions;
 use armilla_client::child::Child;
 
-use crate::limits::WRITE_BUFFER_MB;
+use crate::limits::{USERS_FEW_MAX, WRITE_BUFFER_MB, WRITE_BUFFER_MB_OF_FEW};
 use crate::options::BlogOptions;
 
 /// A server.
@@ -25,7 +25,8 @@ impl Place {
         }
         let (path, folder) = folder(options, users)?;
         let mut arguments = vec!["--data-dir".into(), path.into_os_string()];
-        arguments.extend(["--write-buffer-mb".into(), WRITE_BUFFER_MB.to_string().into()]);
+        let megabytes = if users <= USERS_FEW_MAX { WRITE_BUFFER_MB_OF_FEW } else { WRITE_BUFFER_MB };
+        arguments.extend(["--write-buffer-mb".into(), megabytes.to_string().into()]);
         // What is measured is what an operation costs, not what it may.
         arguments.extend(["--throttle".into(), "off".into()]);
         if options.relaxed {

@@ -72,9 +72,9 @@ struct Shared {
     tokens: TokenMint,
     tree: RwLock<Tree>,
     writer: tokio::sync::Mutex<Writer>,
-    /// Queries that may run at the same time.
-    /// How many threads of this machine run at the same time.
+    /// How many threads the machine runs at the same time.
     cores: usize,
+    /// Queries that may run at the same time.
     query_turns: tokio::sync::Semaphore,
     /// Scripts that may, which are not to take the turns of queries.
     script_turns: ScriptTurns,

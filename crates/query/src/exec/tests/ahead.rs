@@ -2,17 +2,21 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::thread;
+use std::sync::{Condvar, Mutex};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use crate::choose::choose;
 use crate::error::{Error, ErrorKind};
 use crate::exec::testing::*;
 use crate::limits::{AHEAD_AFTER_SOURCES, AHEAD_SOURCES_MAX};
+use crate::source::Source;
 
 /// Many, and most of them empty, since the items have nine partition keys.
 const SOURCES: u32 = 60;
+
+/// How long a thread waits for others before the test fails.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 const QUERIES: [&str; 8] = [
     "SELECT * FROM c",
@@ -60,11 +64,18 @@ fn pages_are_the_same_with_helpers_and_without() {
 fn each_source_is_planned_once_and_others_help() {
     let items = items(300);
     let sources = sources(&items, SOURCES);
-    let planned = Mutex::new(Vec::new());
-    let planner = |plan: &_, source: &dyn crate::source::Source| {
-        planned.lock().unwrap().push((source.range_id(), thread::current().id()));
-        // Long enough for the others to begin.
-        thread::sleep(Duration::from_millis(1));
+    let (planned, came) = (Mutex::new(Vec::new()), Condvar::new());
+    let threads = |planned: &[(u32, ThreadId)]| {
+        planned.iter().map(|(_, thread)| *thread).collect::<HashSet<ThreadId>>().len()
+    };
+    let planner = |plan: &_, source: &dyn Source| {
+        let mut seen = planned.lock().unwrap();
+        seen.push((source.range_id(), thread::current().id()));
+        came.notify_all();
+        // Nobody goes on before all have come.
+        if seen.len() > AHEAD_AFTER_SOURCES {
+            drop(came.wait_timeout_while(seen, PATIENCE, |seen| threads(seen) < 3).unwrap());
+        }
         choose(plan, source)
     };
     let query = compile("SELECT VALUE c.id FROM c WHERE c.g = 'g1'");
@@ -73,8 +84,7 @@ fn each_source_is_planned_once_and_others_help() {
     let planned = planned.lock().unwrap();
     let ranges: HashSet<u32> = planned.iter().map(|(range, _)| *range).collect();
     assert_eq!((planned.len(), ranges.len()), (sources.len(), sources.len()));
-    let threads: HashSet<_> = planned.iter().map(|(_, thread)| *thread).collect();
-    assert_eq!(threads.len(), 3, "two helpers and the reader");
+    assert_eq!(threads(&planned), 3, "two helpers and the reader");
 }
 
 #[test]
@@ -85,7 +95,7 @@ fn a_page_that_ends_early_plans_few_sources_in_vain() {
     for rows_max in [1, 40, 100, 200] {
         let planned = |helpers| {
             let count = Mutex::new(0);
-            let planner = |plan: &_, source: &dyn crate::source::Source| {
+            let planner = |plan: &_, source: &dyn Source| {
                 *count.lock().unwrap() += 1;
                 choose(plan, source)
             };
@@ -103,8 +113,8 @@ fn a_page_that_ends_early_plans_few_sources_in_vain() {
 fn an_error_in_one_source_is_the_error_of_the_page() {
     let items = items(300);
     let sources = sources(&items, SOURCES);
-    let failing = crate::source::Source::range_id(&sources[40]);
-    let planner = |plan: &_, source: &dyn crate::source::Source| match source.range_id() == failing {
+    let failing = sources[40].range_id();
+    let planner = |plan: &_, source: &dyn Source| match source.range_id() == failing {
         true => Err(Error::new(ErrorKind::Source, "unreadable")),
         false => choose(plan, source),
     };
@@ -119,8 +129,20 @@ fn an_error_in_one_source_is_the_error_of_the_page() {
 fn nobody_waits_for_a_helper_that_failed() {
     let items = items(300);
     let sources = sources(&items, SOURCES);
-    let planner = |plan: &_, source: &dyn crate::source::Source| {
-        assert_ne!(thread::current().name(), Some("query-ahead"), "a helper fails");
+    let (failed, fails) = (Mutex::new((0, false)), Condvar::new());
+    let planner = |plan: &_, source: &dyn Source| {
+        let mut seen = failed.lock().unwrap();
+        if thread::current().name() == Some("query-ahead") {
+            seen.1 = true;
+            drop(seen);
+            fails.notify_all();
+            panic!("a helper fails");
+        }
+        seen.0 += 1;
+        // The reader does not get to the end before that.
+        if seen.0 > AHEAD_AFTER_SOURCES {
+            drop(fails.wait_timeout_while(seen, PATIENCE, |seen| !seen.1).unwrap());
+        }
         choose(plan, source)
     };
     let query = compile("SELECT VALUE c.id FROM c");

@@ -17,7 +17,7 @@ use anyhow::{Result, bail};
 
 use crate::repository::Repository;
 use crate::selection::Selection;
-use crate::steps::{BENCH, CRASH, FEEDS, STEPS};
+use crate::steps::{BENCH, CRASH, DAMAGE, FEEDS, HOSTILE, STEPS};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -28,6 +28,8 @@ commands:
   tidy                     rules about the source text that no compiler checks
   crash [ARGUMENT]...      kill the server while it writes; `crash --help` lists the arguments
   feeds [ARGUMENT]...      read change feeds while the server is killed; `feeds --help` lists the arguments
+  hostile [ARGUMENT]...    attack the server, with the attacks that take minutes; `hostile --help` lists the arguments
+  damage [ARGUMENT]...     damage data folders; `damage --help` lists the arguments
   bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments
   queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text
@@ -71,6 +73,12 @@ fn run() -> Result<bool> {
         }
         "crash" => steps::run_beside_server(&repository, CRASH, CRASH, rest).map(|()| true),
         "feeds" => steps::run_beside_server(&repository, CRASH, FEEDS, rest).map(|()| true),
+        "hostile" => {
+            let arguments: Vec<String> =
+                ["--long".to_owned()].into_iter().chain(rest.iter().cloned()).collect();
+            steps::run_beside_server(&repository, HOSTILE, HOSTILE, &arguments).map(|()| true)
+        }
+        "damage" => steps::run_beside_server(&repository, DAMAGE, DAMAGE, rest).map(|()| true),
         "bench" => steps::run_beside_server(&repository, BENCH, BENCH, rest).map(|()| true),
         "queries" => steps::run_program(&repository, "armilla-testing-queries", rest).map(|()| true),
         "help" | "--help" | "-h" => {

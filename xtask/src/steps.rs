@@ -30,6 +30,11 @@ pub(crate) const BUILD: &str = "build";
 pub(crate) const CRASH: &str = "armilla-crash";
 pub(crate) const FEEDS: &str = "armilla-feeds";
 
+/// The package that attacks servers, with its program of the same name.
+pub(crate) const HOSTILE: &str = "armilla-hostile";
+/// The package that damages data folders, with its program of the same name.
+pub(crate) const DAMAGE: &str = "armilla-damage";
+
 /// The package that measures.
 pub(crate) const BENCH: &str = "armilla-bench";
 
@@ -40,8 +45,11 @@ const SPLIT_ROUNDS: &str = "6";
 /// Histories in which change feeds are read here.
 const FEED_HISTORIES: &str = "300";
 
+/// Data folders that are damaged here.
+const DAMAGE_CASES: &str = "40";
+
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 12] = [
+pub(crate) const STEPS: [Step; 14] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -65,19 +73,33 @@ pub(crate) const STEPS: [Step; 12] = [
     Step {
         needs_server: true,
         ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {
-            crash(repository, CRASH, &["--rounds", CRASH_ROUNDS])
+            drive(repository, CRASH, CRASH, &["--rounds", CRASH_ROUNDS])
         })
     },
     Step {
         needs_server: true,
         ..plain("crash-splits", "the same while physical partitions are split and merged", |repository| {
-            crash(repository, CRASH, &["--splits", "--rounds", SPLIT_ROUNDS])
+            drive(repository, CRASH, CRASH, &["--splits", "--rounds", SPLIT_ROUNDS])
         })
     },
     Step {
         needs_server: true,
         ..plain("feeds", "change feeds read through splits, merges and kills", |repository| {
-            crash(repository, FEEDS, &["--histories", FEED_HISTORIES])
+            drive(repository, CRASH, FEEDS, &["--histories", FEED_HISTORIES])
+        })
+    },
+    Step {
+        needs_server: true,
+        ..plain("hostile", "attacks of a hostile client, as far as they take seconds", |repository| {
+            drive(repository, HOSTILE, HOSTILE, &[])
+        })
+    },
+    Step {
+        needs_server: true,
+        ..plain("damage", "data folders are damaged, and nothing may be lost without a word", |repository| {
+            let server = repository.server_binary()?;
+            let run = ["run", "--package", DAMAGE, "--", "--cases", DAMAGE_CASES, "--bin"];
+            execute(repository.cargo().args(run).arg(server))
         })
     },
     plain("docs", "the documentation builds, and its links lead somewhere", |repository| {
@@ -94,10 +116,10 @@ const fn sdk(name: &'static str, about: &'static str, run: fn(&Repository) -> Re
     Step { name, about, is_conformance: true, needs_server: true, run }
 }
 
-/// Kills the server that the step `build` made, by one of the programs that do so.
-fn crash(repository: &Repository, program: &str, arguments: &[&str]) -> Result<()> {
+/// Runs a program that starts, kills or attacks the server that the step `build` made.
+fn drive(repository: &Repository, package: &str, program: &str, arguments: &[&str]) -> Result<()> {
     let server = repository.server_binary()?;
-    let run = ["run", "--package", CRASH, "--bin", program, "--"];
+    let run = ["run", "--package", package, "--bin", program, "--"];
     execute(repository.cargo().args(run).args(arguments).arg("--bin").arg(server))
 }
 

@@ -4,14 +4,17 @@
 //! GET  /_armilla/partitions                     the physical partitions of all containers, with their figures
 //! POST /_armilla/dbs/{d}/colls/{c}/split        {"range":"0","at":"1FFF.."}, both left out or not
 //! POST /_armilla/dbs/{d}/colls/{c}/merge        {"ranges":["1","2"]}
+//! POST /_armilla/backups                        fixes the moment of a backup, and answers with its id
+//! GET  /_armilla/backups/{id}/frames/{n}        a piece of it, from 0 on, each again or the next
+//! DELETE /_armilla/backups/{id}                 lets go of the moment
 //! ```
 //!
 //! Splits and merges are answered when they have begun (202); how far they are stands among the figures.
 //!
 //! Invariant: nobody comes here with less than a key of the account.
 
-use armilla_engine::{Access, RequestUnits};
-use armilla_value::{Object, Value};
+use armilla_engine::RequestUnits;
+use armilla_value::{Object, Value, json};
 use http::{Method, StatusCode};
 
 use crate::failure::Failure;
@@ -23,14 +26,12 @@ use crate::status::Status;
 
 /// Serves an administrator.
 pub(crate) async fn serve(request: &Request<'_>, resource: &AdminResource<'_>) -> Result<Reply, Failure> {
-    if matches!(request.caller.access, Access::Granted(_)) {
-        return Err(Failure::new(
-            Status::FORBIDDEN,
-            "a resource token gives access to one container or item, not to the administration of the account",
-        ));
-    }
+    request.caller.access.check_key()?;
     match resource {
         AdminResource::Partitions => partitions(request),
+        AdminResource::Backups => begin_backup(request).await,
+        AdminResource::Backup { id } => end_backup(request, id).await,
+        AdminResource::BackupFrame { id, number } => backup_frame(request, id, *number).await,
         AdminResource::Reshape { database, container, kind } => {
             reshape(request, database, container, *kind).await
         }
@@ -43,6 +44,48 @@ fn partitions(request: &Request<'_>) -> Result<Reply, Failure> {
     }
     let containers = request.engine.partitions(&request.caller)?;
     Ok(Reply::json(StatusCode::OK, figures_text::containers(&containers), RequestUnits::ZERO))
+}
+
+async fn begin_backup(request: &Request<'_>) -> Result<Reply, Failure> {
+    if *request.method != Method::POST {
+        return Err(request.verb_not_allowed("POST"));
+    }
+    let begun = request.engine.begin_backup(&request.caller).await?;
+    let mut body = Object::default();
+    body.insert("id", begun.id);
+    body.insert("account", begun.account);
+    body.insert("momentMs", begun.moment_ms);
+    body.insert("spaces", begun.spaces as i64);
+    body.insert("program", env!("CARGO_PKG_VERSION"));
+    let text = json::to_string(&Value::Object(body));
+    Ok(Reply::json(StatusCode::CREATED, text, RequestUnits::ZERO))
+}
+
+async fn backup_frame(request: &Request<'_>, id: &str, number: u64) -> Result<Reply, Failure> {
+    if *request.method != Method::GET {
+        return Err(request.verb_not_allowed("GET"));
+    }
+    match request.engine.backup_frame(&request.caller, id, number).await? {
+        Some(frame) => Ok(Reply::binary(StatusCode::OK, frame, RequestUnits::ZERO)),
+        None => Err(no_backup(id)),
+    }
+}
+
+async fn end_backup(request: &Request<'_>, id: &str) -> Result<Reply, Failure> {
+    if *request.method != Method::DELETE {
+        return Err(request.verb_not_allowed("DELETE"));
+    }
+    match request.engine.end_backup(&request.caller, id).await? {
+        true => Ok(Reply::empty(StatusCode::NO_CONTENT, RequestUnits::ZERO)),
+        false => Err(no_backup(id)),
+    }
+}
+
+fn no_backup(id: &str) -> Failure {
+    let message = format!(
+        "no backup {id} is being taken: it has ended, nobody asked for it for too long, or the server was restarted"
+    );
+    Failure::new(Status::NOT_FOUND, message)
 }
 
 async fn reshape(

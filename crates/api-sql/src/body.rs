@@ -1,4 +1,6 @@
 //! Reading request bodies, up to a bound.
+//!
+//! Not here: how long a body may take, and how much of all bodies is held at once, which the server looks after.
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -6,29 +8,10 @@ use std::pin::pin;
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::failure::Failure;
-use crate::limits::{REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
+use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
 use crate::status::Status;
-
-/// The memory that request bodies may take, over all connections.
-pub(crate) struct Bodies {
-    kib: Semaphore,
-}
-
-impl Bodies {
-    pub(crate) fn new() -> Bodies {
-        Bodies { kib: Semaphore::new(REQUEST_BODIES_BYTES_MAX / 1024) }
-    }
-
-    /// Waits for room for a body of some length; one that does not say its length may be as long as any.
-    pub(crate) async fn room(&self, bytes: Option<u64>) -> SemaphorePermit<'_> {
-        let longest = REQUEST_BODY_BYTES_MAX as u64;
-        let kib = bytes.unwrap_or(longest).min(longest).div_ceil(1024);
-        self.kib.acquire_many(kib as u32).await.expect("the room for bodies is never closed")
-    }
-}
 
 /// Reads a whole body.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Failure>
@@ -77,15 +60,14 @@ pub(crate) fn too_large() -> Failure {
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
-    use std::future::Future as _;
     use std::pin::Pin;
     use std::task::{Context, Poll};
 
     use bytes::Bytes;
     use http_body::{Body, Frame};
 
-    use super::{Bodies, read};
-    use crate::limits::{REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
+    use super::read;
+    use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
 
     /// A body in pieces, which may break off.
     struct Pieces {
@@ -144,21 +126,5 @@ mod tests {
         let mut body = pieces(&[3]);
         body.fail_at_end = true;
         assert_eq!(read(body).await.unwrap_err().status.http, 400);
-    }
-
-    #[tokio::test]
-    async fn bodies_beyond_the_bound_wait() {
-        let bodies = Bodies::new();
-        let longest = REQUEST_BODY_BYTES_MAX as u64;
-        let mut held = Vec::new();
-        for _ in 0..REQUEST_BODIES_BYTES_MAX / REQUEST_BODY_BYTES_MAX {
-            // One that does not say its length, or says more than is taken, counts as the longest.
-            held.push(bodies.room(None).await);
-        }
-        let mut waiting = Box::pin(bodies.room(Some(10 * longest)));
-        let context = &mut Context::from_waker(std::task::Waker::noop());
-        assert!(waiting.as_mut().poll(context).is_pending());
-        held.pop();
-        assert!(waiting.as_mut().poll(context).is_ready());
     }
 }

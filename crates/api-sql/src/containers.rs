@@ -71,9 +71,12 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
         _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
     };
     let found = request.engine.container(database, container)?.container;
-    let wants_quota = request.headers.flag(&names::POPULATE_QUOTA_INFO)?;
-    let wants_statistics =
-        *request.method == Method::GET && request.headers.flag(&names::POPULATE_PARTITION_STATISTICS)?;
+    // Those who see a part of a container are told nothing of the rest, not even how much it is.
+    let is_told = !request.caller.access.is_of_part();
+    let wants_quota = request.headers.flag(&names::POPULATE_QUOTA_INFO)? && is_told;
+    let wants_statistics = *request.method == Method::GET
+        && request.headers.flag(&names::POPULATE_PARTITION_STATISTICS)?
+        && is_told;
     let usages = match wants_quota || wants_statistics {
         true => Some(PartitionUsages::of(&found, &request.caller)?),
         false => None,

@@ -104,14 +104,13 @@ struct Shared {
     env: Env,
     options: SqlApiOptions,
     keys: Keys,
-    bodies: body::Bodies,
 }
 
 impl SqlApi {
     /// Puts the API in front of an engine.
     pub fn new(engine: Engine, env: Env, options: SqlApiOptions) -> Result<SqlApi, OptionsError> {
         let keys = options.check()?;
-        Ok(SqlApi { shared: Arc::new(Shared { engine, env, options, keys, bodies: body::Bodies::new() }) })
+        Ok(SqlApi { shared: Arc::new(Shared { engine, env, options, keys }) })
     }
 
     /// Answers one request.
@@ -127,12 +126,14 @@ impl SqlApi {
             Ok((address, access)) => {
                 // Only these have bodies that mean anything.
                 let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
-                // Held until the request is answered, since the body is.
-                let _room = match has_body {
-                    true => Some(self.shared.bodies.room(body.size_hint().upper()).await),
-                    false => None,
+                let body = match has_body {
+                    true => body::read(body).await,
+                    false => {
+                        // Now, not when the request is done: what is not wanted must not be kept for it.
+                        drop(body);
+                        Ok(Bytes::new())
+                    }
                 };
-                let body = if has_body { body::read(body).await } else { Ok(Bytes::new()) };
                 match body {
                     Ok(body) => {
                         let request = request::Request {
@@ -183,6 +184,7 @@ impl SqlApi {
         let credential = auth::parse_authorization(&parts.headers)?;
         let address = address?;
         let access = self.access(parts, &address, credential)?;
+        self.check_scope(&address, &access)?;
         Ok((address, access))
     }
 
@@ -204,6 +206,21 @@ impl SqlApi {
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
         }
+    }
+
+    /// Refuses addresses outside of a token's scope before anything is said of them, whatever the verb and the body.
+    fn check_scope(&self, address: &Address<'_>, access: &Access) -> Result<(), Failure> {
+        let is_for_everybody = matches!(address, Address::Account);
+        if is_for_everybody || !matches!(access, Access::Granted(_)) {
+            return Ok(());
+        }
+        match address.database().zip(address.container()) {
+            Some((database, container)) => {
+                self.shared.engine.locate(access, database, container)?;
+            }
+            None => access.check_key()?,
+        }
+        Ok(())
     }
 
     /// Answers `GET /`. Whoever may read anything may read this: clients ask for it first.

@@ -125,6 +125,12 @@ pub(crate) enum Address<'p> {
 pub(crate) enum AdminResource<'p> {
     /// The physical partitions of all containers, with their figures.
     Partitions,
+    /// The backups that are being taken.
+    Backups,
+    /// One of them.
+    Backup { id: Segment<'p> },
+    /// A frame of one of them, by its number.
+    BackupFrame { id: Segment<'p>, number: u64 },
     /// A container whose physical partitions are to change.
     Reshape { database: Segment<'p>, container: Segment<'p>, kind: ReshapeKind },
 }
@@ -198,6 +204,12 @@ pub(crate) fn parse(path: &str) -> Result<Address<'_>, PathError> {
 fn admin<'p>(raw: &[&'p str]) -> Result<AdminResource<'p>, PathError> {
     Ok(match *raw {
         ["partitions"] => AdminResource::Partitions,
+        ["backups"] => AdminResource::Backups,
+        ["backups", id] => AdminResource::Backup { id: decode(id)? },
+        ["backups", id, "frames", number] => AdminResource::BackupFrame {
+            id: decode(id)?,
+            number: number.parse().map_err(|_| PathError::Unknown)?,
+        },
         ["dbs", d, "colls", c, "split"] => {
             AdminResource::Reshape { database: decode(d)?, container: decode(c)?, kind: ReshapeKind::Split }
         }

@@ -105,16 +105,7 @@ pub(crate) async fn documents(
     documents: Vec<Value>,
 ) -> Result<Reply, Failure> {
     let query = query_request(request)?;
-    let engine = request.engine.clone();
-    // A page takes seconds at the worst: not on a thread that others wait for.
-    let run = move || engine.query_documents(documents, &query);
-    let page = match tokio::task::spawn_blocking(run).await {
-        Ok(outcome) => outcome?,
-        Err(failure) => {
-            let message = format!("the query was not finished: {failure}");
-            return Err(Error::new(ErrorKind::Internal, message).into());
-        }
-    };
+    let page = request.engine.query_documents(documents, query).await?;
     Ok(page_reply(&page, feed_name, parent_rid))
 }
 

@@ -53,6 +53,14 @@ impl Reply {
         reply
     }
 
+    /// Returns a reply with bytes that are no text.
+    pub(crate) fn binary(status: StatusCode, bytes: Bytes, charge: RequestUnits) -> Reply {
+        let mut reply = Reply::empty(status, charge);
+        reply.set(&http::header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        reply.body = bytes;
+        reply
+    }
+
     /// Returns the reply that tells of a failure.
     pub(crate) fn failure(failure: &Failure, activity_id: &str) -> Reply {
         let mut reply = Reply::empty(failure.status.http, failure.charge);
@@ -179,7 +187,7 @@ impl Reply {
         self.set(&names::GATEWAY_VERSION, GATEWAY_VERSION);
         self.set(&names::SERVICE_VERSION, SERVICE_VERSION);
         self.set(&names::SCHEMA_VERSION, SCHEMA_VERSION);
-        if !self.body.is_empty() {
+        if !self.body.is_empty() && !self.headers.contains_key(http::header::CONTENT_TYPE) {
             self.set(&http::header::CONTENT_TYPE, JSON);
         }
         let mut response = Response::new(Full::new(self.body));

@@ -1,7 +1,9 @@
 //! Requests through the whole front end, over a store in memory.
 
+mod access;
 mod account;
 mod admin;
+mod backups;
 mod batches;
 mod bulk;
 mod changes;

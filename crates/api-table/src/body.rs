@@ -1,4 +1,6 @@
 //! Reading request bodies, up to a bound.
+//!
+//! Not here: how long a body may take, and how much of all bodies is held at once, which the server looks after.
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -6,28 +8,9 @@ use std::pin::pin;
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::failure::{Failure, Kind};
-use crate::limits::{REQUEST_BODIES_BYTES_MAX, REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
-
-/// The memory that request bodies may take, over all connections.
-pub(crate) struct Bodies {
-    kib: Semaphore,
-}
-
-impl Bodies {
-    pub(crate) fn new() -> Bodies {
-        Bodies { kib: Semaphore::new(REQUEST_BODIES_BYTES_MAX / 1024) }
-    }
-
-    /// Waits for room for a body of some length; one that does not say its length may be as long as any.
-    pub(crate) async fn room(&self, bytes: Option<u64>) -> SemaphorePermit<'_> {
-        let longest = REQUEST_BODY_BYTES_MAX as u64;
-        let kib = bytes.unwrap_or(longest).min(longest).div_ceil(1024);
-        self.kib.acquire_many(kib as u32).await.expect("the room for bodies is never closed")
-    }
-}
+use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
 
 /// Reads a whole body.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Failure>
@@ -36,34 +19,35 @@ where
     B::Error: Display,
 {
     let mut body = pin!(body);
-    let (mut pieces, mut total) = (Vec::new(), 0);
+    let (mut first, mut joined, mut total) = (Bytes::new(), BytesMut::new(), 0);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             Failure::from(Kind::InvalidInput(format!("the request body broke off: {error}").into()))
         })?;
         let Ok(data) = frame.into_data() else { continue };
         total += data.len();
-        if total <= REQUEST_BODY_BYTES_MAX {
-            pieces.push(data);
-            continue;
-        }
-        // A client that is still sending would find the connection reset and never see the answer, so what it sends is
-        // taken, to a point, and thrown away.
-        pieces.clear();
-        if total > REQUEST_DRAIN_BYTES_MAX {
-            break;
+        if total > REQUEST_BODY_BYTES_MAX {
+            // A client that is still sending would find the connection reset and never see the answer, so what it sends
+            // is taken, to a point, and thrown away.
+            if total > REQUEST_DRAIN_BYTES_MAX {
+                break;
+            }
+            (first, joined) = (Bytes::new(), BytesMut::new());
+        } else if first.is_empty() {
+            // Nearly every body comes in one piece: that one is kept without a copy.
+            first = data;
+        } else {
+            // Each piece is copied as it comes: to keep many small ones would cost more than they hold.
+            if joined.is_empty() {
+                joined.extend_from_slice(&first);
+            }
+            joined.extend_from_slice(&data);
         }
     }
     if total > REQUEST_BODY_BYTES_MAX {
         return Err(Kind::BodyTooLarge.into());
     }
-    // Nearly every body comes in one piece: that one is kept without a copy.
-    if pieces.len() <= 1 {
-        return Ok(pieces.pop().unwrap_or_default());
-    }
-    let mut joined = BytesMut::with_capacity(total);
-    pieces.iter().for_each(|piece| joined.extend_from_slice(piece));
-    Ok(joined.freeze())
+    Ok(if joined.is_empty() { first } else { joined.freeze() })
 }
 
 #[cfg(test)]

@@ -73,6 +73,12 @@ pub(crate) fn preflight(properties: &ServiceProperties, headers: &HeaderMap) -> 
     Ok(answer)
 }
 
+/// Tells whether a rule lets a page send a request.
+pub(crate) fn allows(properties: &ServiceProperties, origin: &str, method: &Method) -> bool {
+    let mut rules = properties.cors_rules.iter();
+    rules.any(|rule| allows_origin(rule, origin) && allows_method(rule, method.as_str()))
+}
+
 /// Adds what a browser must see in the answer to a request, whatever that answer is.
 pub(crate) fn apply(
     properties: &ServiceProperties,

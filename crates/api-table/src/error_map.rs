@@ -54,8 +54,10 @@ pub(crate) fn shape(error: &Error, flavour: Flavour) -> Shape {
         | ErrorKind::RangeGone
         | ErrorKind::SessionNotAvailable
         | ErrorKind::Unavailable => own(StatusCode::SERVICE_UNAVAILABLE, "ServerBusy"),
-        // Published: 500 where nobody knows what became of a write.
-        ErrorKind::OutcomeUnknown => own(StatusCode::INTERNAL_SERVER_ERROR, "OperationTimedOut"),
+        // Published: 500 where nobody knows what became of a write, and for what takes too long.
+        ErrorKind::OutcomeUnknown | ErrorKind::QueryTimeout => {
+            own(StatusCode::INTERNAL_SERVER_ERROR, "OperationTimedOut")
+        }
         ErrorKind::NotModified
         | ErrorKind::FailedDependency
         | ErrorKind::Conflict
@@ -118,6 +120,7 @@ mod tests {
             (ErrorKind::Throttled, 429, "TooManyRequests", "TooManyRequests"),
             (ErrorKind::Unavailable, 503, "ServerBusy", "ServerBusy"),
             (ErrorKind::OutcomeUnknown, 500, "OperationTimedOut", "OperationTimedOut"),
+            (ErrorKind::QueryTimeout, 500, "OperationTimedOut", "OperationTimedOut"),
             (ErrorKind::Internal, 500, "InternalError", "InternalError"),
         ] {
             let error = Error::new(kind, "what happened");

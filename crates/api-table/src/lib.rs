@@ -102,7 +102,6 @@ struct Shared {
     env: Env,
     options: TableApiOptions,
     accounts: Accounts,
-    bodies: body::Bodies,
     policies: Policies,
     properties: Properties,
     merges: Merges,
@@ -117,7 +116,6 @@ impl TableApi {
         let accounts = options.check()?;
         let shared = Shared {
             accounts,
-            bodies: body::Bodies::new(),
             policies: Policies::new(engine.clone(), env.clone()),
             properties: Properties::new(engine.clone(), env.clone()),
             merges: Merges::new(),
@@ -134,6 +132,15 @@ impl TableApi {
     /// Returns the same API as another of the services: what is known here is known there at once.
     pub fn in_flavour(&self, flavour: Flavour) -> TableApi {
         TableApi { shared: self.shared.clone(), flavour }
+    }
+
+    /// Tells whether the rules of the service's properties let a web page send such a request. Its question whether it
+    /// may (`OPTIONS`) is for the rules to answer.
+    pub fn lets_in(&self, origin: &str, method: &Method) -> bool {
+        // Rules that cannot be read let nobody in.
+        let properties = self.shared.properties.read();
+        properties
+            .is_ok_and(|properties| *method == Method::OPTIONS || cors::allows(&properties, origin, method))
     }
 
     /// Answers one request.
@@ -198,12 +205,14 @@ impl TableApi {
         let parameters = Parameters::parse(query)?;
         let verb = headers::verb(&parts.method, &parts.headers)?;
         let has_body = matches!(verb, Verb::Post | Verb::Put | Verb::Merge);
-        // Held until the request is answered, since the body is.
-        let _room = match has_body {
-            true => Some(shared.bodies.room(body.size_hint().upper()).await),
-            false => None,
+        let body = match has_body {
+            true => body::read(body).await?,
+            false => {
+                // Now, not when the request is done: what is not wanted must not be kept for it.
+                drop(body);
+                Bytes::new()
+            }
         };
-        let body = if has_body { body::read(body).await? } else { Bytes::new() };
         let base_url = format!("{}://{}{}/", peer.scheme, host.unwrap_or("localhost"), place.prefix);
         let request = request::Request {
             shared,

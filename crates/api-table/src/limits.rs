@@ -8,9 +8,6 @@ pub(crate) const REQUEST_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most bytes of a body that is too long which are taken before the connection is given up.
 pub(crate) const REQUEST_DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Bytes of request bodies that are held at once, over all connections; further requests wait before theirs is read.
-pub(crate) const REQUEST_BODIES_BYTES_MAX: usize = 128 * 1024 * 1024;
-
 /// Longest request path, before decoding: a table's name and two keys of 2,048 bytes, each byte percent-encoded.
 pub(crate) const PATH_BYTES_MAX: usize = 20 * 1024;
 

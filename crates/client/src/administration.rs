@@ -12,7 +12,7 @@ use crate::listing::Listing;
 use crate::question::{Question, segment};
 
 /// The type of the resources that only we have, as it is signed.
-const RESOURCE_TYPE: &str = "armilla";
+pub(crate) const RESOURCE_TYPE: &str = "armilla";
 
 impl Client {
     /// Returns what the server's partitions hold and serve, as the JSON it sent.

@@ -8,6 +8,7 @@
 //! refused for its rate (429), or if the connection was closed before any of it was sent.
 
 mod administration;
+mod backup;
 mod bulk;
 mod changes;
 pub mod child;
@@ -29,6 +30,7 @@ mod signature;
 mod stream;
 mod trust;
 
+pub use backup::Backup;
 pub use bulk::{Operation, OperationResult, Operations, results};
 pub use changes::{Changes, From};
 pub use client::Client;

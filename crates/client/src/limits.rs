@@ -40,3 +40,7 @@ pub(crate) const CHILD_POLL_PERIOD: Duration = Duration::from_millis(10);
 
 /// Bytes of the end of a server's log that are told when it does not start.
 pub(crate) const CHILD_LOG_TOLD_BYTES_MAX: usize = 4 * 1024;
+
+/// How often a piece of a backup is asked for that does not come, and how long is waited before each time but the first.
+pub(crate) const BACKUP_TRIES_MAX: u32 = 10;
+pub(crate) const BACKUP_RETRY_PERIOD: Duration = Duration::from_secs(2);

@@ -16,6 +16,7 @@ use crate::index_state::IndexState;
 use crate::item::{Item, Stamp};
 use crate::keys;
 use crate::ranges::Range;
+use crate::rebuild::name_of;
 use crate::settle::sequence_in;
 use crate::write;
 
@@ -139,7 +140,8 @@ impl Check<'_> {
             match Item::open(value.clone()) {
                 Ok(item) => check.item(key, &item),
                 Err(error) => {
-                    check.problem(format!("item with key {}: {error}", shown(key)));
+                    let name = name_of(check.plan, key);
+                    check.problem(format!("{name}: {error}"));
                     Ok(())
                 }
             }
@@ -276,8 +278,20 @@ impl Check<'_> {
         if count != self.summary.items {
             let items = self.summary.items;
             self.problem(format!("there are {count} item numbers for {items} items"));
+            self.lost_items()?;
         }
         Ok(())
+    }
+
+    /// Names the items that are gone while their numbers are still there.
+    fn lost_items(&mut self) -> Result<()> {
+        self.scan(Family::Number, |check, _, item_key| {
+            if check.snapshot.get(Family::Item, item_key)?.is_none() {
+                let name = name_of(check.plan, item_key);
+                check.problem(format!("{name} is lost: only its number is left"));
+            }
+            Ok(())
+        })
     }
 
     fn records(&mut self) -> Result<()> {

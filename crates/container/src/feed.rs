@@ -27,7 +27,7 @@ mod walk;
 
 pub(crate) use log::{LogEntry, LogPage, read_log};
 pub use request::{FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
-pub(crate) use time::Merged;
+pub(crate) use time::{Ages, Merged};
 pub(crate) use versions::find_version;
 
 /// Entries of version 1 know only the commit of the version before, and had its image behind them where all versions

@@ -89,6 +89,10 @@ pub(crate) const FEED_TOKEN_ARCS_MAX: usize = 4_096;
 /// writes while they run.
 pub(crate) const FEED_TIME_SLACK_SECONDS: u32 = 10;
 
+/// How far a clock may go back, in seconds, so that moments still wait for it; if it goes back further, it was set, and
+/// they follow it.
+pub(crate) const STEP_BACK_SECONDS_MAX: u32 = 10;
+
 /// Entries of the change log that one step of trimming looks at.
 pub(crate) const TRIM_STEP_ENTRIES: usize = 500;
 
@@ -238,3 +242,6 @@ pub(crate) const LOGICAL_KEPT_BYTES_MAX: usize = 256 * 1024;
 /// Items old enough to be expired that a reader looks at to learn whether one is; where there are more, it takes it that
 /// one is.
 pub(crate) const EXPIRED_LOOK_ENTRIES: usize = 16;
+
+/// Operations that are committed at once while a damaged partition is made to agree with itself.
+pub(crate) const REBUILD_BATCH_OPS: usize = 1_000;

@@ -40,7 +40,13 @@ pub(crate) fn bring_up_to_date(space: &dyn Space, range: &Range, wanted: &Arc<La
     }
 }
 
-fn recount(space: &dyn Space, range_id: u32, mut counters: Counters, wanted: &Arc<Layout>) -> Result<()> {
+/// Counts a partition, whatever it has been counted as before.
+pub(crate) fn recount(
+    space: &dyn Space,
+    range_id: u32,
+    mut counters: Counters,
+    wanted: &Arc<Layout>,
+) -> Result<()> {
     tracing::info!(range_id, items = counters.items, "counting the sizes of a partition of an older version");
     let snapshot = space.snapshot()?;
     let get = |family, key: &[u8]| snapshot.get(family, key);

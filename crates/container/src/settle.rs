@@ -444,11 +444,13 @@ impl<'a> Group<'a> {
         Ok(Written { kind, item, charge, position })
     }
 
-    /// Returns the moment of a new version: the one that was drafted, unless what it replaces is later, which the draft finds
-    /// out and its commit then need not.
+    /// Returns the moment of a new version: the one that was drafted, unless it may not follow what it replaces, which the
+    /// draft finds out and its commit then need not.
     fn moment(&self, old: Option<&Item>, drafted: Option<Drafted>) -> Result<Moment> {
         match drafted {
-            Some(drafted) if old.is_none_or(|old| old.moment() < drafted.moment) => Ok(drafted.moment),
+            Some(drafted) if old.is_none_or(|old| drafted.moment.may_follow(old.moment())) => {
+                Ok(drafted.moment)
+            }
             _ => self.partition.next_moment(self.clock, old),
         }
     }

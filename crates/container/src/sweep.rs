@@ -12,7 +12,7 @@ use armilla_kv::Family;
 use crate::committer::Partition;
 use crate::container::{Container, Plan};
 use crate::error::{ErrorKind, Result};
-use crate::feed::read_log;
+use crate::feed::{Ages, read_log};
 use crate::keys;
 use crate::settle::Trimmed;
 use crate::trim::TrimState;
@@ -81,6 +81,9 @@ fn has_something_to_trim(plan: &Plan, partition: &Partition) -> Result<bool> {
     }
     let (lsn, operation) = state.trimmed;
     let lower = Bound::Excluded(keys::feed_image(lsn, operation));
-    let page = read_log(space.snapshot()?.as_ref(), lower, Bound::Unbounded, 1, 1)?;
-    Ok(page.entries.first().is_some_and(|entry| entry.change.ts < oldest))
+    let snapshot = space.snapshot()?;
+    let page = read_log(snapshot.as_ref(), lower, Bound::Unbounded, 1, 1)?;
+    let Some(entry) = page.entries.first() else { return Ok(false) };
+    let mut ages = Ages::new(snapshot.as_ref(), partition.now_seconds());
+    Ok(ages.written_by(entry.position.0, entry.change.ts)? < oldest)
 }

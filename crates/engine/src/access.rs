@@ -1,4 +1,8 @@
 //! Who asks, and what they may do.
+//!
+//! Invariants:
+//! * a resource token is made only for callers who may grant everything that it can give;
+//! * whoever has a token is told the same of everything outside of its scope, whether it exists or not.
 
 use armilla_container::{ReadCost, SessionToken};
 use armilla_governor::Priority;
@@ -6,6 +10,7 @@ use armilla_value::PartitionKey;
 use armilla_value::rid::ContainerRid;
 
 use crate::consistency::Consistency;
+use crate::containers::Located;
 use crate::error::{Error, ErrorKind, Result};
 use crate::open::Engine;
 
@@ -66,8 +71,16 @@ pub struct Grant {
     pub container: ContainerRid,
     /// The one item that it is for, by id, if it is not for the whole container.
     pub item: Option<String>,
-    /// The one logical partition that it is for, if it is not for all of them.
+    /// The one logical partition that it is for, if it is not for all of them. A permission for an item has it wherever
+    /// items have partition keys, because several may have the same id.
     pub partition_key: Option<PartitionKey>,
+}
+
+impl Grant {
+    /// Says whether it is for less than a whole container.
+    fn is_of_part(&self) -> bool {
+        self.item.is_some() || self.partition_key.is_some()
+    }
 }
 
 /// How far a permission goes.
@@ -87,23 +100,62 @@ pub(crate) enum Action {
 }
 
 impl Access {
+    /// Refuses what is not about one container to everybody but the account's own keys.
+    pub fn check_key(&self) -> Result<()> {
+        match self {
+            Access::Full | Access::ReadOnly => Ok(()),
+            Access::Granted(_) => Err(outside()),
+        }
+    }
+
+    /// Says whether the caller sees less than the whole of the containers that they see.
+    pub fn is_of_part(&self) -> bool {
+        match self {
+            Access::Full | Access::ReadOnly => false,
+            Access::Granted(grant) => grant.is_of_part(),
+        }
+    }
+
     /// Refuses what is not about items of one container to everybody but the account's own keys.
     pub(crate) fn check_account(&self, action: Action) -> Result<()> {
         match (self, action) {
             (Access::Full, _) | (Access::ReadOnly, Action::Read) => Ok(()),
             (Access::ReadOnly, Action::Write) => Err(read_only()),
-            (Access::Granted(_), _) => Err(Error::new(
-                ErrorKind::Forbidden,
-                "a resource token gives access to one container or item, not to this resource",
-            )),
+            (Access::Granted(_), _) => Err(outside()),
         }
     }
 
-    /// Refuses reading or changing a container's definition and ranges.
+    /// Refuses to show or change permissions to everybody who could not do all that their tokens allow: to show a
+    /// permission is to make a token.
+    pub(crate) fn check_granting(&self) -> Result<()> {
+        match self {
+            Access::Full => Ok(()),
+            Access::ReadOnly => Err(Error::new(
+                ErrorKind::Forbidden,
+                "the key is for reading only, and does not read permissions: they come with tokens, which may write",
+            )),
+            Access::Granted(_) => Err(outside()),
+        }
+    }
+
+    /// Refuses reading or changing a container's definition and ranges. Whoever may see items of several ids needs
+    /// those to ask for them; a permission for one item is for that item alone.
     pub(crate) fn check_container(&self, action: Action, container: ContainerRid) -> Result<()> {
         match self {
-            Access::Granted(grant) if action == Action::Read && grant.container == container => Ok(()),
+            Access::Granted(grant)
+                if action == Action::Read && grant.container == container && grant.item.is_none() =>
+            {
+                Ok(())
+            }
             _ => self.check_account(action),
+        }
+    }
+
+    /// Refuses to tell what a container holds to those who do not see all of it.
+    pub(crate) fn check_usage(&self, container: ContainerRid) -> Result<()> {
+        match self {
+            Access::Granted(grant) if grant.is_of_part() => Err(outside()),
+            _ => self.check_container(Action::Read, container),
         }
     }
 
@@ -116,21 +168,31 @@ impl Access {
         partition_key: Option<&PartitionKey>,
     ) -> Result<()> {
         let Access::Granted(grant) = self else { return self.check_account(action) };
-        let forbidden = |why: &str| Err(Error::new(ErrorKind::Forbidden, format!("the permission is {why}")));
-        if grant.container != container {
-            return forbidden("for another container");
+        let is_of_another_item = grant.item.is_some() && grant.item.as_deref() != item;
+        let is_of_another_key =
+            grant.partition_key.is_some() && grant.partition_key.as_ref() != partition_key;
+        if grant.container != container || is_of_another_item || is_of_another_key {
+            return Err(outside());
         }
         if action == Action::Write && grant.mode == GrantMode::Read {
-            return forbidden("for reading only");
-        }
-        if grant.item.is_some() && grant.item.as_deref() != item {
-            return forbidden("for another item");
-        }
-        if grant.partition_key.is_some() && grant.partition_key.as_ref() != partition_key {
-            return forbidden("for another partition key");
+            return Err(Error::new(ErrorKind::Forbidden, "the permission is for reading only"));
         }
         Ok(())
     }
+
+    /// Says of an item that was looked for by its number, and is not there, what is said of one that is somebody
+    /// else's: its place is not known, so neither is whether it would be in the caller's scope.
+    pub(crate) fn hide_missing(&self, error: Error) -> Error {
+        match error.kind {
+            ErrorKind::NotFound(_) if self.is_of_part() => outside(),
+            _ => error,
+        }
+    }
+}
+
+/// The one answer about everything outside of a token's scope.
+fn outside() -> Error {
+    Error::new(ErrorKind::Forbidden, "the resource token gives no access to this resource")
 }
 
 fn read_only() -> Error {
@@ -138,6 +200,18 @@ fn read_only() -> Error {
 }
 
 impl Engine {
+    /// Finds a container for a caller. Whoever has a token for one is told the same of every other, whether it exists or
+    /// not: a container that was made again under the same name is another.
+    pub fn locate(&self, access: &Access, database: &str, container: &str) -> Result<Located> {
+        let found = self.container(database, container);
+        match access {
+            Access::Full | Access::ReadOnly => found,
+            Access::Granted(grant) => {
+                found.ok().filter(|found| found.container.rid() == grant.container).ok_or_else(outside)
+            }
+        }
+    }
+
     /// Returns the grant that a resource token carries, if it was made here and has not expired.
     pub fn authorize_token(&self, token: &str) -> Result<Grant> {
         self.tokens().verify(token, self.env().clock.now_seconds())

@@ -33,20 +33,28 @@ impl Drop for Place<'_> {
 ///
 /// Most of it takes less time than to change threads, so it is done right here while enough other threads are there for
 /// the tasks that are ready; beyond that the runtime is told, and gives them a thread.
+///
+/// What was begun runs to its end, though nobody waits for it any more; it has to be told by other means.
 pub(crate) async fn run<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
     let runtime = Handle::current();
-    if runtime.runtime_flavor() == RuntimeFlavor::MultiThread {
-        let Some(_place) = AT_WORK.take(runtime.metrics().num_workers()) else {
-            return Ok(tokio::task::block_in_place(work));
-        };
-        // Who was woken last by this task is the one that no other thread can take over: let it go first.
-        tokio::task::yield_now().await;
-        return Ok(work());
-    }
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = match runtime.runtime_flavor() {
+        // In a task of its own, which runs next on this thread: so who waits for it sees meanwhile that the client has
+        // gone, and another thread can take over whoever this one was to serve next.
+        RuntimeFlavor::MultiThread => {
+            let threads = runtime.metrics().num_workers();
+            let task = async move {
+                match AT_WORK.take(threads) {
+                    Some(_place) => work(),
+                    None => tokio::task::block_in_place(work),
+                }
+            };
+            tokio::spawn(task).await
+        }
+        _ => tokio::task::spawn_blocking(work).await,
+    };
     done.map_err(|failure| Error::new(ErrorKind::Internal, format!("the {what} was not finished: {failure}")))
 }
 

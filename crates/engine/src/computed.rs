@@ -3,25 +3,36 @@
 use std::sync::Arc;
 
 use armilla_container::{ComputedProperties, ContainerDefinition};
-use armilla_query::{ComputedProperty, Datum, Evaluator, Frame};
+use armilla_query::{ComputedProperty, Datum, Evaluator, Frame, Look, Meter, Stop};
 use armilla_value::{Node, Value};
 
 use crate::error::{Error, Result};
+use crate::limits::ITEM_STEPS_MAX;
 
 /// The computed properties of one definition.
 pub(crate) struct Computed(Vec<ComputedProperty>);
 
 impl ComputedProperties for Computed {
     fn evaluate(&self, root: Node<'_>) -> Vec<(String, Option<Value>)> {
-        let evaluator = Evaluator::for_constants();
         let outside = Frame::empty();
         let frame = Frame::with(&outside, 0, Datum::Node(root));
         let evaluated = self.0.iter().map(|property| {
-            // Only what a computed property may not contain can fail.
-            let value = evaluator.eval(&property.expr, &frame).ok().and_then(Datum::into_value);
+            // Each has steps of its own, so that it is there or not whichever others there are.
+            let watch = watch();
+            let meter = Meter::new(&watch);
+            let evaluator = Evaluator::for_constants(&meter);
+            let value = evaluator.eval_alone(&property.expr, &frame).ok().and_then(Datum::into_value);
             (property.name.clone(), value)
         });
         evaluated.collect()
+    }
+}
+
+/// Returns what ends an expression about one item after so many steps, which are as many on every machine.
+pub(crate) fn watch() -> impl Fn(u64) -> Look {
+    |steps| match ITEM_STEPS_MAX.checked_sub(steps) {
+        Some(left) if left > 0 => Look::GoOn(left),
+        _ => Look::Stop(Stop::Steps),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armilla_container::{Condition, ContainerIdentity, Item};
 use armilla_query::bound::SourceKind;
 use armilla_query::expr::Expr;
-use armilla_query::{CompileOptions, CompiledQuery, Datum, Evaluator, Frame};
+use armilla_query::{CompileOptions, CompiledQuery, Datum, Evaluator, Frame, Meter};
 use armilla_value::{Value, json};
 
 use crate::computed;
@@ -51,5 +51,8 @@ fn holds(filter: &Expr, item: &Item, identity: &ContainerIdentity) -> bool {
     };
     let outside = Frame::empty();
     let frame = Frame::with(&outside, 0, Datum::from_value(&value));
-    Evaluator::for_constants().is_true(filter, &frame).unwrap_or(false)
+    // It is checked while others wait to write; one that takes so many steps does not hold.
+    let watch = computed::watch();
+    let meter = Meter::new(&watch);
+    Evaluator::for_constants(&meter).is_true(filter, &frame).unwrap_or(false)
 }

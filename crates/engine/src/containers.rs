@@ -10,6 +10,7 @@ use armilla_container::{
     initial_ranges,
 };
 use armilla_kv::SpaceId;
+use armilla_script::{Owner, Workers};
 use armilla_value::Value;
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
@@ -53,6 +54,7 @@ pub struct ContainerHandle {
     ended: watch::Sender<bool>,
     scripts: Scripts,
     script_turns: ScriptTurns,
+    script_workers: Workers,
 }
 
 /// A container that was found, and how.
@@ -82,6 +84,7 @@ impl ContainerHandle {
         version: Version,
         container: Container,
         limits: &Limits,
+        script_workers: Workers,
     ) -> ContainerHandle {
         let is_fixed = container.definition().is_fixed();
         ContainerHandle {
@@ -103,6 +106,7 @@ impl ContainerHandle {
             ended: watch::Sender::new(false),
             scripts: Scripts::default(),
             script_turns: ScriptTurns::of_container(),
+            script_workers,
         }
     }
 
@@ -184,6 +188,16 @@ impl ContainerHandle {
         &self.script_turns
     }
 
+    /// Returns the processes in which its scripts run.
+    pub(crate) fn script_workers(&self) -> &Workers {
+        &self.script_workers
+    }
+
+    /// Returns whose scripts its scripts are: no other container's share a process with them.
+    pub(crate) fn script_owner(&self) -> Owner {
+        Owner(u64::from_be_bytes(self.rid.to_bytes()))
+    }
+
     pub(crate) fn reindexing(&self) -> &Reindexing {
         &self.reindexing
     }
@@ -226,7 +240,7 @@ impl ContainerHandle {
 
     /// Returns how many items the container has and how many bytes they take.
     pub fn usage(&self, caller: &Caller) -> Result<Usage> {
-        caller.access.check_container(Action::Read, self.rid)?;
+        caller.access.check_usage(self.rid)?;
         self.stored()
     }
 
@@ -238,7 +252,7 @@ impl ContainerHandle {
 
     /// Returns what each physical partition holds, in the order of their ranges. All are opened for it.
     pub fn partition_usages(&self, caller: &Caller) -> Result<Vec<(u32, Usage)>> {
-        caller.access.check_container(Action::Read, self.rid)?;
+        caller.access.check_usage(self.rid)?;
         self.usages()
     }
 
@@ -379,7 +393,9 @@ impl Engine {
             supply,
             self.policy(),
         );
-        let handle = ContainerHandle::new(rid, &id, &owner_id, change.version, container, self.limits());
+        let workers = self.script_workers().clone();
+        let handle =
+            ContainerHandle::new(rid, &id, &owner_id, change.version, container, self.limits(), workers);
         if is_sharing {
             handle.share();
         }
@@ -409,7 +425,8 @@ impl Engine {
         container: &str,
         known: Option<crate::ETag>,
     ) -> Result<Answer<Resource>> {
-        let found = self.container(database, container).map_err(not_found_itself)?.container;
+        let located = self.locate(&caller.access, database, container).map_err(not_found_itself)?;
+        let found = located.container;
         caller.access.check_container(Action::Read, found.rid)?;
         check_modified(known, etag(ResourceKind::Container, found.version()))?;
         Ok(resource::read(found.resource()))
@@ -442,8 +459,8 @@ impl Engine {
         definition: &Value,
         precondition: ResourcePrecondition,
     ) -> Result<Answer<Resource>> {
-        let definition = read_definition(definition)?;
         caller.access.check_account(Action::Write)?;
+        let definition = read_definition(definition)?;
         let mut writer = self.writer().await;
         let found = self.container(database, container).map_err(not_found_itself)?.container;
         precondition.check(etag(ResourceKind::Container, found.version()))?;

@@ -51,6 +51,8 @@ pub enum ErrorKind {
     ScriptResultTooLarge,
     /// The query is wrong: the message is the list of errors as JSON, in the shape that clients know.
     BadQuery,
+    /// A query took more time than there is for one page, at a place where the page could not end. Narrow it.
+    QueryTimeout,
     /// The query spans partitions, and the caller puts results together: the message is the plan as JSON.
     QueryNeedsPlan,
     /// The position in the change feed is older than what is kept of it. Begin again from now.

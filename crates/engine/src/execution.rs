@@ -10,7 +10,7 @@
 //! Not here: what scripts can reach (`collection`), and what the work is (`procedures`, `triggers`).
 
 mod collection;
-mod pace;
+mod turns;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -21,38 +21,15 @@ use armilla_env::Env;
 use armilla_governor::Priority;
 use armilla_script::{Finished, Outcome, Program, Role, Run, ScriptError};
 use armilla_value::PartitionKey;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::blocking;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{
-    CONTAINER_SCRIPTS_AT_ONCE_MAX, SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_CLOSING_PERCENT,
-    SCRIPTS_AT_ONCE_MAX,
-};
+use crate::limits::{SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_CLOSING_PERCENT, SCRIPT_SPRINT};
 use crate::open::Engine;
-use pace::Pace;
+use turns::Turn;
 
-pub(crate) use pace::LongRuns;
-
-/// Scripts that may run at the same time: of an account, or of a container.
-pub(crate) struct ScriptTurns(Arc<Semaphore>);
-
-impl ScriptTurns {
-    /// Returns the turns of an account.
-    pub(crate) fn of_account() -> ScriptTurns {
-        ScriptTurns(Arc::new(Semaphore::new(SCRIPTS_AT_ONCE_MAX)))
-    }
-
-    /// Returns the turns of a container.
-    pub(crate) fn of_container() -> ScriptTurns {
-        ScriptTurns(Arc::new(Semaphore::new(CONTAINER_SCRIPTS_AT_ONCE_MAX)))
-    }
-
-    async fn next(&self) -> OwnedSemaphorePermit {
-        self.0.clone().acquire_owned().await.expect("the semaphore is never closed")
-    }
-}
+pub(crate) use turns::ScriptTurns;
 
 /// What a transaction gave, once it is stored.
 pub(crate) struct Transacted<T> {
@@ -86,10 +63,10 @@ impl Engine {
             let turns = (handle.script_turns().next().await, self.script_turns().next().await);
             let (handle, engine, work) = (handle.clone(), self.clone(), work.clone());
             let (execution, outcome) = blocking::run("script", move || {
-                // They end with the run, also where nobody waits for it any more.
-                let _turns = turns;
-                let mut execution = Execution::new(handle, transaction, cost, &engine);
+                let mut execution = Execution::new(handle, transaction, cost, &engine, turns);
                 let outcome = work(&mut execution);
+                // They end with the run, also where nobody waits for it any more.
+                execution.turns = None;
                 (execution, outcome)
             })
             .await?;
@@ -119,7 +96,8 @@ pub(crate) struct Execution {
     closing: Duration,
     /// When a script is stopped.
     end: Duration,
-    long_runs: LongRuns,
+    /// Its turns, while scripts may run: the container's and the account's.
+    turns: Option<(Turn, Turn)>,
     /// How much the logical partition may hold; all of the container if it has no key.
     bytes_max: u64,
     /// How much it held at about the beginning, once it was asked for.
@@ -136,6 +114,7 @@ impl Execution {
         transaction: Transaction,
         cost: ReadCost,
         engine: &Engine,
+        turns: (Turn, Turn),
     ) -> Execution {
         let (now, script_time) = (engine.env().clock.elapsed(), engine.script_time());
         Execution {
@@ -144,7 +123,7 @@ impl Execution {
             cost,
             closing: now + script_time * SCRIPT_CLOSING_PERCENT / 100,
             end: now + script_time,
-            long_runs: engine.long_runs().clone(),
+            turns: Some(turns),
             bytes_max: match handle.is_fixed() {
                 true => engine.limits().fixed_container_bytes,
                 false => engine.limits().logical_partition_bytes_max,
@@ -172,10 +151,24 @@ impl Execution {
         role: Role<'_>,
         keeps_log: bool,
     ) -> (Result<Finished>, Option<String>) {
-        let (pace, end) = (Pace::new(self.env.clock.clone(), self.long_runs.clone()), self.end);
-        let expired = Box::new(move || pace.keep() >= end);
-        let Outcome { result, log, steps } =
-            armilla_script::run(Run { program, role, keeps_log, expired }, self);
+        let (clock, end, began) = (self.env.clock.clone(), self.end, self.env.clock.elapsed());
+        let mut turns = self.turns.take();
+        let expired = || {
+            let now = clock.elapsed();
+            // It leaves its turn to those that will be done soon.
+            if now.saturating_sub(began) >= SCRIPT_SPRINT
+                && let Some((of_container, of_account)) = &mut turns
+            {
+                of_container.become_long();
+                of_account.become_long();
+            }
+            now >= end
+        };
+        let workers = self.handle.script_workers().clone();
+        let owner = self.handle.script_owner();
+        let run = Run { owner, program, role, keeps_log, expired: Box::new(expired) };
+        let Outcome { result, log, steps } = armilla_script::run(&workers, run, self);
+        self.turns = turns;
         self.charge += price(&Work::Script { steps }, self.cost);
         let result = match self.broken.take() {
             Some(error) => Err(error),
@@ -216,7 +209,7 @@ fn failed(error: ScriptError) -> Error {
     };
     let kind = match error {
         ScriptError::Thrown { number, .. } => ErrorKind::ScriptFailed(number),
-        ScriptError::OutOfMemory => ErrorKind::ScriptFailed(None),
+        ScriptError::OutOfMemory | ScriptError::Ended => ErrorKind::ScriptFailed(None),
         ScriptError::OutOfTime => ErrorKind::ScriptTimeout,
         ScriptError::ResponseTooLong | ScriptError::ResultTooLong => ErrorKind::ScriptResultTooLarge,
         ScriptError::NotAFunction(_) | ScriptError::TooLong => ErrorKind::ScriptInvalid,

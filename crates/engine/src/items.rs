@@ -83,7 +83,7 @@ impl Engine {
             }
             ItemName::Rid(rid) => {
                 let found = read_by_number(container, rid, caller, cost)?;
-                let (partition_key, id) = address(container, &found);
+                let (partition_key, id) = item_address(container, &found);
                 caller.access.check_item(Action::Read, container.rid(), Some(&id), Some(&partition_key))?;
                 if known == Some(found.item.etag(container.identity())) {
                     let charge = price(&Work::ReadNothing, cost);
@@ -136,6 +136,7 @@ impl Engine {
     ) -> Result<ItemWritten> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         if !triggers.is_empty() {
+            check_triggers(caller, container, &partition_key)?;
             let (mode, body) = (WriteMode::Replace, body.to_vec());
             let write = TriggeredWrite::Put { mode, id: Some(id), body, precondition };
             return self.write_with_triggers(caller, container, &partition_key, triggers, write).await;
@@ -160,6 +161,7 @@ impl Engine {
     ) -> Result<ItemWritten> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         if !triggers.is_empty() {
+            check_triggers(caller, container, &partition_key)?;
             let write = TriggeredWrite::Delete { id, precondition };
             return self.write_with_triggers(caller, container, &partition_key, triggers, write).await;
         }
@@ -183,11 +185,11 @@ impl Engine {
         condition: Option<&str>,
         precondition: Precondition,
     ) -> Result<Written> {
+        let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         let patch = match condition {
             Some(text) => patch.only_if(condition::compile(text, container)?),
             None => patch,
         };
-        let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         container
             .container()
             .patch_item(&partition_key, &id, patch, precondition, caller.priority)
@@ -260,7 +262,7 @@ impl Engine {
             ItemName::Id(id) => (required(partition_key)?.clone(), id.to_owned()),
             ItemName::Rid(rid) => {
                 let cost = self.consistency().read_cost();
-                address(container, &read_by_number(container, rid, caller, cost)?)
+                item_address(container, &read_by_number(container, rid, caller, cost)?)
             }
         };
         caller.access.check_item(Action::Write, container.rid(), Some(&id), Some(&partition_key))?;
@@ -276,15 +278,20 @@ fn read_by_number(
 ) -> Result<ReadItem> {
     let (session, priority) = (&caller.session, caller.priority);
     let found = container.container().read_item_by_number(rid.number(), None, session, cost, priority);
-    found.map_err(|error| container.translate(error))
+    found.map_err(|error| caller.access.hide_missing(container.translate(error)))
 }
 
 /// Returns the partition key and the id of an item that was found by its number.
-fn address(container: &ContainerHandle, found: &ReadItem) -> (PartitionKey, String) {
+pub(crate) fn item_address(container: &ContainerHandle, found: &ReadItem) -> (PartitionKey, String) {
     let root = found.item.stored().root();
     let partition_key = extract(root, &container.definition().partition_key.paths);
     let id = root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned()).unwrap_or_default();
     (partition_key, id)
+}
+
+/// Refuses triggers to those who may write one item only: a trigger may write every item with the same partition key.
+fn check_triggers(caller: &Caller, container: &ContainerHandle, partition_key: &PartitionKey) -> Result<()> {
+    caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))
 }
 
 /// Refuses a request without a partition key.

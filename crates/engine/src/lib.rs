@@ -12,6 +12,7 @@
 //! that appear are part of the data model: permissions and scripts name resources by them.
 
 mod access;
+mod backups;
 mod batches;
 mod blocking;
 mod bulk;
@@ -47,21 +48,22 @@ mod triggers;
 mod users;
 
 pub use access::{Access, Caller, Grant, GrantMode};
+pub use backups::{BackupBegun, BackupSource};
 pub use batches::{ActionDone, BatchAction, BatchAnswer};
 pub use bulk::BulkOperation;
 pub use changes::{FeedAnswer, FeedPageRequest};
-pub use check::{CheckReport, check};
+pub use check::{CheckReport, check, rebuild};
 pub use consistency::Consistency;
 pub use containers::{ContainerHandle, Located, Usage};
 pub use error::{Error, ErrorKind, Result};
 pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
-    BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX,
-    FEED_WAITERS_MAX, ID_CHARACTERS_MAX, LIST_MAX, RESHAPES_AT_ONCE_MAX, SCRIPT_ATTEMPTS_MAX,
-    SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, SHARING_CONTAINERS_MAX,
-    STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRIGGERS_MAX,
-    USER_FUNCTIONS_MAX,
+    BACKUP_IDLE_MAX, BACKUPS_AT_ONCE_MAX, BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX,
+    FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX, FEED_WAITERS_MAX, ID_CHARACTERS_MAX, LIST_MAX,
+    RESHAPES_AT_ONCE_MAX, SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX,
+    SHARING_CONTAINERS_MAX, STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX,
+    TOKEN_SECONDS_MIN, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
 };
 pub use offers::{Migration, OfferState};
 pub use open::{Engine, EngineOptions};
@@ -85,3 +87,5 @@ pub use armilla_governor::{Figures, Histogram, HotKey, OperationKind, Policy, Pr
 
 // What a query counted is part of its answer.
 pub use armilla_query::Work as QueryCounts;
+// How the processes of scripts are started is told with the engine's options.
+pub use armilla_script::{WORKER_COMMAND as SCRIPT_WORKER_COMMAND, WorkerStart};

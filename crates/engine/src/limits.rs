@@ -19,6 +19,9 @@ pub const TOKEN_SECONDS_MIN: u32 = 10;
 /// The longest time that a caller may ask for.
 pub const TOKEN_SECONDS_MAX: u32 = 24 * 3_600;
 
+/// How far ahead of the clock a resource token may have been made, in seconds.
+pub(crate) const TOKEN_CLOCK_SECONDS_MAX: i64 = 300;
+
 /// Longest resource token that is looked at.
 pub(crate) const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
@@ -31,6 +34,33 @@ pub const TRIGGERS_MAX: usize = 25;
 /// Most user-defined functions of one container.
 pub const USER_FUNCTIONS_MAX: usize = 50;
 
+/// Queries that begin at the same time; others wait their turn.
+pub(crate) const QUERIES_AT_ONCE_MAX: usize = 16;
+
+/// Queries with user-defined functions that begin at the same time, beside them.
+pub(crate) const FUNCTION_QUERIES_AT_ONCE_MAX: usize = 48;
+
+/// How long a query may compute before it counts as long.
+pub(crate) const SHORT_QUERY_TIME: Duration = Duration::from_millis(20);
+
+/// Long queries that were begun; as many of them as there are cores compute at a time.
+pub(crate) const LONG_QUERIES_AT_ONCE_MAX: usize = 16;
+
+/// How long a long query computes before others have their turn.
+pub(crate) const LONG_QUERY_SLICE: Duration = Duration::from_millis(10);
+
+/// How often a query that waits for its turn looks whether somebody waits for it.
+pub(crate) const LONG_QUERY_WAIT: Duration = Duration::from_millis(20);
+
+/// How long a page of a query may take before it is given as far as it is.
+pub(crate) const PAGE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a page of a query may take where it cannot end before.
+pub(crate) const PAGE_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Steps that the computed properties of an item, or the condition of a patch, may take.
+pub(crate) const ITEM_STEPS_MAX: u64 = 20_000_000;
+
 /// How long the user-defined functions of a page may go on after the page should have ended.
 pub(crate) const FUNCTION_GRACE: Duration = Duration::from_secs(1);
 
@@ -40,20 +70,23 @@ pub const SCRIPT_SECONDS_MAX: u32 = 5;
 /// Percent of that time after which a script's operations are refused, so that it can end in good order.
 pub(crate) const SCRIPT_CLOSING_PERCENT: u32 = 80;
 
-/// How long a script computes before it has to share its core.
+/// How long a script runs before it is one that takes long.
 pub(crate) const SCRIPT_SPRINT: Duration = Duration::from_millis(20);
-
-/// How long it computes between two pauses then.
-pub(crate) const SCRIPT_SLICE: Duration = Duration::from_micros(250);
 
 /// What a script may spend before its operations are refused: what a physical partition serves in a second.
 pub const SCRIPT_CHARGE_MAX: RequestUnits = RequestUnits::from_hundredths(10_000 * 100);
 
-/// Scripts that run at the same time; others wait their turn.
+/// Scripts that run at the same time and have just begun; others wait their turn.
 pub const SCRIPTS_AT_ONCE_MAX: usize = 16;
 
-/// Scripts of one container that run at the same time, so that those of others find a turn.
+/// Scripts that take long and run at the same time beside them.
+pub(crate) const LONG_SCRIPTS_AT_ONCE_MAX: usize = 32;
+
+/// The same for the scripts of one container, so that those of others find a turn.
 pub const CONTAINER_SCRIPTS_AT_ONCE_MAX: usize = 8;
+
+/// See [`CONTAINER_SCRIPTS_AT_ONCE_MAX`].
+pub(crate) const CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX: usize = 16;
 
 /// How often a script is run again because another writer came between, before the caller is told. All but the first
 /// few runs hold the logical partition, so that nobody can.
@@ -90,3 +123,9 @@ pub(crate) const OUTCOME_RETRY_PERIOD: Duration = Duration::from_millis(100);
 
 /// Characters that are kept of why a split or merge was given up.
 pub(crate) const FAILURE_CHARACTERS_MAX: usize = 500;
+
+/// Backups that are read at the same time. Each keeps the files of its moment from being deleted.
+pub const BACKUPS_AT_ONCE_MAX: usize = 2;
+
+/// How long a backup is kept that nobody asks for: whoever takes it has gone away.
+pub const BACKUP_IDLE_MAX: Duration = Duration::from_secs(60);

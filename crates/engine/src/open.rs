@@ -9,19 +9,21 @@ use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limit
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, Scan, SpaceId, Store};
+use armilla_script::{WorkerStart, Workers};
 use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
 use bytes::Bytes;
 
+use crate::backups::Backups;
 use crate::changes::Feeds;
 use crate::computed;
 use crate::consistency::Consistency;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
-use crate::execution::{LongRuns, ScriptTurns};
+use crate::execution::ScriptTurns;
 use crate::limits::{RESHAPES_AT_ONCE_MAX, SCRIPT_SECONDS_MAX};
 use crate::offers::Offer;
 use crate::permissions::Permission;
-use crate::queries::QUERIES_AT_ONCE_MAX;
+use crate::queries::QueryLanes;
 use crate::record::{self, Record, TreeCounters, tag};
 use crate::reindexing::Reindexing;
 use crate::reshaping::Reshaping;
@@ -43,6 +45,8 @@ pub struct EngineOptions {
     pub consistency: Consistency,
     /// How long a script may run.
     pub script_time: Duration,
+    /// How the processes are started in which scripts run.
+    pub script_workers: WorkerStart,
     /// Whether throughput is enforced, and whether it may be saved up.
     pub policy: Policy,
 }
@@ -53,6 +57,7 @@ impl Default for EngineOptions {
             limits: Limits::default(),
             consistency: Consistency::Session,
             script_time: Duration::from_secs(SCRIPT_SECONDS_MAX.into()),
+            script_workers: WorkerStart::ThisProgram,
             policy: Policy { enforced: true, burst: false },
         }
     }
@@ -74,13 +79,17 @@ struct Shared {
     writer: tokio::sync::Mutex<Writer>,
     /// How many threads the machine runs at the same time.
     cores: usize,
-    /// Queries that may run at the same time.
-    query_turns: tokio::sync::Semaphore,
+    /// The places of queries.
+    query_lanes: QueryLanes,
+    /// Those of queries with user-defined functions.
+    function_lanes: QueryLanes,
     /// Scripts that may, which are not to take the turns of queries.
     script_turns: ScriptTurns,
-    long_runs: LongRuns,
+    script_workers: Workers,
     /// What the readers of change feeds share.
     feeds: Feeds,
+    /// Backups that are being read.
+    backups: Backups,
     script_time: Duration,
     policy: Policy,
     /// Whether containers are tended.
@@ -147,7 +156,8 @@ impl Engine {
             }
         };
         let snapshot = space.snapshot()?;
-        let mut loader = Loader::new(&store, &env, &limits, options.policy);
+        let script_workers = Workers::new(options.script_workers);
+        let mut loader = Loader::new(&store, &env, &limits, options.policy, &script_workers);
         let mut scan = Scan::prefix(Family::Meta, b"");
         loop {
             let page = snapshot.scan(&scan)?;
@@ -162,6 +172,7 @@ impl Engine {
         let to_drop = std::mem::take(&mut loader.to_drop);
         let (tree, counters) = loader.finish()?;
         let writer = Writer { store: store.clone(), space, counters };
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let engine = Engine {
             shared: Arc::new(Shared {
                 store,
@@ -171,11 +182,13 @@ impl Engine {
                 tokens: TokenMint::new(&secret),
                 tree: RwLock::new(tree),
                 writer: tokio::sync::Mutex::new(writer),
-                cores: std::thread::available_parallelism().map_or(1, NonZero::get),
-                query_turns: tokio::sync::Semaphore::new(QUERIES_AT_ONCE_MAX),
+                cores,
+                query_lanes: QueryLanes::new(cores),
+                function_lanes: QueryLanes::of_functions(cores),
                 script_turns: ScriptTurns::of_account(),
-                long_runs: LongRuns::default(),
+                script_workers,
                 feeds: Feeds::default(),
+                backups: Backups::default(),
                 script_time: options.script_time,
                 policy: options.policy,
                 background,
@@ -192,6 +205,7 @@ impl Engine {
     /// Waits for writes on their way, then closes the store.
     pub async fn close(&self) -> Result<()> {
         self.end_waits();
+        self.backups().end_all();
         // A split may hold the writer until it knows what became of it, or until this.
         self.all_containers().iter().for_each(|container| container.reshaping().stop());
         let _writer = self.shared.writer.lock().await;
@@ -202,6 +216,7 @@ impl Engine {
             container.sweeping().stopped().await;
             container.container().drain().await;
         }
+        self.shared.script_workers.rest();
         Ok(self.shared.store.close()?)
     }
 
@@ -288,23 +303,26 @@ impl Engine {
         self.shared.tree.write().expect("no panic while the tree is held")
     }
 
-    /// Waits until another query may run.
-    pub(crate) async fn query_turn(&self) -> tokio::sync::SemaphorePermit<'_> {
-        self.shared.query_turns.acquire().await.expect("the semaphore is never closed")
+    /// Returns the places of a query.
+    pub(crate) fn query_lanes(&self, calls_functions: bool) -> &QueryLanes {
+        if calls_functions { &self.shared.function_lanes } else { &self.shared.query_lanes }
     }
 
     /// Returns how many cores no query runs on.
     pub(crate) fn idle_cores(&self) -> usize {
-        let running = QUERIES_AT_ONCE_MAX.saturating_sub(self.shared.query_turns.available_permits());
-        self.shared.cores.saturating_sub(running)
+        self.shared.cores.saturating_sub(self.shared.query_lanes.computing())
     }
 
-    pub(crate) fn long_runs(&self) -> &LongRuns {
-        &self.shared.long_runs
+    pub(crate) fn script_workers(&self) -> &Workers {
+        &self.shared.script_workers
     }
 
     pub(crate) fn feeds(&self) -> &Feeds {
         &self.shared.feeds
+    }
+
+    pub(crate) fn backups(&self) -> &Backups {
+        &self.shared.backups
     }
 
     pub(crate) fn script_turns(&self) -> &ScriptTurns {
@@ -328,6 +346,7 @@ struct Loader {
     env: Env,
     limits: Arc<Limits>,
     policy: Policy,
+    script_workers: Workers,
     tree: Tree,
     counters: TreeCounters,
     scripts: Vec<StoredScript>,
@@ -336,12 +355,19 @@ struct Loader {
 }
 
 impl Loader {
-    fn new(store: &Arc<dyn Store>, env: &Env, limits: &Arc<Limits>, policy: Policy) -> Loader {
+    fn new(
+        store: &Arc<dyn Store>,
+        env: &Env,
+        limits: &Arc<Limits>,
+        policy: Policy,
+        script_workers: &Workers,
+    ) -> Loader {
         Loader {
             store: store.clone(),
             env: env.clone(),
             limits: limits.clone(),
             policy,
+            script_workers: script_workers.clone(),
             tree: Tree::default(),
             counters: TreeCounters::default(),
             scripts: Vec::new(),
@@ -399,7 +425,15 @@ impl Loader {
                 );
                 let database =
                     self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;
-                let handle = ContainerHandle::new(rid, &id, &database.id, version, container, &self.limits);
+                let handle = ContainerHandle::new(
+                    rid,
+                    &id,
+                    &database.id,
+                    version,
+                    container,
+                    &self.limits,
+                    self.script_workers.clone(),
+                );
                 database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
             }
             tag::USER_FUNCTION | tag::STORED_PROCEDURE | tag::TRIGGER => {

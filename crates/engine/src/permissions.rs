@@ -1,14 +1,17 @@
 //! Permissions: what a user may do with one container or item, and the tokens that prove it.
 
+use armilla_container::ReadCost;
 use armilla_governor::Priority;
 use armilla_value::PartitionKey;
 use armilla_value::rid::{ContainerRid, ItemRid, PermissionRid};
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 
-use crate::access::{Action, Caller, Grant, GrantMode};
+use crate::access::{Caller, Grant, GrantMode};
+use crate::containers::ContainerHandle;
 use crate::databases::check_id;
 use crate::error::{Error, ErrorKind, Result};
+use crate::items::item_address;
 use crate::limits::{TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};
 use crate::open::Engine;
 use crate::record::{self, Record, Version, tag};
@@ -78,8 +81,8 @@ impl Permission {
         {
             body.insert("resourcePartitionKey", value);
         }
-        let expires = engine.env().clock.now_seconds() + i64::from(seconds);
-        body.insert("_token", engine.tokens().mint(&self.grant, expires));
+        let now_seconds = engine.env().clock.now_seconds();
+        body.insert("_token", engine.tokens().mint(&self.grant, now_seconds, seconds));
         let user = self.rid.user();
         Resource {
             kind: ResourceKind::Permission,
@@ -115,7 +118,7 @@ impl Engine {
         body: &Value,
         token_seconds: Option<u32>,
     ) -> Result<Answer<Resource>> {
-        caller.access.check_account(Action::Write)?;
+        caller.access.check_granting()?;
         let seconds = check_seconds(token_seconds)?;
         let mut writer = self.writer().await;
         let (user_rid, id, resource_link, grant) = {
@@ -154,6 +157,7 @@ impl Engine {
         body: &Value,
         token_seconds: Option<u32>,
     ) -> Result<(Answer<Resource>, bool)> {
+        caller.access.check_granting()?;
         let id = body.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let exists = self.tree().find_user(database, user).map_err(owner)?.permissions.contains(&id);
         if exists {
@@ -176,7 +180,7 @@ impl Engine {
         token_seconds: Option<u32>,
         known: Option<crate::ETag>,
     ) -> Result<Answer<Resource>> {
-        caller.access.check_account(Action::Read)?;
+        caller.access.check_granting()?;
         let seconds = check_seconds(token_seconds)?;
         let tree = self.tree();
         let found = find(&tree, database, user, permission)?;
@@ -193,7 +197,7 @@ impl Engine {
         count_max: Option<usize>,
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
-        caller.access.check_account(Action::Read)?;
+        caller.access.check_granting()?;
         let tree = self.tree();
         let found = tree.find_user(database, user).map_err(owner)?;
         let (permissions, continuation) = found.permissions.page(&Page::new(count_max, continuation)?);
@@ -216,7 +220,7 @@ impl Engine {
         token_seconds: Option<u32>,
         precondition: ResourcePrecondition,
     ) -> Result<Answer<Resource>> {
-        caller.access.check_account(Action::Write)?;
+        caller.access.check_granting()?;
         let seconds = check_seconds(token_seconds)?;
         let mut writer = self.writer().await;
         let (old, mut new) = {
@@ -258,7 +262,7 @@ impl Engine {
         permission: &str,
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
-        caller.access.check_account(Action::Write)?;
+        caller.access.check_granting()?;
         let mut writer = self.writer().await;
         let found = find(&self.tree(), database, user, permission)?.clone();
         precondition.check(etag(ResourceKind::Permission, found.version))?;
@@ -342,18 +346,23 @@ fn read_body(tree: &Tree, body: &Value) -> Result<(String, String, Grant)> {
         Error::invalid(format!("the permission's 'permissionMode' is 'Read' or 'All', not '{mode}'"))
     })?;
     let link = text("resource")?.trim_matches('/');
-    let (container, item) = find_resource(tree, link)?;
     let partition_key = match body.get("resourcePartitionKey") {
         None | Some(Value::Null) => None,
         Some(value) => Some(PartitionKey::from_json(json::to_string(value).as_bytes()).map_err(|error| {
             Error::invalid(format!("the permission's 'resourcePartitionKey' is not valid: {error}"))
         })?),
     };
-    Ok((id.to_owned(), link.to_owned(), Grant { mode, container, item, partition_key }))
+    let grant = find_resource(tree, link, mode, partition_key)?;
+    Ok((id.to_owned(), link.to_owned(), grant))
 }
 
 /// Finds the container, and the item if it is for one, that a link by names or resource ids leads to.
-fn find_resource(tree: &Tree, link: &str) -> Result<(ContainerRid, Option<String>)> {
+fn find_resource(
+    tree: &Tree,
+    link: &str,
+    mode: GrantMode,
+    partition_key: Option<PartitionKey>,
+) -> Result<Grant> {
     let refused = || {
         Error::invalid(format!(
             "the permission's 'resource' must be a link to a container or an item, such as 'dbs/d/colls/c' or \
@@ -371,23 +380,35 @@ fn find_resource(tree: &Tree, link: &str) -> Result<(ContainerRid, Option<String
     let found = owner
         .container(container, by_rid)
         .ok_or_else(|| Error::owner_not_found(ResourceKind::Container, container))?;
-    let item = match item {
+    let (item, partition_key) = match item {
+        None => (None, partition_key),
         Some(segment) if by_rid => {
             let rid = ItemRid::parse(segment).ok_or_else(refused)?;
-            let session = Default::default();
-            let cost = armilla_container::ReadCost::Single;
-            let read = found.container().read_item_by_number(
-                rid.number(),
-                None,
-                &session,
-                cost,
-                Priority::default(),
-            )?;
-            let root = read.item.stored().root();
-            root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned())
+            let (key, id) = address_of(found, rid)?;
+            if partition_key.is_some_and(|given| given != key) {
+                return Err(Error::invalid(format!(
+                    "the permission's 'resourcePartitionKey' is not the partition key of the item, which is {}",
+                    key.to_json()
+                )));
+            }
+            (Some(id), Some(key))
         }
-        Some(id) => Some(id.to_owned()),
-        None => None,
+        // Where items have partition keys an id alone may be that of several, and would be that of those to come.
+        Some(_) if partition_key.is_none() && !found.is_fixed() => {
+            return Err(Error::invalid(format!(
+                "the permission for '{link}' needs a 'resourcePartitionKey': items with different partition keys may \
+                 have the same id"
+            )));
+        }
+        Some(id) => (Some(id.to_owned()), partition_key),
     };
-    Ok((found.rid(), item))
+    Ok(Grant { mode, container: found.rid(), item, partition_key })
+}
+
+/// Returns the partition key and the id of the item with a resource id.
+fn address_of(container: &ContainerHandle, rid: ItemRid) -> Result<(PartitionKey, String)> {
+    let (session, priority) = (Default::default(), Priority::default());
+    let found =
+        container.container().read_item_by_number(rid.number(), None, &session, ReadCost::Single, priority);
+    found.map(|found| item_address(container, &found)).map_err(|error| container.translate(error))
 }

@@ -1,13 +1,19 @@
 //! Queries: joins the query engine to containers, and runs it over any other list of documents.
 //!
-//! Execution is synchronous and bounded by a page's budget; it runs on threads that may block, at most
-//! [`QUERIES_AT_ONCE_MAX`] of them, so that sockets are never kept waiting by a scan.
+//! Execution is synchronous and bounded by a page's budget; it runs on threads that may block, so that sockets are never
+//! kept waiting by a scan. Who may compute when: `lanes`. What ends a page that does not end by itself, and one that
+//! nobody waits for: `oversight`.
 
 mod admission;
 mod functions;
+mod lanes;
 mod metrics;
+mod oversight;
 mod scope;
 mod source;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,24 +38,22 @@ use crate::blocking;
 use crate::computed;
 use crate::containers::ContainerHandle;
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::{FUNCTION_GRACE, PAGE_PATIENCE, PAGE_TIME_MAX};
 use crate::open::Engine;
 use crate::{ListScope, Position, RequestUnits};
 use admission::Admission;
 use functions::ContainerFunctions;
 use source::ReaderSource;
 
+use lanes::Turn;
 use metrics::Times;
+use oversight::{Cancellation, Oversight, Patience};
 
+pub(crate) use lanes::QueryLanes;
 pub use metrics::QueryMetrics;
-
-/// Queries that run at the same time; others wait their turn.
-pub(crate) const QUERIES_AT_ONCE_MAX: usize = 16;
 
 /// Threads that help a query beside its own, where there are cores that no other query uses.
 const HELPERS_MAX: usize = 3;
-
-/// How long a page may take before it is given as far as it is.
-const PAGE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A page of a query's results that is asked for.
 #[derive(Debug, Clone)]
@@ -151,12 +155,41 @@ impl Engine {
             ListScope::All | ListScope::Range { .. } => None,
         };
         caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
-        let _turn = self.query_turn().await;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
-        let helpers = self.idle_cores().min(HELPERS_MAX);
-        let asker = Asker { session, cost, priority: caller.priority, helpers };
-        let run = move || query(&handle, &request, &asker, &env);
-        blocking::run("query", run).await?
+        let (priority, request) = (caller.priority, Arc::new(request));
+        let calls_functions = names_functions(&request.text);
+        self.in_turn(calls_functions, |helpers| {
+            let (handle, request, env) = (handle.clone(), request.clone(), env.clone());
+            let asker = Asker { session: session.clone(), cost, priority, helpers };
+            move |turn: &Turn, cancellation: &Cancellation| {
+                query(&handle, &request, &asker, &env, turn, cancellation)
+            }
+        })
+        .await
+    }
+
+    /// Computes a page when it is its turn, unless nobody waits for it any more. `prepare` makes what computes it, and is
+    /// told how many threads may help; it is asked again where the page has to be begun anew.
+    async fn in_turn<W>(&self, calls_functions: bool, prepare: impl Fn(usize) -> W) -> Result<QueryPage>
+    where
+        W: FnOnce(&Turn, &Cancellation) -> Result<QueryPage> + Send + 'static,
+    {
+        let cancellation = Cancellation::default();
+        // Dropped with this future, be it done or not.
+        let _waiting = cancellation.on_drop();
+        let mut turn = self.query_lanes(calls_functions).newcomer().await;
+        loop {
+            let work = prepare(self.idle_cores().min(HELPERS_MAX));
+            let cancellation = cancellation.clone();
+            let run = move || {
+                let outcome = work(&turn, &cancellation);
+                (turn.is_postponed() && outcome.is_err(), outcome)
+            };
+            match blocking::run("query", run).await? {
+                (true, _) => turn = self.query_lanes(calls_functions).long().await,
+                (false, outcome) => return outcome,
+            }
+        }
     }
 
     /// Returns what a client needs to run a query on every partition by itself, as JSON.
@@ -181,27 +214,15 @@ impl Engine {
     }
 
     /// Returns a page of a query over documents that are no items: databases, containers, offers and the like.
-    pub fn query_documents(&self, documents: Vec<Value>, request: &QueryRequest) -> Result<QueryPage> {
-        let refused = |error| bad_query(&request.text, error);
-        let started = self.env().clock.elapsed();
-        let options =
-            CompileOptions { parameters: &request.parameters, computed: &[], system_properties: false };
-        let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
-        let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
-        let source = MemorySource::new(documents, &IndexingPolicy::default(), memory).map_err(refused)?;
-        let deadline = started + PAGE_PATIENCE;
-        let spent = |_: &Work| false;
-        let world = World {
-            geometry: false,
-            functions: &NoUserFunctions,
-            env: self.env(),
-            deadline,
-            spent: &spent,
-            helpers: 0,
-        };
-        let page = run(&compiled, &[&source], request, None, &world).map_err(refused)?;
-        let (cost, env, times) = (ReadCost::Single, self.env(), Times::default());
-        Ok(finish(page, &compiled, Vec::new(), Ending { cost, env, started, times }))
+    pub async fn query_documents(&self, documents: Vec<Value>, request: QueryRequest) -> Result<QueryPage> {
+        let (request, documents, env) = (Arc::new(request), Arc::new(documents), self.env().clone());
+        self.in_turn(false, |_| {
+            let (request, documents, env) = (request.clone(), documents.clone(), env.clone());
+            move |turn: &Turn, cancellation: &Cancellation| {
+                query_list(&documents, &request, &env, turn, cancellation)
+            }
+        })
+        .await
     }
 
     /// Returns how much of a changed indexing policy is carried out, from 0 to 100.
@@ -219,10 +240,56 @@ struct Asker {
     helpers: usize,
 }
 
-/// Runs a query over the partitions it is about.
-fn query(handle: &ContainerHandle, request: &QueryRequest, asker: &Asker, env: &Env) -> Result<QueryPage> {
+/// Says whether a text may call user-defined functions, without reading it: what calls none and looks so all the same
+/// has other neighbours, and nothing else.
+fn names_functions(text: &str) -> bool {
+    text.as_bytes().windows(3).any(|word| word.eq_ignore_ascii_case(b"udf"))
+}
+
+/// Runs a query over documents that are no items.
+fn query_list(
+    documents: &[Value],
+    request: &QueryRequest,
+    env: &Env,
+    turn: &Turn,
+    cancellation: &Cancellation,
+) -> Result<QueryPage> {
     let refused = |error| bad_query(&request.text, error);
-    let prepared = Prepared::new(handle, request, env, env.clock.elapsed() + PAGE_PATIENCE)?;
+    let started = env.clock.elapsed();
+    let options = CompileOptions { parameters: &request.parameters, computed: &[], system_properties: false };
+    let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
+    let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
+    let source =
+        MemorySource::new(documents.to_vec(), &IndexingPolicy::default(), memory).map_err(refused)?;
+    let patience = Patience { end: started + PAGE_TIME_MAX, cancellation: cancellation.clone() };
+    let oversight = Oversight::new(&*env.clock, &patience, Some(turn));
+    let world = World {
+        geometry: false,
+        functions: &NoUserFunctions,
+        env,
+        deadline: started + PAGE_PATIENCE,
+        spent: &|_| false,
+        helpers: 0,
+        oversight: &oversight,
+    };
+    let page = run(&compiled, &[&source], request, None, &world).map_err(refused)?;
+    let ending = Ending { cost: ReadCost::Single, env, started, times: Times::default() };
+    Ok(finish(page, &compiled, Vec::new(), ending))
+}
+
+/// Runs a query over the partitions it is about.
+fn query(
+    handle: &ContainerHandle,
+    request: &QueryRequest,
+    asker: &Asker,
+    env: &Env,
+    turn: &Turn,
+    cancellation: &Cancellation,
+) -> Result<QueryPage> {
+    let refused = |error| bad_query(&request.text, error);
+    let started = env.clock.elapsed();
+    let patience = Patience { end: started + PAGE_TIME_MAX, cancellation: cancellation.clone() };
+    let prepared = Prepared::new(handle, request, env, started + PAGE_PATIENCE, patience)?;
     let container = handle.container();
     let (definition, compiled) = (&prepared.definition, &prepared.compiled);
     let scopes = scope::narrow(definition, container, request, compiled)?;
@@ -240,10 +307,13 @@ fn query(handle: &ContainerHandle, request: &QueryRequest, asker: &Asker, env: &
     for scope in &scopes.scopes {
         let readers = scope::readers(container, scope, &asker.session, &cuts);
         let readers = readers.map_err(|error| handle.translate(error))?;
-        let source = |reader| ReaderSource::new(Arc::new(reader), asker.priority, env.clock.clone());
+        let source = |reader| {
+            ReaderSource::new(Arc::new(reader), asker.priority, env.clock.clone(), prepared.patience.clone())
+        };
         sources.extend(readers.into_iter().map(source));
     }
-    prepared.answer(handle, sources, request, asker.cost, asker.helpers, env)
+    let extent = Extent { cost: asker.cost, helpers: asker.helpers, turn: Some(turn) };
+    prepared.answer(handle, sources, request, extent, env)
 }
 
 /// Runs a query of a script in its logical partition: over what its transaction's snapshot holds, but for what the
@@ -257,15 +327,18 @@ pub(crate) fn query_inside(
     deadline: Duration,
 ) -> Result<QueryPage> {
     let deadline = deadline.min(env.clock.elapsed() + PAGE_PATIENCE);
-    let prepared = Prepared::new(handle, request, env, deadline)?;
+    // A script ends at its deadline, too; only a row that does not come to its end is cut off.
+    let patience = Patience { end: deadline + FUNCTION_GRACE, cancellation: Cancellation::default() };
+    let prepared = Prepared::new(handle, request, env, deadline, patience)?;
     // One row, wherever it is made.
     let is_constant = prepared.compiled.bound.sources.is_empty();
     let mut sources = Vec::new();
     if !is_constant {
         let deleted = transaction.deleted().clone();
-        sources.push(ReaderSource::without(transaction.snapshot(), deleted, env.clock.clone()));
+        let patience = prepared.patience.clone();
+        sources.push(ReaderSource::without(transaction.snapshot(), deleted, env.clock.clone(), patience));
     }
-    prepared.answer(handle, sources, request, cost, 0, env)
+    prepared.answer(handle, sources, request, Extent { cost, helpers: 0, turn: None }, env)
 }
 
 /// A query that was read, with what it needs of its container.
@@ -277,6 +350,17 @@ struct Prepared {
     functions: ContainerFunctions,
     /// When a page ends as far as it is.
     deadline: Duration,
+    /// When it ends wherever it is.
+    patience: Patience,
+}
+
+/// What a page may use.
+struct Extent<'t> {
+    cost: ReadCost,
+    /// How many other threads may help.
+    helpers: usize,
+    /// Its place among other queries, where it has one.
+    turn: Option<&'t Turn>,
 }
 
 impl Prepared {
@@ -285,6 +369,7 @@ impl Prepared {
         request: &QueryRequest,
         env: &Env,
         deadline: Duration,
+        patience: Patience,
     ) -> Result<Prepared> {
         let refused = |error| bad_query(&request.text, error);
         let started = env.clock.elapsed();
@@ -295,8 +380,9 @@ impl Prepared {
         let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
         let compile = env.clock.elapsed().saturating_sub(started);
         let functions =
-            ContainerFunctions::find(handle, &compiled.functions, env, deadline).map_err(refused)?;
-        Ok(Prepared { started, compile, definition, compiled, functions, deadline })
+            ContainerFunctions::find(handle, &compiled.functions, env, deadline, &patience.cancellation)
+                .map_err(refused)?;
+        Ok(Prepared { started, compile, definition, compiled, functions, deadline, patience })
     }
 
     fn answer(
@@ -304,10 +390,10 @@ impl Prepared {
         handle: &ContainerHandle,
         sources: Vec<ReaderSource>,
         request: &QueryRequest,
-        cost: ReadCost,
-        helpers: usize,
+        extent: Extent<'_>,
         env: &Env,
     ) -> Result<QueryPage> {
+        let Extent { cost, helpers, turn } = extent;
         let refused = |error| bad_query(&request.text, error);
         let positions = sources.iter().map(ReaderSource::position).collect();
         let resume = match &request.resume_filter {
@@ -319,12 +405,23 @@ impl Prepared {
             admission.ask_all(handle)?;
         }
         let function_places = self.compiled.functions.len();
-        let spent = |work: &Work| admission.is_spent(&counted(work, function_places));
+        let oversight = Oversight::new(&*env.clock, &self.patience, turn);
+        let spent = |work: &Work| admission.is_spent(&counted(work, oversight.steps(), function_places));
         let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
         let geometry = self.definition.geospatial == Some(GeospatialType::Geometry);
         let (functions, deadline) = (&self.functions, self.deadline);
-        let world = World { geometry, functions, env, deadline, spent: &spent, helpers };
-        let page = run(&self.compiled, &views, request, resume.as_ref(), &world).map_err(refused)?;
+        let world =
+            World { geometry, functions, env, deadline, spent: &spent, helpers, oversight: &oversight };
+        let page = match run(&self.compiled, &views, request, resume.as_ref(), &world) {
+            Ok(page) => page,
+            Err(error) if error.kind == armilla_query::ErrorKind::Postponed => return Err(refused(error)),
+            Err(error) => {
+                // What failed was computed all the same.
+                let charge = failure_charge(oversight.steps(), cost);
+                admission.spend(charge, env.clock.elapsed().saturating_sub(self.started));
+                return Err(Error { charge, ..refused(error) });
+            }
+        };
         // A page that ended before its first partition has nothing to show, and goes on nowhere else.
         if page.row_count == 0
             && page.work == page.work_before
@@ -356,6 +453,8 @@ struct World<'w> {
     spent: &'w dyn Fn(&Work) -> bool,
     /// How many other threads may help.
     helpers: usize,
+    /// Watches over it.
+    oversight: &'w Oversight<'w>,
 }
 
 fn run(
@@ -365,10 +464,11 @@ fn run(
     resume: Option<&ResumeFilter>,
     world: &World<'_>,
 ) -> armilla_query::Result<Page> {
-    let World { geometry, functions, env, deadline, spent, helpers } = *world;
+    let World { geometry, functions, env, deadline, spent, helpers, oversight } = *world;
     let expired = |work: &Work| env.clock.elapsed() >= deadline || spent(work);
     let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
-    let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired, helpers };
+    let watch = |steps| oversight.look(steps);
+    let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired, helpers, watch: &watch };
     let ticks = || env.clock.now_ms().saturating_mul(10_000);
     let random = || random(env);
     let environment =
@@ -394,8 +494,8 @@ struct Ending<'e> {
 
 fn finish(page: Page, compiled: &CompiledQuery, positions: Vec<Position>, ending: Ending<'_>) -> QueryPage {
     let Ending { cost, env, started, times } = ending;
-    let before = counted(&page.work_before, compiled.functions.len());
-    let charge = query_charge(&before, &counted(&page.work, compiled.functions.len()), cost);
+    let before = counted(&page.work_before, page.steps_before, compiled.functions.len());
+    let charge = query_charge(&before, &counted(&page.work, page.steps, compiled.functions.len()), cost);
     let metrics = QueryMetrics::new(&page, env.clock.elapsed().saturating_sub(started), times);
     QueryPage {
         plans: page.plans,
@@ -413,7 +513,7 @@ fn finish(page: Page, compiled: &CompiledQuery, positions: Vec<Position>, ending
 
 /// Adds to what a query counted the calls of user-defined functions: one for each place where one stands in the text
 /// and each item or row that was looked at. How many there really were depends on plans and pages.
-fn counted(work: &Work, function_places: usize) -> QueryWork {
+fn counted(work: &Work, steps: u64, function_places: usize) -> QueryWork {
     let looked_at = work.fetched + work.scanned + work.entries + work.join_tuples;
     QueryWork {
         partitions: work.partitions,
@@ -426,7 +526,16 @@ fn counted(work: &Work, function_places: usize) -> QueryWork {
         aggregate_rows: work.aggregate_rows,
         join_tuples: work.join_tuples,
         function_calls: function_places as u64 * looked_at,
+        steps,
     }
+}
+
+/// Returns what a query costs that failed after so many steps; nothing where it failed at once.
+fn failure_charge(steps: u64, cost: ReadCost) -> RequestUnits {
+    let one = QueryWork { partitions: 1, ..QueryWork::default() };
+    let charge = query_charge(&QueryWork::default(), &QueryWork { steps, ..one }, cost);
+    let usual = query_charge(&QueryWork::default(), &one, cost);
+    if charge > usual { charge } else { RequestUnits::ZERO }
 }
 
 /// Says what is wrong with a query in the words that clients know.
@@ -442,6 +551,7 @@ pub(crate) fn bad_query(text: &str, error: armilla_query::Error) -> Error {
             Error::new(ErrorKind::BadQuery, armilla_value::json::to_string(&Value::Object(object)))
         }
         Kind::TooLarge | Kind::Continuation | Kind::Unsupported => Error::invalid(error.message),
-        Kind::Source => Error::new(ErrorKind::Unavailable, error.message),
+        Kind::TimedOut => Error::new(ErrorKind::QueryTimeout, error.message),
+        Kind::Source | Kind::Cancelled | Kind::Postponed => Error::new(ErrorKind::Unavailable, error.message),
     }
 }

@@ -161,7 +161,12 @@ fn find<'s>(
 
 /// Checks what can be checked of a script before its container is looked at again, and compiles it where waiting for
 /// that holds up nobody else.
-async fn prepare(kind: ScriptKind, definition: &ScriptDefinition) -> Result<Program> {
+async fn prepare(
+    engine: &Engine,
+    container: &ContainerHandle,
+    kind: ScriptKind,
+    definition: &ScriptDefinition,
+) -> Result<Program> {
     check_id(kind.resource_kind(), &definition.id)?;
     match (kind, &definition.trigger) {
         (ScriptKind::Trigger, None) => {
@@ -177,8 +182,15 @@ async fn prepare(kind: ScriptKind, definition: &ScriptDefinition) -> Result<Prog
         }
         _ => {}
     }
+    // Compiling takes a process, as running does, so it waits for a turn as well.
+    let turns = (container.script_turns().next().await, engine.script_turns().next().await);
+    let (workers, owner) = (container.script_workers().clone(), container.script_owner());
     let body = definition.body.clone();
-    match tokio::task::spawn_blocking(move || Program::compile(&body)).await {
+    let compile = move || {
+        let _turns = turns;
+        Program::compile(&workers, owner, &body)
+    };
+    match tokio::task::spawn_blocking(compile).await {
         Ok(compiled) => compiled.map_err(|error| match error {
             ScriptError::Sandbox(_) => Error::new(ErrorKind::Unavailable, error.to_string()),
             error => {
@@ -207,10 +219,11 @@ impl Engine {
         kind: ScriptKind,
         definition: &ScriptDefinition,
     ) -> Result<Answer<Resource>> {
-        check(caller, Action::Write, &self.container(database, container)?.container)?;
-        let program = prepare(kind, definition).await?;
+        let owner = self.locate(&caller.access, database, container)?.container;
+        check(caller, Action::Write, &owner)?;
+        let program = prepare(self, &owner, kind, definition).await?;
         let mut writer = self.writer().await;
-        let owner = self.container(database, container)?.container;
+        let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
         {
             let scripts = owner.scripts().of(kind);
@@ -247,7 +260,7 @@ impl Engine {
         kind: ScriptKind,
         definition: &ScriptDefinition,
     ) -> Result<(Answer<Resource>, bool)> {
-        let Located { container: owner, by_rid } = self.container(database, container)?;
+        let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         let known = owner.scripts().of(kind).get(&definition.id).map(|found| found.rid.to_string());
         let Some(rid) = known else {
             return Ok((self.create_script(caller, database, container, kind, definition).await?, true));
@@ -268,7 +281,7 @@ impl Engine {
         script: &str,
         known: Option<crate::ETag>,
     ) -> Result<Answer<Resource>> {
-        let Located { container: owner, by_rid } = self.container(database, container)?;
+        let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Read, &owner)?;
         let scripts = owner.scripts().of(kind);
         let found = find(&scripts, kind, script, by_rid)?;
@@ -286,7 +299,7 @@ impl Engine {
         count_max: Option<usize>,
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
-        let owner = self.container(database, container)?.container;
+        let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Read, &owner)?;
         let scripts = owner.scripts().of(kind);
         let (page, continuation) = scripts.page(&Page::new(count_max, continuation)?);
@@ -306,10 +319,11 @@ impl Engine {
         definition: &ScriptDefinition,
         precondition: ResourcePrecondition,
     ) -> Result<Answer<Resource>> {
-        check(caller, Action::Write, &self.container(database, container)?.container)?;
-        let program = prepare(kind, definition).await?;
+        let owner = self.locate(&caller.access, database, container)?.container;
+        check(caller, Action::Write, &owner)?;
+        let program = prepare(self, &owner, kind, definition).await?;
         let mut writer = self.writer().await;
-        let Located { container: owner, by_rid } = self.container(database, container)?;
+        let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Write, &owner)?;
         let id = definition.id.as_str();
         let (rid, old_id) = {
@@ -345,7 +359,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         let mut writer = self.writer().await;
-        let Located { container: owner, by_rid } = self.container(database, container)?;
+        let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Write, &owner)?;
         let found = owner.scripts().find(kind, script, by_rid)?;
         precondition.check(etag(kind.resource_kind(), found.version))?;

@@ -2,6 +2,9 @@
 //!
 //! The text is `{signature};{content};` in URL-safe base64. The content is JSON; the signature is its HMAC-SHA256
 //! under a secret that the account makes once and keeps.
+//!
+//! A token is good until its end, also when its permission is deleted or changed before that, as with the service. It
+//! says when it was made, too: one that was made while the clock was ahead would live until the clock is there again.
 
 use armilla_value::PartitionKey;
 use armilla_value::rid::ContainerRid;
@@ -12,7 +15,7 @@ use ring::hmac;
 
 use crate::access::Grant;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::TOKEN_BYTES_MAX;
+use crate::limits::{TOKEN_BYTES_MAX, TOKEN_CLOCK_SECONDS_MAX};
 use crate::permissions::{mode_name, read_mode};
 
 /// Makes and checks tokens.
@@ -25,8 +28,8 @@ impl TokenMint {
         TokenMint { key: hmac::Key::new(hmac::HMAC_SHA256, secret) }
     }
 
-    /// Makes a token for a grant that ends at a time.
-    pub(crate) fn mint(&self, grant: &Grant, expires_seconds: i64) -> String {
+    /// Makes a token for a grant, from now on for some seconds.
+    pub(crate) fn mint(&self, grant: &Grant, now_seconds: i64, seconds: u32) -> String {
         let mut content = Object::default();
         content.insert("mode", mode_name(grant.mode));
         content.insert("container", grant.container.to_string());
@@ -36,7 +39,8 @@ impl TokenMint {
         if let Some(partition_key) = &grant.partition_key {
             content.insert("partitionKey", partition_key.to_json());
         }
-        content.insert("expires", expires_seconds);
+        content.insert("made", now_seconds);
+        content.insert("expires", now_seconds + i64::from(seconds));
         let content = json::to_string(&Value::Object(content));
         let signature = hmac::sign(&self.key, content.as_bytes());
         format!(
@@ -54,8 +58,14 @@ impl TokenMint {
                 "the resource token is damaged or was not made by this account",
             )
         })?;
-        let (grant, expires) = read(&content)
+        let (grant, [made, expires]) = read(&content)
             .ok_or_else(|| Error::new(ErrorKind::Unauthenticated, "the resource token cannot be read"))?;
+        if made > now_seconds.saturating_add(TOKEN_CLOCK_SECONDS_MAX) {
+            return Err(Error::new(
+                ErrorKind::Forbidden,
+                "the resource token was made while the clock of the server was ahead: read the permission again",
+            ));
+        }
         if now_seconds >= expires {
             return Err(Error::new(
                 ErrorKind::Forbidden,
@@ -78,7 +88,7 @@ impl TokenMint {
     }
 }
 
-fn read(content: &[u8]) -> Option<(Grant, i64)> {
+fn read(content: &[u8]) -> Option<(Grant, [i64; 2])> {
     let content = json::parse(content).ok()?;
     let text = |name: &str| content.get(name).and_then(Value::as_str);
     let partition_key = match text("partitionKey") {
@@ -91,5 +101,6 @@ fn read(content: &[u8]) -> Option<(Grant, i64)> {
         item: text("item").map(str::to_owned),
         partition_key,
     };
-    Some((grant, content.get("expires")?.as_i64()?))
+    let time = |name: &str| content.get(name)?.as_i64();
+    Some((grant, [time("made")?, time("expires")?]))
 }

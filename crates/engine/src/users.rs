@@ -87,6 +87,7 @@ impl Engine {
         database: &str,
         id: &str,
     ) -> Result<(Answer<Resource>, bool)> {
+        caller.access.check_account(Action::Write)?;
         let exists = self.tree().owner(database)?.users.contains(id);
         if exists {
             let replaced = self.replace_user(caller, database, id, id, ResourcePrecondition::None).await?;

@@ -76,6 +76,12 @@ impl SimulatedClock {
         SimulatedClock { state: Mutex::new(state) }
     }
 
+    /// Sets the time of day, as somebody may set that of a machine. How much time passes does not change by that.
+    pub fn set_ms(&self, now_ms: i64) {
+        let mut state = self.state.lock().expect("no panic while the clock is held");
+        state.start_ms = now_ms - state.now.as_millis() as i64;
+    }
+
     /// Moves time forward and wakes whoever waited for it.
     pub fn advance(&self, duration: Duration) {
         let mut state = self.state.lock().expect("no panic while the clock is held");

@@ -13,6 +13,16 @@ fn simulated_time_moves_only_when_told() {
     assert_eq!(env.clock.elapsed(), Duration::from_millis(1_500));
 }
 
+#[test]
+fn a_time_of_day_that_is_set_is_no_time_that_passes() {
+    let (env, clock) = Env::simulated(1);
+    clock.advance(Duration::from_secs(5));
+    clock.set_ms(1_000);
+    assert_eq!((env.clock.now_ms(), env.clock.elapsed()), (1_000, Duration::from_secs(5)));
+    clock.advance(Duration::from_secs(1));
+    assert_eq!((env.clock.now_ms(), env.clock.elapsed()), (2_000, Duration::from_secs(6)));
+}
+
 #[tokio::test]
 async fn simulated_sleepers_wake_in_time() {
     let (env, clock) = Env::simulated(1);

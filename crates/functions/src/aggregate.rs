@@ -117,6 +117,9 @@ enum State {
     Collected(Collected),
 }
 
+/// What a fingerprint takes in a set.
+const SEEN_BYTES: usize = 40;
+
 #[derive(Clone, Debug)]
 struct Collected {
     values: Vec<Value>,
@@ -143,6 +146,15 @@ impl Accumulator {
             }
         };
         Accumulator { aggregate, state }
+    }
+
+    /// Returns about how many bytes its state takes, as far as they grow with the rows.
+    pub fn weight_bytes(&self) -> usize {
+        match &self.state {
+            State::Count(_) | State::Sum { .. } => 0,
+            State::Extreme { value, .. } => value.as_str().map_or(0, str::len),
+            State::Collected(collected) => collected.bytes + collected.seen.len() * SEEN_BYTES,
+        }
     }
 
     /// Returns which aggregate this is.

@@ -10,6 +10,7 @@ use crate::aggregate::weight_bytes;
 use crate::datum::Datum;
 use crate::fingerprint::fingerprint;
 use crate::limits::RESULT_BYTES_MAX;
+use crate::meter::Meter;
 use crate::operators::{and, equals, or, order};
 
 fn array<'d, 'a>(args: &'d [Datum<'a>], index: usize) -> Option<&'d Datum<'a>> {
@@ -92,10 +93,13 @@ pub(crate) fn contains<'a>(args: &[Datum<'_>]) -> Option<Datum<'a>> {
 }
 
 /// Says whether an array holds all values; a false one decides, whatever the rest is.
-pub(crate) fn contains_all<'a>(args: &[Datum<'_>]) -> Option<Datum<'a>> {
+pub(crate) fn contains_all<'a>(args: &[Datum<'_>], meter: &Meter<'_>) -> Option<Datum<'a>> {
     let array = array(args, 0)?;
     let mut truth = Some(true);
     for value in &args[1..] {
+        if !meter.go_on(array.array_len()? as u64) {
+            return None;
+        }
         truth = and(truth, holds(array, value, false));
         if truth == Some(false) {
             break;
@@ -105,10 +109,13 @@ pub(crate) fn contains_all<'a>(args: &[Datum<'_>]) -> Option<Datum<'a>> {
 }
 
 /// Says whether an array holds one of the values; a true one decides, whatever the rest is.
-pub(crate) fn contains_any<'a>(args: &[Datum<'_>]) -> Option<Datum<'a>> {
+pub(crate) fn contains_any<'a>(args: &[Datum<'_>], meter: &Meter<'_>) -> Option<Datum<'a>> {
     let array = array(args, 0)?;
     let mut truth = Some(false);
     for value in &args[1..] {
+        if !meter.go_on(array.array_len()? as u64) {
+            return None;
+        }
         truth = or(truth, holds(array, value, false));
         if truth == Some(true) {
             break;

@@ -5,9 +5,13 @@
 //!
 //! Not here: DOCUMENTID, which needs the item behind its argument (`query`), text and vector search.
 
+use armilla_value::{Object, Value};
+
 use crate::datetime::Ticks;
 use crate::datum::{Datum, DatumKind};
 use crate::function::Function;
+use crate::limits::STEP_BYTES;
+use crate::meter::Meter;
 use crate::pattern_cache::PatternCache;
 use crate::{arrays, dates, math, shapes, strings};
 
@@ -27,11 +31,30 @@ pub struct CallContext<'c> {
     pub patterns: &'c PatternCache,
     /// Set where shapes lie in the plane instead of on the globe.
     pub geometry: bool,
+    /// What computing may take. Where it has stopped, results mean nothing.
+    pub meter: &'c Meter<'c>,
 }
 
 /// Computes a function of some arguments, whose number the caller has checked.
 pub fn call<'a>(function: Function, args: &[Datum<'a>], context: &CallContext<'_>) -> Datum<'a> {
+    // Nearly every function goes over its arguments once; those that do more say so themselves.
+    if !context.meter.go_over(args.iter().map(size_hint).sum()) {
+        return Datum::Undefined;
+    }
     evaluate(function, args, context).unwrap_or(Datum::Undefined)
+}
+
+/// Returns about how many bytes an argument has, without looking at what is inside of it.
+fn size_hint(datum: &Datum<'_>) -> usize {
+    match datum {
+        Datum::Str(text) => text.len(),
+        Datum::Node(node) => node.raw().len(),
+        Datum::Value(value) => {
+            STEP_BYTES
+                * value.as_array().map_or_else(|| value.as_object().map_or(0, Object::len), <[Value]>::len)
+        }
+        _ => 0,
+    }
 }
 
 /// Computes a function; `None` is undefined.
@@ -40,10 +63,10 @@ fn evaluate<'a>(function: Function, args: &[Datum<'a>], context: &CallContext<'_
     match function {
         F::Concat => strings::concat(args),
         F::Contains => strings::contains(args),
-        F::ContainsAllCi => strings::contains_all(args, true),
-        F::ContainsAllCs => strings::contains_all(args, false),
-        F::ContainsAnyCi => strings::contains_any(args, true),
-        F::ContainsAnyCs => strings::contains_any(args, false),
+        F::ContainsAllCi => strings::contains_all(args, true, context.meter),
+        F::ContainsAllCs => strings::contains_all(args, false, context.meter),
+        F::ContainsAnyCi => strings::contains_any(args, true, context.meter),
+        F::ContainsAnyCs => strings::contains_any(args, false, context.meter),
         F::EndsWith => strings::ends_with(args),
         F::StartsWith => strings::starts_with(args),
         F::StringEquals => strings::string_equals(args),
@@ -57,7 +80,7 @@ fn evaluate<'a>(function: Function, args: &[Datum<'a>], context: &CallContext<'_
         F::LTrim => strings::trim(args, true, false),
         F::RTrim => strings::trim(args, false, true),
         F::Trim => strings::trim(args, true, true),
-        F::RegexMatch => strings::regex_match(args, context.patterns),
+        F::RegexMatch => strings::regex_match(args, context.patterns, context.meter),
         F::Replace => strings::replace(args),
         F::Replicate => strings::replicate(args),
         F::Reverse => strings::reverse(args),
@@ -112,8 +135,8 @@ fn evaluate<'a>(function: Function, args: &[Datum<'a>], context: &CallContext<'_
         F::ArrayAvg => arrays::average(args),
         F::ArrayConcat => arrays::concat(args),
         F::ArrayContains => arrays::contains(args),
-        F::ArrayContainsAll => arrays::contains_all(args),
-        F::ArrayContainsAny => arrays::contains_any(args),
+        F::ArrayContainsAll => arrays::contains_all(args, context.meter),
+        F::ArrayContainsAny => arrays::contains_any(args, context.meter),
         F::ArrayLength => args.first()?.array_len().map(|count| Datum::Int(count as i64)),
         F::ArrayMax => arrays::extreme(args, std::cmp::Ordering::Greater),
         F::ArrayMedian => arrays::median(args),
@@ -166,11 +189,11 @@ fn evaluate<'a>(function: Function, args: &[Datum<'a>], context: &CallContext<'_
         F::Year => dates::fixed_part(args, crate::datetime::Part::Year),
 
         F::StArea => shapes::area(args, context.geometry),
-        F::StDistance => shapes::distance(args, context.geometry),
-        F::StIntersects => shapes::intersects(args, context.geometry),
+        F::StDistance => shapes::distance(args, context.geometry, context.meter),
+        F::StIntersects => shapes::intersects(args, context.geometry, context.meter),
         F::StIsValid => shapes::is_valid(args, context.geometry),
         F::StIsValidDetailed => shapes::is_valid_detailed(args, context.geometry),
-        F::StWithin => shapes::within(args, context.geometry),
+        F::StWithin => shapes::within(args, context.geometry, context.meter),
 
         F::DocumentId
         | F::FullTextContains

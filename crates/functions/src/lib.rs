@@ -6,6 +6,7 @@
 //! Invariants:
 //! * no operand or argument makes anything fail: what does not fit gives undefined;
 //! * every result has a bound on its size ([`limits`]), whatever the arguments are;
+//! * every loop takes steps of a [`Meter`], and ends without a result once it has stopped;
 //! * time and randomness come from the caller, in [`CallContext`].
 //!
 //! Not here: the syntax of calls (`sql`), name resolution and evaluation order (`query`), UDFs.
@@ -25,6 +26,7 @@ mod dates;
 mod fingerprint;
 mod function;
 mod math;
+pub mod meter;
 mod pattern_cache;
 mod shapes;
 mod strings;
@@ -39,4 +41,5 @@ pub use datum::{Datum, DatumKind};
 pub use fingerprint::fingerprint;
 pub use function::{Arity, Function};
 pub use like::{LikePattern, LikeShape};
+pub use meter::{Look, Meter, Stop};
 pub use pattern_cache::PatternCache;

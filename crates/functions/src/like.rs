@@ -5,10 +5,14 @@
 //! or last in a set are literal. A character is a code point.
 //!
 //! A pattern is cut at its `%` into segments that match a fixed number of characters each, so that taking every
-//! segment at the first place where it fits decides the match without going back.
+//! segment at the first place where it fits decides the match without going back. How that place is found: `find`.
+
+mod find;
 
 #[cfg(test)]
 mod tests;
+
+use crate::meter::Meter;
 
 /// A compiled pattern.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,14 +84,17 @@ impl LikePattern {
         LikePattern { segments, shape }
     }
 
-    /// Says whether the whole text matches.
-    pub fn matches(&self, text: &str) -> bool {
+    /// Says whether the whole text matches. Where the meter has stopped, the answer means nothing.
+    pub fn matches(&self, text: &str, meter: &Meter<'_>) -> bool {
+        if !meter.go_over(text.len()) {
+            return false;
+        }
         match &self.shape {
             LikeShape::Exact(exact) => text == exact,
             LikeShape::Prefix(prefix) => text.starts_with(prefix.as_str()),
             LikeShape::Suffix(suffix) => text.ends_with(suffix.as_str()),
             LikeShape::Contains(part) => text.contains(part.as_str()),
-            LikeShape::Other => self.matches_segments(text),
+            LikeShape::Other => self.matches_segments(text, meter),
         }
     }
 
@@ -104,7 +111,7 @@ impl LikePattern {
         }
     }
 
-    fn matches_segments(&self, text: &str) -> bool {
+    fn matches_segments(&self, text: &str, meter: &Meter<'_>) -> bool {
         let (first, others) = self.segments.split_first().expect("there is always a segment");
         let Some(consumed) = first.match_at(text) else {
             return false;
@@ -114,7 +121,7 @@ impl LikePattern {
             return rest.is_empty();
         };
         for segment in middle {
-            match segment.find_in(rest) {
+            match segment.find_in(rest, meter) {
                 Some(end) => rest = &rest[end..],
                 None => return false,
             }
@@ -148,20 +155,6 @@ impl Segment {
             };
         }
         Some(text.len() - rest.len())
-    }
-
-    /// Finds the first place in a text where the segment matches; returns where the match ends.
-    fn find_in(&self, text: &str) -> Option<usize> {
-        let mut start = 0;
-        loop {
-            if let Some(Part::Text(own)) = self.parts.first() {
-                start += text[start..].find(own.as_str())?;
-            }
-            if let Some(length) = self.match_at(&text[start..]) {
-                return Some(start + length);
-            }
-            start += text[start..].chars().next()?.len_utf8();
-        }
     }
 
     /// Says whether a text ends with the segment.

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use crate::datum::{Datum, DatumKind};
 use crate::like::LikePattern;
 use crate::limits::RESULT_BYTES_MAX;
+use crate::meter::Meter;
 
 mod equality;
 mod ordering;
@@ -230,9 +231,17 @@ pub fn between(operand: &Datum<'_>, low: &Datum<'_>, high: &Datum<'_>) -> Option
 }
 
 /// Matches a value against a pattern that is not known before: `x LIKE p ESCAPE e`.
-pub fn like(operand: &Datum<'_>, pattern: &Datum<'_>, escape: Option<char>) -> Option<bool> {
+pub fn like(
+    operand: &Datum<'_>,
+    pattern: &Datum<'_>,
+    escape: Option<char>,
+    meter: &Meter<'_>,
+) -> Option<bool> {
     let (operand, pattern) = (operand.as_str()?, pattern.as_str()?);
-    Some(LikePattern::new(pattern, escape).matches(operand))
+    if !meter.go_over(8 * pattern.len()) {
+        return None;
+    }
+    Some(LikePattern::new(pattern, escape).matches(operand, meter))
 }
 
 /// Reaches into an object by name or into an array by number: `o[expr]`.

@@ -5,6 +5,7 @@
 use armilla_value::{Object, Value};
 
 use crate::datum::Datum;
+use crate::meter::Meter;
 use crate::spatial::{self, Geometry, Invalid, Space};
 
 fn space(geometry: bool) -> Space {
@@ -25,21 +26,21 @@ fn shape(args: &[Datum<'_>], index: usize, space: Space) -> Option<Geometry> {
 }
 
 /// Returns the least distance of two shapes.
-pub(crate) fn distance<'a>(args: &[Datum<'_>], geometry: bool) -> Option<Datum<'a>> {
+pub(crate) fn distance<'a>(args: &[Datum<'_>], geometry: bool, meter: &Meter<'_>) -> Option<Datum<'a>> {
     let space = space(geometry);
-    spatial::distance(&shape(args, 0, space)?, &shape(args, 1, space)?, space).map(Datum::Double)
+    spatial::distance(&shape(args, 0, space)?, &shape(args, 1, space)?, space, meter).map(Datum::Double)
 }
 
 /// Says whether a shape lies in another.
-pub(crate) fn within<'a>(args: &[Datum<'_>], geometry: bool) -> Option<Datum<'a>> {
+pub(crate) fn within<'a>(args: &[Datum<'_>], geometry: bool, meter: &Meter<'_>) -> Option<Datum<'a>> {
     let space = space(geometry);
-    Some(Datum::Bool(spatial::within(&shape(args, 0, space)?, &shape(args, 1, space)?, space)))
+    Some(Datum::Bool(spatial::within(&shape(args, 0, space)?, &shape(args, 1, space)?, space, meter)))
 }
 
 /// Says whether two shapes meet.
-pub(crate) fn intersects<'a>(args: &[Datum<'_>], geometry: bool) -> Option<Datum<'a>> {
+pub(crate) fn intersects<'a>(args: &[Datum<'_>], geometry: bool, meter: &Meter<'_>) -> Option<Datum<'a>> {
     let space = space(geometry);
-    Some(Datum::Bool(spatial::intersects(&shape(args, 0, space)?, &shape(args, 1, space)?, space)))
+    Some(Datum::Bool(spatial::intersects(&shape(args, 0, space)?, &shape(args, 1, space)?, space, meter)))
 }
 
 /// Returns the area of a shape.

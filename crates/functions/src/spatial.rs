@@ -10,7 +10,8 @@
 //! * a [`Geometry`] is valid in the space it was read for; nothing here fails on one;
 //! * on the globe the inside of an outer ring is to its left, so a clockwise ring is the rest of the globe;
 //!   holes and all rings in the plane mean the same in both directions;
-//! * what lies closer to an edge than rounding can tell lies on it.
+//! * what lies closer to an edge than rounding can tell lies on it;
+//! * every search among edges takes steps of a meter; where that has stopped, the answer means nothing.
 //!
 //! Rings that cross themselves are not looked for; the answers about them are some answers, always the same.
 //!
@@ -36,6 +37,8 @@ use std::fmt;
 use globe::Globe;
 use plane::Plane;
 use shape::Shape;
+
+use crate::meter::Meter;
 
 pub use limits::{GEOMETRY_POINTS_MAX, PLANE_COORDINATE_MAX, POLYGON_POINTS_MAX};
 
@@ -93,47 +96,47 @@ impl fmt::Display for Invalid {
 impl std::error::Error for Invalid {}
 
 /// Returns the least distance between two shapes, 0 where they meet; `None` if no double holds it.
-pub fn distance(left: &Geometry, right: &Geometry, space: Space) -> Option<f64> {
+pub fn distance(left: &Geometry, right: &Geometry, space: Space, meter: &Meter<'_>) -> Option<f64> {
     let distance = match space {
         Space::Geography => match (left, right) {
             (Geometry::Point(left), Geometry::Point(right)) => globe::geodesic_metres(*left, *right),
             _ => {
                 let globe = Globe::new();
-                measure::distance(&globe, &Shape::new(left, &globe), &Shape::new(right, &globe))
+                measure::distance(&globe, &Shape::new(left, &globe, meter), &Shape::new(right, &globe, meter))
             }
         },
         Space::Geometry => {
             let plane = Plane::holding(&[left, right]);
-            measure::distance(&plane, &Shape::new(left, &plane), &Shape::new(right, &plane))
+            measure::distance(&plane, &Shape::new(left, &plane, meter), &Shape::new(right, &plane, meter))
         }
     };
     distance.is_finite().then_some(distance)
 }
 
 /// Says whether the first shape lies in the second and not merely on its boundary.
-pub fn within(inner: &Geometry, outer: &Geometry, space: Space) -> bool {
+pub fn within(inner: &Geometry, outer: &Geometry, space: Space, meter: &Meter<'_>) -> bool {
     match space {
         Space::Geography => {
             let globe = Globe::new();
-            relate::within(&globe, &Shape::new(inner, &globe), &Shape::new(outer, &globe))
+            relate::within(&globe, &Shape::new(inner, &globe, meter), &Shape::new(outer, &globe, meter))
         }
         Space::Geometry => {
             let plane = Plane::holding(&[inner, outer]);
-            relate::within(&plane, &Shape::new(inner, &plane), &Shape::new(outer, &plane))
+            relate::within(&plane, &Shape::new(inner, &plane, meter), &Shape::new(outer, &plane, meter))
         }
     }
 }
 
 /// Says whether two shapes have a point in common, be it of their boundaries.
-pub fn intersects(left: &Geometry, right: &Geometry, space: Space) -> bool {
+pub fn intersects(left: &Geometry, right: &Geometry, space: Space, meter: &Meter<'_>) -> bool {
     match space {
         Space::Geography => {
             let globe = Globe::new();
-            relate::intersects(&globe, &Shape::new(left, &globe), &Shape::new(right, &globe))
+            relate::intersects(&globe, &Shape::new(left, &globe, meter), &Shape::new(right, &globe, meter))
         }
         Space::Geometry => {
             let plane = Plane::holding(&[left, right]);
-            relate::intersects(&plane, &Shape::new(left, &plane), &Shape::new(right, &plane))
+            relate::intersects(&plane, &Shape::new(left, &plane, meter), &Shape::new(right, &plane, meter))
         }
     }
 }

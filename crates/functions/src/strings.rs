@@ -5,8 +5,10 @@ use std::collections::HashSet;
 
 use armilla_value::{Value, json};
 
+use crate::aggregate::weight_bytes;
 use crate::datum::{Datum, DatumKind, write_double};
-use crate::limits::{REPLICATE_UNITS_MAX, RESULT_BYTES_MAX, SCAN_NEEDLE_BYTES_MAX};
+use crate::limits::{PARSED_BYTES_MAX, REPLICATE_UNITS_MAX, RESULT_BYTES_MAX, SCAN_NEEDLE_BYTES_MAX};
+use crate::meter::Meter;
 use crate::operators::{and, or};
 use crate::pattern_cache::PatternCache;
 use crate::{case, units};
@@ -70,10 +72,17 @@ pub(crate) fn string_equals<'a>(args: &[Datum<'_>]) -> Option<Datum<'a>> {
 }
 
 /// Says whether a string contains all others; a false one decides, whatever the rest is.
-pub(crate) fn contains_all<'a>(args: &[Datum<'_>], ignoring_case: bool) -> Option<Datum<'a>> {
+pub(crate) fn contains_all<'a>(
+    args: &[Datum<'_>],
+    ignoring_case: bool,
+    meter: &Meter<'_>,
+) -> Option<Datum<'a>> {
     let text = text(args, 0)?;
     let mut truth = Some(true);
     for part in &args[1..] {
+        if !meter.go_over(text.len()) {
+            return None;
+        }
         truth = and(truth, contains_part(text, part, ignoring_case));
         if truth == Some(false) {
             break;
@@ -83,10 +92,17 @@ pub(crate) fn contains_all<'a>(args: &[Datum<'_>], ignoring_case: bool) -> Optio
 }
 
 /// Says whether a string contains one of the others; a true one decides, whatever the rest is.
-pub(crate) fn contains_any<'a>(args: &[Datum<'_>], ignoring_case: bool) -> Option<Datum<'a>> {
+pub(crate) fn contains_any<'a>(
+    args: &[Datum<'_>],
+    ignoring_case: bool,
+    meter: &Meter<'_>,
+) -> Option<Datum<'a>> {
     let text = text(args, 0)?;
     let mut truth = Some(false);
     for part in &args[1..] {
+        if !meter.go_over(text.len()) {
+            return None;
+        }
         truth = or(truth, contains_part(text, part, ignoring_case));
         if truth == Some(true) {
             break;
@@ -208,13 +224,17 @@ fn strip<'a>(text: &Cow<'a, str>, start: bool, end: bool, strips: impl Fn(char) 
 }
 
 /// Searches with a regular expression.
-pub(crate) fn regex_match<'a>(args: &[Datum<'_>], patterns: &PatternCache) -> Option<Datum<'a>> {
+pub(crate) fn regex_match<'a>(
+    args: &[Datum<'_>],
+    patterns: &PatternCache,
+    meter: &Meter<'_>,
+) -> Option<Datum<'a>> {
     let (text, pattern) = (text(args, 0)?, text(args, 1)?);
     let modifiers = match args.get(2) {
         Some(modifiers) => modifiers.as_str()?,
         None => "",
     };
-    patterns.is_match(text, pattern, modifiers).map(Datum::Bool)
+    patterns.is_match(text, pattern, modifiers, meter).map(Datum::Bool)
 }
 
 /// Replaces every occurrence; an empty search string finds nothing.
@@ -273,7 +293,16 @@ pub(crate) fn string_split<'a>(args: &[Datum<'_>]) -> Option<Datum<'a>> {
     if separator.is_empty() {
         return Some(vec![Value::from(&**text)].into());
     }
-    Some(text.split(&**separator).map(Value::from).collect::<Vec<_>>().into())
+    let mut parts = Vec::new();
+    let mut bytes = text.len();
+    for part in text.split(&**separator) {
+        bytes += size_of::<Value>();
+        if bytes > RESULT_BYTES_MAX {
+            return None;
+        }
+        parts.push(Value::from(part));
+    }
+    Some(parts.into())
 }
 
 /// Writes any value as text.
@@ -291,7 +320,13 @@ pub(crate) fn to_string<'a>(args: &[Datum<'a>]) -> Option<Datum<'a>> {
             String::from_utf8(digits).expect("digits are ASCII").into()
         }
         Datum::Node(node) => Datum::text(node.raw()),
-        Datum::Int(_) | Datum::Value(_) => datum.to_json().into(),
+        Datum::Int(_) => datum.to_json().into(),
+        // Text inside of text inside of text doubles its marks each time.
+        Datum::Value(_) if weight_bytes(datum) > RESULT_BYTES_MAX => return None,
+        Datum::Value(_) => {
+            let json = datum.to_json();
+            return (json.len() <= RESULT_BYTES_MAX).then(|| json.into());
+        }
     })
 }
 
@@ -308,7 +343,7 @@ pub(crate) fn parse_as<'a>(args: &[Datum<'_>], kind: DatumKind) -> Option<Datum<
         DatumKind::Number => matches!(first, b'-' | b'0'..=b'9'),
         _ => false,
     };
-    if !begins {
+    if !begins || text.len() > PARSED_BYTES_MAX {
         return None;
     }
     let datum = Datum::from_owned(json::parse(text.as_bytes()).ok()?);

@@ -1,7 +1,7 @@
 //! The file that says in which format a folder is written.
 //!
 //! It is read before the engine touches anything, so that a folder of a newer version is refused, not
-//! misread. One line: `armilla-store <format> <durability>`. The durability is that of the store which wrote
+//! misread. One line: `armilla-store <format> <durability>`. Since format 2 there is a manifest beside it (`manifest`). The durability is that of the store which wrote
 //! last: it says how much of a journal's end may be missing after a crash.
 
 use std::fs::File;
@@ -12,17 +12,29 @@ use armilla_kv::{Durability, Error, ErrorKind, Result};
 
 use crate::failure;
 
-/// The format that this version reads and writes.
-pub(crate) const FORMAT: u32 = 1;
+/// The format that this version writes. It reads those before as well.
+pub(crate) const FORMAT: u32 = 2;
 
-const FILE: &str = "store.format";
+/// The first format with a manifest.
+pub(crate) const WITH_MANIFEST: u32 = 2;
 
-/// Reads the file. Returns with which durability the folder was written last, or nothing for a new folder.
-pub(crate) fn read(folder: &Path) -> Result<Option<Durability>> {
+pub(crate) const FILE: &str = "store.format";
+
+/// What the file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) format: u32,
+    /// With which durability the folder was written last.
+    pub(crate) durability: Durability,
+}
+
+/// Reads the file. Returns nothing for a new folder.
+pub(crate) fn read(folder: &Path) -> Result<Option<Written>> {
     let path = folder.join(FILE);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => String::new(),
         Err(error) => return Err(failure::of_file("read", &path, &error)),
     };
     let mut words = text.split_whitespace();
@@ -37,8 +49,8 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Durability>> {
         ));
     }
     match words.next() {
-        Some("strict") => Ok(Some(Durability::Strict)),
-        Some("relaxed") => Ok(Some(Durability::Relaxed)),
+        Some("strict") if format > 0 => Ok(Some(Written { format, durability: Durability::Strict })),
+        Some("relaxed") if format > 0 => Ok(Some(Written { format, durability: Durability::Relaxed })),
         _ => Err(Error::new(ErrorKind::Corrupt, format!("{} names no durability", path.display()))),
     }
 }
@@ -76,7 +88,7 @@ mod tests {
         assert_eq!(read(folder.path()).unwrap(), None);
         for durability in [Durability::Strict, Durability::Relaxed] {
             write(folder.path(), durability).unwrap();
-            assert_eq!(read(folder.path()).unwrap(), Some(durability));
+            assert_eq!(read(folder.path()).unwrap(), Some(Written { format: FORMAT, durability }));
         }
     }
 
@@ -84,8 +96,9 @@ mod tests {
     fn other_texts_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (text, kind) in [
-            ("armilla-store 2 strict", ErrorKind::NewerFormat),
+            ("armilla-store 3 strict", ErrorKind::NewerFormat),
             ("armilla-store 4294967295 whatever", ErrorKind::NewerFormat),
+            ("armilla-store 0 strict", ErrorKind::Corrupt),
             ("armilla-store 1 lazy", ErrorKind::Corrupt),
             ("armilla-store one strict", ErrorKind::Corrupt),
             ("", ErrorKind::Corrupt),

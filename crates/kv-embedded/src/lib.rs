@@ -13,31 +13,49 @@
 //! commit it may show half a batch, and its idea of the newest visible moment may run ahead of a batch
 //! that is still being applied. They read at the moment published last, which lies between two commits.
 //!
-//! Starting. Before the engine sees them, its journals are checked (`journal`): a torn end is cut off, and
-//! damage before the end, which the engine would mistake for the end, is reported as corruption.
+//! Starting. The engine deletes what it does not know and begins anew where a file is missing. So before it sees a folder,
+//! everything in it is held against an account of our own (`examine`): the manifest, which says what must be there, and the
+//! acknowledged mark, which tells an unfinished write at the end of a journal from the loss of acknowledged ones. A folder
+//! that is not whole is refused, and stays as it is.
+//!
+//! Failing. After a failed write the store refuses more until there is room again, and then goes on (`recovery`).
 
+mod compare;
 mod completion;
+mod copy;
+mod engine;
+mod examine;
 mod failure;
 mod format;
 mod journal;
 mod keys;
 mod limits;
+mod manifest;
+mod mark;
+mod moment;
 mod open;
 mod options;
 mod priority;
 mod queue;
 mod reclaim;
 mod records;
+mod recovery;
 mod replaced;
 mod retired;
+mod salvage;
 mod shared;
+mod sorted;
 mod space;
 mod spaces;
 mod stats;
 mod store;
+mod survey;
 mod time;
 mod view;
+mod watch;
 mod writer;
 
 pub use options::Options;
+pub use salvage::{Loss, Salvaged};
 pub use store::EmbeddedStore;
+pub use survey::Finding;

@@ -54,6 +54,45 @@ pub(crate) const SLOW_BYTES_PER_SECOND: (u64, u64) = (96 * 1024 * 1024, 4 * 1024
 /// Longest time that one group is held back to slow down those behind it.
 pub(crate) const SLOW_PAUSE_MAX: Duration = Duration::from_millis(250);
 
+/// Bytes of entries that are written at once to the new store when a damaged one is saved.
+pub(crate) const SALVAGE_BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// Longest manifest that is read, in bytes. A sorted file takes some 80 of them.
+pub(crate) const MANIFEST_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Longest list of sorted files of the engine's that is read, in bytes. A sorted file takes 33 of them.
+pub(crate) const ENGINE_LIST_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Bytes of the end of a sorted file that are compared at every start.
+pub(crate) const TABLE_TAIL_BYTES: u64 = 4 * 1024;
+
+/// Findings that a refusal to open a folder tells of; `check` tells of all.
+pub(crate) const FINDINGS_TOLD_MAX: usize = 5;
+
+/// How long the manifest may stay behind the engine's files.
+pub(crate) const WATCH_PERIOD: Duration = Duration::from_secs(2);
+
+/// Looks without anything new after which only work of the engine is a reason to look again.
+pub(crate) const WATCH_LOOKS_IN_VAIN_MAX: u32 = 5;
+
+/// How soon after a failed write it is tried whether there is room again. Doubles with every failure that follows soon.
+pub(crate) const RECOVERY_PERIOD_MIN: Duration = Duration::from_millis(500);
+
+/// The longest time between two attempts.
+pub(crate) const RECOVERY_PERIOD_MAX: Duration = Duration::from_secs(30);
+
+/// A failure so soon after a recovery makes the next attempt wait longer.
+pub(crate) const RECOVERY_TRUST_PERIOD: Duration = Duration::from_secs(60);
+
+/// Bytes that must be free on the disk, beyond what is buffered, before the store goes on after a failure.
+pub(crate) const RECOVERY_FREE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Descriptors that must be free before the store goes on after a failure.
+pub(crate) const RECOVERY_FREE_DESCRIPTORS: usize = 24;
+
+/// How often it is looked whether the last reader has let go of an engine that is to be replaced.
+pub(crate) const RECOVERY_POLL_PERIOD: Duration = Duration::from_millis(1);
+
 /// Bytes that an operation takes in the queue and in the journal beside its key and its value.
 pub(crate) const OP_OVERHEAD_BYTES: usize = 40;
 

@@ -1,101 +1,184 @@
-//! Opening a folder: lock, format, journals, engine, records.
+//! Opening a folder: lock, examination, engine, mark, manifest.
 
 use std::fs::{File, TryLockError};
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::sync::Arc;
 
 use armilla_kv::{Error, ErrorKind, Result};
-use fjall::{AbstractTree, CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode};
 
+use crate::copy;
+use crate::engine::{Background, Engine};
+use crate::examine::{Examined, Whole, examine, refusal};
 use crate::failure;
 use crate::format;
 use crate::journal;
-use crate::options::{KEYSPACE_NAMES, KEYSPACES, Options, RECORDS, layout};
-use crate::priority::Workers;
+use crate::manifest::{self, Manifest, State};
+use crate::mark::{self, Mark};
+use crate::options::Options;
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::records;
 use crate::replaced::Replaced;
 use crate::retired::Retired;
-use crate::shared::Shared;
+use crate::shared::{Keeps, Shared};
 use crate::spaces::Spaces;
 use crate::stats::Counters;
+use crate::survey::{self, Depth, ENGINE_FOLDER};
 use crate::view::View;
-
-/// Folder of the engine inside the store's folder.
-const ENGINE_FOLDER: &str = "fjall";
-
-/// File that the engine writes last when it makes a database.
-const ENGINE_MARKER: &str = "version";
+use crate::watch::Watch;
 
 const LOCK_FILE: &str = "store.lock";
 
-/// Opens a folder. Returns the store and the number of its newest group.
-pub(crate) fn open(path: &Path, options: Options) -> Result<(Shared, u64)> {
+/// What opening a folder yields beside the store itself.
+pub(crate) struct Opened {
+    pub(crate) shared: Shared,
+    pub(crate) files: Files,
+}
+
+/// The files of a store, open.
+pub(crate) struct Files {
+    pub(crate) engine: Arc<Engine>,
+    /// Nothing for a copy, which nobody opens again.
+    pub(crate) mark: Option<Mark>,
+    /// Number of the newest group.
+    pub(crate) group: u64,
+}
+
+/// Opens a folder.
+pub(crate) fn open(path: &Path, options: Options) -> Result<Opened> {
     std::fs::create_dir_all(path).map_err(|error| failure::of_file("make the folder", path, &error))?;
-    let lock = lock(path)?;
-    let engine_path = path.join(ENGINE_FOLDER);
-    let written_with = format::read(path)?;
-    let exists = engine_path
-        .join(ENGINE_MARKER)
-        .try_exists()
-        .map_err(|error| failure::of_file("look into", &engine_path, &error))?;
-    let journaled = match (written_with, exists) {
-        (Some(durability), true) => journal::repair(&engine_path, durability)?,
-        (None, true) => {
-            let message = format!("{} holds data but no format file", path.display());
-            return Err(Error::new(ErrorKind::Corrupt, message));
+    let lock = lock(path, Existing::OrMade)?;
+    let (files, loaded, manifest) = open_files(path, &options)?;
+    let watch = Watch::new(Some(manifest));
+    Ok(opened(path, options, Keeps::Lock(lock), files, loaded, watch))
+}
+
+/// Opens a copy of a folder, which is whole and stays as it is. Nothing that is written reaches the folder itself.
+pub(crate) fn open_copy(path: &Path, scratch: &Path, options: Options) -> Result<Opened> {
+    // Held until the copy is made: afterwards only sorted files are read, and those only if nobody else has opened it.
+    let lock = lock(path, Existing::Only)?;
+    let whole = match examine(path, Depth::Known, &mut |_, _| {})? {
+        Examined::Older(whole) | Examined::Known(whole) => whole,
+        Examined::New => {
+            return Err(Error::new(ErrorKind::Corrupt, format!("{} holds no store", path.display())));
         }
-        (_, false) => {
-            remove_unfinished(&engine_path)?;
-            None
-        }
+        Examined::Damaged(findings) => return Err(refusal(path, &findings)),
     };
-    if written_with != Some(options.durability) {
-        format::write(path, options.durability)?;
-    }
-    let workers = Workers::now();
-    let (db, keyspaces) = open_engine(&engine_path, &options)?;
-    workers.let_new_ones_stand_back(options.worker_threads);
-    check_groups(&keyspaces, path)?;
-    let loaded = records::load(&db.snapshot(), &keyspaces[RECORDS])?;
-    let group = match (loaded.group, journaled) {
-        // A sorted file may hold the newest group's record while the rest of that group is in the journal alone.
-        (Some(group), Some(journaled)) if journaled < group => {
-            return Err(Error::new(
-                ErrorKind::Corrupt,
-                format!("the journal in {} ends at group {journaled}, before group {group}", path.display()),
-            ));
-        }
-        (Some(group), _) => group,
-        (None, _) => write_first_group(&db, &keyspaces)?,
-    };
+    let (copy, engine_path) = copy::make(path, scratch, &whole.survey)?;
+    let (engine, loaded) = Engine::open(&engine_path, &options, Background::Resting)?;
+    let files = Files { engine: Arc::new(engine), mark: None, group: loaded.group.unwrap_or(0) };
+    let folder = copy.path().to_path_buf();
+    Ok(opened(&folder, options, Keeps::Copy { _copy: copy, _lock: lock }, files, loaded, Watch::new(None)))
+}
+
+fn opened(
+    path: &Path,
+    options: Options,
+    keeps: Keeps,
+    files: Files,
+    loaded: records::Loaded,
+    watch: Watch,
+) -> Opened {
     let shared = Shared {
         spaces: Spaces::new(loaded.dropped),
         queue: Queue::new(options.queue_bytes_max),
         reclaim: Reclaim::new(loaded.to_reclaim, loaded.gone),
         retired: Retired::default(),
         replaced: Replaced::default(),
+        watch,
         counters: Counters::default(),
-        view: View::new(&db),
+        view: View::new(&files.engine),
         options,
-        keyspaces,
-        db,
-        engine_path,
-        _lock: lock,
+        folder: path.to_path_buf(),
+        engine_path: path.join(ENGINE_FOLDER),
+        keeps,
     };
-    Ok((shared, group))
+    Opened { shared, files }
 }
 
-fn lock(path: &Path) -> Result<File> {
+/// Examines a folder that is locked, and opens the engine in it. Returns what the manifest now says.
+pub(crate) fn open_files(folder: &Path, options: &Options) -> Result<(Files, records::Loaded, Manifest)> {
+    let engine_path = folder.join(ENGINE_FOLDER);
+    let written = match examine(folder, Depth::Known, &mut |_, _| {})? {
+        Examined::Damaged(findings) => return Err(refusal(folder, &findings)),
+        Examined::New => return make(folder, options),
+        Examined::Older(whole) | Examined::Known(whole) => ready(folder, &whole)?,
+    };
+    // Last: until it is written, a program without manifests can go on as well.
+    let this = format::Written { format: format::FORMAT, durability: options.durability };
+    if format::read(folder)? != Some(this) {
+        format::write(folder, options.durability)?;
+    }
+    make_engine_lock(&engine_path)?;
+    let (engine, loaded) = Engine::open(&engine_path, options, Background::Working)?;
+    let group = loaded.group.unwrap_or(0);
+    // One that cannot be read was found to be needless by the comparison, after a clean end.
+    let acknowledged = mark::read(folder).unwrap_or_default();
+    if let Some(acknowledged) = acknowledged.filter(|acknowledged| *acknowledged > group) {
+        let message =
+            format!("the engine found commits up to group {group}, {acknowledged} were acknowledged");
+        return Err(Error::new(ErrorKind::Corrupt, message));
+    }
+    let mark = Mark::open(folder, group)?;
+    Ok((Files { engine: Arc::new(engine), mark: Some(mark), group }, loaded, written))
+}
+
+/// Cuts off what a crash left, and writes the manifest of a store that is open. Returns it.
+fn ready(folder: &Path, whole: &Whole) -> Result<Manifest> {
+    journal::cut_torn_end(&whole.survey.journals)?;
+    let manifest = whole.survey.manifest(State::Open, whole.manifest.as_ref());
+    if whole.manifest.is_none() {
+        // The first mark before the first manifest, which asks for it. What is in the journals counts as acknowledged.
+        Mark::open(folder, whole.survey.newest_group())?;
+    }
+    manifest::write(folder, &manifest)?;
+    Ok(manifest)
+}
+
+/// Makes a store where there is none.
+fn make(folder: &Path, options: &Options) -> Result<(Files, records::Loaded, Manifest)> {
+    let engine_path = folder.join(ENGINE_FOLDER);
+    remove_unfinished(&engine_path)?;
+    manifest::write(folder, &Manifest::new())?;
+    format::write(folder, options.durability)?;
+    let (engine, loaded) = Engine::open(&engine_path, options, Background::Working)?;
+    let group = loaded.group.unwrap_or(0);
+    let mark = Mark::open(folder, group)?;
+    let survey = survey::survey(folder, None, options.durability, Depth::Known, &mut |_, _| {})?;
+    if !survey.findings.is_empty() {
+        return Err(refusal(folder, &survey.findings));
+    }
+    let manifest = survey.manifest(State::Open, None);
+    manifest::write(folder, &manifest)?;
+    Ok((Files { engine: Arc::new(engine), mark: Some(mark), group }, loaded, manifest))
+}
+
+/// Whether a lock file may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// It is made if it is not there.
+    OrMade,
+    /// It is used if it is there, and not written to.
+    Only,
+}
+
+/// Takes the lock on a folder.
+pub(crate) fn lock(path: &Path, existing: Existing) -> Result<File> {
     let lock_path = path.join(LOCK_FILE);
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&lock_path)
-        .map_err(|error| failure::of_file("open", &lock_path, &error))?;
-    match file.try_lock() {
+    let opened = match existing {
+        Existing::OrMade => File::options().create(true).truncate(false).write(true).open(&lock_path),
+        // A folder without the file is open nowhere. Holding the folder itself costs nothing and says nothing.
+        Existing::Only => File::open(&lock_path).or_else(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => File::open(path),
+            _ => Err(error),
+        }),
+    };
+    let file = opened.map_err(|error| failure::of_file("open", &lock_path, &error))?;
+    let taken = match existing {
+        Existing::OrMade => file.try_lock(),
+        Existing::Only => file.try_lock_shared(),
+    };
+    match taken {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             let message = format!("the store in {} is open in another process", path.display());
@@ -115,61 +198,9 @@ fn remove_unfinished(engine_path: &Path) -> Result<()> {
     }
 }
 
-fn open_engine(engine_path: &Path, options: &Options) -> Result<(Database, [Keyspace; KEYSPACES])> {
-    // The engine asserts in places where damaged files can lead it. A panic there is a finding about the
-    // files, not about this process.
-    let opened = std::panic::catch_unwind(AssertUnwindSafe(|| -> fjall::Result<_> {
-        let db = Database::builder(engine_path)
-            .cache_size(options.block_cache_bytes)
-            .max_journaling_size(options.journal_bytes_max)
-            .max_cached_files(Some(options.cached_files_max))
-            .worker_threads(options.worker_threads)
-            // A replay compresses every long value again to compare sums, which costs as much as the replay
-            // itself and binds the journal to one version of the compressor.
-            .journal_compression(CompressionType::None)
-            .open()?;
-        let mut keyspaces = Vec::with_capacity(KEYSPACES);
-        for (index, name) in KEYSPACE_NAMES.iter().enumerate() {
-            keyspaces.push(db.keyspace(name, || layout(index))?);
-        }
-        Ok((db, keyspaces))
-    }));
-    let (db, keyspaces) = match opened {
-        Ok(opened) => opened.map_err(|error| failure::of_open(&error, engine_path))?,
-        Err(_) => {
-            let message = format!("the engine gave up on the files in {}", engine_path.display());
-            return Err(Error::new(ErrorKind::Corrupt, message));
-        }
-    };
-    let keyspaces: [Keyspace; KEYSPACES] =
-        keyspaces.try_into().map_err(|_| Error::new(ErrorKind::Corrupt, "the engine lost a keyspace"))?;
-    Ok((db, keyspaces))
-}
-
-/// Checks that no keyspace holds anything newer than the newest group: see [`records::GROUP`].
-fn check_groups(keyspaces: &[Keyspace; KEYSPACES], path: &Path) -> Result<()> {
-    let newest_group = records::group_sequence(&keyspaces[RECORDS])?;
-    for (keyspace, name) in keyspaces.iter().zip(KEYSPACE_NAMES) {
-        let newest_entry = keyspace.tree.get_highest_persisted_seqno();
-        if newest_entry > newest_group {
-            return Err(Error::new(
-                ErrorKind::Corrupt,
-                format!(
-                    "the journal in {} ends before data that family {name} already holds",
-                    path.display()
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn write_first_group(db: &Database, keyspaces: &[Keyspace; KEYSPACES]) -> Result<u64> {
-    let first = records::group(0);
-    let mut batch = OwnedWriteBatch::with_capacity(db.clone(), 1).durability(Some(PersistMode::SyncAll));
-    batch.insert(&keyspaces[RECORDS], first.key, first.value.unwrap_or_default());
-    batch.commit().map_err(|error| {
-        Error::new(ErrorKind::Io, format!("cannot write to the new store: {}", failure::message(&error)))
-    })?;
-    Ok(0)
+/// Makes the engine's lock file if it is not there. It holds nothing, and the engine would not start without it.
+fn make_engine_lock(engine_path: &Path) -> Result<()> {
+    let path = engine_path.join("lock");
+    let made = File::options().create(true).append(true).open(&path);
+    made.map(|_| ()).map_err(|error| failure::of_file("make", &path, &error))
 }

@@ -53,6 +53,8 @@ struct Inner {
     bytes: usize,
     /// Why nothing may be added any more.
     refusal: Option<Error>,
+    /// Why nothing may be added at present.
+    trouble: Option<Error>,
 }
 
 impl Queue {
@@ -63,6 +65,7 @@ impl Queue {
                 background: VecDeque::new(),
                 bytes: 0,
                 refusal: None,
+                trouble: None,
             }),
             arrived: Condvar::new(),
             bytes_max,
@@ -80,7 +83,7 @@ impl Queue {
         let (completion, waiting) = completion();
         let job = Job { writer, ops, bytes, completion };
         let mut inner = self.lock();
-        if let Some(refusal) = &inner.refusal {
+        if let Some(refusal) = inner.refusal.as_ref().or(inner.trouble.as_ref()) {
             let refusal = refusal.clone();
             drop(inner);
             job.completion.complete(Ok(()));
@@ -133,6 +136,17 @@ impl Queue {
         self.arrived.notify_all();
     }
 
+    /// Refuses whatever comes until [`Queue::accept`], and returns what is queued, to be failed.
+    pub(crate) fn suspend(&self, trouble: Error) -> Vec<Job> {
+        self.lock().trouble = Some(trouble);
+        self.drain()
+    }
+
+    /// Takes batches again.
+    pub(crate) fn accept(&self) {
+        self.lock().trouble = None;
+    }
+
     /// Takes everything that is queued, to be failed.
     pub(crate) fn drain(&self) -> Vec<Job> {
         let mut inner = self.lock();
@@ -147,8 +161,15 @@ impl Queue {
         self.lock().bytes as u64
     }
 
-    /// Fails if nothing may be added any more.
-    pub(crate) fn check_open(&self) -> Result<()> {
+    /// Says why nothing may be added at present, unless that is because the store was closed.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let inner = self.lock();
+        let refusal = inner.refusal.as_ref().filter(|refusal| refusal.kind() != ErrorKind::Closed);
+        refusal.or(inner.trouble.as_ref()).map(ToString::to_string)
+    }
+
+    /// Fails if nothing will be taken any more.
+    pub(crate) fn check_not_closed(&self) -> Result<()> {
         match &self.lock().refusal {
             Some(refusal) => Err(refusal.clone()),
             None => Ok(()),

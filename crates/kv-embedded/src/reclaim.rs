@@ -16,7 +16,7 @@ use crate::failure;
 use crate::keys::{self, EngineOp};
 use crate::limits::{
     OP_OVERHEAD_BYTES, RECLAIM_KEYS, RECLAIM_PRESSURE_PERCENT_MAX, RECLAIM_PRESSURE_POLL_PERIOD,
-    RECLAIM_PRESSURE_WAIT_MAX, RECLAIM_REST_MAX, RECLAIM_RESTS_PER_STEP,
+    RECLAIM_PRESSURE_WAIT_MAX, RECLAIM_REST_MAX, RECLAIM_RESTS_PER_STEP, RECOVERY_PERIOD_MAX,
 };
 use crate::priority::stand_back;
 use crate::queue::Priority;
@@ -66,6 +66,13 @@ impl Reclaim {
         self.lock().to_reclaim.len() as u64
     }
 
+    /// Waits a while after a failure, unless it is time to stop.
+    fn rest(&self) {
+        let waited =
+            self.changed.wait_timeout_while(self.lock(), RECOVERY_PERIOD_MAX, |inner| !inner.stopping);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
     fn is_stopping(&self) -> bool {
         self.lock().stopping
     }
@@ -89,15 +96,17 @@ impl Reclaim {
     }
 }
 
-/// Reclaims until told to stop or until the store takes no more writes.
+/// Reclaims until told to stop. While the store takes no writes, it waits.
 pub(crate) fn run(shared: &Arc<Shared>) {
     stand_back();
     while let Some(id) = shared.reclaim.next() {
-        if let Err(error) = reclaim(shared, SpaceId(id)) {
-            if error.kind() != ErrorKind::Closed {
-                tracing::warn!(space = id, %error, "reclaiming a dropped space stopped, a restart resumes it");
+        match reclaim(shared, SpaceId(id)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Closed => return,
+            Err(error) => {
+                tracing::warn!(space = id, %error, "reclaiming a dropped space stopped, it goes on later");
+                shared.reclaim.rest();
             }
-            return;
         }
     }
 }
@@ -123,12 +132,12 @@ fn reclaim(shared: &Arc<Shared>, id: SpaceId) -> Result<()> {
             from.push(0);
         }
     }
-    let ops = {
-        let mut inner = shared.reclaim.lock();
-        records::reclaimed(&mut inner.gone, id.0)
-    };
-    write(shared, ops)?;
-    shared.reclaim.lock().to_reclaim.remove(&id.0);
+    // Only this thread changes it, and only once it is written: a failed write is tried again.
+    let mut gone = shared.reclaim.lock().gone.clone();
+    write(shared, records::reclaimed(&mut gone, id.0))?;
+    let mut inner = shared.reclaim.lock();
+    inner.gone = gone;
+    inner.to_reclaim.remove(&id.0);
     Ok(())
 }
 
@@ -152,7 +161,8 @@ fn next_keys(
 ) -> Result<(Vec<EngineOp>, Option<Vec<u8>>)> {
     let range = (std::ops::Bound::Included(from.to_vec()), keys::upper(id, &std::ops::Bound::Unbounded));
     let mut ops = Vec::with_capacity(RECLAIM_KEYS);
-    for entry in shared.view.latest().range(shared.family(family), range).take(RECLAIM_KEYS) {
+    let moment = shared.view.latest()?;
+    for entry in moment.snapshot.range(moment.engine.family(family), range).take(RECLAIM_KEYS) {
         let key = entry.key().map_err(|error| failure::of_read(&error))?;
         ops.push(EngineOp { keyspace: family as usize, key, value: None });
     }

@@ -8,6 +8,7 @@
 
 use armilla_kv::id_set::IdSet;
 use armilla_kv::{Error, ErrorKind, Result};
+use bytes::Bytes;
 use fjall::{AbstractTree, Keyspace, Readable, Slice, Snapshot};
 
 use crate::failure;
@@ -37,10 +38,18 @@ pub(crate) struct Loaded {
 
 /// Reads all records.
 pub(crate) fn load(snapshot: &Snapshot, keyspace: &Keyspace) -> Result<Loaded> {
+    read(snapshot.iter(keyspace).map(|entry| {
+        let (key, value) = entry.into_inner().map_err(|error| failure::of_read(&error))?;
+        Ok((key.into(), value.into()))
+    }))
+}
+
+/// Makes out what all records say.
+pub(crate) fn read(records: impl Iterator<Item = Result<(Bytes, Bytes)>>) -> Result<Loaded> {
     let mut loaded =
         Loaded { group: None, dropped: IdSet::default(), gone: IdSet::default(), to_reclaim: Vec::new() };
-    for entry in snapshot.iter(keyspace) {
-        let (key, value) = entry.into_inner().map_err(|error| failure::of_read(&error))?;
+    for record in records {
+        let (key, value) = record?;
         match (key.first(), key.get(1..).and_then(number), number(&value)) {
             (Some(&TO_RECLAIM), Some(id), _) => {
                 loaded.dropped.insert(id);

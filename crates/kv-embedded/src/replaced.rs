@@ -12,10 +12,11 @@
 //! those that came and went between two looks.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use fjall::{AbstractTree, Keyspace};
 
+use crate::engine::Engine;
 use crate::failure;
 use crate::limits::{REPLACED_POLL_MAX, REPLACED_POLL_MIN, REPLACED_REST_MAX, REPLACED_VERSIONS_PER_STEP};
 use crate::options::KEYSPACES;
@@ -39,6 +40,13 @@ struct Inner {
 /// The versions of one family, oldest first.
 #[derive(Default)]
 struct Seen(VecDeque<Version>);
+
+/// What was seen of an instance of the engine.
+struct SeenOf {
+    families: [Seen; KEYSPACES],
+    // Behind the versions, so that it goes after them: whoever replaces the instance waits for this.
+    engine: Arc<Engine>,
+}
 
 struct Version {
     id: u64,
@@ -92,39 +100,48 @@ impl Replaced {
 
 /// Looks after the versions of all families until told to stop.
 pub(crate) fn run(shared: &Shared) {
-    let mut seen: [Seen; KEYSPACES] = std::array::from_fn(|_| Seen::default());
+    let mut seen: Option<SeenOf> = None;
     let mut period = REPLACED_POLL_MIN;
     let mut found_something = false;
     loop {
-        let waiting = seen.iter().map(|seen| seen.0.len().saturating_sub(1)).sum();
+        let families = seen.iter().flat_map(|seen| &seen.families);
+        let waiting = families.map(|seen| seen.0.len().saturating_sub(1)).sum();
         if !shared.replaced.wait(waiting, found_something, &mut period) {
             return;
         }
         found_something = false;
-        for (keyspace, seen) in shared.keyspaces.iter().zip(&mut seen) {
-            found_something |= seen.look(shared, keyspace);
-            found_something |= seen.forget(shared, keyspace);
+        if seen.as_ref().is_some_and(|seen| seen.engine.is_retired()) {
+            seen = None;
+        }
+        if seen.is_none() {
+            let Some(engine) = shared.view.engine() else { continue };
+            seen = Some(SeenOf { families: std::array::from_fn(|_| Seen::default()), engine });
+        }
+        let Some(SeenOf { families, engine }) = &mut seen else { continue };
+        for (keyspace, seen) in engine.keyspaces.iter().zip(families) {
+            found_something |= seen.look(engine, keyspace);
+            found_something |= seen.forget(engine, keyspace);
         }
     }
 }
 
 impl Seen {
     /// Takes hold of the newest version. Returns whether it is new.
-    fn look(&mut self, shared: &Shared, keyspace: &Keyspace) -> bool {
+    fn look(&mut self, engine: &Engine, keyspace: &Keyspace) -> bool {
         let newest = keyspace.tree.current_version();
         if self.0.back().is_some_and(|last| last.id == newest.id()) {
             return false;
         }
         if let Some(last) = self.0.back_mut() {
-            last.replaced_at = Some(shared.db.supervisor.seqno.get());
+            last.replaced_at = Some(engine.db.supervisor.seqno.get());
         }
         self.0.push_back(Version { id: newest.id(), replaced_at: None, _files: Box::new(newest) });
         true
     }
 
     /// Lets the engine forget a few versions that no snapshot needs, then lets go of them. Returns whether there were any.
-    fn forget(&mut self, shared: &Shared, keyspace: &Keyspace) -> bool {
-        let oldest_needed = shared.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+    fn forget(&mut self, engine: &Engine, keyspace: &Keyspace) -> bool {
+        let oldest_needed = engine.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
         let is_free = |version: &&Version| version.replaced_at.is_some_and(|at| at < oldest_needed);
         let count = self.0.iter().take_while(is_free).count().min(REPLACED_VERSIONS_PER_STEP);
         let Some(replaced_at) = count.checked_sub(1).and_then(|last| self.0[last].replaced_at) else {

@@ -30,10 +30,22 @@ impl Retired {
         self.changed.notify_one();
     }
 
+    /// Says that somebody else let go of memtables.
+    pub(crate) fn look_again(&self) {
+        self.changed.notify_one();
+    }
+
     /// Ends the thread. What is left goes with the store.
     pub(crate) fn stop(&self) {
         self.lock().stopping = true;
         self.changed.notify_one();
+    }
+
+    /// Lets go of everything, with the engine.
+    pub(crate) fn clear(&self) {
+        let memtables = std::mem::take(&mut self.lock().memtables);
+        // Outside the lock: it takes a while.
+        drop(memtables);
     }
 
     /// Returns whether the engine still holds on to something.

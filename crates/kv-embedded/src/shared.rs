@@ -4,11 +4,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use armilla_kv::{Family, StoreStats};
-use fjall::{AbstractTree, Database, Keyspace};
+use armilla_kv::StoreStats;
+use fjall::{AbstractTree, Keyspace};
 
+use crate::engine::Engine;
 use crate::limits::SEALED_MEMTABLES_MAX;
-use crate::options::{KEYSPACES, Options};
+use crate::options::Options;
 use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::replaced::Replaced;
@@ -16,6 +17,7 @@ use crate::retired::Retired;
 use crate::spaces::Spaces;
 use crate::stats::Counters;
 use crate::view::View;
+use crate::watch::Watch;
 
 /// One open store.
 pub(crate) struct Shared {
@@ -25,35 +27,25 @@ pub(crate) struct Shared {
     pub(crate) reclaim: Reclaim,
     pub(crate) retired: Retired,
     pub(crate) replaced: Replaced,
+    pub(crate) watch: Watch,
     pub(crate) counters: Counters,
-    // Dropped in this order: what refers to the engine, the engine, then the lock on the folder.
+    // Dropped in this order: what holds the engine, then whatever must outlive it.
     pub(crate) view: View,
-    pub(crate) keyspaces: [Keyspace; KEYSPACES],
-    pub(crate) db: Database,
+    /// The store's folder.
+    pub(crate) folder: PathBuf,
     pub(crate) engine_path: PathBuf,
-    pub(crate) _lock: File,
+    pub(crate) keeps: Keeps,
+}
+
+/// What a store holds as long as it is open.
+pub(crate) enum Keeps {
+    /// The lock on its folder.
+    Lock(#[expect(dead_code, reason = "held for its lock")] File),
+    /// A copy of a folder, which goes with the store, and the lock on the folder. Nothing is kept up for a later start.
+    Copy { _copy: tempfile::TempDir, _lock: File },
 }
 
 impl Shared {
-    pub(crate) fn family(&self, family: Family) -> &Keyspace {
-        &self.keyspaces[family as usize]
-    }
-
-    /// Returns an upper estimate of the bytes in memory that are not yet in sorted files.
-    ///
-    /// Computed from the state of the trees, because the engine's running count would hold writers back for
-    /// ever if it ever missed a flush.
-    pub(crate) fn write_buffer_bytes(&self) -> u64 {
-        self.keyspaces
-            .iter()
-            .enumerate()
-            .map(|(index, keyspace)| {
-                let sealed = keyspace.tree.sealed_memtable_count() as u64;
-                keyspace.tree.active_memtable().size() + sealed * self.options.memtable_bytes_max(index)
-            })
-            .sum()
-    }
-
     /// Returns how near writers are to being held back, in percent.
     pub(crate) fn pressure_percent(&self) -> u32 {
         let of = |count: usize, max: usize| (count * 100 / max) as u32;
@@ -62,13 +54,13 @@ impl Shared {
             let sealed = of(keyspace.tree.sealed_memtable_count(), SEALED_MEMTABLES_MAX);
             sealed.max(of(keyspace.tree.l0_run_count(), level_0_runs_max))
         };
-        self.keyspaces.iter().map(of_tree).max().unwrap_or(0)
+        let Some(engine) = self.view.engine() else { return 0 };
+        engine.keyspaces.iter().map(of_tree).max().unwrap_or(0)
     }
 
     pub(crate) fn stats(&self) -> StoreStats {
         let Counters { commits, flushes, stalls } = &self.counters;
-        let tables: u64 = self.keyspaces.iter().map(Keyspace::disk_space).sum();
-        StoreStats {
+        let mut stats = StoreStats {
             commits: commits.load(Ordering::Relaxed),
             flushes: flushes.count(),
             flush_us: flushes.sum_us(),
@@ -77,14 +69,34 @@ impl Shared {
             stall_us: stalls.sum_us(),
             stall_max_us: stalls.max_us(),
             queued_bytes: self.queue.bytes(),
-            write_buffer_bytes: self.write_buffer_bytes(),
-            block_cache_bytes: self.db.cache_size(),
-            disk_bytes: tables + journal_disk_bytes(&self.engine_path),
+            disk_bytes: journal_disk_bytes(&self.engine_path),
             spaces_to_reclaim: self.reclaim.to_reclaim_count(),
-            background_jobs: (self.db.outstanding_flushes() + self.db.active_compactions()) as u64,
             ..StoreStats::default()
+        };
+        if let Some(engine) = self.view.engine() {
+            stats.write_buffer_bytes = write_buffer_bytes(&engine, &self.options);
+            stats.block_cache_bytes = engine.db.cache_size();
+            stats.disk_bytes += engine.keyspaces.iter().map(Keyspace::disk_space).sum::<u64>();
+            stats.background_jobs = (engine.db.outstanding_flushes() + engine.db.active_compactions()) as u64;
         }
+        stats
     }
+}
+
+/// Returns an upper estimate of the bytes in memory that are not yet in sorted files.
+///
+/// Computed from the state of the trees, because the engine's running count would hold writers back for
+/// ever if it ever missed a flush.
+pub(crate) fn write_buffer_bytes(engine: &Engine, options: &Options) -> u64 {
+    engine
+        .keyspaces
+        .iter()
+        .enumerate()
+        .map(|(index, keyspace)| {
+            let sealed = keyspace.tree.sealed_memtable_count() as u64;
+            keyspace.tree.active_memtable().size() + sealed * options.memtable_bytes_max(index)
+        })
+        .sum()
 }
 
 /// Returns the bytes that the journals really take: the engine makes them longer than what they hold.

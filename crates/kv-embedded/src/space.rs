@@ -11,12 +11,14 @@ use bytes::Bytes;
 use fjall::Readable;
 
 use crate::completion::Waiting;
+use crate::engine::Engine;
 use crate::failure;
 use crate::keys;
 use crate::limits::OP_OVERHEAD_BYTES;
 use crate::queue::Priority;
 use crate::shared::Shared;
 use crate::spaces::SpaceState;
+use crate::view::HeldMoment;
 
 pub(crate) struct EmbeddedSpace {
     pub(crate) shared: Arc<Shared>,
@@ -26,9 +28,10 @@ pub(crate) struct EmbeddedSpace {
 }
 
 struct EmbeddedSnapshot {
-    shared: Arc<Shared>,
+    // Held so that the files stay as long as somebody reads.
+    _shared: Arc<Shared>,
     state: Arc<SpaceState>,
-    moment: Arc<fjall::Snapshot>,
+    moment: HeldMoment,
 }
 
 impl EmbeddedSpace {
@@ -49,21 +52,22 @@ impl EmbeddedSpace {
 impl Space for EmbeddedSpace {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
         self.state.check_reachable()?;
-        get(&self.shared, &self.shared.view.latest(), self.state.id, family, key)
+        let moment = self.shared.view.latest()?;
+        get(&moment.engine, &moment.snapshot, self.state.id, family, key)
     }
 
     fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         self.state.check_reachable()?;
-        let moment = self.shared.view.latest();
-        keys.iter().map(|key| get(&self.shared, &moment, self.state.id, family, key)).collect()
+        let moment = self.shared.view.latest()?;
+        keys.iter().map(|key| get(&moment.engine, &moment.snapshot, self.state.id, family, key)).collect()
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         self.state.check_reachable()?;
         Ok(Box::new(EmbeddedSnapshot {
-            shared: self.shared.clone(),
+            _shared: self.shared.clone(),
             state: self.state.clone(),
-            moment: self.shared.view.latest(),
+            moment: self.shared.view.latest()?.hold(),
         }))
     }
 
@@ -80,12 +84,14 @@ impl Space for EmbeddedSpace {
 impl Snapshot for EmbeddedSnapshot {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
         self.state.check_reachable()?;
-        get(&self.shared, &self.moment, self.state.id, family, key)
+        let (snapshot, engine) = self.moment.get()?;
+        get(&engine, snapshot, self.state.id, family, key)
     }
 
     fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         self.state.check_reachable()?;
-        keys.iter().map(|key| get(&self.shared, &self.moment, self.state.id, family, key)).collect()
+        let (snapshot, engine) = self.moment.get()?;
+        keys.iter().map(|key| get(&engine, snapshot, self.state.id, family, key)).collect()
     }
 
     fn scan(&self, scan: &Scan) -> Result<Page> {
@@ -95,7 +101,8 @@ impl Snapshot for EmbeddedSnapshot {
         if is_empty(&range) {
             return Ok(Page::default());
         }
-        let entries = self.moment.range(self.shared.family(scan.family), range);
+        let (snapshot, engine) = self.moment.get()?;
+        let entries = snapshot.range(engine.family(scan.family), range);
         match scan.direction {
             Direction::Forward => page(entries, scan),
             Direction::Reverse => page(entries.rev(), scan),
@@ -109,7 +116,8 @@ impl Snapshot for EmbeddedSnapshot {
         if is_empty(&range) {
             return Ok(());
         }
-        let entries = self.moment.range(self.shared.family(scan.family), range);
+        let (snapshot, engine) = self.moment.get()?;
+        let entries = snapshot.range(engine.family(scan.family), range);
         match scan.direction {
             Direction::Forward => each_key(entries, visit),
             Direction::Reverse => each_key(entries.rev(), visit),
@@ -131,18 +139,18 @@ fn each_key(
 }
 
 fn get(
-    shared: &Shared,
+    engine: &Engine,
     moment: &fjall::Snapshot,
     space: SpaceId,
     family: Family,
     key: &[u8],
 ) -> Result<Option<Bytes>> {
-    let value = keys::with_prefixed(space, key, |key| moment.get(shared.family(family), key));
+    let value = keys::with_prefixed(space, key, |key| moment.get(engine.family(family), key));
     Ok(value.map_err(|error| failure::of_read(&error))?.map(Bytes::from))
 }
 
 /// Returns whether no key can lie in a range. The engine's behaviour for inverted bounds is not documented.
-fn is_empty(range: &(std::ops::Bound<Vec<u8>>, std::ops::Bound<Vec<u8>>)) -> bool {
+pub(crate) fn is_empty(range: &(std::ops::Bound<Vec<u8>>, std::ops::Bound<Vec<u8>>)) -> bool {
     use std::ops::Bound::{Excluded, Included, Unbounded};
     match range {
         (Included(lower), Included(upper)) => lower > upper,

@@ -4,25 +4,36 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use armilla_kv::{CommitLatch, Error, ErrorKind, Result, Space, SpaceId, Store, StoreStats};
-use fjall::{AbstractTree, PersistMode};
+use armilla_kv::{CommitLatch, Error, ErrorKind, Result, Space, SpaceId, Store, StoreSnapshot, StoreStats};
+use fjall::PersistMode;
 
+use crate::examine::{Examined, examine};
 use crate::failure;
-use crate::journal;
+use crate::format;
+use crate::keys::EngineOp;
 use crate::limits::CLOSE_FLUSH_WAIT_MAX;
-use crate::open;
+use crate::manifest;
+use crate::moment::Moment;
+use crate::open::{self, Existing, Opened};
 use crate::options::Options;
 use crate::queue::Priority;
 use crate::reclaim;
 use crate::records;
 use crate::replaced;
-use crate::shared::Shared;
+use crate::salvage::{Salvaged, salvage};
+use crate::shared::{Keeps, Shared};
 use crate::space::EmbeddedSpace;
+use crate::survey::{Depth, ENGINE_FOLDER, Finding};
 use crate::time::now;
+use crate::watch;
 use crate::writer::Writer;
 
-/// The threads of a store, in the order in which they are stopped.
-struct Threads(Vec<JoinHandle<()>>);
+/// The threads of a store.
+struct Threads {
+    /// Returns the number of the newest group, unless writes have failed.
+    writer: Option<JoinHandle<Option<u64>>>,
+    others: Vec<JoinHandle<()>>,
+}
 
 /// A store in a folder of a local disk. Dropping it closes it.
 pub struct EmbeddedStore {
@@ -36,30 +47,78 @@ impl EmbeddedStore {
     ///
     /// Fails with [`ErrorKind::Locked`] if another store has the folder open, with
     /// [`ErrorKind::NewerFormat`] if a newer version of the program wrote it, and with
-    /// [`ErrorKind::Corrupt`] if stored bytes fail their checks.
+    /// [`ErrorKind::Corrupt`] if anything is missing or damaged; then nothing is changed.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<EmbeddedStore> {
-        let (shared, group) = open::open(path.as_ref(), options.clamped())?;
+        EmbeddedStore::start(open::open(path.as_ref(), options.clamped())?)
+    }
+
+    /// Opens a copy of the store in a folder, of which not a byte is changed. The copy takes little room, in a folder below
+    /// `scratch`, and is removed with the store; what is written to it is gone then.
+    ///
+    /// Fails like [`EmbeddedStore::open`], and with [`ErrorKind::Corrupt`] if there is no store in the folder.
+    pub fn open_copy(
+        path: impl AsRef<Path>,
+        scratch: impl AsRef<Path>,
+        options: Options,
+    ) -> Result<EmbeddedStore> {
+        EmbeddedStore::start(open::open_copy(path.as_ref(), scratch.as_ref(), options.clamped())?)
+    }
+
+    /// Reads everything in a folder and returns what is missing or damaged. Nothing is changed. `progress` is told of each
+    /// piece of a file that was read, and how long it was.
+    pub fn inspect(path: impl AsRef<Path>, progress: &mut dyn FnMut(&str, u64)) -> Result<Vec<Finding>> {
+        let path = path.as_ref();
+        let _lock = open::lock(path, Existing::Only)?;
+        match examine(path, Depth::Everything, progress)? {
+            Examined::Damaged(findings) => Ok(findings),
+            Examined::New | Examined::Older(_) | Examined::Known(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Saves what can be read of a damaged store into a new one in another folder, which must be empty or not be there. The
+    /// folder itself stays as it is. Returns nothing, and makes nothing, if it is whole.
+    pub fn salvage(
+        from: impl AsRef<Path>,
+        to: impl AsRef<Path>,
+        progress: &mut dyn FnMut(&str, u64),
+    ) -> Result<Option<Salvaged>> {
+        salvage(from.as_ref(), to.as_ref(), progress)
+    }
+
+    /// Returns whether a folder holds a store, be it a damaged one.
+    pub fn exists(path: impl AsRef<Path>) -> bool {
+        let path = path.as_ref();
+        [format::FILE, manifest::FILE, ENGINE_FOLDER].iter().any(|name| path.join(name).exists())
+    }
+
+    /// Writes entries as they are.
+    pub(crate) fn write_raw(&self, priority: Priority, ops: Vec<EngineOp>, bytes: usize) -> Result<()> {
+        self.shared.queue.push(priority, None, ops, bytes)?.wait()
+    }
+
+    fn start(opened: Opened) -> Result<EmbeddedStore> {
+        let Opened { shared, files } = opened;
         let shared = Arc::new(shared);
-        let threads = Threads::start(&shared, Writer::new(shared.clone(), group))?;
+        let threads = Threads::start(&shared, Writer::new(shared.clone(), files))?;
         Ok(EmbeddedStore { shared, threads: Mutex::new(Some(threads)) })
     }
 
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     /// Moves what is buffered into sorted files, so that the next start has nothing to replay.
-    fn flush(&self) -> Result<()> {
+    fn flush(&self, group: u64) -> Result<()> {
+        let Some(engine) = self.shared.view.engine() else { return Ok(()) };
         let error =
             |error: fjall::Error| Error::new(ErrorKind::Io, format!("closing: {}", failure::message(&error)));
-        self.shared.db.persist(PersistMode::SyncAll).map_err(error)?;
-        for keyspace in &self.shared.keyspaces {
+        engine.db.persist(PersistMode::SyncAll).map_err(error)?;
+        for keyspace in &engine.keyspaces {
             keyspace.rotate_memtable().map_err(error)?;
         }
         let started = now();
-        loop {
-            let is_flushed = self.shared.keyspaces.iter().all(|keyspace| {
-                keyspace.tree.sealed_memtable_count() == 0 && keyspace.tree.active_memtable().is_empty()
-            });
-            if is_flushed {
-                return journal::empty(&self.shared.engine_path);
-            }
+        while !engine.is_flushed() {
             if started.elapsed() > CLOSE_FLUSH_WAIT_MAX {
                 tracing::warn!(
                     "closing without having flushed everything, the next start replays the journal"
@@ -67,15 +126,16 @@ impl EmbeddedStore {
                 return Ok(());
             }
             // Fails once a worker of the engine has died, and then waiting would not end.
-            self.shared.db.persist(PersistMode::Buffer).map_err(error)?;
+            engine.check_healthy().map_err(error)?;
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
+        watch::close(&self.shared, group)
     }
 }
 
 impl Store for EmbeddedStore {
     fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>> {
-        self.shared.queue.check_open()?;
+        self.shared.queue.check_not_closed()?;
         let (state, epoch) = self.shared.spaces.open(space)?;
         Ok(Arc::new(EmbeddedSpace {
             shared: self.shared.clone(),
@@ -86,7 +146,7 @@ impl Store for EmbeddedStore {
     }
 
     fn drop_space(&self, space: SpaceId) -> Result<()> {
-        self.shared.queue.check_open()?;
+        self.shared.queue.check_not_closed()?;
         self.shared.spaces.mark_dropped(space);
         if self.shared.reclaim.knows(space) {
             return Ok(());
@@ -97,8 +157,16 @@ impl Store for EmbeddedStore {
         Ok(())
     }
 
+    fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {
+        Ok(Box::new(Moment::new(&self.shared)?))
+    }
+
     fn pressure_percent(&self) -> u32 {
         self.shared.pressure_percent()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.shared.queue.trouble()
     }
 
     fn stats(&self) -> StoreStats {
@@ -109,8 +177,15 @@ impl Store for EmbeddedStore {
         let Some(threads) = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return Ok(());
         };
-        threads.stop(&self.shared)?;
-        self.flush()
+        match (threads.stop(&self.shared)?, &self.shared.keeps) {
+            // Nobody will open a copy again.
+            (_, Keeps::Copy { .. }) => Ok(()),
+            (Some(group), Keeps::Lock(_)) => self.flush(group),
+            (None, Keeps::Lock(_)) => Err(Error::new(
+                ErrorKind::Io,
+                "writes have failed and could not go on, the next start replays the journal",
+            )),
+        }
     }
 }
 
@@ -124,16 +199,19 @@ impl Drop for EmbeddedStore {
 
 impl Threads {
     fn start(shared: &Arc<Shared>, writer: Writer) -> Result<Threads> {
-        let (reclaiming, retiring, replacing) = (shared.clone(), shared.clone(), shared.clone());
-        let mut threads = Threads(Vec::new());
+        let (reclaiming, retiring) = (shared.clone(), shared.clone());
+        let (replacing, watching) = (shared.clone(), shared.clone());
+        let mut threads = Threads { writer: None, others: Vec::new() };
         let started = spawn("store-reclaim", move || reclaim::run(&reclaiming))
-            .map(|thread| threads.0.push(thread))
+            .map(|thread| threads.others.push(thread))
             .and_then(|()| spawn("store-writer", move || writer.run()))
-            .map(|thread| threads.0.push(thread))
+            .map(|thread| threads.writer = Some(thread))
             .and_then(|()| spawn("store-retire", move || retiring.retired.run()))
-            .map(|thread| threads.0.push(thread))
+            .map(|thread| threads.others.push(thread))
             .and_then(|()| spawn("store-replaced", move || replaced::run(&replacing)))
-            .map(|thread| threads.0.push(thread));
+            .map(|thread| threads.others.push(thread))
+            .and_then(|()| spawn("store-watch", move || watch::run(&watching)))
+            .map(|thread| threads.others.push(thread));
         match started {
             Ok(()) => Ok(threads),
             Err(error) => {
@@ -143,26 +221,30 @@ impl Threads {
         }
     }
 
-    fn stop(self, shared: &Shared) -> Result<()> {
+    /// Stops all threads. Returns the number of the newest group, unless writes have failed.
+    fn stop(self, shared: &Shared) -> Result<Option<u64>> {
         shared.reclaim.stop();
         shared.queue.refuse(closed());
         shared.retired.stop();
         shared.replaced.stop();
+        shared.watch.stop();
         let mut died = false;
-        for thread in self.0 {
+        for thread in self.others {
             died |= thread.join().is_err();
         }
-        if died {
-            return Err(Error::new(
+        let written = self.writer.map(JoinHandle::join);
+        match written {
+            Some(Ok(group)) if !died => Ok(group),
+            None if !died => Ok(None),
+            _ => Err(Error::new(
                 ErrorKind::Io,
                 "a thread of the store has died, the next start replays the journal",
-            ));
+            )),
         }
-        Ok(())
     }
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+fn spawn<T: Send + 'static>(name: &str, run: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(run)

@@ -4,33 +4,92 @@
 //! good enough: a plain engine read sees single entries of a batch that is being applied, and a flush or
 //! compaction that ends during a commit moves the engine's visible sequence number past that commit, so that
 //! a snapshot taken then would change while it is held.
+//!
+//! While the engine is replaced there is no view, and readers are told to come again.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use fjall::{Database, Snapshot};
+use armilla_kv::{Error, ErrorKind, Result};
+use fjall::Snapshot;
+
+use crate::engine::Engine;
 
 /// Holds the published moment.
-pub(crate) struct View(RwLock<Arc<Snapshot>>);
+pub(crate) struct View(RwLock<Option<Arc<Moment>>>);
+
+/// A moment of an instance of the engine. Held for one operation, not longer: it keeps the instance.
+pub(crate) struct Moment {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) engine: Arc<Engine>,
+}
+
+/// A moment that can be held for long. It ends with the instance of the engine.
+pub(crate) struct HeldMoment {
+    snapshot: Arc<Snapshot>,
+    engine: Weak<Engine>,
+}
 
 impl View {
     /// Publishes the present moment. No commit may be running.
-    pub(crate) fn new(db: &Database) -> View {
-        View(RwLock::new(Arc::new(db.snapshot())))
+    pub(crate) fn new(engine: &Arc<Engine>) -> View {
+        View(RwLock::new(Some(Moment::now(engine))))
     }
 
     /// Publishes the present moment. Only the thread that commits may call this, between its commits.
-    pub(crate) fn publish(&self, db: &Database) {
-        let snapshot = Arc::new(db.snapshot());
+    pub(crate) fn publish(&self, engine: &Arc<Engine>) {
+        self.replace(Some(Moment::now(engine)));
+    }
+
+    /// Publishes nothing, until the next moment.
+    pub(crate) fn clear(&self) {
+        self.replace(None);
+    }
+
+    fn replace(&self, moment: Option<Arc<Moment>>) {
         let replaced = {
             let mut published = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *published, snapshot)
+            std::mem::replace(&mut *published, moment)
         };
         // Outside the lock: dropping the last reference talks to the engine's snapshot tracker.
         drop(replaced);
     }
 
     /// Returns the published moment.
-    pub(crate) fn latest(&self) -> Arc<Snapshot> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn latest(&self) -> Result<Arc<Moment>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(reopening)
     }
+
+    /// Returns the engine, unless it is just being replaced.
+    pub(crate) fn engine(&self) -> Option<Arc<Engine>> {
+        let published = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        published.as_ref().map(|moment| moment.engine.clone())
+    }
+}
+
+impl Moment {
+    fn now(engine: &Arc<Engine>) -> Arc<Moment> {
+        Arc::new(Moment { snapshot: Arc::new(engine.db.snapshot()), engine: engine.clone() })
+    }
+
+    /// Returns the moment for somebody who keeps it.
+    pub(crate) fn hold(&self) -> HeldMoment {
+        HeldMoment { snapshot: self.snapshot.clone(), engine: Arc::downgrade(&self.engine) }
+    }
+}
+
+impl HeldMoment {
+    /// Returns the moment for one operation.
+    pub(crate) fn get(&self) -> Result<(&Snapshot, Arc<Engine>)> {
+        let engine = self.engine.upgrade().filter(|engine| !engine.is_retired()).ok_or_else(ended)?;
+        Ok((&self.snapshot, engine))
+    }
+}
+
+fn reopening() -> Error {
+    Error::new(ErrorKind::Io, "the store opens its files again after a failed write: try again in a moment")
+}
+
+/// Says that a moment is over.
+pub(crate) fn ended() -> Error {
+    Error::new(ErrorKind::Io, "the store has opened its files again since this was begun: begin again")
 }

@@ -7,7 +7,9 @@
 //! Before a commit it waits until the engine's background work has caught up. The engine would wait too,
 //! but in steps of 100 ms, after the batch is durable, and without an end if its workers have died.
 //!
-//! Before it comes to that it slows down: merging level 0 takes seconds, in which nothing would be written at all.
+//! After a failed write it refuses everything until there is room again, and then replaces the engine (`recovery`).
+//!
+//! Before it comes to waiting it slows down: merging level 0 takes seconds, in which nothing would be written at all.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,21 +18,34 @@ use std::time::{Duration, Instant};
 use armilla_kv::{Durability, Error, ErrorKind, Result};
 use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
 
+use crate::engine::Engine;
 use crate::failure;
 use crate::limits::{
     COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, SLOW_BYTES_PER_SECOND, SLOW_PAUSE_MAX,
     SLOW_RUNS_PERCENT, STALL_PATIENCE, STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
 };
+use crate::mark::Mark;
+use crate::open::Files;
 use crate::options::{KEYSPACES, RECORDS};
 use crate::queue::{Job, Next};
 use crate::records;
-use crate::shared::Shared;
+use crate::recovery::{self, Patience};
+use crate::shared::{Shared, write_buffer_bytes};
 use crate::time::now;
 
 pub(crate) struct Writer {
     shared: Arc<Shared>,
+    /// The engine, except while it is being replaced.
+    engine: Option<Arc<Engine>>,
+    /// The acknowledged mark. Nothing in a copy, which nobody opens again, and while the engine is being replaced.
+    mark: Option<Mark>,
     /// Number of the newest group.
     group: u64,
+    /// Up to which group callers were told that their commits are durable.
+    acknowledged: u64,
+    /// Whether writes have failed and nothing has helped yet.
+    is_troubled: bool,
+    patience: Patience,
     /// Bytes written to the journal since each keyspace was sealed last.
     journaled_bytes: [u64; KEYSPACES],
     /// Since when commits wait for a sync, with relaxed durability.
@@ -38,17 +53,29 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<Shared>, group: u64) -> Writer {
-        Writer { shared, group, journaled_bytes: [0; KEYSPACES], unsynced_since: None }
+    pub(crate) fn new(shared: Arc<Shared>, files: Files) -> Writer {
+        let Files { engine, mark, group } = files;
+        Writer {
+            shared,
+            engine: Some(engine),
+            mark,
+            group,
+            acknowledged: group,
+            is_troubled: false,
+            patience: Patience::default(),
+            journaled_bytes: [0; KEYSPACES],
+            unsynced_since: None,
+        }
     }
 
-    /// Writes until the queue is closed and empty.
-    pub(crate) fn run(mut self) {
+    /// Writes until the queue is closed and empty. Returns the number of the newest group, unless writes have failed.
+    pub(crate) fn run(mut self) -> Option<u64> {
         // If a panic in the engine ends this thread, nobody may wait for it.
         let _guard = FailQueue(self.shared.clone());
         loop {
             match self.shared.queue.take(self.patience()) {
                 Next::Group(group) => self.write(group),
+                Next::Idle if self.is_troubled => self.recover(),
                 // Only the time for a sync has come, which is looked after below.
                 Next::Idle if self.unsynced_since.is_some() => {}
                 Next::Idle => self.tidy_up(),
@@ -57,38 +84,60 @@ impl Writer {
             self.sync_if_due(false);
         }
         self.sync_if_due(true);
+        if let Some(Err(error)) = self.mark.as_ref().map(Mark::sync) {
+            tracing::warn!(%error, "the acknowledged mark may stay behind");
+        }
+        (!self.is_troubled).then_some(self.group)
     }
 
     /// Returns how long to wait for work before looking after the rest.
     fn patience(&self) -> Option<Duration> {
+        let engine = match &self.engine {
+            Some(engine) if !self.is_troubled => engine,
+            _ => return Some(self.patience.period()),
+        };
         if let Some(since) = self.unsynced_since {
             return Some(RELAXED_SYNC_PERIOD.saturating_sub(since.elapsed()));
         }
         // A view older than the last flush keeps flushed memory and replaced files alive.
-        let view_is_old = self.shared.db.visible_seqno() != self.shared.view.latest().seqno();
-        let db = &self.shared.db;
-        (view_is_old || db.outstanding_flushes() > 0 || db.active_compactions() > 0)
-            .then_some(VIEW_RENEWAL_PERIOD)
+        let viewed = self.shared.view.latest().ok().map(|moment| moment.snapshot.seqno());
+        let view_is_old = Some(engine.db.visible_seqno()) != viewed;
+        let is_working = engine.db.outstanding_flushes() > 0
+            || engine.db.active_compactions() > 0
+            || engine.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
+        (view_is_old || is_working).then_some(VIEW_RENEWAL_PERIOD)
     }
 
     /// Lets the engine forget what only an older view needed, in a pause between commits.
-    fn tidy_up(&self) {
-        self.shared.view.publish(&self.shared.db);
+    fn tidy_up(&mut self) {
+        let Some(engine) = &self.engine else { return };
+        // A worker may have died without anybody who writes.
+        if let Err(error) = engine.check_healthy() {
+            self.fail(&background_failed(&error));
+            return;
+        }
+        self.shared.view.publish(engine);
         // The engine forgets old versions when it seals a memtable, so seal the smallest.
         if self.shared.retired.is_waiting() {
-            self.seal(RECORDS);
+            self.seal(engine, RECORDS);
         }
     }
 
     fn write(&mut self, group: Vec<Job>) {
-        if let Err(error) = self.wait_for_background_work() {
-            self.poison(&error);
+        let Some(engine) = self.engine.clone() else {
+            let error = Error::new(ErrorKind::Io, "not written: the store opens its files again");
+            group.into_iter().for_each(|job| job.completion.complete(Err(error.clone())));
+            return;
+        };
+        if let Err(error) = self.wait_for_background_work(&engine) {
+            drop(engine);
+            self.fail(&error);
             for job in group {
                 job.completion.complete(Err(error.clone()));
             }
             return;
         }
-        self.slow_down(&group);
+        self.slow_down(&engine, &group);
         let mut admitted = Vec::with_capacity(group.len());
         let mut ops = Vec::new();
         let mut bytes = 0;
@@ -107,25 +156,25 @@ impl Writer {
                 Err(error) => completion.complete(Err(error)),
             }
         }
-        let outcome = if ops.is_empty() { Ok(()) } else { self.commit(ops) };
+        let outcome = if ops.is_empty() { Ok(()) } else { self.commit(&engine, ops) };
         if outcome.is_ok() {
-            self.shared.view.publish(&self.shared.db);
+            self.shared.view.publish(&engine);
             let client_commits = admitted.iter().filter(|(from_client, _)| *from_client).count();
             self.shared.counters.commits.fetch_add(client_commits as u64, Ordering::Relaxed);
         }
         self.shared.spaces.group_over();
         if let Err(error) = &outcome {
-            self.poison(error);
+            self.fail(error);
         }
         for (_, completion) in admitted {
             completion.complete(outcome.clone());
         }
         if outcome.is_ok() {
-            self.seal_memtables(bytes);
+            self.seal_memtables(&engine, bytes);
         }
     }
 
-    fn commit(&mut self, mut ops: Vec<crate::keys::EngineOp>) -> Result<()> {
+    fn commit(&mut self, engine: &Engine, mut ops: Vec<crate::keys::EngineOp>) -> Result<()> {
         // Neighbours in a memtable are found faster one after the other. A stable sort: of two writes of one key the later
         // one must stay the later one.
         ops.sort_by(|left, right| (left.keyspace, &left.key).cmp(&(right.keyspace, &right.key)));
@@ -136,9 +185,9 @@ impl Writer {
         };
         let group = self.group + 1;
         let mut batch =
-            OwnedWriteBatch::with_capacity(self.shared.db.clone(), ops.len() + 1).durability(Some(mode));
+            OwnedWriteBatch::with_capacity(engine.db.clone(), ops.len() + 1).durability(Some(mode));
         for op in ops.into_iter().chain([records::group(group)]) {
-            let keyspace = &self.shared.keyspaces[op.keyspace];
+            let keyspace = &engine.keyspaces[op.keyspace];
             match op.value {
                 Some(value) => batch.insert(keyspace, op.key, value),
                 None => batch.remove(keyspace, op.key),
@@ -159,38 +208,40 @@ impl Writer {
         match outcome {
             Ok(()) => {
                 self.group = group;
-                Ok(())
+                match self.shared.options.durability {
+                    // Noted before anybody is told.
+                    Durability::Strict => self.acknowledge(),
+                    Durability::Relaxed => Ok(()),
+                }
             }
             // Said before the engine writes anything: one of its workers has died.
-            Err(error @ fjall::Error::Poisoned) => Err(Error::new(
-                ErrorKind::Io,
-                format!("nothing was written, restart the program: {}", failure::message(&error)),
-            )),
-            Err(error) => Err(Error::new(
-                ErrorKind::OutcomeUnknown,
-                format!(
-                    "writing failed, the data may or may not be there after a restart: {}",
-                    failure::message(&error)
-                ),
-            )),
+            Err(error @ fjall::Error::Poisoned) => {
+                Err(Error::new(ErrorKind::Io, format!("nothing was written: {}", failure::message(&error))))
+            }
+            Err(error) => Err(unknown(&failure::message(&error))),
         }
     }
 
+    /// Notes that everything up to the newest group is durable.
+    fn acknowledge(&mut self) -> Result<()> {
+        if let Some(mark) = &self.mark {
+            mark.note(self.group).map_err(|error| unknown(&format!("the acknowledged mark: {error}")))?;
+        }
+        self.acknowledged = self.group;
+        Ok(())
+    }
+
     /// Waits while a commit would be held back by the engine, or would take more memory than allowed.
-    fn wait_for_background_work(&self) -> Result<()> {
-        if !self.must_wait() {
+    fn wait_for_background_work(&self, engine: &Engine) -> Result<()> {
+        if !self.must_wait(engine) {
             return Ok(());
         }
         let started = now();
         let mut nudged = started;
-        while self.must_wait() {
+        while self.must_wait(engine) {
             std::thread::sleep(STALL_POLL_PERIOD);
             if nudged.elapsed() > STALL_PATIENCE {
-                self.work_along().map_err(|error| {
-                    let message =
-                        format!("background work failed, restart the program: {}", failure::message(&error));
-                    Error::new(ErrorKind::Io, message)
-                })?;
+                self.work_along(engine).map_err(|error| background_failed(&error))?;
                 nudged = now();
             }
         }
@@ -199,8 +250,8 @@ impl Writer {
     }
 
     /// Holds a group back for a moment if level 0 of a family is filling up faster than it is merged.
-    fn slow_down(&self, group: &[Job]) {
-        let runs = self.shared.keyspaces.iter().map(|keyspace| keyspace.tree.l0_run_count()).max();
+    fn slow_down(&self, engine: &Engine, group: &[Job]) {
+        let runs = engine.keyspaces.iter().map(|keyspace| keyspace.tree.l0_run_count()).max();
         let bytes = group.iter().map(|job| job.bytes as u64).sum();
         let pause = pause(bytes, runs.unwrap_or(0), self.shared.options.level_0_runs_max());
         if pause > Duration::ZERO {
@@ -210,12 +261,12 @@ impl Writer {
     }
 
     /// Does a piece of the background work, in case the engine has lost the message that asks for it.
-    fn work_along(&self) -> fjall::Result<()> {
+    fn work_along(&self, engine: &Engine) -> fjall::Result<()> {
         // Fails once a worker of the engine has died, and then waiting would not end.
-        self.shared.db.persist(PersistMode::Buffer)?;
+        engine.check_healthy()?;
         let level_0_runs_max = self.shared.options.level_0_runs_max();
-        let oldest_needed = self.shared.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
-        for keyspace in &self.shared.keyspaces {
+        let oldest_needed = engine.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
+        for keyspace in &engine.keyspaces {
             if keyspace.tree.sealed_memtable_count() > 0 {
                 let lock = keyspace.tree.get_flush_lock();
                 keyspace.tree.flush(&lock, oldest_needed)?;
@@ -227,23 +278,23 @@ impl Writer {
         Ok(())
     }
 
-    fn must_wait(&self) -> bool {
+    fn must_wait(&self, engine: &Engine) -> bool {
         let level_0_runs_max = self.shared.options.level_0_runs_max();
-        let held_back = self.shared.keyspaces.iter().any(|keyspace| {
+        let held_back = engine.keyspaces.iter().any(|keyspace| {
             keyspace.tree.sealed_memtable_count() >= SEALED_MEMTABLES_MAX
                 || keyspace.tree.l0_run_count() >= level_0_runs_max
         });
         held_back || {
             // Only what is being flushed can shrink: without it, waiting would not end.
-            let sealed =
-                self.shared.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
-            sealed && self.shared.write_buffer_bytes() > self.shared.options.write_buffer_bytes
+            let sealed = engine.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
+            sealed
+                && write_buffer_bytes(engine, &self.shared.options) > self.shared.options.write_buffer_bytes
         }
     }
 
     /// Seals the memtables that are full, and those that keep an old journal alive.
-    fn seal_memtables(&mut self, bytes: u64) {
-        for (index, keyspace) in self.shared.keyspaces.iter().enumerate() {
+    fn seal_memtables(&mut self, engine: &Engine, bytes: u64) {
+        for (index, keyspace) in engine.keyspaces.iter().enumerate() {
             self.journaled_bytes[index] += bytes;
             let size = keyspace.tree.active_memtable().size();
             let is_full = size > self.shared.options.memtable_bytes_max(index);
@@ -253,17 +304,18 @@ impl Writer {
                 continue;
             }
             self.journaled_bytes[index] = 0;
-            self.seal(index);
+            self.seal(engine, index);
         }
     }
 
-    fn seal(&self, index: usize) {
-        let keyspace = &self.shared.keyspaces[index];
+    fn seal(&self, engine: &Engine, index: usize) {
+        let keyspace = &engine.keyspaces[index];
         let memtable = keyspace.tree.active_memtable();
         match keyspace.rotate_memtable() {
             Ok(true) => {
                 self.shared.retired.add(memtable);
                 self.shared.replaced.expect_news();
+                self.shared.watch.expect_news();
             }
             Ok(false) => {}
             // The data is safe in the journal; the next commit will meet the same error and report it.
@@ -278,27 +330,93 @@ impl Writer {
             return;
         }
         self.unsynced_since = None;
+        let Some(engine) = self.engine.clone().filter(|_| !self.is_troubled) else { return };
         let started = now();
-        match self.shared.db.persist(PersistMode::SyncAll) {
-            Ok(()) => self.shared.counters.flushes.add(started.elapsed()),
-            Err(error) => self.poison(&Error::new(ErrorKind::Io, failure::message(&error))),
+        let synced = engine.db.persist(PersistMode::SyncAll);
+        drop(engine);
+        match synced {
+            Ok(()) => {
+                self.shared.counters.flushes.add(started.elapsed());
+                if let Err(error) = self.acknowledge() {
+                    self.fail(&error);
+                }
+            }
+            Err(error) => self.fail(&Error::new(ErrorKind::Io, failure::message(&error))),
         }
     }
 
-    /// Refuses all later commits: after a failed write the engine's state on disk is not known.
-    fn poison(&self, error: &Error) {
-        tracing::error!(%error, "the store stops accepting writes");
-        self.shared.queue.refuse(Error::new(
+    /// Refuses all commits until something has helped: after a failed write the engine takes no more.
+    fn fail(&mut self, error: &Error) {
+        tracing::error!(%error, "the store takes no writes until it could open its files again");
+        if !self.is_troubled {
+            self.patience.failed();
+        }
+        self.is_troubled = true;
+        // What was written since the last sync is as uncertain as after any crash.
+        self.unsynced_since = None;
+        self.suspend(&error.to_string());
+    }
+
+    fn suspend(&self, why: &str) {
+        let trouble = Error::new(
             ErrorKind::Io,
-            format!("an earlier write failed and the store takes no more, restart the program: {error}"),
-        ));
-        for job in self.shared.queue.drain() {
-            job.completion.complete(Err(Error::new(
-                ErrorKind::Io,
-                format!("not written, restart the program: {error}"),
-            )));
+            format!(
+                "not written: the store takes no writes until there is room again or the cause is gone: {why}"
+            ),
+        );
+        for job in self.shared.queue.suspend(trouble.clone()) {
+            job.completion.complete(Err(trouble.clone()));
         }
     }
+
+    /// Replaces the engine, if there is room again.
+    fn recover(&mut self) {
+        if let Err(error) = recovery::check_room(&self.shared) {
+            self.suspend(&format!("there is not enough room: {error}"));
+            self.patience.attempt_failed();
+            return;
+        }
+        // As long as the files are not whole, the old instance is the best there is to read from.
+        if let Err(error) = recovery::check_files(&self.shared) {
+            self.suspend(&error.to_string());
+            self.patience.attempt_failed();
+            return;
+        }
+        self.shared.view.clear();
+        self.mark = None;
+        if let Some(engine) = self.engine.take() {
+            recovery::let_go(&self.shared, engine);
+        }
+        // A copy has no mark, and no manifest to open it by.
+        match recovery::reopen(&self.shared, Some(self.acknowledged)) {
+            Ok(Files { engine, mark, group }) => {
+                self.shared.view.publish(&engine);
+                (self.engine, self.mark) = (Some(engine), mark);
+                (self.group, self.acknowledged) = (group, group);
+                self.journaled_bytes = [0; KEYSPACES];
+                self.is_troubled = false;
+                self.patience.recovered();
+                self.shared.queue.accept();
+                tracing::info!(group, "the store takes writes again");
+            }
+            Err(error) => {
+                tracing::error!(%error, "the store could not open its files again");
+                self.suspend(&error.to_string());
+                self.patience.attempt_failed();
+            }
+        }
+    }
+}
+
+fn unknown(why: &str) -> Error {
+    Error::new(
+        ErrorKind::OutcomeUnknown,
+        format!("writing failed, the data may or may not be there later: {why}"),
+    )
+}
+
+fn background_failed(error: &fjall::Error) -> Error {
+    Error::new(ErrorKind::Io, format!("background work failed: {}", failure::message(error)))
 }
 
 /// Returns how long to hold back a group of so many bytes, with so many runs in level 0.

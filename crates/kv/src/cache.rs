@@ -30,7 +30,8 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 
 use crate::{
-    Batch, CommitFuture, ErrorKind, Family, Op, Result, Snapshot, Space, SpaceId, Store, StoreStats,
+    Batch, CommitFuture, ErrorKind, Family, Op, Result, Snapshot, Space, SpaceId, Store, StoreSnapshot,
+    StoreStats,
 };
 use shard::{Lookup, Shard};
 
@@ -131,8 +132,16 @@ impl Store for CachedStore {
         outcome
     }
 
+    fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {
+        self.inner.snapshot_all()
+    }
+
     fn pressure_percent(&self) -> u32 {
         self.inner.pressure_percent()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.inner.trouble()
     }
 
     fn stats(&self) -> StoreStats {

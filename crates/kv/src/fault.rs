@@ -14,7 +14,7 @@ use bytes::Bytes;
 use crate::random::Random;
 use crate::{
     Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
-    Store, StoreStats,
+    Store, StoreSnapshot, StoreStats,
 };
 
 /// What goes wrong with one commit.
@@ -76,6 +76,11 @@ struct FaultSpace {
 
 struct FaultSnapshot {
     inner: Box<dyn Snapshot>,
+    plan: Arc<Plan>,
+}
+
+struct FaultStoreSnapshot {
+    inner: Box<dyn StoreSnapshot>,
     plan: Arc<Plan>,
 }
 
@@ -216,8 +221,18 @@ impl Store for FaultStore {
         self.inner.drop_space(space)
     }
 
+    fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {
+        self.plan.check_read()?;
+        let inner = self.inner.snapshot_all()?;
+        Ok(Box::new(FaultStoreSnapshot { inner, plan: self.plan.clone() }))
+    }
+
     fn pressure_percent(&self) -> u32 {
         self.inner.pressure_percent()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.inner.trouble()
     }
 
     fn stats(&self) -> StoreStats {
@@ -284,6 +299,19 @@ impl Snapshot for FaultSnapshot {
     fn scan(&self, scan: &Scan) -> Result<Page> {
         self.plan.check_read()?;
         self.inner.scan(scan)
+    }
+}
+
+impl StoreSnapshot for FaultStoreSnapshot {
+    fn spaces(&self) -> Result<Vec<SpaceId>> {
+        self.plan.check_read()?;
+        self.inner.spaces()
+    }
+
+    fn space(&self, space: SpaceId) -> Result<Box<dyn Snapshot>> {
+        self.plan.check_read()?;
+        let inner = self.inner.space(space)?;
+        Ok(Box::new(FaultSnapshot { inner, plan: self.plan.clone() }))
     }
 }
 

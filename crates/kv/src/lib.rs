@@ -20,6 +20,7 @@
 //!    on their way included, fail with [`ErrorKind::HandleClosed`] and change nothing, until the space is opened
 //!    again. So several commits can be on their way, each built on those before.
 //! 6. **Snapshots** see one moment of the whole space and never change.
+//!    A [`StoreSnapshot`] sees one moment of all spaces, and goes on seeing those that are dropped later.
 //! 7. **Dropping** a space is idempotent, makes it unreachable at once (also through handles and
 //!    snapshots made before), and gives the bytes back in the background, resumed after a restart.
 //!    Space ids are never used twice.
@@ -109,6 +110,12 @@ pub trait Store: Send + Sync + 'static {
     /// Makes a space unreachable for ever and gives its bytes back in the background.
     fn drop_space(&self, space: SpaceId) -> Result<()>;
 
+    /// Returns a view of all spaces as they are now, all at the same moment, for whoever copies the store.
+    ///
+    /// Unlike [`Space::snapshot`] it may be kept for long: what the store keeps for it is what it held at the moment,
+    /// and does not grow with what is written afterwards.
+    fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>>;
+
     /// Figures about the store, cheap enough to be asked for every second.
     fn stats(&self) -> StoreStats;
 
@@ -116,6 +123,12 @@ pub trait Store: Send + Sync + 'static {
     /// what makes it do so. Cheap enough to be asked between two batches by whoever could write later as well.
     fn pressure_percent(&self) -> u32 {
         0
+    }
+
+    /// Says why the store takes no writes at present, or returns nothing while it does. Cheap enough to be asked for
+    /// every second. A store that has room again, or whatever else it lacked, goes on by itself and says nothing any more.
+    fn trouble(&self) -> Option<String> {
+        None
     }
 
     /// Flushes what is buffered and stops background work. Later commits, openings and drops fail with
@@ -173,6 +186,18 @@ pub trait Snapshot: Send + Sync {
             }
         }
     }
+}
+
+/// An unchanging view of a whole store.
+///
+/// Everything that was acknowledged before it was taken is in it; and if something is in it, so is everything that was
+/// acknowledged before that was written, in whichever space. Spaces that are dropped afterwards stay readable through it.
+pub trait StoreSnapshot: Send + Sync {
+    /// Returns the spaces that held something at the moment and were not dropped, in the order of their ids.
+    fn spaces(&self) -> Result<Vec<SpaceId>>;
+
+    /// Returns the view of one of the spaces. One that held nothing is empty.
+    fn space(&self, space: SpaceId) -> Result<Box<dyn Snapshot>>;
 }
 
 /// Entries that a visit of keys reads at once, where a store has nothing better.

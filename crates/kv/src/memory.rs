@@ -12,7 +12,7 @@
 
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -22,7 +22,7 @@ use bytes::Bytes;
 use crate::id_set::IdSet;
 use crate::{
     Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Op, Page, Result, Scan, Snapshot, Space,
-    SpaceId, Store, StoreStats, check_batch,
+    SpaceId, Store, StoreSnapshot, StoreStats, check_batch,
 };
 use tree::Tree;
 
@@ -68,9 +68,12 @@ struct MemorySpace {
 }
 
 struct MemorySnapshot {
-    state: Arc<SpaceState>,
+    /// Whose drop makes it unreachable; nothing where it is part of a view of the whole store.
+    state: Option<Arc<SpaceState>>,
     families: [Tree; Family::ALL.len()],
 }
+
+struct MemoryStoreSnapshot(BTreeMap<SpaceId, [Tree; Family::ALL.len()]>);
 
 impl MemoryStore {
     /// Returns an empty store.
@@ -120,6 +123,15 @@ impl Store for MemoryStore {
             drop(families);
         }
         Ok(())
+    }
+
+    fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {
+        // No space comes or goes while this is held, and none is written to while all are: a commit locks one of them
+        // and waits for no other.
+        let spaces = self.spaces();
+        let held: Vec<_> = spaces.open.iter().map(|(id, state)| (*id, state.read())).collect();
+        let families = held.iter().map(|(id, data)| (*id, data.families.clone()));
+        Ok(Box::new(MemoryStoreSnapshot(families.collect())))
     }
 
     fn stats(&self) -> StoreStats {
@@ -203,7 +215,7 @@ impl Space for MemorySpace {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let data = self.state.read();
         self.state.check_reachable()?;
-        Ok(Box::new(MemorySnapshot { state: self.state.clone(), families: data.families.clone() }))
+        Ok(Box::new(MemorySnapshot { state: Some(self.state.clone()), families: data.families.clone() }))
     }
 
     fn commit(&self, batch: Batch) -> CommitFuture {
@@ -211,20 +223,38 @@ impl Space for MemorySpace {
     }
 }
 
+impl MemorySnapshot {
+    fn check_reachable(&self) -> Result<()> {
+        self.state.as_ref().map_or(Ok(()), |state| state.check_reachable())
+    }
+}
+
+impl StoreSnapshot for MemoryStoreSnapshot {
+    fn spaces(&self) -> Result<Vec<SpaceId>> {
+        let holds = |families: &[Tree]| families.iter().any(|tree| !tree.is_empty());
+        Ok(self.0.iter().filter(|(_, families)| holds(&families[..])).map(|(id, _)| *id).collect())
+    }
+
+    fn space(&self, space: SpaceId) -> Result<Box<dyn Snapshot>> {
+        let families = self.0.get(&space).cloned().unwrap_or_default();
+        Ok(Box::new(MemorySnapshot { state: None, families }))
+    }
+}
+
 impl Snapshot for MemorySnapshot {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
-        self.state.check_reachable()?;
+        self.check_reachable()?;
         Ok(self.families[family as usize].get(key).cloned())
     }
 
     fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
-        self.state.check_reachable()?;
+        self.check_reachable()?;
         let tree = &self.families[family as usize];
         Ok(keys.iter().map(|key| tree.get(key).cloned()).collect())
     }
 
     fn scan(&self, scan: &Scan) -> Result<Page> {
-        self.state.check_reachable()?;
+        self.check_reachable()?;
         let mut page = Page::default();
         let mut bytes = 0;
         self.families[scan.family as usize].walk(

@@ -92,6 +92,8 @@ const TESTS: &[Test] = &[
     ("snapshots never change", snapshots::snapshots_never_change),
     ("snapshots see whole batches", snapshots::snapshots_see_whole_batches),
     ("a snapshot outlives its handle", snapshots::snapshot_outlives_its_handle),
+    ("a snapshot of the store sees all spaces and keeps dropped ones", snapshots::store_snapshot_keeps_all),
+    ("a snapshot of the store sees one moment of all spaces", snapshots::store_snapshot_is_one_moment),
     ("opening a space fences older handles", lifecycle::opening_fences),
     ("a failed commit closes its handle", lifecycle::a_failed_commit_closes_its_handle),
     ("a fenced batch changes nothing", lifecycle::fenced_batch_changes_nothing),

@@ -8,6 +8,9 @@ mod expression;
 mod grouping;
 mod scope;
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
 use armilla_sql::ast::{self, CollectionKind, CountKind, ExprKind, OrderByKind, PathSegment, Selection};
 use armilla_sql::{QueryError, Span};
 use armilla_value::Value;
@@ -36,7 +39,14 @@ pub(crate) struct Names<'a> {
 ///
 /// Returns the names of the user-defined functions that it calls as well.
 pub(crate) fn bind(query: &ast::Query, names: Names<'_>) -> Result<(BoundQuery, Vec<String>)> {
-    let mut binder = Binder { names, slots: 1, joins: 0, udf_calls: Vec::new(), outermost_span: query.span };
+    let mut binder = Binder {
+        names,
+        slots: 1,
+        joins: 0,
+        udf_calls: Vec::new(),
+        outermost_span: query.span,
+        parameters: HashMap::new(),
+    };
     let bound = binder.query(query, &Scope::default(), Place::Outermost)?;
     Ok((bound, binder.udf_calls))
 }
@@ -58,6 +68,8 @@ struct Binder<'a> {
     joins: usize,
     udf_calls: Vec<String>,
     outermost_span: Span,
+    /// Values of parameters, shared by all places that name them.
+    parameters: HashMap<String, Arc<Value>>,
 }
 
 impl Binder<'_> {
@@ -222,6 +234,7 @@ impl Binder<'_> {
                 let (exprs, grouping) = self.grouped(query, &exprs, scope)?;
                 let mut fields: Vec<(String, Expr)> = Vec::with_capacity(items.len());
                 let mut unnamed = 0;
+                let mut known = HashSet::with_capacity(items.len());
                 for (item, expr) in items.iter().zip(exprs) {
                     let name = match item.name() {
                         Some(name) => name.to_owned(),
@@ -230,7 +243,7 @@ impl Binder<'_> {
                             format!("${unnamed}")
                         }
                     };
-                    if fields.iter().any(|(known, _)| *known == name) {
+                    if !known.insert(name.clone()) {
                         return Err(QueryError {
                             code: None,
                             message: format!("The property name '{name}' is specified multiple times."),
@@ -326,7 +339,7 @@ impl Binder<'_> {
         unsupported("ORDER BY RANK")
     }
 
-    fn window(&self, query: &ast::Query) -> Result<Window> {
+    fn window(&mut self, query: &ast::Query) -> Result<Window> {
         if let (Some(top), Some(_)) = (&query.top, &query.offset_limit) {
             return Err(QueryError {
                 code: None,
@@ -344,7 +357,7 @@ impl Binder<'_> {
             return Ok(Window { offset: 0, limit: Some(count) });
         }
         let Some(clause) = &query.offset_limit else { return Ok(Window::default()) };
-        let checked = |count: &ast::Count, code: &'static str, word: &str| -> Result<u64> {
+        let mut checked = |count: &ast::Count, code: &'static str, word: &str| -> Result<u64> {
             self.count(count)?.filter(|count| *count <= COUNT_MAX).ok_or_else(|| {
                 let message = format!("The {word} count value exceeds the maximum allowed value.");
                 QueryError::new(code, message, clause.span).into()
@@ -356,7 +369,7 @@ impl Binder<'_> {
     }
 
     /// Returns a count, or nothing if it is no integer from 0 on.
-    fn count(&self, count: &ast::Count) -> Result<Option<u64>> {
+    fn count(&mut self, count: &ast::Count) -> Result<Option<u64>> {
         Ok(match &count.kind {
             CountKind::Integer(integer) => Some(*integer),
             CountKind::Double(_) => None,
@@ -373,10 +386,15 @@ impl Binder<'_> {
         })
     }
 
-    fn parameter(&self, name: &str, span: Span) -> Result<Value> {
-        let found = self.names.parameters.iter().find(|(known, _)| known == name);
-        match found {
-            Some((_, value)) => Ok(value.clone()),
+    fn parameter(&mut self, name: &str, span: Span) -> Result<Arc<Value>> {
+        if self.parameters.is_empty() {
+            // Of two with one name the first counts.
+            for (name, value) in self.names.parameters.iter().rev() {
+                self.parameters.insert(name.clone(), Arc::new(value.clone()));
+            }
+        }
+        match self.parameters.get(name) {
+            Some(value) => Ok(value.clone()),
             None => Err(QueryError {
                 code: Some("SC2001"),
                 message: format!("Parameter '{name}' is used in the query but not supplied with it."),

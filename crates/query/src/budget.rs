@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use armilla_functions::Look;
+
 use crate::error::{Error, Result};
 use crate::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, QUERY_MEMORY_BYTES_MAX};
 use crate::work::Work;
@@ -17,12 +19,24 @@ pub struct Budget<'b> {
     pub expired: &'b dyn Fn(&Work) -> bool,
     /// How many other threads may help; the page is the same with them and without.
     pub helpers: usize,
+    /// Asked with the steps that the page took so far, wherever it is: whether it may go on at all. What it stops ends
+    /// with an error, so it is for pages that do not end by themselves.
+    pub watch: &'b dyn Fn(u64) -> Look,
 }
+
+/// Steps between two questions whether a page may go on, where nobody else says.
+const STEPS_UNWATCHED: u64 = 1_000;
 
 impl Default for Budget<'_> {
     /// The page of a client that asks for nothing in particular, without a bound on its time.
     fn default() -> Self {
-        Budget { rows_max: PAGE_ROWS_DEFAULT, bytes_max: PAGE_BYTES_MAX, expired: &|_| false, helpers: 0 }
+        Budget {
+            rows_max: PAGE_ROWS_DEFAULT,
+            bytes_max: PAGE_BYTES_MAX,
+            expired: &|_| false,
+            helpers: 0,
+            watch: &|_| Look::GoOn(STEPS_UNWATCHED),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! physical partition. So it survives restarts and splits, and is good for any part of the range that it was made for.
 //!
 //! ```text
-//! token    := base64url( version(1) query(8) work rows position checksum(4) )
+//! token    := base64url( version(1) query(8) work steps rows position checksum(4) )
 //! position := 0                                       run again, and pass over as many rows as were given so far
 //!           | 3 key identity(16) repeats              run again, and pass over the rows up to this one
 //!           | 1 count (arc place partial)* count aggregate*
@@ -14,6 +14,7 @@
 //!           | 2 mark                                  items up to this key are done
 //!           | 3 mark                                  entries of an index up to this one are done
 //! mark     := key cut(1) number
+//! given    := rows tuples count place*               the place of the tuple that comes next in each join
 //! ```
 //! Left of the first arc everything is done (in sort order: up to and with the key), elsewhere nothing is (in sort order:
 //! with the key, and behind it).
@@ -29,23 +30,29 @@ use armilla_value::{HashedKey, Value, fingerprint, json};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use self::bytes::{Reader, push_bytes, push_number};
+use self::bytes::{NUMBER_MAX, Reader, push_bytes, push_number};
 pub(crate) use self::segments::{Arc, Segments, Side};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{CONTINUATION_BYTES_MAX, CONTINUATION_KEY_BYTES_MAX};
+use crate::limits::{CONTINUATION_BYTES_MAX, CONTINUATION_KEY_BYTES_MAX, JOINS_MAX};
+use crate::tuples::TuplePath;
 use crate::work::Work;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The only version there is.
-const VERSION: u8 = 1;
+/// The version that is written.
+const VERSION: u8 = 2;
+
+/// The version before it, which knows neither steps nor the place of a tuple.
+const VERSION_WITHOUT_PATHS: u8 = 1;
 
 /// What a token says.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
     /// What earlier pages counted.
     pub(crate) work: Work,
+    /// Steps that earlier pages took.
+    pub(crate) steps: u64,
     /// Rows so far, those included that an offset passes over.
     pub(crate) rows: u64,
     /// Where to go on.
@@ -154,6 +161,8 @@ pub(crate) struct Given {
     pub(crate) rows: u64,
     /// How many tuples of its joins were counted.
     pub(crate) tuples: u64,
+    /// The tuple that comes next, counted already; empty where it must be found by counting rows.
+    pub(crate) path: TuplePath,
 }
 
 /// An item that has given a part of its rows.
@@ -189,6 +198,7 @@ impl Token {
         for number in work_fields(&mut self.work.clone()) {
             push_number(*number, &mut out);
         }
+        push_number(self.steps.min(NUMBER_MAX), &mut out);
         push_number(self.rows, &mut out);
         match &self.position {
             Position::Rerun => out.push(0),
@@ -213,13 +223,14 @@ impl Token {
         }
         let malformed = || invalid("continuation token is malformed");
         let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|_| malformed())?;
-        match bytes.first() {
-            Some(&VERSION) => {}
+        let has_paths = match bytes.first() {
+            Some(&VERSION) => true,
+            Some(&VERSION_WITHOUT_PATHS) => false,
             Some(version) if *version > VERSION => {
                 return Err(invalid("continuation token was made by a later version"));
             }
             _ => return Err(malformed()),
-        }
+        };
         let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(malformed)?;
         if checksum(body) != *sum {
             return Err(malformed());
@@ -229,7 +240,7 @@ impl Token {
         if u64::from_be_bytes(*query) != query_fingerprint {
             return Err(invalid("continuation token belongs to another query"));
         }
-        let mut reader = Reader::new(rest);
+        let mut reader = Reader::new(rest, has_paths);
         let token = read_token(&mut reader).ok_or_else(malformed)?;
         if !reader.is_at_end() {
             return Err(malformed());
@@ -327,6 +338,9 @@ fn push_mark(mark: &Mark, out: &mut Vec<u8>) {
 fn push_given(given: &Given, out: &mut Vec<u8>) {
     push_number(given.rows, out);
     push_number(given.tuples, out);
+    let places = given.path.places();
+    push_number(places.len() as u64, out);
+    places.iter().for_each(|place| push_number(*place, out));
 }
 
 fn read_token(reader: &mut Reader<'_>) -> Option<Token> {
@@ -334,6 +348,7 @@ fn read_token(reader: &mut Reader<'_>) -> Option<Token> {
     for field in work_fields(&mut work) {
         *field = reader.number()?;
     }
+    let steps = if reader.has_paths { reader.number()? } else { 0 };
     let rows = reader.number()?;
     let position = match reader.byte()? {
         0 => Position::Rerun,
@@ -346,7 +361,7 @@ fn read_token(reader: &mut Reader<'_>) -> Option<Token> {
         }),
         _ => return None,
     };
-    Some(Token { work, rows, position })
+    Some(Token { work, steps, rows, position })
 }
 
 fn read_unordered(reader: &mut Reader<'_>) -> Option<Unordered> {
@@ -398,7 +413,14 @@ fn read_mark(reader: &mut Reader<'_>) -> Option<Mark> {
 }
 
 fn read_given(reader: &mut Reader<'_>) -> Option<Given> {
-    Some(Given { rows: reader.number()?, tuples: reader.number()? })
+    let (rows, tuples) = (reader.number()?, reader.number()?);
+    let mut places = Vec::new();
+    if reader.has_paths {
+        for _ in 0..reader.number().filter(|count| *count <= JOINS_MAX as u64)? {
+            places.push(reader.number()?);
+        }
+    }
+    Some(Given { rows, tuples, path: TuplePath::new(&places)? })
 }
 
 fn read_flag(reader: &mut Reader<'_>) -> Option<bool> {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use armilla_functions::Stop;
+use armilla_functions::limits::VALUES_BYTES_MAX;
 use armilla_sql::QueryError;
 
 /// What kind of failure it is, which decides what the client is told.
@@ -13,6 +15,12 @@ pub enum ErrorKind {
     Refused,
     /// The query would need more memory than a query may have.
     TooLarge,
+    /// It took too long, at a place where a page cannot end.
+    TimedOut,
+    /// Nobody waits for it any more.
+    Cancelled,
+    /// It was stopped for the sake of others, and may be begun again.
+    Postponed,
     /// A continuation token is damaged or belongs to another query.
     Continuation,
     /// What the query needs is not built yet.
@@ -42,6 +50,30 @@ impl Error {
     /// Makes a refusal that the service answers as plain text.
     pub fn refused(message: impl Into<String>) -> Error {
         Error::new(ErrorKind::Refused, message)
+    }
+
+    /// Makes the error of a query that a meter has stopped.
+    #[cold]
+    pub fn stopped(stop: Stop) -> Error {
+        match stop {
+            Stop::Time => Error::new(
+                ErrorKind::TimedOut,
+                "the query took too long at a place where a page cannot end: inside of one item or subquery, while \
+                 groups or distinct rows are collected, or while rows are put in order; narrow its filter, join fewer \
+                 arrays, or ask for fewer groups",
+            ),
+            Stop::Steps => Error::new(ErrorKind::TimedOut, "the expression takes too many steps"),
+            Stop::Cancelled => {
+                Error::new(ErrorKind::Cancelled, "the query was cancelled: nobody waits for it")
+            }
+            Stop::Postponed => {
+                Error::new(ErrorKind::Postponed, "the query was stopped to let others have their turn")
+            }
+            Stop::Memory => Error::too_large(format!(
+                "the values that make one row take more than the {} MiB that they may; select fewer or smaller values",
+                VALUES_BYTES_MAX >> 20
+            )),
+        }
     }
 
     /// Makes an error about more memory than a query may have.

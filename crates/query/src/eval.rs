@@ -1,18 +1,24 @@
 //! Evaluating bound expressions over the values of a row.
 //!
 //! A value of the wrong type never fails: it gives undefined. What can fail is a scalar subquery with several rows, a
-//! user-defined function, and a bound on memory.
+//! user-defined function, and a bound on memory or time: everything that loops takes steps of the meter, and every value
+//! that is made takes bytes of it.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::LazyLock;
 
 use armilla_functions::datetime::Ticks;
-use armilla_functions::{CallContext, Datum, PatternCache, call, operators};
+use armilla_functions::limits::STEP_BYTES;
+use armilla_functions::{CallContext, Datum, Function, Meter, PatternCache, call, operators};
 use armilla_value::{Kind, Node, Object, Value, json};
 
 use crate::bound::Projection;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Pattern, Step, SubqueryKind};
 use crate::frame::{Bound, Frame};
+use crate::limits::ROW_BYTES_MAX;
+use crate::rows::{estimated_bytes, value_bytes};
 use crate::source::{Source, SourceItem, SystemProperty};
 
 /// Calls user-defined functions.
@@ -49,13 +55,25 @@ pub struct Environment<'e> {
 pub struct Evaluator<'q> {
     context: CallContext<'q>,
     functions: &'q dyn UserFunctions,
+    /// Where the row that is being written begins.
+    row_start: Cell<usize>,
 }
+
+/// What a call of a user-defined function stands for.
+const FUNCTION_STEPS: u64 = 100;
+
+/// Lists up to this length take no steps of their own.
+const SHORT_LIST: usize = 16;
 
 static CONSTANT_PATTERNS: LazyLock<PatternCache> = LazyLock::new(PatternCache::new);
 
 impl<'q> Evaluator<'q> {
     /// Makes an evaluator.
-    pub fn new(environment: &Environment<'q>, patterns: &'q PatternCache) -> Evaluator<'q> {
+    pub fn new(
+        environment: &Environment<'q>,
+        patterns: &'q PatternCache,
+        meter: &'q Meter<'q>,
+    ) -> Evaluator<'q> {
         Evaluator {
             context: CallContext {
                 now_ticks: environment.now_ticks,
@@ -63,13 +81,15 @@ impl<'q> Evaluator<'q> {
                 random: environment.random,
                 patterns,
                 geometry: environment.geometry,
+                meter,
             },
             functions: environment.functions,
+            row_start: Cell::new(0),
         }
     }
 
     /// Makes an evaluator for expressions that depend on nothing, computed properties included.
-    pub fn for_constants() -> Evaluator<'static> {
+    pub fn for_constants(meter: &'q Meter<'q>) -> Evaluator<'q> {
         Evaluator {
             context: CallContext {
                 now_ticks: 0,
@@ -77,9 +97,73 @@ impl<'q> Evaluator<'q> {
                 random: &|| 0.0,
                 patterns: &CONSTANT_PATTERNS,
                 geometry: false,
+                meter,
             },
             functions: &NoUserFunctions,
+            row_start: Cell::new(0),
         }
+    }
+
+    /// Returns what says how much evaluating may take.
+    pub(crate) fn meter(&self) -> &'q Meter<'q> {
+        self.context.meter
+    }
+
+    /// Takes steps, or says why there are none left.
+    #[inline]
+    pub(crate) fn step(&self, steps: u64) -> Result<()> {
+        if self.context.meter.go_on(steps) { Ok(()) } else { self.check() }
+    }
+
+    /// Takes steps for a list whose length the query says.
+    #[inline]
+    fn step_list(&self, length: usize) -> Result<()> {
+        if length < SHORT_LIST { Ok(()) } else { self.step((length / SHORT_LIST) as u64) }
+    }
+
+    /// Says why the meter has stopped, if it has.
+    #[inline]
+    fn check(&self) -> Result<()> {
+        match self.context.meter.stopped() {
+            None => Ok(()),
+            Some(stop) => Err(Error::stopped(stop)),
+        }
+    }
+
+    /// Takes room for a value.
+    pub(crate) fn take_room(&self, bytes: usize) -> Result<()> {
+        if bytes > 0 && !self.context.meter.make(bytes) { self.check() } else { Ok(()) }
+    }
+
+    /// Takes room for what was made of values that are gone by now, those made since the mark.
+    fn made<'f>(&self, datum: Datum<'f>, mark: usize) -> Result<Datum<'f>> {
+        self.context.meter.release(mark);
+        self.check()?;
+        match &datum {
+            Datum::Str(Cow::Owned(text)) => self.take_room(text.len())?,
+            Datum::Value(Cow::Owned(value)) => self.take_room(value_bytes(value))?,
+            _ => {}
+        }
+        Ok(datum)
+    }
+
+    /// Returns a value of its own; room is taken for what is copied.
+    fn copied(&self, datum: Datum<'_>) -> Result<Option<Value>> {
+        match &datum {
+            Datum::Str(Cow::Borrowed(_)) | Datum::Node(_) | Datum::Value(Cow::Borrowed(_)) => {
+                self.take_room(estimated_bytes(&datum))?;
+            }
+            _ => {}
+        }
+        Ok(datum.into_value())
+    }
+
+    /// Returns the value of an expression of which nothing else is evaluated at the time.
+    pub fn eval_alone<'f>(&'f self, expr: &'f Expr, frame: &'f Frame<'f>) -> Result<Datum<'f>> {
+        let datum = self.eval(expr, frame);
+        self.context.meter.release(0);
+        self.check()?;
+        datum
     }
 
     /// Returns the value of an expression.
@@ -89,7 +173,11 @@ impl<'q> Evaluator<'q> {
             Expr::Constant(value) => Datum::from_value(value),
             Expr::Slot(slot) => match frame.find(*slot) {
                 Bound::Datum(datum) => datum.borrowed(),
-                Bound::Item(source, item, root) => Datum::from_owned(whole_item(*source, item, *root)),
+                Bound::Item(source, item, root) => {
+                    // In memory a tree takes several times its text.
+                    self.take_room(4 * item.json_bytes as usize)?;
+                    Datum::from_owned(whole_item(*source, item, *root))
+                }
                 Bound::Nothing | Bound::Group(..) => Datum::Undefined,
             },
             Expr::Path { slot, steps } => match frame.find(*slot) {
@@ -124,8 +212,10 @@ impl<'q> Evaluator<'q> {
                 operators::arithmetic(*operator, &left, &self.eval(right, frame)?)
             }
             Expr::Concat(left, right) => {
+                let mark = self.context.meter.mark();
                 let left = self.eval(left, frame)?;
-                operators::concat(&left, &self.eval(right, frame)?)
+                let joined = operators::concat(&left, &self.eval(right, frame)?);
+                self.made(joined, mark)?
             }
             Expr::And(_)
             | Expr::Or(_)
@@ -141,40 +231,24 @@ impl<'q> Evaluator<'q> {
                 Datum::Undefined => self.eval(right, frame)?,
                 defined => defined,
             },
-            Expr::Call(function, arguments) => match &arguments[..] {
-                [] => call(*function, &[], &self.context),
-                [only] => call(*function, &[self.eval(only, frame)?], &self.context),
-                [first, second] => {
-                    let arguments = [self.eval(first, frame)?, self.eval(second, frame)?];
-                    call(*function, &arguments, &self.context)
-                }
-                arguments => {
-                    let arguments = self.eval_all(arguments, frame)?;
-                    call(*function, &arguments, &self.context)
-                }
-            },
+            Expr::Call(function, arguments) => self.call(*function, arguments, frame)?,
             Expr::Udf(name, arguments) => self.user_function(name, arguments, frame)?,
             Expr::Array(elements) => {
+                self.step_list(elements.len())?;
                 let mut values = Vec::with_capacity(elements.len());
                 for element in elements {
-                    values.extend(self.eval(element, frame)?.into_value());
+                    values.extend(self.copied(self.eval(element, frame)?)?);
                 }
                 Datum::from_owned(Value::Array(values))
             }
-            Expr::Object(members) => {
-                let mut object = Object::with_capacity(members.len());
-                for (name, member) in members {
-                    if let Some(value) = self.eval(member, frame)?.into_value() {
-                        object.insert(name.clone(), value);
-                    }
-                }
-                Datum::from_owned(Value::Object(object))
-            }
+            Expr::Object(members) => self.object(members, frame)?,
             Expr::Subquery(kind, query) => self.subquery(*kind, query, frame)?,
             Expr::Let { slot, value, body } => {
                 let value = self.eval(value, frame)?;
                 let inner = Frame::with(frame, *slot, value);
-                self.eval(body, &inner)?.into_static()
+                let body = self.eval(body, &inner)?;
+                self.take_room(estimated_bytes(&body))?;
+                body.into_static()
             }
             Expr::GroupKey(key) => frame
                 .find_group()
@@ -185,6 +259,42 @@ impl<'q> Evaluator<'q> {
                 .and_then(|(_, results)| results.get(*number))
                 .map_or(Datum::Undefined, Datum::borrowed),
         })
+    }
+
+    fn call<'f>(
+        &'f self,
+        function: Function,
+        arguments: &'f [Expr],
+        frame: &'f Frame<'f>,
+    ) -> Result<Datum<'f>> {
+        let mark = self.context.meter.mark();
+        let result = match arguments {
+            [] => call(function, &[], &self.context),
+            [only] => call(function, &[self.eval(only, frame)?], &self.context),
+            [first, second] => {
+                let arguments = [self.eval(first, frame)?, self.eval(second, frame)?];
+                call(function, &arguments, &self.context)
+            }
+            arguments => {
+                self.step_list(arguments.len())?;
+                let arguments = self.eval_all(arguments, frame)?;
+                call(function, &arguments, &self.context)
+            }
+        };
+        self.made(result, mark)
+    }
+
+    fn object<'f>(&'f self, members: &'f [(String, Expr)], frame: &'f Frame<'f>) -> Result<Datum<'f>> {
+        self.step_list(members.len())?;
+        let mut object = Object::with_capacity(members.len());
+        for (name, member) in members {
+            if let Some(value) = self.copied(self.eval(member, frame)?)? {
+                // Each is compared with those before it.
+                self.step_list(object.len())?;
+                object.insert(name.clone(), value);
+            }
+        }
+        Ok(Datum::from_owned(Value::Object(object)))
     }
 
     fn eval_all<'f>(&'f self, exprs: &'f [Expr], frame: &'f Frame<'f>) -> Result<Vec<Datum<'f>>> {
@@ -208,8 +318,17 @@ impl<'q> Evaluator<'q> {
 
     /// Returns the truth value of an expression; `None` for everything but booleans.
     fn truth(&self, expr: &Expr, frame: &Frame<'_>) -> Result<Option<bool>> {
+        // Nothing that is made on the way outlives the answer.
+        let mark = self.context.meter.mark();
+        let truth = self.truth_of(expr, frame)?;
+        self.context.meter.release(mark);
+        Ok(truth)
+    }
+
+    fn truth_of(&self, expr: &Expr, frame: &Frame<'_>) -> Result<Option<bool>> {
         Ok(match expr {
             Expr::And(parts) => {
+                self.step_list(parts.len())?;
                 let mut all = Some(true);
                 for part in parts {
                     all = operators::and(all, self.truth(part, frame)?);
@@ -220,6 +339,7 @@ impl<'q> Evaluator<'q> {
                 all
             }
             Expr::Or(parts) => {
+                self.step_list(parts.len())?;
                 let mut any = Some(false);
                 for part in parts {
                     any = operators::or(any, self.truth(part, frame)?);
@@ -239,6 +359,7 @@ impl<'q> Evaluator<'q> {
                 if value.is_undefined() {
                     return Ok(None);
                 }
+                self.step_list(list.len())?;
                 for member in list {
                     if operators::equals(&value, &self.eval(member, frame)?) == Some(true) {
                         return Ok(Some(true));
@@ -253,12 +374,15 @@ impl<'q> Evaluator<'q> {
             }
             Expr::Like { value, pattern } => {
                 let value = self.eval(value, frame)?;
-                match pattern {
-                    Pattern::Constant(pattern) => value.as_str().map(|text| pattern.matches(text)),
+                let meter = self.context.meter;
+                let truth = match pattern {
+                    Pattern::Constant(pattern) => value.as_str().map(|text| pattern.matches(text, meter)),
                     Pattern::Dynamic(pattern, escape) => {
-                        operators::like(&value, &self.eval(pattern, frame)?, *escape)
+                        operators::like(&value, &self.eval(pattern, frame)?, *escape, meter)
                     }
-                }
+                };
+                self.check()?;
+                truth
             }
             _ => operators::truth(&self.eval(expr, frame)?),
         })
@@ -267,14 +391,16 @@ impl<'q> Evaluator<'q> {
     fn user_function<'f>(&'f self, name: &str, arguments: &[Expr], frame: &Frame<'_>) -> Result<Datum<'f>> {
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
-            match self.eval(argument, frame)?.into_value() {
+            match self.copied(self.eval(argument, frame)?)? {
                 Some(value) => values.push(value),
                 // Without all of its arguments the call is not made.
                 None => return Ok(Datum::Undefined),
             }
         }
+        // A function has a watch of its own, which is not asked about those that come after it.
+        self.step(FUNCTION_STEPS)?;
         match self.functions.call(name, &values) {
-            Ok(Some(value)) => Ok(Datum::from_owned(value)),
+            Ok(Some(value)) => self.made(Datum::from_owned(value), self.context.meter.mark()),
             Ok(None) => Ok(Datum::Undefined),
             Err(message) => Err(Error::refused(message)),
         }
@@ -327,6 +453,7 @@ impl<'q> Evaluator<'q> {
                 return Ok(true);
             }
             Expr::Array(elements) => {
+                self.step_list(elements.len())?;
                 out.push(b'[');
                 let start = out.len();
                 for element in elements {
@@ -336,21 +463,38 @@ impl<'q> Evaluator<'q> {
                     if !self.write(element, frame, out)? && out.len() > start {
                         out.pop();
                     }
+                    self.check_row(out)?;
                 }
                 out.push(b']');
                 return Ok(true);
             }
             _ => {}
         }
+        let mark = self.context.meter.mark();
         let datum = self.eval(expr, frame)?;
-        if datum.is_undefined() {
-            return Ok(false);
+        let is_defined = datum.is_defined();
+        if is_defined {
+            datum.write_json(out);
         }
-        datum.write_json(out);
-        Ok(true)
+        // What was made for it is written and gone.
+        self.context.meter.release(mark);
+        Ok(is_defined)
+    }
+
+    /// Checks that the row that is being written has not become too large.
+    #[inline]
+    fn check_row(&self, out: &[u8]) -> Result<()> {
+        if out.len() - self.row_start.get() <= ROW_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Error::too_large(format!(
+            "a row would take more than the {} MiB that a row may have; select fewer or smaller values",
+            ROW_BYTES_MAX >> 20
+        )))
     }
 
     fn write_members(&self, members: &[(String, Expr)], frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<()> {
+        self.step_list(members.len())?;
         out.push(b'{');
         let start = out.len();
         for (name, member) in members {
@@ -363,6 +507,7 @@ impl<'q> Evaluator<'q> {
             if !self.write(member, frame, out)? {
                 out.truncate(before);
             }
+            self.check_row(out)?;
         }
         out.push(b'}');
         Ok(())
@@ -370,13 +515,18 @@ impl<'q> Evaluator<'q> {
 
     /// Writes one row as JSON. Returns false, having written nothing, where there is no row.
     pub fn project(&self, projection: &Projection, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<bool> {
-        match projection {
-            Projection::Value(expr) => self.write(expr, frame, out),
+        let start = out.len();
+        self.row_start.set(start);
+        let is_row = match projection {
+            Projection::Value(expr) => self.write(expr, frame, out)?,
             Projection::Fields(fields) => {
                 self.write_members(fields, frame, out)?;
-                Ok(true)
+                true
             }
-        }
+        };
+        self.check_row(out)?;
+        self.step(((out.len() - start) / STEP_BYTES) as u64)?;
+        Ok(is_row)
     }
 
     /// Returns one row as a value; undefined where there is no row.
@@ -387,15 +537,7 @@ impl<'q> Evaluator<'q> {
     ) -> Result<Datum<'f>> {
         match projection {
             Projection::Value(expr) => self.eval(expr, frame),
-            Projection::Fields(fields) => {
-                let mut object = Object::with_capacity(fields.len());
-                for (name, field) in fields {
-                    if let Some(value) = self.eval(field, frame)?.into_value() {
-                        object.insert(name.clone(), value);
-                    }
-                }
-                Ok(Datum::from_owned(Value::Object(object)))
-            }
+            Projection::Fields(fields) => self.object(fields, frame),
         }
     }
 }

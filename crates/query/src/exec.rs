@@ -10,6 +10,10 @@
 //! | aggregates without GROUP BY | goes on at a place, with what was gathered so far |
 //! | DISTINCT, GROUP BY, derived tables, no FROM | runs again (`pipeline`) and goes on behind the last row (`canonical`) |
 //!
+//! A page ends early where its time is over: between two items, and between two combinations of an item's joins. Where it
+//! cannot end, because groups or distinct rows are not complete or one expression takes its time, it goes on until its
+//! watch stops it, which is an error. So no page ends where it began.
+//!
 //! Invariant: the work that all pages count together is that of a single page with all rows.
 //!
 //! Not here: choosing how items are found (`choose`), expressions (`eval`), prices.
@@ -41,7 +45,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use armilla_functions::PatternCache;
+use armilla_functions::{Meter, PatternCache};
 
 use self::canonical::CanonicalSink;
 use self::context::{Context, Planner, Tally};
@@ -77,6 +81,10 @@ pub struct Page {
     pub work: Work,
     /// What was done before this page.
     pub work_before: Work,
+    /// Steps of computing since the query began, this page included. Unlike work they depend on the pages.
+    pub steps: u64,
+    /// Steps before this page.
+    pub steps_before: u64,
     /// Items that this page looked at.
     pub retrieved: Retrieved,
     /// How the items of each source were found.
@@ -170,7 +178,8 @@ impl Request<'_> {
             return Err(Error::refused("a resume filter is only for queries with ORDER BY"));
         }
         let patterns = PatternCache::new();
-        let evaluator = Evaluator::new(environment, &patterns);
+        let meter = Meter::new(budget.watch);
+        let evaluator = Evaluator::new(environment, &patterns, &meter);
         let context = Context {
             evaluator: &evaluator,
             sources,
@@ -183,6 +192,7 @@ impl Request<'_> {
         };
         let rows_before = token.as_ref().map_or(0, |token| token.rows);
         let work_before = token.as_ref().map_or_else(Work::default, |token| token.work);
+        let steps_before = token.as_ref().map_or(0, |token| token.steps);
         let paging = Paging::of(plan);
         let begin = || {
             let counts_rows = matches!(&token, Some(Token { position: Position::Rerun, .. }));
@@ -212,19 +222,25 @@ impl Request<'_> {
         };
         let (counted, retrieved, plans) = context.tally.finish();
         let mut work = work_before;
+        let mut steps = meter.steps();
         if paging == Paging::Rerun {
             work = higher(counted, work_before);
+            steps = steps.max(steps_before);
         } else {
             work += counted;
+            steps = steps.saturating_add(steps_before);
         }
         let rows = page.passage.rows.max(rows_before);
-        let continuation = position.map(|position| Token { work, rows, position }.encode(query.fingerprint));
+        let continuation =
+            position.map(|position| Token { work, steps, rows, position }.encode(query.fingerprint));
         Ok(Page {
             rows: page.json,
             row_count: page.row_count,
             continuation,
             work,
             work_before,
+            steps,
+            steps_before,
             retrieved,
             plans,
             reverse_scan: paging == Paging::Ordered && ordered::is_backwards(plan),

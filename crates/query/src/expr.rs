@@ -2,6 +2,8 @@
 //!
 //! Values that sources bind live in numbered slots; slot 0 of the outermost query is the item.
 
+use std::sync::Arc;
+
 use armilla_functions::operators::{Arithmetic, Comparison, Unary};
 use armilla_functions::{Function, LikePattern};
 use armilla_value::Value;
@@ -41,7 +43,7 @@ pub enum Expr {
     /// The absent value.
     Undefined,
     /// A literal, or the value of a parameter.
-    Constant(Value),
+    Constant(Arc<Value>),
     /// The value in a slot.
     Slot(usize),
     /// What lies at a path below the value in a slot; the path has at least one step.
@@ -57,8 +59,8 @@ pub enum Expr {
     Computed {
         /// Its name.
         name: String,
-        /// How it is computed.
-        expr: Box<Expr>,
+        /// How it is computed; shared by all places that name it.
+        expr: Arc<Expr>,
     },
     /// The number of the item.
     DocumentId,
@@ -134,12 +136,25 @@ pub enum Expr {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Pattern {
     /// Known beforehand.
-    Constant(LikePattern),
+    Constant(Arc<LikePattern>),
     /// Made from each row.
     Dynamic(Box<Expr>, Option<char>),
 }
 
 impl Expr {
+    /// Makes a constant.
+    pub fn constant(value: Value) -> Expr {
+        Expr::Constant(Arc::new(value))
+    }
+
+    /// Returns the value of a constant.
+    pub fn as_value(&self) -> Option<&Value> {
+        match self {
+            Expr::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` with the expression and everything inside it, subqueries excepted.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
@@ -200,7 +215,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` with each operand, to be changed; those of subqueries excepted.
+    /// Calls `visit` with each operand, to be changed; those of subqueries and computed properties excepted.
     pub fn children_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         match self {
             Expr::Undefined
@@ -208,11 +223,11 @@ impl Expr {
             | Expr::Slot(_)
             | Expr::Path { .. }
             | Expr::System(_)
+            | Expr::Computed { .. }
             | Expr::DocumentId
             | Expr::Subquery(..)
             | Expr::GroupKey(_)
             | Expr::Aggregate(_) => {}
-            Expr::Computed { expr, .. } => visit(expr),
             Expr::Member { object, .. } => visit(object),
             Expr::Index { object, index } => {
                 visit(object);

@@ -42,6 +42,7 @@ mod utilization;
 mod eval;
 mod frame;
 mod rows;
+mod tuples;
 
 pub use bind::ComputedProperty;
 pub use budget::Budget;
@@ -59,5 +60,5 @@ pub use work::Work;
 
 // What callers need of the crates below.
 pub use armilla_functions::operators::order;
-pub use armilla_functions::{Datum, PatternCache};
+pub use armilla_functions::{Datum, Look, Meter, PatternCache, Stop};
 pub use armilla_sql::{QueryError, error_list_json};

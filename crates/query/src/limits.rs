@@ -6,6 +6,12 @@ pub const JOINS_MAX: usize = 10;
 /// Most calls of user-defined functions in a query's text.
 pub const UDF_CALLS_MAX: usize = 10;
 
+/// Most expressions in one GROUP BY.
+pub const GROUP_KEYS_MAX: usize = 1_000;
+
+/// Most calls of aggregates in one selection.
+pub const AGGREGATES_MAX: usize = 1_000;
+
 /// Rows that a page holds where the client leaves the number to the server.
 pub const PAGE_ROWS_DEFAULT: usize = 100;
 
@@ -27,6 +33,18 @@ pub const ORDERED_NUMBERS_MAX: usize = 10_000;
 
 /// Most rows that one subquery may make for one row around it.
 pub const SUBQUERY_ROWS_MAX: usize = 1_000_000;
+
+/// Most bytes of JSON of one row.
+pub const ROW_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Steps that evaluating constants may take while a query is planned; what is left then is evaluated for each row.
+pub const FOLDING_STEPS_MAX: u64 = 200_000;
+
+/// Bytes of a value up to which it takes the place of the constant expression that gives it.
+pub const FOLDED_VALUE_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of all such values of one query.
+pub const FOLDED_BYTES_MAX: usize = 1024 * 1024;
 
 /// Index entries or items that are asked of a source at once.
 pub const BATCH_ENTRIES: usize = 256;

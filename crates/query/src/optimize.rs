@@ -6,6 +6,8 @@ mod placement;
 
 use crate::logical::{Input, LogicalPlan};
 
+pub(crate) use constants::fold_constants;
+
 /// Applies every rule.
 pub(crate) fn optimize(mut plan: LogicalPlan) -> LogicalPlan {
     if let Input::Derived { plan: inner, .. } = &mut plan.input {

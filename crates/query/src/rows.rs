@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use armilla_functions::{Accumulator, Datum, fingerprint, operators};
+use armilla_functions::{Accumulator, Datum, Meter, fingerprint, operators};
 use armilla_value::Value;
 
 use crate::bound::{BoundQuery, BoundSource, Grouping, SourceKind};
 use crate::error::{Error, Result};
 use crate::eval::Evaluator;
 use crate::frame::Frame;
-use crate::limits::{QUERY_MEMORY_BYTES_MAX, SUBQUERY_ROWS_MAX};
+use crate::limits::SUBQUERY_ROWS_MAX;
 use crate::logical::Join;
+use crate::tuples::TupleWalk;
 
 /// Whether to go on.
 pub(crate) type Flow = ControlFlow<()>;
@@ -20,23 +21,48 @@ pub(crate) type Flow = ControlFlow<()>;
 pub(crate) type OnRow<'r> = dyn FnMut(&Frame<'_>) -> Result<Flow> + 'r;
 
 impl Evaluator<'_> {
-    /// Calls `row` for every combination of the joined sources that passes their conditions, in order. Counts every
-    /// value that a source binds in `tuples`.
-    pub fn for_each_tuple(
+    /// Calls `row` for every combination of the joined sources that passes their conditions, in order. Breaks where the
+    /// row says so, or where the walk is to pause; where that was is then in the walk.
+    pub(crate) fn for_each_tuple(
         &self,
         joins: &[Join],
         frame: &Frame<'_>,
-        tuples: &mut u64,
+        walk: &mut TupleWalk<'_>,
         row: &mut OnRow<'_>,
     ) -> Result<Flow> {
-        let Some((join, rest)) = joins.split_first() else { return row(frame) };
+        self.tuples_below(joins, 0, frame, walk, row)
+    }
+
+    fn tuples_below(
+        &self,
+        joins: &[Join],
+        level: usize,
+        frame: &Frame<'_>,
+        walk: &mut TupleWalk<'_>,
+        row: &mut OnRow<'_>,
+    ) -> Result<Flow> {
+        let Some(join) = joins.get(level) else { return row(frame) };
+        let first = walk.first(level);
+        let mut next = 0;
         self.each_value(&join.source, frame, &mut |value| {
-            *tuples += 1;
-            let inner = Frame::with(frame, join.source.slot, value);
-            if !self.all_true(&join.filter, &inner)? {
+            let place = next;
+            next += 1;
+            if first.is_some_and(|first| place < first) {
                 return Ok(Flow::Continue(()));
             }
-            self.for_each_tuple(rest, &inner, tuples, row)
+            let mark = self.meter().mark();
+            let is_known = first == Some(place);
+            walk.enter(level, place, is_known);
+            if walk.is_to_pause(self.meter().looks()) {
+                return Ok(Flow::Break(()));
+            }
+            let inner = Frame::with(frame, join.source.slot, value);
+            let flow = match self.all_true(&join.filter, &inner)? {
+                true => self.tuples_below(joins, level + 1, &inner, walk, row)?,
+                false => Flow::Continue(()),
+            };
+            self.meter().release(mark);
+            Ok(flow)
         })
     }
 
@@ -54,12 +80,26 @@ impl Evaluator<'_> {
                 Datum::Undefined => Ok(Flow::Continue(())),
                 value => visit(value),
             },
-            SourceKind::Elements(expr) => each_element(&self.eval(expr, frame)?, visit),
+            SourceKind::Elements(expr) => self.each_element(&self.eval(expr, frame)?, visit),
             SourceKind::Rows(query) => self.each_row(query, frame, visit),
             SourceKind::RowElements(query) => {
-                self.each_row(query, frame, &mut |row| each_element(&row, visit))
+                self.each_row(query, frame, &mut |row| self.each_element(&row, visit))
             }
         }
+    }
+
+    fn each_element(
+        &self,
+        array: &Datum<'_>,
+        visit: &mut dyn FnMut(Datum<'_>) -> Result<Flow>,
+    ) -> Result<Flow> {
+        for element in array.elements() {
+            self.step(1)?;
+            if visit(element)?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+        Ok(Flow::Continue(()))
     }
 
     /// Calls `visit` with every row of a subquery.
@@ -69,7 +109,7 @@ impl Evaluator<'_> {
         frame: &Frame<'_>,
         visit: &mut dyn FnMut(Datum<'_>) -> Result<Flow>,
     ) -> Result<Flow> {
-        let mut seen = Distinct::default();
+        let mut seen = Distinct::new(self.meter());
         let mut deliver = |row: Datum<'_>| -> Result<Flow> {
             if row.is_undefined() || (query.distinct && !seen.add(&row)?) {
                 return Ok(Flow::Continue(()));
@@ -81,7 +121,7 @@ impl Evaluator<'_> {
                 deliver(self.project_datum(&query.projection, frame)?)
             }),
             Some(grouping) => {
-                let mut groups = Groups::default();
+                let mut groups = Groups::new(self.meter());
                 let flow = self.each_binding(query, frame, &mut |frame| {
                     groups.add(self, grouping, frame)?;
                     Ok(Flow::Continue(()))
@@ -102,7 +142,14 @@ impl Evaluator<'_> {
     fn each_binding(&self, query: &BoundQuery, frame: &Frame<'_>, row: &mut OnRow<'_>) -> Result<Flow> {
         self.bind_sources(&query.sources, frame, &mut |frame| match &query.filter {
             Some(filter) if !self.is_true(filter, frame)? => Ok(Flow::Continue(())),
-            _ => row(frame),
+            _ => {
+                self.step(1)?;
+                let mark = self.meter().mark();
+                let flow = row(frame)?;
+                // Whoever keeps something of the row has taken room for it.
+                self.meter().release(mark);
+                Ok(flow)
+            }
         })
     }
 
@@ -117,16 +164,19 @@ impl Evaluator<'_> {
     /// Returns all rows of a subquery.
     pub(crate) fn rows(&self, query: &BoundQuery, frame: &Frame<'_>) -> Result<Vec<Value>> {
         let mut rows = Vec::new();
-        let mut bytes = 0;
+        let mut holding = Holding::new(self.meter());
         let flow = self.each_row(query, frame, &mut |row| {
-            bytes += estimated_bytes(&row);
-            if rows.len() == SUBQUERY_ROWS_MAX || bytes > QUERY_MEMORY_BYTES_MAX {
+            if rows.len() == SUBQUERY_ROWS_MAX || !holding.add(estimated_bytes(&row)) {
                 return Err(Error::too_large("a subquery gives more rows than fit into memory"));
             }
             rows.extend(row.into_value());
             Ok(Flow::Continue(()))
         })?;
         debug_assert!(flow.is_continue());
+        // From here on they are a value like any other.
+        let bytes = holding.bytes;
+        drop(holding);
+        self.take_room(bytes)?;
         Ok(rows)
     }
 
@@ -139,31 +189,11 @@ impl Evaluator<'_> {
     pub(crate) fn all_rows_pass(&self, query: &BoundQuery, frame: &Frame<'_>) -> Result<bool> {
         let Some(filter) = &query.filter else { return Ok(true) };
         let failed = self.bind_sources(&query.sources, frame, &mut |frame| {
+            self.step(1)?;
             Ok(if self.is_true(filter, frame)? { Flow::Continue(()) } else { Flow::Break(()) })
         })?;
         Ok(failed.is_continue())
     }
-}
-
-fn each_element(array: &Datum<'_>, visit: &mut dyn FnMut(Datum<'_>) -> Result<Flow>) -> Result<Flow> {
-    match array {
-        Datum::Node(node) if array.is_array() => {
-            for element in node.elements() {
-                if visit(Datum::from_node(element))?.is_break() {
-                    return Ok(Flow::Break(()));
-                }
-            }
-        }
-        Datum::Value(value) => {
-            for element in value.as_array().unwrap_or_default() {
-                if visit(Datum::from_value(element))?.is_break() {
-                    return Ok(Flow::Break(()));
-                }
-            }
-        }
-        _ => {}
-    }
-    Ok(Flow::Continue(()))
 }
 
 /// Roughly how much memory a value takes.
@@ -178,7 +208,7 @@ pub(crate) fn estimated_bytes(datum: &Datum<'_>) -> usize {
     }
 }
 
-fn value_bytes(value: &Value) -> usize {
+pub(crate) fn value_bytes(value: &Value) -> usize {
     const FIXED: usize = 48;
     match value {
         Value::String(text) => FIXED + text.len(),
@@ -191,23 +221,50 @@ fn value_bytes(value: &Value) -> usize {
     }
 }
 
-/// The values that were seen already. Bounded.
-#[derive(Default)]
-pub(crate) struct Distinct {
-    /// By structural fingerprint; a list, because two different values may share one.
-    seen: HashMap<u128, Vec<Datum<'static>>>,
+/// Room that was taken of a meter, and is given back when this is dropped.
+struct Holding<'m> {
+    meter: &'m Meter<'m>,
     bytes: usize,
 }
 
-impl Distinct {
+impl<'m> Holding<'m> {
+    fn new(meter: &'m Meter<'m>) -> Holding<'m> {
+        Holding { meter, bytes: 0 }
+    }
+
+    /// Takes more room. Returns whether there is some.
+    fn add(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        self.meter.hold(bytes)
+    }
+}
+
+impl Drop for Holding<'_> {
+    fn drop(&mut self) {
+        self.meter.give_back(self.bytes);
+    }
+}
+
+/// The values that were seen already. Bounded.
+pub(crate) struct Distinct<'m> {
+    /// By structural fingerprint; a list, because two different values may share one.
+    seen: HashMap<u128, Vec<Datum<'static>>>,
+    holding: Holding<'m>,
+}
+
+impl<'m> Distinct<'m> {
+    /// Begins without values.
+    pub(crate) fn new(meter: &'m Meter<'m>) -> Distinct<'m> {
+        Distinct { seen: HashMap::new(), holding: Holding::new(meter) }
+    }
+
     /// Adds a value. Returns whether it is new.
     pub(crate) fn add(&mut self, value: &Datum<'_>) -> Result<bool> {
         let same = self.seen.entry(fingerprint(value)).or_default();
         if same.iter().any(|known| operators::same(known, value)) {
             return Ok(false);
         }
-        self.bytes += 64 + estimated_bytes(value);
-        if self.bytes > QUERY_MEMORY_BYTES_MAX {
+        if !self.holding.add(64 + estimated_bytes(value)) {
             return Err(Error::too_large(
                 "DISTINCT has more different values than fit into memory; narrow the filter",
             ));
@@ -218,17 +275,21 @@ impl Distinct {
 }
 
 /// Groups and what they have gathered, in the order in which they appeared. Bounded.
-#[derive(Default)]
-pub(crate) struct Groups {
+pub(crate) struct Groups<'m> {
     groups: Vec<(Vec<Datum<'static>>, Vec<Accumulator>)>,
     by_fingerprint: HashMap<u128, Vec<usize>>,
-    bytes: usize,
+    holding: Holding<'m>,
 }
 
 /// The keys of a group and the results of its aggregates.
 pub(crate) type GroupRow = (Vec<Datum<'static>>, Vec<Datum<'static>>);
 
-impl Groups {
+impl<'m> Groups<'m> {
+    /// Begins without groups.
+    pub(crate) fn new(meter: &'m Meter<'m>) -> Groups<'m> {
+        Groups { groups: Vec::new(), by_fingerprint: HashMap::new(), holding: Holding::new(meter) }
+    }
+
     /// Adds a row to its group.
     pub(crate) fn add(
         &mut self,
@@ -246,7 +307,11 @@ impl Groups {
         let number = self.find_or_add(hash, &keys, grouping)?;
         for ((_, argument), accumulator) in grouping.aggregates.iter().zip(&mut self.groups[number].1) {
             let value = evaluator.eval(argument, frame)?;
+            let before = accumulator.weight_bytes();
             accumulator.add(&value).map_err(|error| Error::too_large(error.to_string()))?;
+            if !self.holding.add(accumulator.weight_bytes().saturating_sub(before)) {
+                return Err(Error::too_large("the values that aggregates collect take too much memory"));
+            }
         }
         Ok(())
     }
@@ -257,8 +322,8 @@ impl Groups {
         if let Some(number) = found {
             return Ok(number);
         }
-        self.bytes += 128 + keys.iter().map(estimated_bytes).sum::<usize>() + 96 * grouping.aggregates.len();
-        if self.bytes > QUERY_MEMORY_BYTES_MAX {
+        let bytes = 128 + keys.iter().map(estimated_bytes).sum::<usize>() + 96 * grouping.aggregates.len();
+        if !self.holding.add(bytes) {
             return Err(Error::too_large("GROUP BY has more groups than fit into memory; narrow the filter"));
         }
         let number = self.groups.len();

@@ -32,7 +32,9 @@ pub enum ScriptError {
     ResultTooLong,
     /// No function has this name.
     Unknown,
-    /// The interpreter itself could not be made.
+    /// The script made its worker end: it met a defect of the interpreter, or a bound that allows no way back.
+    Ended,
+    /// No worker can be had.
     Sandbox(String),
 }
 
@@ -55,6 +57,7 @@ impl fmt::Display for ScriptError {
                 write!(f, "the result is longer than {RESULT_BYTES_MAX} bytes of JSON")
             }
             ScriptError::Unknown => f.write_str("it is not registered"),
+            ScriptError::Ended => f.write_str("it ended the process that it ran in"),
             ScriptError::Sandbox(why) => write!(f, "the script engine cannot start: {why}"),
         }
     }

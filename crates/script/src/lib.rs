@@ -1,35 +1,38 @@
 //! JavaScript that clients bring along, run where it can reach nothing but what it is given.
 //!
+//! No script is ever run in this process. An interpreter is right until somebody finds the text for which it is not,
+//! so scripts run in worker processes: each has one interpreter, a bound on its memory, no files, no sockets, and two
+//! pipes to here. What a script can do to its worker ends with the worker, which is killed when its time is over.
+//!
 //! ```text
-//! Program        the text of a function and its compiled code
+//! Program        the text of a function
+//! Workers        the worker processes: started when needed, kept for the next script of the same owner
 //! Sandbox        user-defined functions of one page of a query: values in, values out
 //! run            one execution of a stored procedure or trigger, on a Collection
 //! Collection     what such a script can reach: the documents of one logical partition
+//! wire           what passes between a worker and here
 //! ```
 //!
 //! Invariants:
-//! * every execution has an interpreter that is as if it was new, with bounds on memory, stack, time and output;
-//!   nothing of it outlives it;
-//! * unsafe code is in `raw`, `arena` and one function of `warm`;
+//! * no text of a script is evaluated, or even parsed, in this process;
+//! * every execution has an interpreter that is as if it was new, and no worker serves two owners;
+//! * whatever a worker sends is checked as if a stranger had sent it: it may end its own execution, nothing else;
 //! * values pass the wall as JSON text, in both directions;
-//! * time and chance come from the [`Collection`] alone, so that an execution can be repeated.
+//! * time and chance come from the [`Collection`] and the caller alone, so that an execution can be repeated.
 //!
-//! Not here: where scripts are kept and who may call them, transactions and their retries (the engine), and what time
-//! it is (the caller says when it is over).
+//! Not here: the interpreter (`armilla-script-worker`), where scripts are kept and who may call them, transactions and
+//! their retries (the engine).
 
-mod arena;
+mod answer;
 mod collection;
 mod error;
-mod failure;
-mod host;
-mod interpreter;
 pub mod limits;
-mod prelude;
 mod program;
-mod raw;
 mod run;
 mod sandbox;
-mod warm;
+pub mod wire;
+mod worker;
+mod workers;
 
 pub use collection::{
     Collection, CollectionUsage, DocumentName, ErrorCode, FeedPage, FeedRequest, ReadDocument, Refusal,
@@ -38,3 +41,4 @@ pub use error::ScriptError;
 pub use program::Program;
 pub use run::{Finished, Outcome, Role, Run, WriteKind, run};
 pub use sandbox::Sandbox;
+pub use workers::{Owner, WORKER_COMMAND, WorkerFigures, WorkerStart, Workers};

@@ -1,4 +1,6 @@
-//! Bounds that this crate enforces.
+//! Bounds that this crate and its workers enforce.
+
+use std::time::Duration;
 
 /// Longest text of a script, in bytes.
 pub const PROGRAM_BYTES_MAX: usize = 256 * 1024;
@@ -19,9 +21,6 @@ pub const GARBAGE_BYTES_MIN: usize = 4 * 1024 * 1024;
 
 /// How many calls and jumps back the interpreter makes between two looks at the time. It is fixed inside QuickJS.
 pub const STEPS_PER_CHECK: u64 = 10_000;
-
-/// Longest array on which the functions work that do not ask for the time: more than memory can hold.
-pub const ARRAY_LENGTH_MAX: usize = 1 << 23;
 
 /// Longest JSON text of one result of a user-defined function.
 pub const RESULT_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -45,12 +44,49 @@ pub const MESSAGE_CHARACTERS_MAX: usize = 1_000;
 /// Longest part of an exception's stack that is passed on.
 pub const STACK_TRACE_CHARACTERS_MAX: usize = 1_000;
 
-/// How often the interpreter may ask for the time while a function is only written down. It asks at the first step and
-/// after every 10,000 calls and jumps back.
-pub const COMPILE_CHECKS_MAX: usize = 4;
+/// Longest message between a worker and the server: a page of documents, or the largest response, with room for what
+/// goes with it.
+pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Interpreters that are kept for later executions, for each place in which scripts stand.
-pub const WARM_INTERPRETERS_MAX: usize = 8;
+/// Numbers for `Math.random` that are handed over at a time.
+pub const RANDOMS_PER_CALL: usize = 32;
+
+/// How long the server waits for a worker before it looks at the time, and how long a script computes before its worker
+/// has to stand back behind the server's own work.
+pub const WAIT_SLICE: Duration = Duration::from_millis(20);
+
+/// How many slices a worker is given to end a script by itself once its time is over. Then it is killed.
+pub const STOP_SLICES_MAX: u32 = 5;
+
+/// How many slices a worker is given to start.
+pub const START_SLICES_MAX: u32 = 500;
+
+/// How many slices a worker is given to say whether a text is a script.
+pub const CHECK_SLICES_MAX: u32 = 50;
+
+/// What a script has computed, as far as its price is concerned, that had to be killed: its worker cannot say any more.
+/// It is what five seconds of a plain loop come to.
+pub const KILLED_STEPS: u64 = 250_000_000;
+
+/// Workers that there may be at the same time: all scripts that may run, the functions of all queries that may, and those
+/// without work.
+pub const WORKERS_MAX: usize = 112;
+
+/// Workers without work that are kept for the next script of the same owner.
+pub const IDLE_WORKERS_MAX: usize = 8;
+
+/// How long they are kept without work: this long at least, and not twice as long.
+pub const IDLE_WORKER_PERIOD: Duration = Duration::from_secs(60);
+
+/// How much lower the priority is of a worker that has computed for longer than [`WAIT_SLICE`].
+pub const WORKER_NICENESS: i32 = 10;
 
 /// What an execution may have touched of its interpreter's memory for the interpreter to be kept.
 pub const WARM_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Compiled scripts that a worker keeps, in bytes of their texts.
+pub const CODE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// What a worker may take from the system beyond what it has when it starts: the interpreter's memory, and the texts
+/// that pass between it and the server.
+pub const WORKER_MEMORY_BYTES_MAX: u64 = 256 * 1024 * 1024;

@@ -1,55 +1,66 @@
-//! The text of a script and its compiled code.
+//! The text of a script.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-
-use rquickjs::{CatchResultExt as _, Ctx, Function};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::ScriptError;
-use crate::failure;
-use crate::interpreter::{Interpreter, Purpose};
-use crate::limits::{COMPILE_CHECKS_MAX, PROGRAM_BYTES_MAX};
-use crate::raw::{Bytecode, Keep};
+use crate::limits::{CHECK_SLICES_MAX, PROGRAM_BYTES_MAX};
+use crate::wire::{Notice, Order};
+use crate::workers::{Owner, Workers};
 
-/// What stacks call the text of a script.
-const FILE_NAME: &str = "script.js";
-
-/// A JavaScript function: its text, and its code, which is compiled once.
-#[derive(Clone)]
+/// A JavaScript function: its text, and a number by which workers know what they have compiled.
+#[derive(Debug, Clone)]
 pub struct Program {
     inner: Arc<Inner>,
 }
 
+#[derive(Debug)]
 struct Inner {
     body: String,
-    /// Made when it is needed for the first time; whether that succeeds depends on the text alone.
-    code: OnceLock<Result<Bytecode, ScriptError>>,
+    number: u64,
 }
 
 impl Program {
-    /// Checks that a text is a function, such as `function (x) { return x; }`, named or not, and compiles it.
-    pub fn compile(body: &str) -> Result<Program, ScriptError> {
+    /// Checks that a text has the form of a function, such as `function (x) { return x; }`, named or not.
+    ///
+    /// A worker compiles it, and nothing of it is evaluated. What only turns out when it is, is said when it runs.
+    pub fn compile(workers: &Workers, owner: Owner, body: &str) -> Result<Program, ScriptError> {
         if body.len() > PROGRAM_BYTES_MAX {
             return Err(ScriptError::TooLong);
         }
-        let program = Program::of_checked(body.to_owned());
-        // Writing down a function takes no time worth mentioning; text that runs longer does something else.
-        let asked = AtomicUsize::new(0);
-        let expired = move || asked.fetch_add(1, Ordering::Relaxed) >= COMPILE_CHECKS_MAX;
-        let interpreter = Interpreter::new(Purpose::Functions, Box::new(expired))?;
-        let found = interpreter.with(|ctx| program.function(&ctx, &interpreter).map(drop));
-        match found {
-            Ok(()) => Ok(program),
-            Err(ScriptError::OutOfTime) => {
-                Err(ScriptError::NotAFunction("it computes instead of defining one".to_owned()))
+        if !may_be_function(body) {
+            return Err(ScriptError::NotAFunction("it is another kind of expression".to_owned()));
+        }
+        let mut worker = workers.take(owner)?;
+        let mut slices = 0;
+        let mut expired = || {
+            slices += 1;
+            slices > CHECK_SLICES_MAX
+        };
+        let checked = worker.ask(&Order::Check { body }, &mut expired, |notice| match notice {
+            Notice::Checked(checked) => Some(checked),
+            _ => None,
+        });
+        match checked {
+            Ok(Ok(())) => {
+                workers.give_back(worker);
+                Ok(Program::of_checked(body.to_owned()))
+            }
+            Ok(Err(error)) => {
+                workers.give_back(worker);
+                Err(error)
+            }
+            Err(ScriptError::OutOfTime | ScriptError::Ended | ScriptError::OutOfMemory) => {
+                Err(ScriptError::NotAFunction("it cannot be compiled".to_owned()))
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Takes a text over that [`Program::compile`] found to be a function before. It is compiled at its first use.
+    /// Takes a text over that [`Program::compile`] found to be a function before.
     pub fn of_checked(body: String) -> Program {
-        Program { inner: Arc::new(Inner { body, code: OnceLock::new() }) }
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        Program { inner: Arc::new(Inner { body, number: NUMBERS.fetch_add(1, Ordering::Relaxed) }) }
     }
 
     /// Returns the text.
@@ -57,54 +68,9 @@ impl Program {
         &self.inner.body
     }
 
-    /// Makes the function in an interpreter.
-    pub(crate) fn function<'js>(
-        &self,
-        ctx: &Ctx<'js>,
-        interpreter: &Interpreter,
-    ) -> Result<Function<'js>, ScriptError> {
-        let refused = |error| match failure::brief_error(ctx, error, interpreter) {
-            ScriptError::Thrown { message, .. } => ScriptError::NotAFunction(message),
-            other => other,
-        };
-        let code = match self.inner.code.get() {
-            Some(code) => code,
-            None => {
-                let made = self.code(ctx).catch(ctx).map_err(refused);
-                // What the text is not to blame for may be otherwise next time.
-                if let Err(error @ (ScriptError::OutOfTime | ScriptError::OutOfMemory)) = made {
-                    return Err(error);
-                }
-                self.inner.code.get_or_init(|| made)
-            }
-        };
-        let value = code.clone()?.evaluate(ctx).catch(ctx).map_err(refused)?;
-        value
-            .into_function()
-            .ok_or_else(|| ScriptError::NotAFunction("it is another kind of expression".to_owned()))
-    }
-
-    /// Compiles the text as an expression. It may end with a comment, or with the semicolon of a statement.
-    fn code(&self, ctx: &Ctx<'_>) -> rquickjs::Result<Bytecode> {
-        let body = self.body();
-        let compile = |body: &str| {
-            let expression = ["(", body, "\n)"].concat();
-            Bytecode::compile(ctx, &expression, FILE_NAME, Keep::Text)
-        };
-        let compiled = compile(body);
-        match body.trim_end().strip_suffix(';') {
-            Some(shorter) if compiled.is_err() => {
-                ctx.catch();
-                compile(shorter)
-            }
-            _ => compiled,
-        }
-    }
-}
-
-impl std::fmt::Debug for Program {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program").field("body", &self.inner.body).finish_non_exhaustive()
+    /// Returns the number, which no other program of this process has.
+    pub(crate) fn number(&self) -> u64 {
+        self.inner.number
     }
 }
 
@@ -115,6 +81,27 @@ impl PartialEq for Program {
 }
 
 impl Eq for Program {}
+
+/// Says whether an expression may be a function, by how it begins: with one of the words, or as the parameters of an
+/// arrow. Whether it really is one, only evaluating it could tell.
+fn may_be_function(body: &str) -> bool {
+    let mut rest = body;
+    loop {
+        rest = rest.trim_start_matches(|character: char| character.is_whitespace() || character == '(');
+        let after = match rest.get(..2) {
+            Some("//") => rest.split_once(['\n', '\r', '\u{2028}', '\u{2029}']),
+            Some("/*") => rest.split_once("*/"),
+            _ => break,
+        };
+        match after {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    let word_end = rest.find(|character: char| !(character.is_alphanumeric() || character == '_'));
+    let word = &rest[..word_end.unwrap_or(rest.len())];
+    matches!(word, "function" | "async" | "class") || rest.contains("=>")
+}
 
 #[cfg(test)]
 mod tests;

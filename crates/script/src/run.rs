@@ -1,25 +1,19 @@
-//! One execution of a stored procedure or a trigger.
+//! One execution of a stored procedure or a trigger: what is asked for, and what became of it.
 //!
-//! The function is called; then the callbacks that its operations left behind, first come, first served, until none
-//! waits. After each call the jobs of promises run to their end. Callbacks never run inside one another, so a chain
-//! of them has no depth.
+//! The script runs in a worker. What it wants of its collection comes back here as calls, which are answered one by
+//! one (`answer`) until the worker says that it is done, or is stopped, or is gone.
 
-use std::cell::RefCell;
-
-use rquickjs::{CatchResultExt as _, CaughtError, Ctx, Runtime, Value};
-
+use crate::answer;
 use crate::collection::Collection;
 use crate::error::ScriptError;
-use crate::failure;
-use crate::host::Host;
-use crate::interpreter::Interpreter;
-use crate::prelude;
+use crate::limits::{KILLED_STEPS, LOG_BYTES_MAX, RESPONSE_BYTES_MAX};
 use crate::program::Program;
-use crate::raw::lend;
-use crate::warm::Warm;
+use crate::wire::{Notice, Order};
+use crate::worker::Worker;
+use crate::workers::{Owner, Workers};
 
 /// In which place a script stands. All texts are JSON.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role<'a> {
     /// A stored procedure.
     Procedure {
@@ -58,6 +52,10 @@ pub enum WriteKind {
 }
 
 impl WriteKind {
+    /// All of them.
+    pub(crate) const ALL: [WriteKind; 4] =
+        [WriteKind::Create, WriteKind::Replace, WriteKind::Upsert, WriteKind::Delete];
+
     /// Returns the name by which scripts know it.
     pub fn name(self) -> &'static str {
         match self {
@@ -71,14 +69,16 @@ impl WriteKind {
 
 /// What is to be run, and how.
 pub struct Run<'a> {
+    /// Whose script it is.
+    pub owner: Owner,
     /// The script.
     pub program: &'a Program,
     /// Its place.
     pub role: Role<'a>,
     /// Whether `console.log` is kept.
     pub keeps_log: bool,
-    /// Says whether the time is over. Asked by the interpreter now and then.
-    pub expired: Box<dyn Fn() -> bool + Send>,
+    /// Says whether the time is over. Asked at every call of the script, and now and then in between.
+    pub expired: Box<dyn FnMut() -> bool + Send + 'a>,
 }
 
 /// What became of an execution.
@@ -102,98 +102,86 @@ pub struct Finished {
 }
 
 /// Runs a script on a collection.
-pub fn run(run: Run<'_>, collection: &mut dyn Collection) -> Outcome {
-    let Run { program, role, keeps_log, expired } = run;
-    let warm = match Warm::take(role.kind()) {
-        Ok(warm) => warm,
-        Err(error) => return Outcome { result: Err(error), log: String::new(), steps: 0 },
+pub fn run(workers: &Workers, run: Run<'_>, collection: &mut dyn Collection) -> Outcome {
+    let mut log = String::new();
+    let mut worker = match workers.take(run.owner) {
+        Ok(worker) => worker,
+        Err(error) => return Outcome { result: Err(error), log, steps: 0 },
     };
-    lend(collection, |lent| {
-        let host = Host::new(lent, &role, keeps_log);
-        let (result, steps) = warm.use_once(host.clone(), expired, |interpreter| {
-            (execute(interpreter, program, &role, &host), interpreter.steps())
-        });
-        Outcome { result, log: host.take_log(), steps }
-    })
-}
-
-fn execute(
-    interpreter: &Interpreter,
-    program: &Program,
-    role: &Role<'_>,
-    host: &Host,
-) -> Result<Finished, ScriptError> {
-    interpreter.with(|ctx| {
-        let stored = ctx.store_userdata(Rejections::default());
-        if stored.is_err() {
-            return Err(ScriptError::Sandbox("its data are in use".to_owned()));
+    match execute(&mut worker, run, collection, &mut log) {
+        Ok((result, steps)) => {
+            workers.give_back(worker);
+            Outcome { result, log, steps }
         }
-        let result = drive(&ctx, interpreter, program, role, host);
-        // What is left holds on to the context.
-        drop(ctx.remove_userdata::<Rejections<'_>>());
-        result
-    })
-}
-
-fn drive<'js>(
-    ctx: &Ctx<'js>,
-    interpreter: &Interpreter,
-    program: &Program,
-    role: &Role<'_>,
-    host: &Host,
-) -> Result<Finished, ScriptError> {
-    let failed = |error: CaughtError<'js>| host.too_long_or(failure::script_error(ctx, error, interpreter));
-    let control = prelude::control(ctx).ok_or_else(|| ScriptError::Sandbox("it has no API".to_owned()))?;
-    let function = program.function(ctx, interpreter)?;
-    let arguments = prelude::arguments(ctx, role)?;
-    // Ends a turn: the jobs of promises run, then everything that went wrong in it is looked at.
-    let settle = |result: rquickjs::Result<bool>| -> Result<bool, ScriptError> {
-        let is_more = result.catch(ctx).map_err(failed)?;
-        while !interpreter.is_stopped() && ctx.execute_pending_job() {}
-        if interpreter.is_stopped() {
-            return Err(ScriptError::OutOfTime);
-        }
-        // What the script was aborted with comes before what that led to.
-        control.check.call::<_, ()>(()).catch(ctx).map_err(failed)?;
-        match first_rejection(ctx) {
-            Some(reason) => {
-                ctx.throw(reason);
-                Err(failed(CaughtError::from_error(ctx, rquickjs::Error::Exception)))
-            }
-            None => Ok(is_more),
-        }
-    };
-    settle(control.start.call((function, arguments)))?;
-    while settle(control.next.call(()))? {}
-    settle(control.finish.call::<_, ()>(()).map(|()| false))?;
-    Ok(host.take_finished())
-}
-
-/// Promises that were rejected while nobody waited for them, each followed by its reason. Kept as data of the
-/// interpreter's user, because values must not leave it.
-type Rejections<'js> = RefCell<Vec<Value<'js>>>;
-
-/// Notes rejections, and that they were handled after all.
-pub(crate) fn track_rejections(runtime: &Runtime) {
-    runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
-        note_rejection(&ctx, promise, reason, is_handled);
-    })));
-}
-
-fn note_rejection<'js>(ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
-    let Some(rejections) = ctx.userdata::<Rejections<'js>>() else { return };
-    let Ok(mut rejections) = rejections.try_borrow_mut() else { return };
-    if !is_handled {
-        rejections.push(promise);
-        rejections.push(reason);
-    } else if let Some(pair) = rejections.chunks(2).position(|pair| pair[0] == promise) {
-        rejections.drain(2 * pair..2 * pair + 2);
+        Err(Broken { error, steps }) => Outcome { result: Err(error), log, steps },
     }
 }
 
-/// Returns the reason of the first rejection that nobody has taken care of.
-fn first_rejection<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
-    let rejections = ctx.userdata::<Rejections<'js>>()?;
-    let open = rejections.try_borrow().ok()?;
-    open.get(1).cloned()
+/// An execution that left no worker behind.
+struct Broken {
+    error: ScriptError,
+    steps: u64,
+}
+
+impl From<ScriptError> for Broken {
+    fn from(error: ScriptError) -> Broken {
+        let steps = match error {
+            ScriptError::Sandbox(_) => 0,
+            _ => KILLED_STEPS,
+        };
+        Broken { error, steps }
+    }
+}
+
+fn execute(
+    worker: &mut Worker,
+    run: Run<'_>,
+    collection: &mut dyn Collection,
+    log: &mut String,
+) -> Result<(Result<Finished, ScriptError>, u64), Broken> {
+    let Run { owner: _, program, role, keeps_log, mut expired } = run;
+    let (self_link, alt_link) = (collection.self_link(), collection.alt_link());
+    let (self_link, alt_link) = (self_link.as_str(), alt_link.as_str());
+    worker.send(&Order::Run { program: program.number(), role, keeps_log, self_link, alt_link })?;
+    loop {
+        let frame = worker.receive(&mut *expired)?;
+        match Notice::decode(frame) {
+            Ok(Notice::Call(call)) => {
+                // A script that does nothing but call is looked at here.
+                if expired() {
+                    worker.stop()?;
+                    continue;
+                }
+                let reply = answer::answer(call, collection);
+                worker.send_frame(&reply)?;
+            }
+            Ok(Notice::NeedBody) => worker.send(&Order::Body(program.body()))?,
+            Ok(Notice::Log(text)) => append(log, text, keeps_log)?,
+            Ok(Notice::Done { result, steps }) => {
+                let longest =
+                    result.as_ref().map_or(0, |done| done.response_body.as_ref().map_or(0, String::len));
+                if longest > RESPONSE_BYTES_MAX {
+                    return Err(ScriptError::Ended.into());
+                }
+                return Ok((result, steps));
+            }
+            Ok(Notice::OutOfMemory { steps }) => {
+                return Err(Broken { error: ScriptError::OutOfMemory, steps });
+            }
+            Ok(Notice::Ready | Notice::Checked(_) | Notice::Returned(_)) | Err(_) => {
+                return Err(ScriptError::Ended.into());
+            }
+        }
+    }
+}
+
+/// Adds a line to the log. The worker knows the bound; one that does not keep it is not to be trusted.
+fn append(log: &mut String, text: &str, keeps_log: bool) -> Result<(), Broken> {
+    let separator = if log.is_empty() { "" } else { "\n" };
+    if !keeps_log || log.len() + separator.len() + text.len() > LOG_BYTES_MAX {
+        return Err(ScriptError::Ended.into());
+    }
+    log.push_str(separator);
+    log.push_str(text);
+    Ok(())
 }

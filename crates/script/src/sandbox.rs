@@ -1,87 +1,110 @@
 //! User-defined functions of queries.
-//!
-//! Functions are properties of the global object of an interpreter, which scripts cannot change.
+
+use std::sync::{Mutex, PoisonError};
 
 use armilla_value::{Value, json};
-use rquickjs::function::Args;
-use rquickjs::object::Property;
-use rquickjs::{CatchResultExt as _, Ctx, Function};
 
 use crate::error::ScriptError;
-use crate::failure;
-use crate::interpreter::{Interpreter, Purpose};
 use crate::limits::RESULT_BYTES_MAX;
 use crate::program::Program;
-
-/// What the names of the functions begin with, among the global variables. No identifier can be spelled so.
-const GLOBAL_PREFIX: &str = "udf.";
+use crate::wire::{Argument, Notice, Order};
+use crate::worker::Worker;
+use crate::workers::{Owner, Workers};
 
 /// A place where functions run. They share its global variables, and nothing with any other sandbox.
 pub struct Sandbox {
-    interpreter: Interpreter,
+    workers: Workers,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// None once it is gone, with what became of it.
+    worker: Result<Worker, ScriptError>,
+    expired: Box<dyn FnMut() -> bool + Send>,
 }
 
 impl Sandbox {
     /// Makes a sandbox without functions. It asks now and then whether the time of its scripts is over.
-    pub fn new(expired: impl Fn() -> bool + Send + 'static) -> Result<Sandbox, ScriptError> {
-        Ok(Sandbox { interpreter: Interpreter::new(Purpose::Functions, Box::new(expired))? })
+    pub fn new(
+        workers: &Workers,
+        owner: Owner,
+        expired: impl FnMut() -> bool + Send + 'static,
+    ) -> Result<Sandbox, ScriptError> {
+        let mut worker = workers.take(owner)?;
+        worker.send(&Order::Functions)?;
+        let state = State { worker: Ok(worker), expired: Box::new(expired) };
+        Ok(Sandbox { workers: workers.clone(), state: Mutex::new(state) })
     }
 
     /// Adds a function under a name that none has yet.
     pub fn add(&mut self, name: &str, program: &Program) -> Result<(), ScriptError> {
-        self.interpreter.with(|ctx| {
-            let function = program.function(&ctx, &self.interpreter)?;
-            ctx.globals()
-                .prop(global_name(name), Property::from(function))
-                .catch(&ctx)
-                .map_err(|error| failure::brief_error(&ctx, error, &self.interpreter))
-        })
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.with(|worker, expired| {
+            worker.send(&Order::Add { name, program: program.number() })?;
+            let added = worker.hear(expired, |notice| match notice {
+                Notice::NeedBody => Some(None),
+                Notice::Checked(added) => Some(Some(added)),
+                _ => None,
+            })?;
+            match added {
+                Some(added) => Ok(added),
+                None => worker.ask(&Order::Body(program.body()), expired, |notice| match notice {
+                    Notice::Checked(added) => Some(added),
+                    _ => None,
+                }),
+            }
+        })?
     }
 
     /// Calls a function. `Ok(None)` is an undefined result.
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, ScriptError> {
-        self.interpreter.with(|ctx| {
-            let result = call(&ctx, name, arguments).catch(&ctx);
-            match result.map_err(|error| failure::brief_error(&ctx, error, &self.interpreter))? {
-                Outcome::Unknown => Err(ScriptError::Unknown),
-                Outcome::Undefined => Ok(None),
-                Outcome::Json(text) if text.len() > RESULT_BYTES_MAX => Err(ScriptError::ResultTooLong),
-                Outcome::Json(text) => match json::parse(text.as_bytes()) {
+        let texts: Vec<String> = arguments.iter().map(json::to_string).collect();
+        let arguments = arguments.iter().zip(&texts).map(|(value, text)| match value {
+            // JSON has no word for these, and JavaScript has.
+            Value::Double(number) if !number.is_finite() => Argument::Number(*number),
+            _ => Argument::Json(text),
+        });
+        let order = Order::Call { name, arguments: arguments.collect() };
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.with(|worker, expired| {
+            worker.ask(&order, expired, |notice| match notice {
+                Notice::Returned(Ok(Some(text))) if text.len() > RESULT_BYTES_MAX => {
+                    Some(Err(ScriptError::ResultTooLong))
+                }
+                Notice::Returned(Ok(Some(text))) => Some(match json::parse(text.as_bytes()) {
                     Ok(value) => Ok(Some(value)),
                     Err(error) => Err(ScriptError::Result(error.to_string())),
-                },
-            }
-        })
+                }),
+                Notice::Returned(Ok(None)) => Some(Ok(None)),
+                Notice::Returned(Err(error)) => Some(Err(error)),
+                _ => None,
+            })
+        })?
     }
 }
 
-enum Outcome {
-    Unknown,
-    Undefined,
-    Json(String),
+impl State {
+    /// Lets the worker do something, as long as there is one. What ended it is said again and again.
+    fn with<R>(
+        &mut self,
+        work: impl FnOnce(&mut Worker, &mut dyn FnMut() -> bool) -> Result<R, ScriptError>,
+    ) -> Result<R, ScriptError> {
+        let worker = self.worker.as_mut().map_err(|ended| ended.clone())?;
+        let done = work(worker, &mut *self.expired);
+        if let Err(error) = &done {
+            self.worker = Err(error.clone());
+        }
+        done
+    }
 }
 
-fn call(ctx: &Ctx<'_>, name: &str, arguments: &[Value]) -> rquickjs::Result<Outcome> {
-    let function: Option<Function<'_>> = ctx.globals().get(global_name(name))?;
-    let Some(function) = function else { return Ok(Outcome::Unknown) };
-    let mut passed = Args::new(ctx.clone(), arguments.len());
-    for argument in arguments {
-        match argument {
-            // JSON has no word for these, and JavaScript has.
-            Value::Double(number) if !number.is_finite() => passed.push_arg(*number)?,
-            other => passed.push_arg(ctx.json_parse(json::to_string(other))?)?,
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(mut worker) = std::mem::replace(&mut state.worker, Err(ScriptError::Ended))
+            && worker.send(&Order::Close).is_ok()
+        {
+            self.workers.give_back(worker);
         }
     }
-    let result: rquickjs::Value<'_> = function.call_arg(passed)?;
-    Ok(match ctx.json_stringify(result)? {
-        Some(text) => Outcome::Json(text.to_string()?),
-        None => Outcome::Undefined,
-    })
 }
-
-fn global_name(name: &str) -> String {
-    [GLOBAL_PREFIX, name].concat()
-}
-
-#[cfg(test)]
-mod tests;

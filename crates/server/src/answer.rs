@@ -4,10 +4,11 @@
 //! the Table API in the form and with the header that they look for.
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
 use crate::api::Front;
+use crate::limits::NO_ROOM_RETRY_MS;
 
 /// The type of our JSON.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -26,6 +27,43 @@ pub(crate) fn metrics(text: String) -> Response<Full<Bytes>> {
     respond(StatusCode::OK, content_type, text.into())
 }
 
+/// Says that the store takes no writes, and why.
+pub(crate) fn troubled(reason: &str) -> Response<Full<Bytes>> {
+    // The text comes from below and may hold anything.
+    let reason: String =
+        reason.chars().map(|c| if matches!(c, '"' | '\\') || c.is_control() { '\'' } else { c }).collect();
+    let text = format!(
+        r#"{{"status":"troubled","code":"ServiceUnavailable","message":"the store takes no writes: {reason}"}}"#
+    );
+    respond(StatusCode::SERVICE_UNAVAILABLE, JSON, text.into())
+}
+
+/// Says that figures are not for everybody.
+pub(crate) fn metrics_refused() -> Response<Full<Bytes>> {
+    let message = "the figures name containers: ask from this machine, or with the header Authorization: Bearer KEY, \
+                   where KEY is one of the account keys (the read-only one will do)";
+    let mut response = respond_failure(Front::Sql, StatusCode::UNAUTHORIZED, "Unauthorized", message);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    response
+}
+
+/// Says that a request was sent to a name that is not ours.
+pub(crate) fn host_refused(front: Front, message: &str) -> Response<Full<Bytes>> {
+    respond_failure(front, StatusCode::FORBIDDEN, "HostNotAllowed", message)
+}
+
+/// Says that a web page may not send requests.
+pub(crate) fn origin_refused(front: Front, message: &str) -> Response<Full<Bytes>> {
+    respond_failure(front, StatusCode::FORBIDDEN, "OriginNotAllowed", message)
+}
+
+/// Lets a web page send what it asked for.
+pub(crate) fn preflight(headers: HeaderMap) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::new()));
+    *response.headers_mut() = headers;
+    response
+}
+
 /// Says that a request body stopped arriving.
 pub(crate) fn body_stalled(front: Front) -> Response<Full<Bytes>> {
     let code = match front {
@@ -36,6 +74,19 @@ pub(crate) fn body_stalled(front: Front) -> Response<Full<Bytes>> {
         respond_failure(front, StatusCode::REQUEST_TIMEOUT, code, "the request body stopped arriving");
     // The rest of the body may still come: it must not be taken for the next request.
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// Says that there is no room for a request now. All clients know this status and try again.
+pub(crate) fn no_room(front: Front, message: &str) -> Response<Full<Bytes>> {
+    let code = match front {
+        Front::Sql => "TooManyRequests",
+        Front::Table | Front::StorageTable => "ServerBusy",
+    };
+    let mut response = respond_failure(front, StatusCode::TOO_MANY_REQUESTS, code, message);
+    let headers = response.headers_mut();
+    headers.insert("x-ms-retry-after-ms", HeaderValue::from(NO_ROOM_RETRY_MS));
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(NO_ROOM_RETRY_MS.div_ceil(1_000)));
     response
 }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use armilla_api_sql::SqlApi;
 use armilla_api_table::TableApi;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
@@ -55,7 +55,7 @@ pub(crate) enum Scheme {
 
 impl Scheme {
     /// Returns what stands before the host in an address.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Scheme::Http => "http",
             Scheme::Https => "https",
@@ -72,6 +72,14 @@ pub(crate) enum Api {
 }
 
 impl Api {
+    /// Tells whether the API's own rules let a web page send such a request, or ask whether it may.
+    pub(crate) fn lets_in(&self, origin: &str, method: &Method) -> bool {
+        match self {
+            Api::Sql(_) => false,
+            Api::Table(api) => api.lets_in(origin, method),
+        }
+    }
+
     /// Answers a request.
     pub(crate) async fn handle<B>(
         &self,

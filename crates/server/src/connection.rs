@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use crate::activity::{Activity, Overdue};
+use crate::activity::{Activity, Overdue, Timeouts};
 use crate::api::Scheme;
 use crate::handler::Handler;
 use crate::limits;
@@ -64,11 +64,18 @@ impl Connections {
         mut shutdown: watch::Receiver<bool>,
     ) {
         let _open = self.handler.metrics.connection();
-        let activity = Arc::new(Activity::new(self.handler.env.clock.clone()));
+        let rooms = &self.handler.rooms;
+        let client = rooms.clients.at(peer.ip());
+        let activity = Arc::new(Activity::new(self.handler.env.clock.clone(), client));
+        let _guest = rooms.crowd.enter(activity.clone());
         let opening =
             tokio::time::timeout(self.settings.handshake_timeout, self.open(socket, activity.clone()));
         let opened = tokio::select! {
             opened = opening => opened,
+            () = activity.asked_to_close() => {
+                self.handler.metrics.gave_way();
+                return;
+            }
             _ = shutdown.wait_for(|asked| *asked) => return,
         };
         match opened {
@@ -112,10 +119,10 @@ impl Connections {
         mut shutdown: watch::Receiver<bool>,
     ) {
         let service = service_fn(|request| {
-            let (handler, in_flight) = (self.handler.clone(), activity.request());
+            let (handler, activity, in_flight) = (self.handler.clone(), activity.clone(), activity.request());
             async move {
                 let _in_flight = in_flight;
-                Ok::<_, Infallible>(handler.handle(request, scheme, peer).await)
+                Ok::<_, Infallible>(handler.handle(request, scheme, peer, &activity).await)
             }
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
@@ -130,10 +137,15 @@ impl Connections {
                     return;
                 }
                 why = overdue.as_mut() => {
-                    if why == Overdue::Head {
+                    if why != Overdue::Idle {
                         self.handler.metrics.timed_out();
                     }
                     tracing::debug!(%peer, ?why, "connection closed");
+                    return;
+                }
+                () = activity.asked_to_close() => {
+                    self.handler.metrics.gave_way();
+                    tracing::debug!(%peer, "connection closed: others need what it holds");
                     return;
                 }
                 _ = shutdown.wait_for(|asked| *asked), if !is_shutting_down => {
@@ -146,12 +158,17 @@ impl Connections {
 
     /// Waits until the connection has done nothing for too long.
     async fn overdue(&self, activity: &Activity) -> Overdue {
-        let (header_timeout, idle_timeout) = (self.settings.header_timeout, self.settings.idle_timeout);
+        let timeouts = Timeouts {
+            header: self.settings.header_timeout,
+            answer: self.settings.body_timeout,
+            idle: self.settings.idle_timeout,
+        };
         // Looking a few times per timeout is cheaper than moving a timer with every request.
-        let tick = (header_timeout.min(idle_timeout) / 4).max(Duration::from_millis(5));
+        let shortest = timeouts.header.min(timeouts.answer).min(timeouts.idle);
+        let tick = (shortest / 4).max(Duration::from_millis(5));
         loop {
             self.handler.env.clock.sleep(tick).await;
-            if let Some(overdue) = activity.overdue(header_timeout, idle_timeout) {
+            if let Some(overdue) = activity.overdue(&timeouts) {
                 return overdue;
             }
         }

@@ -2,32 +2,43 @@
 //!
 //! The ports of the Table API have no paths of ours: a table may be called `metrics`.
 //!
-//! Every request is counted and timed; a body that stands still, and a panic, become answers.
+//! Before anything else it is looked at who sends a request, and to whom. Every request is counted and timed, and what
+//! it makes the server hold is counted, too; a body that stands still, and a panic, become answers.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use armilla_engine::{Caller, Engine};
 use armilla_env::Env;
 use armilla_kv::Store;
 use bytes::Bytes;
-use http::{Method, Request, Response, Uri};
+use http::{HeaderMap, Method, Request, Response, Uri, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use tracing::Instrument as _;
 
+use crate::activity::Activity;
 use crate::answer;
 use crate::api::{Api, Front, Scheme};
 use crate::catch_panic::CatchPanic;
-use crate::limits::BODY_TOTAL_TIMEOUT;
-use crate::metrics::{Metrics, Resource};
-use crate::timed_body::TimedBody;
+use crate::gathered_body::{BodyTimes, GatheredBody, GivenUp};
+use crate::hosts::Hosts;
+use crate::limits::{ANSWER_BYTES_EXPECTED, BODY_TOTAL_TIMEOUT, PAGE_BYTES_EXPECTED};
+use crate::metrics::{FigureKeys, Metrics, Resource};
+use crate::origins::{self, Origins, Sender};
+use crate::rooms::Rooms;
 use crate::waiting;
 
 /// Headers that name a request in the log and in the client's error: of the SQL API, then of the Table API, where
 /// the answer has a name of its own.
 const ACTIVITY_IDS: [&str; 3] = ["x-ms-activity-id", "x-ms-request-id", "x-ms-client-request-id"];
+
+/// What a client is told that has no room.
+const NO_ROOM: &str = "the server holds as much of requests and answers as it can: try again in a moment, with fewer \
+                       requests at the same time, and read the answers";
 
 /// What every request to a port needs.
 pub(crate) struct Handler {
@@ -41,6 +52,14 @@ pub(crate) struct Handler {
     pub(crate) store: Arc<dyn Store>,
     /// The figures.
     pub(crate) metrics: Arc<Metrics>,
+    /// Who may see them.
+    pub(crate) figure_keys: Arc<FigureKeys>,
+    /// The names of the server.
+    pub(crate) hosts: Arc<Hosts>,
+    /// The web pages that may ask.
+    pub(crate) origins: Arc<Origins>,
+    /// Where bodies and answers are counted.
+    pub(crate) rooms: Arc<Rooms>,
     /// The time.
     pub(crate) env: Env,
     /// How long a request body may stand still.
@@ -56,6 +75,7 @@ impl Handler {
         request: Request<Incoming>,
         scheme: Scheme,
         peer: SocketAddr,
+        activity: &Arc<Activity>,
     ) -> Response<Full<Bytes>> {
         let start = self.env.clock.elapsed();
         let _in_flight = self.metrics.request();
@@ -73,8 +93,9 @@ impl Handler {
             %peer,
             activity_id = activity_id(request.headers()),
         );
-        let answered =
-            CatchPanic::new(self.answer(request, scheme, resource, peer)).instrument(span.clone()).await;
+        let answered = CatchPanic::new(self.answer(request, scheme, resource, peer, activity))
+            .instrument(span.clone())
+            .await;
         let took = self.env.clock.elapsed().saturating_sub(start);
         let response = match answered {
             Ok(response) => response,
@@ -95,24 +116,100 @@ impl Handler {
         scheme: Scheme,
         resource: Resource,
         peer: SocketAddr,
+        activity: &Arc<Activity>,
+    ) -> Response<Full<Bytes>> {
+        if let Err(unknown) = self.hosts.check(request.uri(), request.headers()) {
+            return answer::host_refused(self.front, &unknown.message());
+        }
+        let page = match self.origins.sender(request.method(), request.uri(), request.headers(), scheme) {
+            Sender::Own => None,
+            Sender::Page(page) => Some(page),
+            Sender::Foreign(Some(origin)) if self.api.lets_in(&origin, request.method()) => None,
+            Sender::Foreign(origin) => {
+                return answer::origin_refused(self.front, &origins::refusal(origin.as_deref()));
+            }
+        };
+        if let Some(page) = &page
+            && origins::is_preflight(request.method(), request.headers())
+        {
+            return answer::preflight(origins::preflight(page, request.headers()));
+        }
+        let mut response = self.admitted(request, scheme, resource, peer, activity).await;
+        if let Some(page) = page {
+            origins::show(&page, response.headers_mut());
+        }
+        response
+    }
+
+    /// Answers a request that was sent to us by somebody who may.
+    async fn admitted(
+        &self,
+        request: Request<Incoming>,
+        scheme: Scheme,
+        resource: Resource,
+        peer: SocketAddr,
+        activity: &Arc<Activity>,
     ) -> Response<Full<Bytes>> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         match resource {
-            Resource::Health if is_read => return answer::healthy(),
-            Resource::Metrics if is_read => {
-                return answer::metrics(self.metrics_text());
+            Resource::Health if is_read => return self.health(),
+            Resource::Metrics if is_read && !self.figure_keys.admit(peer.ip(), request.headers()) => {
+                return answer::metrics_refused();
             }
             _ => {}
         }
-        let request = request
-            .map(|body| TimedBody::new(body, self.env.clock.clone(), self.body_timeout, BODY_TOTAL_TIMEOUT));
-        let stalled = request.body().stalled();
-        let response = self.api.handle(request, scheme, peer.ip()).await;
-        if stalled.get() {
-            self.metrics.timed_out();
-            return answer::body_stalled(self.front);
+        let is_query = is_query(request.headers());
+        let is_figures = is_read && resource == Resource::Metrics;
+        let is_page = is_query || is_figures || (is_read && is_list(resource, request.uri().path()));
+        let expected = if is_page { PAGE_BYTES_EXPECTED } else { ANSWER_BYTES_EXPECTED };
+        let Ok(expected) = self.rooms.before_answer(activity, expected).await else {
+            return answer::no_room(self.front, NO_ROOM);
+        };
+        if is_figures {
+            return self.hold(answer::metrics(self.metrics_text()), activity, true);
         }
-        response
+        let times = BodyTimes { piece: self.body_timeout, total: BODY_TOTAL_TIMEOUT };
+        let (head, body) = request.into_parts();
+        // Until the request is answered, since the body is held as long.
+        let (body, watch) = GatheredBody::new(body, times, self.env.clock.clone(), &self.rooms, activity);
+        // It is large, and would be moved with each of the futures around it.
+        let answer = Box::pin(self.api.handle(Request::from_parts(head, body), scheme, peer.ip()));
+        let response = answer.await;
+        drop(expected);
+        match watch.given_up() {
+            Some(GivenUp::Stalled) => {
+                self.metrics.timed_out();
+                answer::body_stalled(self.front)
+            }
+            Some(GivenUp::NoRoom) => answer::no_room(self.front, NO_ROOM),
+            None => self.hold(response, activity, is_read || is_query),
+        }
+    }
+
+    fn health(&self) -> Response<Full<Bytes>> {
+        match self.store.trouble() {
+            None => answer::healthy(),
+            Some(reason) => answer::troubled(&reason),
+        }
+    }
+
+    /// Counts an answer until it is sent.
+    fn hold(
+        &self,
+        response: Response<Full<Bytes>>,
+        activity: &Arc<Activity>,
+        can_be_repeated: bool,
+    ) -> Response<Full<Bytes>> {
+        let (head, mut body) = response.into_parts();
+        let polled =
+            http_body::Body::poll_frame(Pin::new(&mut body), &mut Context::from_waker(Waker::noop()));
+        // A body that is all there is there at once.
+        let Poll::Ready(Some(Ok(frame))) = polled else { return Response::from_parts(head, body) };
+        let bytes = frame.into_data().unwrap_or_default();
+        match self.rooms.hold_answer(activity, bytes, can_be_repeated) {
+            Ok(bytes) => Response::from_parts(head, Full::new(bytes)),
+            Err(_) => answer::no_room(self.front, NO_ROOM),
+        }
     }
 
     fn metrics_text(&self) -> String {
@@ -121,7 +218,7 @@ impl Handler {
             tracing::warn!("no figures of partitions: {error}");
             Vec::new()
         });
-        self.metrics.render(&self.store.stats(), &containers, self.env.clock.elapsed())
+        self.metrics.render(&self.store.stats(), &containers, self.rooms.held(), self.env.clock.elapsed())
     }
 
     fn log(
@@ -143,6 +240,35 @@ impl Handler {
         span.in_scope(|| tracing::debug!(status, took_us, "answered"));
     }
 }
+
+/// Tells whether a request is a query, which comes as a `POST` and changes nothing.
+fn is_query(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).map(|value| value.as_bytes());
+    let starts_with = |bytes: &[u8]| {
+        bytes
+            .get(..QUERY_CONTENT_TYPE.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(QUERY_CONTENT_TYPE))
+    };
+    content_type.is_some_and(starts_with)
+        || QUERY_HEADERS.iter().any(|name| {
+            headers.get(*name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"true"))
+        })
+}
+
+/// Tells whether a request reads many items and not one.
+fn is_list(resource: Resource, path: &str) -> bool {
+    match resource {
+        Resource::ChangeFeed => true,
+        Resource::Entities => !path.contains("RowKey"),
+        Resource::Items => path.trim_end_matches('/').ends_with("/docs"),
+        _ => false,
+    }
+}
+
+/// What queries say that they are.
+const QUERY_CONTENT_TYPE: &[u8] = b"application/query+json";
+/// See [`QUERY_CONTENT_TYPE`].
+const QUERY_HEADERS: [&str; 2] = ["x-ms-documentdb-isquery", "x-ms-documentdb-query"];
 
 fn activity_id(headers: &http::HeaderMap) -> &str {
     let value = ACTIVITY_IDS.iter().find_map(|name| headers.get(*name));

@@ -23,6 +23,8 @@ Examples:
   armilla                              serve ./armilla-data on localhost:8081, tables on localhost:8902
   armilla --memory --port 0            throw-away database on free ports
   armilla check --data-dir ./data      verify stored data
+  armilla backup --to ./backups        copy what a running server stores, as of one moment
+  armilla restore --from ./backups --data-dir ./new
   armilla partitions                   what a running server's partitions hold and serve
   armilla feed shop orders             what changes in a container, one line each
   armilla import --database shop --container orders orders.jsonl
@@ -48,6 +50,10 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
                              data-dir = "/var/lib/armilla"
   armilla check --data-dir ./armilla-data
       Verify everything stored (stop the server first).
+  armilla backup --to ./backups
+      Copy everything the server on localhost:8081 stores, as of one moment, while it serves.
+  armilla restore --from ./backups --data-dir ./new
+      Make a data folder from the newest of these backups.
   armilla partitions
       Sizes, throughput and hottest keys of the physical partitions of the server on localhost:8081.
   armilla split --database shop --container orders
@@ -58,6 +64,13 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
       Write the rows of a file into a container, which is made if it is not there.
   armilla demo blog
       A blog in three versions of its data model: what each operation takes and costs.
+
+Names and web pages:
+  Requests are answered at localhost, at addresses, at the names of --advertised-url, --tls-name and
+  --allowed-hosts, and beyond loopback at names without a dot, such as those of services in containers. Any other
+  name is refused with 403: it may be a web page that made its own name lead here.
+  Requests of web pages elsewhere are refused, unless --allowed-origins or the CORS rules of the Table API let
+  them in; to use @azure/cosmos in a page: --allowed-origins http://localhost:3000
 
 Throughput:
   A container with T RU/s gets one physical partition for every --physical-partition-ru of them, and each
@@ -91,9 +104,10 @@ Connecting (KEY is the account key; without --key the well-known one of the emul
   A table is a container of the database TablesDB, and an entity an item in it: both APIs see the same data.
 
 Looking inside:
-  On the port of the SQL API, GET /health says {"status":"ok"} and GET /metrics gives Prometheus text; neither
-  asks for a key.
-  SIGTERM or SIGINT lets running requests finish and closes the data; a second one stops at once."#;
+  On the port of the SQL API, GET /health says {"status":"ok"}, or 503 and why while the store takes no writes.
+  GET /metrics gives Prometheus text to this machine, to others with Authorization: Bearer KEY.
+  SIGTERM or SIGINT lets running requests finish and closes the data, all within --shutdown-timeout-ms; a second
+  one stops at once."#;
 
 /// The end of the help of `armilla split`.
 pub(crate) const AFTER_SPLIT_HELP: &str = "\
@@ -164,3 +178,30 @@ pub(crate) const AFTER_EXPORT_HELP: &str = r#"Examples:
   armilla export --database shop --container orders --query "SELECT * FROM c WHERE c.total > 100" - | jq -r .id
 
 `armilla import` of what was exported gives the same items."#;
+
+/// The end of the help of `armilla backup`.
+pub(crate) const AFTER_BACKUP_HELP: &str = r#"Examples:
+  armilla backup --to /backups/shop
+      Back up the server on localhost:8081. Give ARMILLA_KEY if it has a key of its own.
+  armilla backup --to /backups/shop --endpoint https://db.example:8081 --cacert cert.pem
+      Back up a server elsewhere, to this machine.
+  armilla backup --to /backups/shop --data-dir ./armilla-data
+      Back up a data folder that no server uses.
+  armilla backup verify /backups/shop
+      Read every byte of every backup and compare.
+  armilla backup prune /backups/shop --keep 7
+      Remove all but the newest seven, and what only the others needed.
+
+All of it is as of one moment: every write acknowledged before the command began is in it.
+It takes the key that may write, because a backup holds the secret with which resource tokens are
+made; so keep it as safe as the data folder. Not in it: account keys, options, and the certificate
+(DATA/tls)."#;
+
+/// The end of the help of `armilla restore`.
+pub(crate) const AFTER_RESTORE_HELP: &str = r#"Examples:
+  armilla restore --from /backups/shop --data-dir ./armilla-data
+      The newest backup. The folder must be empty, or not there.
+  armilla restore --from /backups/shop --backup 20261116T154322Z --data-dir ./of-monday
+      Another one; `armilla backup list /backups/shop` names them.
+
+A restore that is cut off leaves a folder that no server takes: empty it and restore again."#;

@@ -17,11 +17,12 @@ pub(crate) const HEADER_BYTES_MAX_LEAST: u32 = 8 * 1024;
 /// Requests open at once on one HTTP/2 connection.
 pub(crate) const HTTP2_STREAMS_MAX: u32 = 256;
 
-/// Bytes that an HTTP/2 client may send ahead on one stream: a whole item of the largest size.
-pub(crate) const HTTP2_STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
+/// Bytes that an HTTP/2 client may send ahead on one stream. The HTTP stack holds what nobody has read yet, and some
+/// hundred bytes more for each frame, however small.
+pub(crate) const HTTP2_STREAM_WINDOW_BYTES: u32 = 256 * 1024;
 
 /// Bytes that an HTTP/2 client may send ahead on all streams of a connection.
-pub(crate) const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 8 * 1024 * 1024;
+pub(crate) const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 
 /// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
 pub(crate) const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(60);
@@ -34,11 +35,81 @@ pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the first line and the headers of one request may take.
 pub(crate) const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a request body may stand still.
+/// How long a request body may take for its next `PROGRESS_BYTES`, or for its end; and a client to take as much of an
+/// answer.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a request body may take in all, however steadily it drips.
 pub(crate) const BODY_TOTAL_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Bytes by which a request body, or an answer on its way out, must get on for its time to begin again: together with
+/// `BODY_TIMEOUT` the least rate.
+pub(crate) const PROGRESS_BYTES: usize = 16 * 1024;
+
+/// Bytes of request bodies that are held at once, over all connections, counted as they come.
+pub(crate) const BODIES_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Bytes of them that one client may hold: two clients at least find room.
+pub(crate) const BODIES_SHARE_BYTES_MAX: usize = 128 * 1024 * 1024;
+
+/// The part of all room, one in so many, that only bodies and answers of at most `SMALL_BYTES_MAX` take.
+pub(crate) const SMALL_PART: usize = 16;
+/// See [`SMALL_PART`].
+pub(crate) const SMALL_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes that a body is gathered to before it is passed on: the longest that any API takes.
+pub(crate) const BODY_GATHERED_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The least that a body in several pieces is gathered in.
+pub(crate) const BODY_GATHERED_BYTES_MIN: usize = 1024;
+
+/// Bytes of answers that were made and not sent yet, over all connections. From half of it on requests wait.
+pub(crate) const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
+
+/// Bytes of them that one client may hold. From half of it on its requests wait.
+pub(crate) const ANSWERS_SHARE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Bytes of unsent answers from which on the next requests of the same connection wait.
+pub(crate) const CONNECTION_ANSWERS_BYTES_ENOUGH: usize = 16 * 1024 * 1024;
+
+/// Bytes of unsent answers of one connection beyond which an answer that can be asked for again is given up.
+pub(crate) const CONNECTION_ANSWERS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What the answer to a request is taken to have before it is there: a page of items, and anything else.
+pub(crate) const PAGE_BYTES_EXPECTED: usize = 1024 * 1024;
+/// See [`PAGE_BYTES_EXPECTED`].
+pub(crate) const ANSWER_BYTES_EXPECTED: usize = 16 * 1024;
+
+/// How long a request waits for room before its client is asked to come again.
+pub(crate) const ROOM_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a request that waits for room looks who could give way.
+pub(crate) const ROOM_LOOK_PERIOD: Duration = Duration::from_millis(100);
+
+/// When a client that has no room is asked to come again.
+pub(crate) const NO_ROOM_RETRY_MS: u64 = 1_000;
+
+/// How long a body or an answer must have stood still for its connection to give way to others that wait for room.
+pub(crate) const GIVES_WAY_AFTER: Duration = Duration::from_secs(1);
+
+/// How long nothing must have been going on on a connection for it to give way to a new one.
+pub(crate) const IDLE_GIVES_WAY_AFTER: Duration = Duration::from_secs(1);
+
+/// Descriptors that are kept for the store, or half of all where there are fewer than twice as many: 256 of its sorted
+/// files are held open, and while it merges and flushes it opens some more.
+pub(crate) const DESCRIPTORS_RESERVED: u64 = 512;
+
+/// How often the threads that serve are made to look through their memory, and for how many periods after the last bytes
+/// came in.
+pub(crate) const MEMORY_PERIOD: Duration = Duration::from_millis(2_500);
+/// See [`MEMORY_PERIOD`].
+pub(crate) const MEMORY_QUIET_PERIODS: u32 = 12;
+
+/// Blocks that a thread allocates for it, and their size: the allocator looks through what it has every 10,000 blocks
+/// beyond the smallest sizes. That takes half a millisecond.
+pub(crate) const MEMORY_BLOCKS: usize = 11_000;
+/// See [`MEMORY_BLOCKS`].
+pub(crate) const MEMORY_BLOCK_BYTES: usize = 2 * 1024;
 
 /// How long a connection may stay open with nothing going on. Longer than the pools of the SDKs keep
 /// theirs, so that it is the client who hangs up.
@@ -46,6 +117,9 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How long requests in flight may take to finish once a shutdown is asked for.
 pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The part of it, at most, that is kept for closing the store; a quarter of it where that is less.
+pub(crate) const CLOSING_TIME: Duration = Duration::from_secs(2);
 
 /// From how long on a request is worth a warning: the service's own limit for one operation.
 pub(crate) const SLOW_REQUEST: Duration = Duration::from_secs(5);
@@ -62,6 +136,9 @@ pub(crate) const DATE_SKEW: Duration = Duration::from_secs(15 * 60);
 /// The least time between two lines about the progress of a check.
 pub(crate) const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
 
+/// Folders of earlier repairs that may lie beside a store.
+pub(crate) const DAMAGED_FOLDERS_MAX: u32 = 100;
+
 /// Bytes of a configuration file.
 pub(crate) const CONFIG_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -76,6 +153,19 @@ pub(crate) const CERTIFICATE_VALID: Duration = Duration::from_secs(820 * 24 * 60
 
 /// How long before its end a self-signed certificate is replaced at the next start.
 pub(crate) const CERTIFICATE_RENEWAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Bytes of a key where others than this machine reach the server: a signature tells whoever sees one whether a guess is
+/// right, so a key must be beyond guessing.
+pub(crate) const KEY_BYTES_MIN: usize = 32;
+
+/// Values of `--allowed-hosts`, and of `--allowed-origins`.
+pub(crate) const ALLOWED_MAX: usize = 100;
+
+/// Longest name of a host: that of DNS.
+pub(crate) const HOST_BYTES_MAX: usize = 253;
+
+/// How long a browser may remember what a page may send.
+pub(crate) const PREFLIGHT_SECONDS: u64 = 600;
 
 /// Megabytes of memory for caches: half for items, half for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 128;
@@ -121,3 +211,12 @@ pub(crate) const FEED_ONCE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a page that is being printed may take once a signal asked for the end.
 pub(crate) const FEED_LAST_WRITE: Duration = Duration::from_secs(2);
+
+/// Pieces of a backup that are in memory between the connection and the disk, besides the two that are under way.
+pub(crate) const BACKUP_FRAMES_AHEAD: usize = 2;
+
+/// Memory for written data while a backup is restored: nothing else runs.
+pub(crate) const RESTORE_WRITE_BUFFER_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The exit code when something stored does not agree.
+pub(crate) const EXIT_PROBLEMS: u8 = 2;

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::api::Front;
 use crate::connection::Connections;
+use crate::crowd::Crowd;
 use crate::limits::{ACCEPT_BACKLOG, ACCEPT_PAUSE};
 
 /// A port that is open, and what serves the connections that come in there.
@@ -59,47 +60,62 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Accepts and serves connections until the shutdown; returns those still open.
+///
+/// Where all places are taken, the connection that has been idle for the longest gives way to the next one.
 pub(crate) async fn accept(
     entrances: Vec<Entrance>,
     connections_max: u32,
+    crowd: Arc<Crowd>,
     clock: Arc<dyn Clock>,
     mut shutdown: watch::Receiver<bool>,
 ) -> JoinSet<()> {
     let places = Arc::new(Semaphore::new(connections_max as usize));
     let mut open = JoinSet::new();
     let asked = shutdown.clone();
-    // One place is taken before anybody is let in, wherever they come: with a loop for each port, idle ports would
-    // keep places from busy ones.
     let mut next_entrance = 0;
+    // The one that was let in and has no place yet. It is one at a time, wherever they come in: nobody else is let in
+    // until it has its place.
+    let mut waiting: Option<(usize, TcpStream, SocketAddr)> = None;
     loop {
-        let next = async {
-            let place = places.clone().acquire_owned().await.expect("the semaphore is never closed");
-            let (index, accepted) = poll_fn(|context| poll_accept(&entrances, next_entrance, context)).await;
-            (index, accepted, place)
-        };
-        let (index, accepted, place) = tokio::select! {
-            next = next => next,
+        if let Some((index, socket, peer)) = waiting.take() {
+            match places.clone().try_acquire_owned() {
+                Ok(place) => {
+                    let (connections, asked) = (entrances[index].connections.clone(), asked.clone());
+                    open.spawn(async move {
+                        connections.serve(socket, peer, asked).await;
+                        drop(place);
+                    });
+                }
+                Err(_) => {
+                    crowd.close_idlest();
+                    waiting = Some((index, socket, peer));
+                }
+            }
+        }
+        let mut is_refused = false;
+        tokio::select! {
+            (index, accepted) = poll_fn(|context| poll_accept(&entrances, next_entrance, context)),
+                if waiting.is_none() =>
+            {
+                next_entrance = (index + 1) % entrances.len();
+                match accepted {
+                    Ok((socket, peer)) => waiting = Some((index, socket, peer)),
+                    Err(error) if is_of_one_connection(&error) => {}
+                    Err(error) => {
+                        tracing::error!("cannot accept connections, trying again: {error}");
+                        // Likely there are no descriptors left: one of an idle connection will do.
+                        crowd.close_idlest();
+                        is_refused = true;
+                    }
+                }
+            }
             // Tasks that ended are forgotten as we go, or they would pile up.
-            Some(ended) = open.join_next() => {
-                report(ended);
-                continue;
-            }
+            Some(ended) = open.join_next() => report(ended),
+            () = clock.sleep(ACCEPT_PAUSE), if waiting.is_some() => {}
             _ = shutdown.wait_for(|asked| *asked) => return open,
-        };
-        next_entrance = (index + 1) % entrances.len();
-        match accepted {
-            Ok((socket, peer)) => {
-                let (connections, asked) = (entrances[index].connections.clone(), asked.clone());
-                open.spawn(async move {
-                    connections.serve(socket, peer, asked).await;
-                    drop(place);
-                });
-            }
-            Err(error) if is_of_one_connection(&error) => {}
-            Err(error) => {
-                tracing::error!("cannot accept connections, trying again: {error}");
-                clock.sleep(ACCEPT_PAUSE).await;
-            }
+        }
+        if is_refused {
+            clock.sleep(ACCEPT_PAUSE).await;
         }
     }
 }

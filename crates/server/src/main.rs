@@ -4,41 +4,55 @@
 //! to the API of its port as it came, and the API goes to the engine. What the server says to people goes to
 //! standard error; standard output has one line when it is ready, or the result of a command.
 //!
-//! Exit codes: 0 done, 1 could not, 2 a check found problems.
+//! Exit codes: 0 done, 1 could not, 2 a check found problems, or a repair could not save everything.
 
 mod activity;
 mod answer;
 mod api;
+mod backup;
+mod backup_options;
 mod catch_panic;
 mod check;
 mod client_options;
+mod clients;
 mod config_file;
 mod connection;
+mod crowd;
 mod data_dir;
+mod descriptors;
 mod feed;
+mod flow;
+mod gathered_body;
 mod handler;
 mod help;
+mod hosts;
 mod limits;
 mod listener;
 mod logging;
+mod memory;
 mod metrics;
 mod options;
+mod origins;
 mod partition_table;
 mod port;
 mod process;
 mod progress;
 mod ready;
+mod repair;
 mod reshape;
+mod restore;
+mod room;
+mod rooms;
 mod serve;
 mod settings;
 mod shutdown;
 mod storage;
 mod stream;
-mod timed_body;
 mod tls;
 mod waiting;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -54,6 +68,10 @@ use crate::settings::{LogSettings, Settings};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else: a worker has no command line, no log and no clock.
+    if std::env::args_os().nth(1).is_some_and(|word| word == armilla_engine::SCRIPT_WORKER_COMMAND) {
+        return armilla_script_worker::main();
+    }
     // The clock starts here, so that `start_ms` counts everything.
     let env = Env::system();
     let command_line = match CommandLine::try_parse() {
@@ -67,10 +85,13 @@ fn main() -> ExitCode {
     let result = match command_line.command {
         None => serve(command_line.options, env),
         Some(Command::Serve(options)) => serve(*options, env),
-        Some(Command::Check(options)) => check_folder(options, env),
+        Some(Command::Check(options)) => look_after(options, |folder| check::run(folder, env)),
+        Some(Command::Repair(options)) => look_after(options, |folder| repair::run(folder, env)),
         Some(Command::Split(options)) => reshape::split(&options, env),
         Some(Command::Merge(options)) => reshape::merge(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),
+        Some(Command::Backup(options)) => backup::run(&options, env),
+        Some(Command::Restore(options)) => restore::run(&options, &env),
         Some(Command::Feed(options)) => feed::run(&options, env),
         Some(Command::Import(options)) => armilla_transfer::import(&options, env),
         Some(Command::Export(options)) => armilla_transfer::export(&options, env),
@@ -85,11 +106,11 @@ fn main() -> ExitCode {
     })
 }
 
-fn check_folder(options: CheckOptions, env: Env) -> Result<ExitCode> {
+fn look_after(options: CheckOptions, run: impl FnOnce(&Path) -> Result<ExitCode>) -> Result<ExitCode> {
     let folder = settings::check_folder(options.data_dir, options.config)?;
     logging::start(&LogSettings { format: LogFormat::Text, filter: None })?;
     catch_panic::install_hook();
-    check::run(&folder, env)
+    run(&folder)
 }
 
 fn serve(options: Options, env: Env) -> Result<ExitCode> {

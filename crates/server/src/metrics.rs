@@ -2,6 +2,7 @@
 //!
 //! Every counter is one relaxed atomic in a fixed table: recording a request is five additions.
 
+mod access;
 mod partitions;
 mod resource;
 
@@ -16,6 +17,7 @@ use http::{Method, StatusCode};
 use crate::api::Front;
 use crate::process;
 
+pub(crate) use access::FigureKeys;
 pub(crate) use resource::Resource;
 
 /// Upper bounds of the latency buckets, in microseconds.
@@ -51,6 +53,7 @@ pub(crate) struct Metrics {
     panics: AtomicU64,
     timeouts: AtomicU64,
     handshake_failures: AtomicU64,
+    given_way: AtomicU64,
 }
 
 impl Metrics {
@@ -72,12 +75,18 @@ impl Metrics {
             panics: AtomicU64::new(0),
             timeouts: AtomicU64::new(0),
             handshake_failures: AtomicU64::new(0),
+            given_way: AtomicU64::new(0),
         }
     }
 
     /// Counts bytes that came in.
     pub(crate) fn received(&self, count: usize) {
         self.received_bytes.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    /// Returns how many bytes came in.
+    pub(crate) fn received_bytes(&self) -> u64 {
+        self.received_bytes.load(Ordering::Relaxed)
     }
 
     /// Counts bytes that went out.
@@ -98,6 +107,11 @@ impl Metrics {
     /// Counts a connection that did not get through its TLS handshake.
     pub(crate) fn handshake_failed(&self) {
         self.handshake_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a connection that was closed because others needed what it held.
+    pub(crate) fn gave_way(&self) {
+        self.given_way.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a connection, open until the guard is dropped.
@@ -138,11 +152,15 @@ impl Metrics {
         &self,
         store: &StoreStats,
         containers: &[ContainerFigures],
+        (bodies_bytes, answers_bytes): (usize, usize),
         uptime: Duration,
     ) -> String {
         let mut text = String::with_capacity(8 * 1024);
         self.render_requests(&mut text);
         self.render_connections(&mut text);
+        let mut one = |name, help, value| single(&mut text, name, "gauge", help, value);
+        one("armilla_request_bodies_bytes", "Bytes of request bodies in memory.", bodies_bytes as f64);
+        one("armilla_unsent_answers_bytes", "Bytes of answers that were not sent yet.", answers_bytes as f64);
         partitions::render(&mut text, containers);
         render_store(&mut text, store);
         let process = process::figures();
@@ -215,6 +233,12 @@ impl Metrics {
                 "counter",
                 "TLS handshakes that failed.",
                 &self.handshake_failures,
+            ),
+            (
+                "armilla_connections_given_way_total",
+                "counter",
+                "Connections closed because others needed what they held.",
+                &self.given_way,
             ),
             ("armilla_received_bytes_total", "counter", "HTTP bytes received.", &self.received_bytes),
             ("armilla_sent_bytes_total", "counter", "HTTP bytes sent.", &self.sent_bytes),

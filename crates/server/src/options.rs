@@ -15,6 +15,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+use crate::backup_options::{BackupOptions, RestoreOptions};
 use crate::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
 use crate::feed::FeedOptions;
 use crate::help;
@@ -50,6 +51,22 @@ pub(crate) enum Command {
     ///
     /// Exit code 0: clean. 2: problems, listed one per line. 1: the check could not run.
     Check(CheckOptions),
+    /// Copy everything a running server stores, as of one moment, into a folder of backups; verify and list them
+    ///
+    /// The server goes on serving. A second backup into the same folder writes only what has changed.
+    /// Exit code 0: done. 2: `verify` found problems, listed one per line. 1: it could not.
+    #[command(after_help = help::AFTER_BACKUP_HELP)]
+    Backup(Box<BackupOptions>),
+    /// Make a data folder from a backup
+    ///
+    /// Every byte is verified first. Exit code 0: done. 2: the backup is damaged, and nothing was made. 1: it could not.
+    #[command(after_help = help::AFTER_RESTORE_HELP)]
+    Restore(RestoreOptions),
+    /// Save what can be saved of a damaged data folder; no server may be running on it
+    ///
+    /// The originals stay beside, in a folder that it names. Exit code 0: nothing is lost. 2: what was lost is listed, one a
+    /// line. 1: it could not.
+    Repair(CheckOptions),
     /// Split a physical partition of a container in two while the server serves it
     ///
     /// Asks a running server and shows how far it is. Exit code 0: done, or begun with --no-wait. 1: it could not.
@@ -153,6 +170,29 @@ pub(crate) struct Options {
     /// Address that clients of the SQL API are told to use, such as `https://db.example:8081/` [default: the one they came by]
     #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
     pub(crate) advertised_url: Option<String>,
+
+    /// Further host name that clients use for this server; may be repeated or comma-separated, `.example` is every name
+    /// below, `*` any [default: localhost, addresses, the names of --advertised-url and --tls-name; beyond loopback also
+    /// names without a dot]
+    #[arg(
+        long = "allowed-hosts",
+        env = "ARMILLA_ALLOWED_HOSTS",
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "Access"
+    )]
+    pub(crate) allowed_hosts: Vec<String>,
+
+    /// Origin of web pages that may send requests, such as http://localhost:3000; may be repeated or comma-separated,
+    /// `https://*.example` is every name below, `*` any [default: none]
+    #[arg(
+        long = "allowed-origins",
+        env = "ARMILLA_ALLOWED_ORIGINS",
+        value_name = "ORIGIN",
+        value_delimiter = ',',
+        help_heading = "Access"
+    )]
+    pub(crate) allowed_origins: Vec<String>,
 
     /// Certificate chain in PEM, instead of the self-signed one; needs --tls-key
     #[arg(long, env = "ARMILLA_TLS_CERT", value_name = "FILE", help_heading = "Listening")]
@@ -287,7 +327,8 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_LOGICAL_PARTITION_BYTES", value_name = "BYTES", help_heading = THROUGHPUT)]
     pub(crate) logical_partition_bytes: Option<u64>,
 
-    /// Connections open at once; further ones wait [default: 10000]
+    /// Connections open at once; beyond it idle ones give way, and where there are none further ones wait
+    /// [default: 10000]
     #[arg(long, env = "ARMILLA_CONNECTIONS_MAX", value_name = "COUNT", help_heading = "Connections")]
     pub(crate) connections_max: Option<u32>,
 
@@ -307,7 +348,7 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_HEADER_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
     pub(crate) header_timeout_ms: Option<u64>,
 
-    /// Milliseconds that a request body may stand still [default: 30000]
+    /// Milliseconds for the next 16 KiB of a request body, and for a client to take as much of an answer [default: 30000]
     #[arg(long, env = "ARMILLA_BODY_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
     pub(crate) body_timeout_ms: Option<u64>,
 
@@ -315,7 +356,7 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_IDLE_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
     pub(crate) idle_timeout_ms: Option<u64>,
 
-    /// Milliseconds that running requests get to finish on SIGTERM or SIGINT [default: 10000]
+    /// Milliseconds in which the program ends on SIGTERM or SIGINT; running requests get most of them [default: 10000]
     #[arg(long, env = "ARMILLA_SHUTDOWN_TIMEOUT_MS", value_name = "MS", help_heading = "Connections")]
     pub(crate) shutdown_timeout_ms: Option<u64>,
 
@@ -358,9 +399,11 @@ impl Options {
             table_port: self.table_port.or(lower.table_port),
             storage_table_port: self.storage_table_port.or(lower.storage_table_port),
             advertised_url: self.advertised_url.or(lower.advertised_url),
+            allowed_hosts: first_given(self.allowed_hosts, lower.allowed_hosts),
+            allowed_origins: first_given(self.allowed_origins, lower.allowed_origins),
             tls_cert: self.tls_cert.or(lower.tls_cert),
             tls_key: self.tls_key.or(lower.tls_key),
-            tls_name: if self.tls_name.is_empty() { lower.tls_name } else { self.tls_name },
+            tls_name: first_given(self.tls_name, lower.tls_name),
             key: self.key.or(lower.key),
             secondary_key: self.secondary_key.or(lower.secondary_key),
             read_only_key: self.read_only_key.or(lower.read_only_key),
@@ -395,6 +438,10 @@ impl Options {
     }
 }
 
+fn first_given(list: Vec<String>, lower: Vec<String>) -> Vec<String> {
+    if list.is_empty() { lower } else { list }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -420,7 +467,7 @@ mod tests {
             let value = match long {
                 "config" => continue,
                 "bind" => "\"127.0.0.1\"",
-                "tls-name" => "[\"x\"]",
+                "tls-name" | "allowed-hosts" | "allowed-origins" => "[\"x\"]",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
                 "throttle" | "burst-capacity" => "\"off\"",

@@ -3,6 +3,9 @@
 //! Order of the start: ports, folder, store, engine, certificate, ready line. Order of the end: stop
 //! accepting, answer those who wait for changes, let requests finish, close the engine, close the store, let
 //! go of the folder.
+//!
+//! Invariant: after the first signal the program ends within its grace period, whatever runs; after a second one, at
+//! once. That loses nothing that was acknowledged, since nothing is acknowledged before it is on disk.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,39 +14,105 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use armilla_env::Env;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
 use crate::api::Front;
 use crate::connection::Connections;
+use crate::descriptors;
 use crate::handler::Handler;
+use crate::hosts::Hosts;
+use crate::limits;
 use crate::listener::{self, Entrance};
-use crate::metrics::Metrics;
+use crate::memory;
+use crate::metrics::{FigureKeys, Metrics};
+use crate::origins::Origins;
 use crate::ready;
+use crate::rooms::Rooms;
 use crate::settings::{Data, Settings};
 use crate::shutdown::Signals;
 use crate::storage::Storage;
 use crate::tls;
 
 /// Serves until a signal asks for the end.
+///
+/// This thread waits for signals and for the end, on a runtime of its own: whatever happens to the threads that serve,
+/// the end comes in time.
 pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let serving = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("armilla")
         .build()
         .context("cannot start threads")?;
-    runtime.block_on(serve(settings, env))
+    let waiting = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let waiting = waiting.context("cannot wait for signals")?;
+    let grace = settings.connections.shutdown_timeout;
+    let result = waiting.block_on(async {
+        let mut signals = Signals::catch()?;
+        // Nothing of it depends on this thread.
+        let mut starting = serving.spawn(start(settings, env.clone()));
+        let mut asked = None;
+        let server = loop {
+            tokio::select! {
+                biased;
+                started = &mut starting => break started.context("starting failed")??,
+                signal = signals.next() => match asked {
+                    // It may have said already that it is ready, and is then ended like any other.
+                    None => asked = Some(signal),
+                    Some(_) => std::process::exit(EXIT_AT_ONCE),
+                },
+                () = env.clock.sleep(grace), if asked.is_some() => {
+                    tracing::warn!("the start did not end in {grace:?}: ending without it");
+                    std::process::exit(EXIT_AT_ONCE);
+                }
+            }
+        };
+        let signal = match asked {
+            Some(signal) => signal,
+            None => signals.next().await,
+        };
+        tracing::info!("{signal}: letting running requests finish");
+        tokio::select! {
+            ended = end_on_a_thread(server, grace)? => ended,
+            () = env.clock.sleep(grace) => {
+                tracing::warn!(
+                    "not everything ended in {grace:?}: ending without it; what was acknowledged is kept"
+                );
+                std::process::exit(EXIT_AT_ONCE);
+            }
+            signal = signals.next() => {
+                tracing::warn!("{signal} again: stopping at once");
+                std::process::exit(EXIT_AT_ONCE);
+            }
+        }
+    });
+    // Work that does not end would be waited for otherwise.
+    serving.shutdown_background();
+    result
 }
 
-async fn serve(settings: Settings, env: Env) -> Result<()> {
-    let mut signals = Signals::catch()?;
+/// A server that serves.
+struct Server {
+    storage: Storage,
+    accepting: JoinHandle<JoinSet<()>>,
+    shutdown: watch::Sender<bool>,
+    data: Data,
+    env: Env,
+}
+
+async fn start(settings: Settings, env: Env) -> Result<Server> {
     // The ports first: a port in use is the likeliest trouble, and nothing has been touched yet.
     let listeners = bind(&settings)?;
     let addresses = addresses(&listeners)?;
+    let connections_max = descriptors::connections(settings.connections.connections_max);
     let storage = Storage::open(&settings, &env).await?;
     let tls = tls::server_config(&settings.certificate, storage.tls_folder().as_deref(), &env)?;
     let metrics = Arc::new(Metrics::new());
+    let keys = std::iter::once(&settings.key).chain(&settings.secondary_key).chain(&settings.read_only_key);
+    let figure_keys = Arc::new(FigureKeys::new(keys.cloned()));
+    let (hosts, origins) = (Arc::new(Hosts::new(&settings)), Arc::new(Origins::new(&settings)));
+    let rooms = Rooms::new(&env);
     let mut entrances = Vec::new();
     for (front, listener) in listeners {
         let handler = Handler {
@@ -52,6 +121,10 @@ async fn serve(settings: Settings, env: Env) -> Result<()> {
             engine: storage.engine(),
             store: storage.store(),
             metrics: metrics.clone(),
+            figure_keys: figure_keys.clone(),
+            hosts: hosts.clone(),
+            origins: origins.clone(),
+            rooms: rooms.clone(),
             env: env.clone(),
             body_timeout: settings.connections.body_timeout,
             slow_request: settings.slow_request,
@@ -63,35 +136,58 @@ async fn serve(settings: Settings, env: Env) -> Result<()> {
     let (shutdown, asked) = watch::channel(false);
     let accepting = tokio::spawn(listener::accept(
         entrances,
-        settings.connections.connections_max,
+        connections_max,
+        rooms.crowd.clone(),
         env.clock.clone(),
         asked,
     ));
+    // Ends with the program.
+    let threads = tokio::runtime::Handle::current().metrics().num_workers();
+    drop(tokio::spawn(memory::give_back(env.clock.clone(), metrics.clone(), threads)));
 
     ready::write_hints(&settings, &addresses);
     ready::write_ready_line(&addresses, &settings.data, env.clock.elapsed().as_millis());
+    Ok(Server { storage, accepting, shutdown, data: settings.data, env })
+}
 
-    let signal = signals.next().await;
-    tracing::info!("{signal}: letting running requests finish");
-    let _ = shutdown.send(true);
-    storage.engine().end_waits();
-    let ending = async {
-        let open = accepting.await.context("accepting connections failed")?;
-        finish(open, &env, settings.connections.shutdown_timeout).await;
-        storage.close().await
+/// Ends a server on a thread of its own, so that nothing that it waits for keeps anybody else waiting.
+fn end_on_a_thread(server: Server, grace: Duration) -> Result<impl Future<Output = Result<()>>> {
+    let (tell, told) = oneshot::channel();
+    let ending = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let ended = match runtime {
+            Ok(runtime) => runtime.block_on(server.end(grace)),
+            Err(error) => Err(error).context("cannot end in good order"),
+        };
+        // Nobody listens any more where it took too long.
+        let _ = tell.send(ended);
     };
-    tokio::select! {
-        ended = ending => ended?,
-        signal = signals.next() => {
-            tracing::warn!("{signal} again: stopping at once");
-            std::process::exit(EXIT_AT_ONCE);
+    std::thread::Builder::new()
+        .name("armilla-ending".to_owned())
+        .spawn(ending)
+        .context("cannot start a thread")?;
+    Ok(async move { told.await.context("ending failed")? })
+}
+
+impl Server {
+    /// Lets requests finish for most of the time, and closes the store in the rest.
+    async fn end(self, grace: Duration) -> Result<()> {
+        let Server { storage, accepting, shutdown, data, env } = self;
+        let _ = shutdown.send(true);
+        storage.engine().end_waits();
+        let time_of_requests = grace - (grace / 4).min(limits::CLOSING_TIME);
+        // They are waited for here and not by a timer of the threads that serve, which may all be busy.
+        tokio::select! {
+            open = accepting => finish(open.context("accepting connections failed")?, &env, time_of_requests).await,
+            () = env.clock.sleep(time_of_requests) => tracing::warn!("connections are still being accepted"),
         }
+        storage.close().await?;
+        match &data {
+            Data::Memory => tracing::info!("stopped"),
+            Data::Folder(folder) => tracing::info!("stopped, {} is closed", folder.display()),
+        }
+        Ok(())
     }
-    match &settings.data {
-        Data::Memory => tracing::info!("stopped"),
-        Data::Folder(folder) => tracing::info!("stopped, {} is closed", folder.display()),
-    }
-    Ok(())
 }
 
 /// Opens the ports of all front ends that have one.
@@ -106,7 +202,7 @@ fn addresses(listeners: &[(Front, TcpListener)]) -> Result<Vec<(Front, SocketAdd
     listeners.iter().map(|(front, listener)| Ok((*front, address(listener)?))).collect()
 }
 
-/// The exit code when a second signal did not let us finish.
+/// The exit code where the end could not be waited for.
 const EXIT_AT_ONCE: i32 = 1;
 
 /// Lets open connections finish, and cuts them when that takes too long.
@@ -121,5 +217,6 @@ async fn finish(mut open: JoinSet<()>, env: &Env, timeout: Duration) {
         () = env.clock.sleep(timeout) => {}
     }
     tracing::warn!("cutting {} connections that did not finish in {timeout:?}", open.len());
-    open.shutdown().await;
+    // Not waited for: one that never gives its thread back does not end either.
+    open.abort_all();
 }

@@ -1,7 +1,7 @@
 //! The options with their defaults filled in and their values checked.
 //!
 //! Invariant: with [`Settings`] in hand, the server never listens beyond this machine with a key that
-//! everybody knows.
+//! everybody knows or can guess.
 
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,8 +14,10 @@ use armilla_engine::{Consistency, Limits, Policy};
 
 use crate::api::Front;
 use crate::config_file;
+use crate::hosts;
 use crate::limits;
 use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
+use crate::origins;
 use crate::port::PortChoice;
 
 /// The key of `devstoreaccount1`, which the emulators of the storage service made well known.
@@ -38,6 +40,16 @@ pub(crate) enum Certificate {
     SelfSigned { names: Vec<String> },
     /// From files of the user.
     Files { certificate: PathBuf, key: PathBuf },
+}
+
+impl Certificate {
+    /// Returns the further names in our own.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        match self {
+            Certificate::SelfSigned { names } => names.iter().map(String::as_str),
+            Certificate::Files { .. } => [].iter().map(String::as_str),
+        }
+    }
 }
 
 /// Where data is kept.
@@ -100,6 +112,10 @@ pub(crate) struct Settings {
     pub(crate) date_skew: Duration,
     /// The address that clients are told to use, if not the one they came by.
     pub(crate) advertised_url: Option<String>,
+    /// Further names by which clients reach the server.
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Web pages that may send requests.
+    pub(crate) allowed_origins: Vec<String>,
     /// Where data is kept.
     pub(crate) data: Data,
     /// When a write is acknowledged.
@@ -166,6 +182,17 @@ impl Settings {
                  or bind to 127.0.0.1"
             );
         }
+        if !bind.is_loopback() {
+            check_key_length("--key", &key)?;
+            if let Some(key) = &secondary_key {
+                check_key_length("--secondary-key", key)?;
+            }
+            if let Some(key) = &read_only_key {
+                check_key_length("--read-only-key", key)?;
+            }
+        }
+        check_list("--allowed-hosts", &options.allowed_hosts, hosts::check_allowed)?;
+        check_list("--allowed-origins", &options.allowed_origins, origins::check_allowed)?;
         let certificate = match (options.tls_cert, options.tls_key) {
             (Some(certificate), Some(key)) => Certificate::Files { certificate, key },
             (None, None) => {
@@ -203,6 +230,8 @@ impl Settings {
                 .date_skew_seconds
                 .map_or(limits::DATE_SKEW, |seconds| Duration::from_secs(seconds.into())),
             advertised_url: options.advertised_url,
+            allowed_hosts: options.allowed_hosts,
+            allowed_origins: options.allowed_origins,
             data,
             durability: options.durability.unwrap_or(DurabilityChoice::Strict),
             cache_bytes: u64::from(cache_mb) * 1024 * 1024,
@@ -348,6 +377,27 @@ fn check_key(flag: &str, key: &str) -> Result<()> {
     })
 }
 
+/// Refuses keys that can be guessed by whoever reaches the server.
+fn check_key_length(flag: &str, key: &str) -> Result<()> {
+    let length = decode_base64(key).map_or(0, |bytes| bytes.len());
+    if length < limits::KEY_BYTES_MIN {
+        bail!(
+            "{flag} has {length} bytes, but beyond this machine a key must have at least {}: make one with: openssl \
+             rand -base64 64 | tr -d '\\n'",
+            limits::KEY_BYTES_MIN
+        );
+    }
+    Ok(())
+}
+
+/// Checks each of the values of a flag that may be repeated.
+fn check_list(flag: &str, values: &[String], check: fn(&str) -> Result<(), String>) -> Result<()> {
+    if values.len() > limits::ALLOWED_MAX {
+        bail!("{flag} has {} values, at most {} are taken", values.len(), limits::ALLOWED_MAX);
+    }
+    values.iter().try_for_each(|value| check(value).map_err(anyhow::Error::msg))
+}
+
 fn decode_base64(text: &str) -> Option<Vec<u8>> {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.decode(text).ok()
@@ -424,8 +474,18 @@ mod tests {
 
     #[test]
     fn refused() {
-        let own = "key = \"b3VyIG93biBrZXk=\"";
+        // 32 bytes, and one less.
+        let own = "key = \"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\"";
+        let short = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MA==";
         for (text, word) in [
+            ("bind = \"0.0.0.0\"\nkey = \"YQ==\"".to_string(), "--key has 1 bytes"),
+            (format!("bind = \"0.0.0.0\"\nkey = \"{short}\""), "openssl rand -base64 64"),
+            (format!("bind = \"::\"\n{own}\nsecondary-key = \"{short}\""), "--secondary-key has 31 bytes"),
+            (format!("bind = \"::\"\n{own}\nread-only-key = \"{short}\""), "--read-only-key has 31 bytes"),
+            ("allowed-hosts = [\"http://a\"]".to_string(), "--allowed-hosts has"),
+            ("allowed-origins = [\"a:1\"]".to_string(), "--allowed-origins has"),
+            (format!("allowed-hosts = {:?}", vec!["n"; limits::ALLOWED_MAX + 1]), "at most 100"),
+            (format!("allowed-origins = {:?}", vec!["*"; limits::ALLOWED_MAX + 1]), "at most 100"),
             ("bind = \"0.0.0.0\"".to_string(), "--key"),
             ("bind = \"::\"".to_string(), "--key"),
             (format!("bind = \"0.0.0.0\"\n{own}\nsecondary-key = \"{WELL_KNOWN_KEY}\""), "--key"),
@@ -458,6 +518,9 @@ mod tests {
         }
         for text in [
             format!("bind = \"0.0.0.0\"\n{own}"),
+            format!("bind = \"127.0.0.1\"\nkey = \"{short}\""),
+            format!("allowed-hosts = {:?}", vec!["n"; limits::ALLOWED_MAX]),
+            format!("allowed-origins = {:?}", vec!["*"; limits::ALLOWED_MAX]),
             "bind = \"127.0.0.2\"".to_string(),
             "bind = \"::1\"".to_string(),
             "header-bytes-max = 8192".to_string(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context, Error, Result, anyhow};
 use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
 use armilla_api_table::{Flavour, TableApi, TableApiOptions};
-use armilla_engine::{Engine, EngineOptions};
+use armilla_engine::{Engine, EngineOptions, WorkerStart};
 use armilla_env::Env;
 use armilla_kv::cache::CachedStore;
 use armilla_kv::memory::MemoryStore;
@@ -32,8 +32,10 @@ impl Storage {
         let (folder, store): (_, Arc<dyn Store>) = match &settings.data {
             Data::Memory => (None, Arc::new(MemoryStore::new())),
             Data::Folder(path) => {
-                let folder = DataDir::open_or_create(path)?;
+                let mut folder = DataDir::open_or_create(path)?;
+                folder.check_store_is_there()?;
                 let store = open_store(path, &folder, settings)?;
+                folder.note_store()?;
                 (Some(folder), store)
             }
         };
@@ -41,6 +43,7 @@ impl Storage {
             limits: settings.limits.clone(),
             consistency: settings.consistency,
             script_time: settings.script_time,
+            script_workers: WorkerStart::ThisProgram,
             policy: settings.policy,
         };
         let engine = Engine::open(store.clone(), env.clone(), options)

@@ -81,7 +81,7 @@ impl Stream {
     }
 
     fn note_sent(&self, count: usize) {
-        self.activity.sent();
+        self.activity.sent(count);
         self.metrics.sent(count);
     }
 

@@ -89,7 +89,8 @@ fn kept(folder: &Path, names: &[&str], env: &Env) -> Result<Arc<ServerConfig>> {
     let about_path = folder.join("about.txt");
     let about = match fs::read_to_string(&about_path) {
         Ok(text) => Some(text),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        // Damaged is as good as missing: both are made anew.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData) => None,
         Err(error) => return Err(error).context("cannot read about.txt"),
     };
     if about.is_some_and(|about| is_current(&about, names, env.clock.as_ref())) {
@@ -193,6 +194,9 @@ mod tests {
         fs::write(folder.join("key.pem"), "nonsense").unwrap();
         let repaired = certificate_after(&folder, &["db.example"], &env);
         assert_ne!(repaired, renewed);
+        fs::write(folder.join("about.txt"), [0xFF, 0xFE]).unwrap();
+        assert_ne!(certificate_after(&folder, &["db.example"], &env), repaired);
+        let repaired = fs::read(folder.join("cert.pem")).unwrap();
         fs::remove_file(folder.join("about.txt")).unwrap();
         assert_ne!(certificate_after(&folder, &["db.example"], &env), repaired);
     }

@@ -1,6 +1,6 @@
 //! Driving a real server process from outside: starting, asking, measuring and killing it.
 //!
-//! The crash program, the change feed program and the benchmarks share this. Nothing here knows the server's insides: it sees a
+//! The crash program, the change feed program, the hostile clients and the benchmarks share this. Nothing here knows the server's insides: it sees a
 //! command line, a ready line, a socket and what the operating system says of a process.
 
 pub mod http_client;
@@ -11,3 +11,4 @@ pub mod program;
 pub mod random;
 pub mod requests;
 pub mod server_process;
+pub mod signature;

@@ -27,7 +27,21 @@ pub fn cpu_time(pid: u32) -> Result<Duration> {
 pub fn family_cpu_time(pid: u32) -> Result<Duration> {
     let text = read(pid, "stat")?;
     let own = Stat::parse(&text).with_context(|| format!("/proc/{pid}/stat has an unknown form"))?;
-    let mut ticks = own.ticks + own.ended_children_ticks;
+    let children_ticks: u64 = children(pid)?.iter().map(|(_, stat)| stat.ticks).sum();
+    Ok(ticks_to_time(own.ticks + own.ended_children_ticks + children_ticks))
+}
+
+/// Returns what a process and its children hold in memory, in bytes. What they share counts for each.
+pub fn family_resident(pid: u32) -> Result<u64> {
+    let own = memory(pid)?.resident;
+    // A child that has ended meanwhile holds nothing.
+    let of_children = children(pid)?.into_iter().filter_map(|(child, _)| memory(child).ok());
+    Ok(own + of_children.map(|memory| memory.resident).sum::<u64>())
+}
+
+/// Returns the children that a process has now.
+fn children(pid: u32) -> Result<Vec<(u32, Stat)>> {
+    let mut children = Vec::new();
     for entry in std::fs::read_dir("/proc").context("cannot list /proc")?.flatten() {
         let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
@@ -35,10 +49,10 @@ pub fn family_cpu_time(pid: u32) -> Result<Duration> {
         // A process may be gone by now; then its parent has its time, as of the next look.
         let Some(stat) = read(child, "stat").ok().and_then(|text| Stat::parse(&text)) else { continue };
         if stat.parent == pid {
-            ticks += stat.ticks;
+            children.push((child, stat));
         }
     }
-    Ok(ticks_to_time(ticks))
+    Ok(children)
 }
 
 /// Returns the memory that a process holds.
@@ -126,6 +140,7 @@ mod tests {
         let pid = std::process::id();
         assert!(cpu_time(pid).unwrap() <= family_cpu_time(pid).unwrap());
         assert!(memory(pid).unwrap().resident > 0);
+        assert!(family_resident(pid).unwrap() > 0);
         assert!(open_files(pid).unwrap() > 0);
         assert!(threads(pid).unwrap() > 0);
     }

@@ -3,16 +3,10 @@
 //! Names are used as they are given: they must consist of characters that a path carries unescaped.
 
 use std::fmt::Write as _;
-use std::time::{Duration, UNIX_EPOCH};
 
 use armilla_env::Env;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use ring::hmac;
 
-/// The key that every emulator of the service knows.
-const WELL_KNOWN_KEY: &str =
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+use crate::signature::{Signer, WELL_KNOWN_KEY, http_date};
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +88,7 @@ impl Target<'_> {
 /// Composes requests and signs them.
 #[derive(Clone)]
 pub struct Composer {
-    key: hmac::Key,
+    signer: Signer,
     env: Env,
     seconds: i64,
     date: String,
@@ -103,9 +97,8 @@ pub struct Composer {
 impl Composer {
     /// Returns a composer that signs with the well-known key.
     pub fn new(env: &Env) -> Composer {
-        let secret = STANDARD.decode(WELL_KNOWN_KEY).expect("the well-known key is base64");
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-        Composer { key, env: env.clone(), seconds: i64::MIN, date: String::new() }
+        let signer = Signer::new(WELL_KNOWN_KEY).expect("the well-known key is base64");
+        Composer { signer, env: env.clone(), seconds: i64::MIN, date: String::new() }
     }
 
     /// Writes a request behind what is there.
@@ -119,7 +112,7 @@ impl Composer {
     ) {
         self.renew_date();
         let (path, link) = target.path();
-        let token = self.authorization(method, target.resource_type(), &link);
+        let token = self.signer.master(method, target.resource_type(), &link, &self.date);
         let mut head = String::with_capacity(512);
         // Writing to a string cannot fail.
         let _ = write!(
@@ -157,29 +150,8 @@ impl Composer {
         let seconds = self.env.clock.now_seconds();
         if seconds != self.seconds {
             self.seconds = seconds;
-            let since = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-            self.date = httpdate::fmt_http_date(UNIX_EPOCH + since);
+            self.date = http_date(seconds);
         }
-    }
-
-    fn authorization(&self, method: &str, resource_type: &str, link: &str) -> String {
-        let text = format!(
-            "{}\n{resource_type}\n{link}\n{}\n\n",
-            method.to_ascii_lowercase(),
-            self.date.to_ascii_lowercase()
-        );
-        let signature = STANDARD.encode(hmac::sign(&self.key, text.as_bytes()));
-        let mut token = String::with_capacity(96);
-        token.push_str("type%3Dmaster%26ver%3D1.0%26sig%3D");
-        for character in signature.chars() {
-            match character {
-                '+' => token.push_str("%2B"),
-                '/' => token.push_str("%2F"),
-                '=' => token.push_str("%3D"),
-                plain => token.push(plain),
-            }
-        }
-        token
     }
 }
 
@@ -191,23 +163,6 @@ pub fn partition_key(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The vectors of the API's documentation, for the well-known key.
-    #[test]
-    fn signatures() {
-        let mut composer = Composer::new(&Env::system());
-        composer.date = "Thu, 27 Apr 2017 00:51:12 GMT".to_owned();
-        for (method, resource_type, link, expected) in [
-            ("GET", "", "", "gFB1bRB/PLJTG3bCgMuoVgNzOyFvZAamzEtLuSITjRc="),
-            ("GET", "dbs", "", "Bk4MqbjRdQImb4Rqp5pmqv1/OhkMQU93qlTmk/SzVRQ="),
-            ("POST", "docs", "dbs/db/colls/c", "wt2rUAbwksZ7mmt5/5toW2aGlF5M7ULaHVL7iZwd86U="),
-        ] {
-            let token = composer.authorization(method, resource_type, link);
-            let decoded =
-                token.replace("%2B", "+").replace("%2F", "/").replace("%3D", "=").replace("%26", "&");
-            assert_eq!(decoded, format!("type=master&ver=1.0&sig={expected}"));
-        }
-    }
 
     #[test]
     fn paths_and_signed_links() {

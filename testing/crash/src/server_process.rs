@@ -41,6 +41,8 @@ pub struct ServerProcess {
     pid: u32,
     /// Where it listens.
     pub address: SocketAddr,
+    /// Where it listens for the Table API, if it does.
+    pub table_address: Option<SocketAddr>,
     /// What it says that its start took.
     pub start_ms: u64,
     /// What its start took as seen from here, with loading the program.
@@ -94,12 +96,13 @@ impl Launch {
             return Err(self.failure(&format!("the server ended with {status} before it was ready")));
         };
         let ready_after = env.clock.elapsed() - begin;
-        let (port, start_ms) =
-            parse_ready_line(&line).ok_or_else(|| self.failure(&format!("not a ready line: {line}")))?;
+        let Ready { port, table_port, start_ms } =
+            Ready::parse(&line).ok_or_else(|| self.failure(&format!("not a ready line: {line}")))?;
         // The pipe stays open as long as the server lives.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        Ok(ServerProcess { child, pid, address, start_ms, ready_after })
+        let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let (table_address, address) = (table_port.map(address), address(port));
+        Ok(ServerProcess { child, pid, address, table_address, start_ms, ready_after })
     }
 
     /// Runs `armilla check` on a folder.
@@ -199,12 +202,25 @@ fn complaints(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the port and the start time of a ready line.
-fn parse_ready_line(line: &str) -> Option<(u16, u64)> {
-    let fields = line.strip_prefix("armilla ready: ")?;
-    let field = |name: &str| fields.split(' ').find_map(|field| field.strip_prefix(name));
-    let port = field("sql=")?.trim_end_matches('/').rsplit_once(':')?.1.parse().ok()?;
-    Some((port, field("start_ms=")?.parse().ok()?))
+/// What a ready line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ready {
+    port: u16,
+    table_port: Option<u16>,
+    start_ms: u64,
+}
+
+impl Ready {
+    fn parse(line: &str) -> Option<Ready> {
+        let fields = line.strip_prefix("armilla ready: ")?;
+        let field = |name: &str| fields.split(' ').find_map(|field| field.strip_prefix(name));
+        let port = |name: &str| field(name)?.trim_end_matches('/').rsplit_once(':')?.1.parse().ok();
+        Some(Ready {
+            port: port("sql=")?,
+            table_port: port("table="),
+            start_ms: field("start_ms=")?.parse().ok()?,
+        })
+    }
 }
 
 /// Returns the program that belongs to this one: `armilla` in the same folder.
@@ -230,14 +246,21 @@ mod tests {
 
     #[test]
     fn ready_lines() {
+        let ready = |port, table_port, start_ms| Some(Ready { port, table_port, start_ms });
         for (line, expected) in [
-            ("armilla ready: sql=https://localhost:4321/ data=/tmp/x pid=7 start_ms=12", Some((4321, 12))),
-            ("armilla ready: sql=https://localhost:1/ data=memory pid=7 start_ms=0", Some((1, 0))),
+            (
+                "armilla ready: sql=https://localhost:4321/ data=/tmp/x pid=7 start_ms=12",
+                ready(4321, None, 12),
+            ),
+            (
+                "armilla ready: sql=https://localhost:1/ data=memory pid=7 start_ms=0 table=https://localhost:2/",
+                ready(1, Some(2), 0),
+            ),
             ("armilla ready: sql=https://localhost/ data=memory pid=7 start_ms=0", None),
             ("armilla ready: data=memory", None),
             ("ready", None),
         ] {
-            assert_eq!(parse_ready_line(line), expected, "{line}");
+            assert_eq!(Ready::parse(line), expected, "{line}");
         }
     }
 }

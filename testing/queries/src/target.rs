@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_engine::{
     Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ListScope, Policy, Precondition,
     QueryRequest, RangeInfo, RangeMap, RangeStatus, ScriptDefinition, ScriptKind, Throughput, Triggers,
-    WriteMode,
+    WorkerStart, WriteMode,
 };
 use armilla_env::{Clock, Env};
 use armilla_index::IndexingPolicy;
@@ -81,8 +81,12 @@ pub(crate) struct Refusal {
 impl Account {
     pub(crate) async fn new() -> Result<Account> {
         let (env, _clock) = Env::simulated(1);
-        let options =
-            EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() };
+        let options = EngineOptions {
+            policy: Policy { enforced: false, burst: false },
+            // A program of tests cannot be its own worker.
+            script_workers: WorkerStart::Thread(armilla_script_worker::serve),
+            ..EngineOptions::default()
+        };
         let engine = Engine::open(Arc::new(MemoryStore::new()), env, options).await?;
         let caller = Caller::full();
         engine.create_database(&caller, DATABASE, None).await?;

@@ -7,18 +7,20 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 20] = [
+const ALLOWED: [(&str, &[&str]); 22] = [
     (
         "server",
         &[
             "api-sql",
             "api-table",
+            "backup",
             "client",
             "demo",
             "engine",
             "env",
             "kv",
             "kv-embedded",
+            "script-worker",
             "transfer",
             "value",
             "workload",
@@ -31,14 +33,16 @@ const ALLOWED: [(&str, &[&str]); 20] = [
     ("client", &["env", "value"]),
     ("api-sql", &["engine", "env", "index", "value"]),
     ("api-table", &["engine", "env", "value"]),
-    ("engine", &["container", "governor", "query", "script", "index", "kv", "env", "value"]),
+    ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
+    ("script-worker", &["script"]),
     ("script", &["value"]),
     ("container", &["governor", "index", "kv", "env", "value"]),
     ("governor", &[]),
     ("index", &["value"]),
     ("functions", &["value"]),
     ("sql", &[]),
+    ("backup", &["kv", "value"]),
     ("kv-embedded", &["kv"]),
     ("kv", &["env"]),
     ("env", &[]),
@@ -46,8 +50,8 @@ const ALLOWED: [(&str, &[&str]); 20] = [
 ];
 
 /// Crates that know nothing of protocols.
-pub(super) const INSIDE: [&str; 9] =
-    ["value", "governor", "index", "sql", "functions", "query", "kv", "container", "engine"];
+pub(super) const INSIDE: [&str; 10] =
+    ["value", "governor", "index", "sql", "functions", "query", "kv", "backup", "container", "engine"];
 
 /// Families of crates that belong to protocols: these, and those named after them.
 const EDGE: [&str; 4] = ["hyper", "http", "serde", "rustls"];

@@ -95,7 +95,22 @@ fn administrators_have_paths_of_their_own() {
         parse("/_armilla/dbs/a%20b/colls/split/merge"),
         reshape("_armilla/dbs/a%20b/colls/split/merge", ReshapeKind::Merge)
     );
+    let admin = |path, resource| Ok(Address::Admin { path, resource });
+    assert_eq!(parse("/_armilla/backups"), admin("_armilla/backups", AdminResource::Backups));
+    assert_eq!(
+        parse("/_armilla/backups/a%20b"),
+        admin("_armilla/backups/a%20b", AdminResource::Backup { id: "a b".into() })
+    );
+    assert_eq!(
+        parse("/_armilla/backups/a/frames/7"),
+        admin("_armilla/backups/a/frames/7", AdminResource::BackupFrame { id: "a".into(), number: 7 })
+    );
     for path in [
+        "/_armilla/backups/a/frames",
+        "/_armilla/backups/a/frames/x",
+        "/_armilla/backups/a/frames/-1",
+        "/_armilla/backups/a/frames/18446744073709551616",
+        "/_armilla/backups/a/frames/1/2",
         "/_armilla",
         "/_armilla/dbs",
         "/_armilla/partitions/x",

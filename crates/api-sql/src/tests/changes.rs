@@ -278,7 +278,7 @@ async fn keys_and_tokens_decide_who_reads() {
     for (id, more) in [
         ("whole", r#""resource":"dbs/d/colls/c""#),
         ("key", r#""resource":"dbs/d/colls/c","resourcePartitionKey":[1]"#),
-        ("item", r#""resource":"dbs/d/colls/c/docs/1""#),
+        ("item", r#""resource":"dbs/d/colls/c/docs/1","resourcePartitionKey":[1]"#),
     ] {
         let body = format!(r#"{{"id":"{id}","permissionMode":"Read",{more}}}"#);
         let created = client.post("/dbs/d/users/u/permissions", &body).await.expect(201);

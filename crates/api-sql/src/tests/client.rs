@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_engine::{Engine, EngineOptions, Policy};
+use armilla_engine::{Engine, EngineOptions, Policy, WorkerStart};
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
 use armilla_value::{Value, json};
@@ -81,6 +81,14 @@ impl Answer {
     }
 }
 
+/// The usual options, but for how scripts run: a test program cannot be its own worker.
+pub(super) fn usual() -> EngineOptions {
+    EngineOptions {
+        script_workers: WorkerStart::Thread(armilla_script_worker::serve),
+        ..EngineOptions::default()
+    }
+}
+
 impl Client {
     pub(super) async fn new() -> Client {
         let mut options = SqlApiOptions::new(KEY);
@@ -91,7 +99,7 @@ impl Client {
     /// Nothing is throttled: time stands still unless a test moves it.
     pub(super) async fn with_options(options: SqlApiOptions) -> Client {
         let policy = Policy { enforced: false, burst: false };
-        Client::with_engine(options, EngineOptions { policy, ..EngineOptions::default() }).await
+        Client::with_engine(options, EngineOptions { policy, ..usual() }).await
     }
 
     pub(super) async fn with_engine(options: SqlApiOptions, engine_options: EngineOptions) -> Client {
@@ -180,7 +188,12 @@ impl Client {
         let response = self.api.handle(request, Peer { scheme: "https" }).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(body.to_vec()).unwrap();
+        // Only the pieces of a backup are no text.
+        let is_text = parts.headers.get("content-type").is_none_or(|kind| kind != "application/octet-stream");
+        let text = match is_text {
+            true => String::from_utf8(body.to_vec()).unwrap(),
+            false => String::from_utf8_lossy(&body).into_owned(),
+        };
         let answer = Answer { status: parts.status.as_u16(), headers: parts.headers, text };
         check_every_answer(&answer);
         answer
@@ -237,21 +250,19 @@ fn check_every_answer(answer: &Answer) {
     }
     if answer.text.is_empty() {
         assert_eq!(answer.header("content-type"), None);
-    } else {
+    } else if answer.header("content-type") != Some("application/octet-stream") {
         assert_eq!(answer.header("content-type"), Some("application/json"));
         answer.json();
     }
     if let Some(token) = answer.header("x-ms-session-token") {
         assert!(token.contains(":-1#"), "{token}");
-        for name in [
-            "lsn",
-            "x-ms-documentdb-partitionkeyrangeid",
-            "x-ms-content-path",
-            "x-ms-alt-content-path",
-            "x-ms-resource-quota",
-            "x-ms-resource-usage",
-        ] {
+        for name in
+            ["lsn", "x-ms-documentdb-partitionkeyrangeid", "x-ms-content-path", "x-ms-alt-content-path"]
+        {
             assert!(answer.header(name).is_some(), "{name}: {answer:?}");
         }
+        // Those who see a part of a container are told neither.
+        let told = |name| answer.header(name).is_some();
+        assert_eq!(told("x-ms-resource-quota"), told("x-ms-resource-usage"), "{answer:?}");
     }
 }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use armilla_engine::EngineOptions;
 use armilla_value::Value;
 use http::Method;
 
 use super::batches::{results, statuses};
-use super::client::{Answer, Client, KEY};
+use super::client::{Answer, Client, KEY, usual};
 use crate::SqlApiOptions;
 
 const DOCS: &str = "/dbs/d/colls/c/docs";
@@ -19,7 +18,7 @@ const LOW: (&str, &str) = ("x-ms-cosmos-priority-level", "Low");
 
 /// A database with a container of 400 request units a second, at the beginning of a second.
 async fn client() -> Client {
-    let client = Client::with_engine(SqlApiOptions::new(KEY), EngineOptions::default()).await;
+    let client = Client::with_engine(SqlApiOptions::new(KEY), usual()).await;
     client.post("/dbs", r#"{"id":"d"}"#).await.expect(201);
     let definition = r#"{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
     client.post("/dbs/d/colls", definition).await.expect(201);
@@ -213,7 +212,7 @@ async fn procedures_are_refused_before_they_run() {
 
 #[tokio::test]
 async fn full_logical_partitions_take_what_does_not_grow_them() {
-    let mut options = EngineOptions::default();
+    let mut options = usual();
     options.policy.enforced = false;
     options.limits.logical_partition_bytes_max = 4_096;
     let client = Client::with_engine(SqlApiOptions::new(KEY), options).await;

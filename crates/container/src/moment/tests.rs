@@ -96,4 +96,66 @@ proptest! {
             last = given.ticks();
         }
     }
+
+    /// Whatever the clock does: near it, never the same as the version before, and in one direction while it is not set.
+    #[test]
+    fn moments_are_near_the_clock(
+        steps in prop::collection::vec((0..200i64, prop::option::of(0..200i64)), 1..100),
+    ) {
+        let moments = Moments::default();
+        let at = |second: i64| Moment::of_second(1_700_000_000 + second as u32);
+        let mut last: Option<Moment> = None;
+        for (now, replaced) in steps {
+            let (now, replaced) = (at(now), replaced.map(at));
+            let given = moments.next(now, replaced).unwrap();
+            prop_assert!(given >= now);
+            // As far as the last one may be, and what is replaced from there.
+            prop_assert!(given.ticks() - now.ticks() <= 2 * AHEAD_TICKS_MAX + 1);
+            if let Some(replaced) = replaced {
+                prop_assert!(given != replaced && given.may_follow(replaced));
+            }
+            if let Some(last) = last.filter(|last| last.ticks() <= now.ticks() + AHEAD_TICKS_MAX) {
+                prop_assert!(given > last);
+            }
+            last = Some(given);
+        }
+    }
+}
+
+/// After a restart it is not known what was given; what is replaced tells that the clock was ahead.
+#[test]
+fn what_replaces_a_version_of_a_clock_that_was_ahead_is_not_like_one_before_it() {
+    let now = Moment::of_second(1_700_000_000);
+    let ahead = Moment::of_second(1_800_000_000);
+    let given = Moments::default().next(now, Some(ahead)).unwrap();
+    assert_eq!(given.second(), now.second());
+    assert!(given > now && given.may_follow(ahead));
+    // At the edge of what is waited for.
+    for ticks in 0..20_000 {
+        let replaced = Moment::from_ticks(now.ticks() + AHEAD_TICKS_MAX - 10_000 + ticks);
+        let given = Moments::default().next(now, Some(replaced)).unwrap();
+        assert!(given != replaced && given.may_follow(replaced), "{ticks}");
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_is_followed() {
+    let moments = Moments::default();
+    let at = |ms: u64| Moment::from_ticks(Moment::of_second(1_700_000_000).ticks() + ms * TICKS_PER_MS);
+    const YEARS_MS: u64 = 10 * 365 * 86_400_000;
+    assert_eq!(moments.next(at(0), None), Some(at(0)));
+    let wrong = moments.next(at(YEARS_MS), None).unwrap();
+    assert_eq!(wrong, at(YEARS_MS));
+    // Back to where it was: the same millisecond, but another moment.
+    let again = moments.next(at(0), Some(wrong)).unwrap();
+    assert_eq!(again.second(), 1_700_000_000);
+    assert!(again != at(0) && again < at(1));
+    assert!(moments.next(at(0), Some(again)).unwrap() > again);
+    // A step that is no more than a correction is waited for.
+    let moment = moments.next(at(20_000), None).unwrap();
+    assert_eq!(moments.next(at(10_000), None).unwrap().ticks(), moment.ticks() + 1);
+    let back = moments.next(at(9_000), None).unwrap();
+    assert_eq!(back.second(), 1_700_000_009);
+    // The clock comes to a time that no moment was given of.
+    assert_eq!(moments.next(at(YEARS_MS + 1), None), Some(at(YEARS_MS + 1)));
 }

@@ -12,7 +12,7 @@ use super::Group;
 use crate::container::Plan;
 use crate::counters::Counters;
 use crate::error::{Error, Result};
-use crate::feed::{LogEntry, LogPage, find_version, read_log};
+use crate::feed::{Ages, LogEntry, LogPage, find_version, read_log};
 use crate::item::Item;
 use crate::keys;
 use crate::limits::{TRANSACTION_WRITES_MAX, TRIM_STEP_BYTES, TRIM_STEP_ENTRIES};
@@ -53,12 +53,15 @@ impl Group<'_> {
         let mut is_cut = page.next.is_some();
         let mut reached = state.trimmed;
         let mut image_bytes = 0;
+        let mut ages = Ages::new(snapshot.as_ref(), self.now);
         for entry in &page.entries {
             if image_bytes > TRIM_STEP_BYTES {
                 is_cut = true;
                 break;
             }
-            if oldest.is_some_and(|oldest| entry.change.ts >= oldest) {
+            if let Some(oldest) = oldest
+                && ages.written_by(entry.position.0, entry.change.ts)? >= oldest
+            {
                 is_young = true;
                 break;
             }

@@ -30,6 +30,8 @@ pub struct QueryWork {
     pub join_tuples: u64,
     /// Calls of user-defined functions.
     pub function_calls: u64,
+    /// Steps of computing. Most queries take fewer than their other work pays for, and nothing more is charged then.
+    pub steps: u64,
 }
 
 impl AddAssign for QueryWork {
@@ -44,6 +46,7 @@ impl AddAssign for QueryWork {
         self.aggregate_rows += other.aggregate_rows;
         self.join_tuples += other.join_tuples;
         self.function_calls += other.function_calls;
+        self.steps += other.steps;
     }
 }
 
@@ -58,6 +61,10 @@ const ENTRY: u128 = 42;
 const AGGREGATE_ROW: u128 = 90;
 const JOIN_TUPLE: u128 = 20;
 const FUNCTION_CALL: u128 = 100;
+const STEP: u128 = 1;
+
+/// Steps that cost nothing, whatever else a query did.
+const STEPS_FREE: u64 = 100_000;
 
 const KIB: u128 = 1_024;
 const TEN_THOUSANDTHS_PER_HUNDREDTH: u128 = 100;
@@ -90,8 +97,10 @@ fn price_so_far(work: &QueryWork, cost: ReadCost) -> RequestUnits {
         ReadCost::Single => 1,
         ReadCost::Double => 2,
     };
+    // What was read pays for as much computing; whoever computes more pays for that instead.
+    let computed = STEP * u128::from(work.steps.saturating_sub(STEPS_FREE)) * KIB;
     // Exact up to here, then rounded once, half up.
-    let amount = replicas * (whole * KIB + by_bytes);
+    let amount = replicas * (whole * KIB + by_bytes).max(computed);
     let hundredth = TEN_THOUSANDTHS_PER_HUNDREDTH * KIB;
     let rounded = (amount + hundredth / 2) / hundredth;
     FLOOR.max(RequestUnits::from_hundredths(u64::try_from(rounded).unwrap_or(u64::MAX)))
@@ -126,6 +135,10 @@ mod tests {
             ("2.98", QueryWork { aggregate_rows: 100, ..one }),
             ("2.28", QueryWork { join_tuples: 100, ..one }),
             ("3.08", QueryWork { function_calls: 100, ..one }),
+            // As much computing as the visit of a partition pays for, beyond what is free; and more.
+            ("2.08", QueryWork { steps: 120_800, ..one }),
+            ("12.00", QueryWork { steps: 220_000, ..one }),
+            ("100.00", QueryWork { steps: 1_100_000, ..QueryWork::default() }),
             // 0.5 of a hundredth goes up: 2.08 + 0.01 * 0.5.
             ("2.09", QueryWork { scanned_bytes: 702, ..one }),
             ("2.08", QueryWork { scanned_bytes: 701, ..one }),
@@ -141,7 +154,7 @@ mod tests {
     }
 
     fn work() -> impl Strategy<Value = QueryWork> {
-        prop::array::uniform10(0u64..5_000).prop_map(|[a, b, c, d, e, f, g, h, i, j]| QueryWork {
+        prop::array::uniform11(0u64..5_000).prop_map(|[a, b, c, d, e, f, g, h, i, j, k]| QueryWork {
             partitions: a % 3,
             seeks: b % 4,
             fetched: c,
@@ -152,6 +165,7 @@ mod tests {
             aggregate_rows: h,
             join_tuples: i,
             function_calls: j,
+            steps: k * 1_000,
         })
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use armilla_container::{
     ChangeKind, Container, CutBy, ErrorKind, FeedChange, FeedStart, Limits, ListScope, Swept, check_partition,
 };
+use armilla_env::Clock as _;
 
 use crate::feed::{delete, put, put_together};
 use crate::feeding::{Follower, property};
@@ -190,6 +191,33 @@ async fn versions_go_once_they_are_older_than_the_retention() {
     assert!(middle.next(&container).changes.is_empty());
     let latest = Follower::latest(ListScope::All, FeedStart::Beginning).drain(&container);
     assert_eq!(latest.len(), 3);
+}
+
+/// The clock was ten years ahead for a while. What was written then has time stamps of then, and must not keep what lies
+/// behind it for ten years.
+#[tokio::test]
+async fn versions_of_a_clock_that_was_ahead_go_with_their_neighbours() {
+    let Fixture { container, clock } = Fixture::new(WITH_IMAGES, 400, Limits::default());
+    put(&container, "a", "x", 1).await;
+    let now_ms = clock.now_ms();
+    clock.set_ms(now_ms + 10 * 365 * 86_400_000);
+    for n in 2..20 {
+        put(&container, "a", "x", n).await;
+    }
+    clock.set_ms(now_ms);
+    // As long as nothing is behind them nobody knows how old they are.
+    assert_eq!(sweep(&container).await, 0);
+    for n in 20..25 {
+        put(&container, "a", "x", n).await;
+    }
+    let entries = log_entries(&container);
+    clock.advance(Duration::from_secs(600));
+    assert_eq!(sweep(&container).await, 0);
+    assert_eq!(log_entries(&container), entries);
+    clock.advance(Duration::from_secs(1));
+    assert!(sweep(&container).await > 0);
+    assert_eq!(log_entries(&container), 1, "one for each live item");
+    check(&container);
 }
 
 #[tokio::test]

@@ -32,6 +32,10 @@ impl Store for LateStore {
         self.0.drop_space(space)
     }
 
+    fn snapshot_all(&self) -> Result<Box<dyn armilla_kv::StoreSnapshot>> {
+        self.0.snapshot_all()
+    }
+
     fn stats(&self) -> StoreStats {
         self.0.stats()
     }

@@ -4,6 +4,7 @@
 
 mod batches;
 mod charges;
+mod clock_set;
 mod faults;
 mod feed;
 mod feed_beside;

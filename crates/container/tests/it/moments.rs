@@ -22,22 +22,22 @@ use crate::support::{check, definition, key, make_older, open, refused, run, sca
 const SIMPLE: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
 const ALL_VERSIONS: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
     "changeFeedPolicy":{"retentionDuration":600}}"#;
-const KEY: &str = r#"["a"]"#;
-const START_MS: i64 = 1_700_000_000_123;
+pub(crate) const KEY: &str = r#"["a"]"#;
+pub(crate) const START_MS: i64 = 1_700_000_000_123;
 
 /// A clock that can be set back.
-struct SetClock(AtomicI64);
+pub(crate) struct SetClock(AtomicI64);
 
 impl SetClock {
-    fn new() -> Arc<SetClock> {
+    pub(crate) fn new() -> Arc<SetClock> {
         Arc::new(SetClock(AtomicI64::new(START_MS)))
     }
 
-    fn set(&self, now_ms: i64) {
+    pub(crate) fn set(&self, now_ms: i64) {
         self.0.store(now_ms, Ordering::Relaxed);
     }
 
-    fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Moment {
         let ticks = self.now_ms() as u64 * 10_000;
         Moment::from_ticks(Moment::of_second(0).ticks() + ticks)
     }
@@ -57,20 +57,25 @@ impl Clock for SetClock {
     }
 }
 
-fn memory() -> Arc<dyn Store> {
+pub(crate) fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
-fn container(store: &Arc<dyn Store>, clock: &Arc<SetClock>, text: &str, throughput: u32) -> Container {
+pub(crate) fn container(
+    store: &Arc<dyn Store>,
+    clock: &Arc<SetClock>,
+    text: &str,
+    throughput: u32,
+) -> Container {
     let env = Env { clock: clock.clone(), ..Env::simulated(1).0 };
     open(store.clone(), env, definition(text), throughput, Limits::default())
 }
 
-fn simple(store: &Arc<dyn Store>, clock: &Arc<SetClock>) -> Container {
+pub(crate) fn simple(store: &Arc<dyn Store>, clock: &Arc<SetClock>) -> Container {
     container(store, clock, SIMPLE, 400)
 }
 
-fn body(id: &str, n: u32) -> String {
+pub(crate) fn body(id: &str, n: u32) -> String {
     format!(r#"{{"id":"{id}","pk":"a","n":{n}}}"#)
 }
 
@@ -86,7 +91,7 @@ async fn write(
     written.map(|written| written.item)
 }
 
-async fn upsert(container: &Container, id: &str) -> Item {
+pub(crate) async fn upsert(container: &Container, id: &str) -> Item {
     write(container, WriteMode::Upsert, id, Precondition::None).await.unwrap()
 }
 
@@ -95,13 +100,13 @@ async fn delete(container: &Container, id: &str, precondition: Precondition) -> 
     deleted.map(|written| written.item)
 }
 
-fn read(container: &Container, partition_key: &str, id: &str) -> Item {
+pub(crate) fn read(container: &Container, partition_key: &str, id: &str) -> Item {
     let session = SessionToken::default();
     let read = container.read_item(&key(partition_key), id, None, &session, ReadCost::Single, Priority::High);
     read.unwrap().item
 }
 
-fn shown(container: &Container, item: &Item) -> (Moment, ETag) {
+pub(crate) fn shown(container: &Container, item: &Item) -> (Moment, ETag) {
     let etag = item.etag(container.identity());
     assert_eq!(etag.moment(), item.moment());
     assert_eq!(item.moment().second(), item.header().ts);
@@ -168,13 +173,14 @@ async fn a_time_stamp_follows_its_moment_into_the_next_second() {
 }
 
 #[tokio::test]
-async fn moments_grow_also_if_the_clock_goes_back() {
+async fn moments_grow_also_if_the_clock_goes_back_a_little() {
     let (store, clock) = (memory(), SetClock::new());
     let container = container(&store, &clock, ALL_VERSIONS, 400);
     let mut follower = Follower::versions(ListScope::All, FeedStart::Now);
     follower.next(&container);
     let mut last = upsert(&container, "1").await.moment();
-    for now_ms in [START_MS - 1, START_MS - 3_600_000, 0, -5, START_MS - 1, START_MS] {
+    for now_ms in [START_MS - 1, START_MS - 9_999, START_MS - 5_000, START_MS - 4_999, START_MS - 1, START_MS]
+    {
         clock.set(now_ms);
         let mut later = |item: &Item| {
             let (moment, _) = shown(&container, item);
@@ -214,7 +220,7 @@ async fn a_restart_keeps_moments_and_goes_on_behind_them() {
         upsert(&container, "3").await;
         shown(&container, &upsert(&container, "1").await)
     };
-    clock.set(START_MS - 86_400_000);
+    clock.set(START_MS - 9_000);
     let container = simple(&store, &clock);
     assert_eq!(shown(&container, &read(&container, KEY, "1")), before);
     // What is new goes by the clock, what replaces is later than what it replaces.
@@ -436,7 +442,7 @@ async fn splits_and_merges_keep_moments() {
         let before = all_shown(&container);
         let latest = before.iter().map(|(moment, _)| *moment).max().unwrap();
         // The clock goes back before anything is copied.
-        clock.set(START_MS - 3_600_000);
+        clock.set(START_MS - 9_000);
         merge(&container, [0, 1]).await.unwrap();
         assert_eq!(all_shown(&container), before);
         split(&container, 2, CutBy::Bytes).await.unwrap();
@@ -492,7 +498,7 @@ async fn items_of_older_programs_keep_their_etags() {
         drop(opened);
         forget_moments(&store, 1).await;
         forget_moments(&store, 2).await;
-        clock.set(START_MS - 3_600_000);
+        clock.set(START_MS - 9_000);
         let container = container(&store, &clock, text, 20_000);
         let before = all_shown(&container);
         for (pk, id) in [(0, "1"), (7, "3")] {

@@ -214,6 +214,10 @@ impl Store for GlassStore {
         self.inner.drop_space(space)
     }
 
+    fn snapshot_all(&self) -> armilla_kv::Result<Box<dyn armilla_kv::StoreSnapshot>> {
+        self.inner.snapshot_all()
+    }
+
     fn stats(&self) -> StoreStats {
         self.inner.stats()
     }

@@ -175,7 +175,7 @@ impl Execution {
     fn query_refused(&mut self, error: Error) -> Refusal {
         self.charge += error.charge;
         let code = match error.kind {
-            ErrorKind::BadQuery | ErrorKind::Invalid => ErrorCode::BadRequest,
+            ErrorKind::BadQuery | ErrorKind::Invalid | ErrorKind::QueryTimeout => ErrorCode::BadRequest,
             // The rest is nothing that a query can be refused for.
             ErrorKind::NotFound(_)
             | ErrorKind::OwnerNotFound(_)

@@ -7,6 +7,7 @@ use armilla_query::UserFunctions;
 use armilla_script::Sandbox;
 use armilla_value::Value;
 
+use super::oversight::Cancellation;
 use crate::containers::ContainerHandle;
 use crate::limits::FUNCTION_GRACE;
 use crate::scripts::ScriptKind;
@@ -18,12 +19,13 @@ pub(super) struct ContainerFunctions {
 }
 
 impl ContainerFunctions {
-    /// Finds the functions of these names, for a page that ends at a deadline.
+    /// Finds the functions of these names, for a page that ends at a deadline, or when nobody waits for it.
     pub(super) fn find(
         handle: &ContainerHandle,
         names: &[String],
         env: &Env,
         page_deadline: Duration,
+        cancellation: &Cancellation,
     ) -> armilla_query::Result<ContainerFunctions> {
         if names.is_empty() {
             return Ok(ContainerFunctions { sandbox: None });
@@ -46,7 +48,10 @@ impl ContainerFunctions {
         let clock = env.clock.clone();
         // A page ends by itself between two rows. Only a row that does not come to its end is cut off.
         let deadline = page_deadline + FUNCTION_GRACE;
-        let mut sandbox = Sandbox::new(move || clock.elapsed() >= deadline)
+        let (workers, owner) = (handle.script_workers(), handle.script_owner());
+        let cancellation = cancellation.clone();
+        let expired = move || clock.elapsed() >= deadline || cancellation.is_cancelled();
+        let mut sandbox = Sandbox::new(workers, owner, expired)
             .map_err(|error| armilla_query::Error::refused(error.to_string()))?;
         for (name, function) in functions {
             sandbox

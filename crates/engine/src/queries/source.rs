@@ -15,6 +15,8 @@ use armilla_query::{Error, ErrorKind, Result, Source, SourceItem, SystemProperty
 use armilla_value::HashedKey;
 use bytes::Bytes;
 
+use super::oversight::Patience;
+
 /// A reader of a partition, as a source of a query.
 pub(super) struct ReaderSource {
     reader: Arc<PartitionReader>,
@@ -22,6 +24,7 @@ pub(super) struct ReaderSource {
     /// partition is read, so no index alone ever answers for them.
     hidden: HashSet<u64>,
     clock: Arc<dyn Clock>,
+    patience: Patience,
     index_ns: AtomicU64,
     load_ns: AtomicU64,
     /// Who pays for what is read; nobody where that is seen to elsewhere.
@@ -44,9 +47,10 @@ impl ReaderSource {
         reader: Arc<PartitionReader>,
         priority: Priority,
         clock: Arc<dyn Clock>,
+        patience: Patience,
     ) -> ReaderSource {
         let gate = Gate { priority, answer: OnceLock::new() };
-        ReaderSource { gate: Some(gate), ..ReaderSource::without(reader, HashSet::new(), clock) }
+        ReaderSource { gate: Some(gate), ..ReaderSource::without(reader, HashSet::new(), clock, patience) }
     }
 
     /// Returns a source of one logical partition that passes over some of its items, for a transaction that was admitted
@@ -55,12 +59,14 @@ impl ReaderSource {
         reader: Arc<PartitionReader>,
         hidden: HashSet<u64>,
         clock: Arc<dyn Clock>,
+        patience: Patience,
     ) -> ReaderSource {
         debug_assert!(hidden.is_empty() || reader.logical(), "items are hidden in logical partitions only");
         ReaderSource {
             reader,
             hidden,
             clock,
+            patience,
             index_ns: AtomicU64::new(0),
             load_ns: AtomicU64::new(0),
             gate: None,
@@ -113,12 +119,14 @@ impl ReaderSource {
         (read(&self.index_ns), read(&self.load_ns))
     }
 
-    fn timed<T>(&self, sum: &AtomicU64, work: impl FnOnce() -> T) -> T {
+    /// Reads, unless the query's time is over: whatever loops over what is read ends with that.
+    fn timed<T>(&self, sum: &AtomicU64, work: impl FnOnce() -> armilla_container::Result<T>) -> Result<T> {
         let started = self.clock.elapsed();
+        self.patience.check(started)?;
         let outcome = work();
         let took = self.clock.elapsed().saturating_sub(started);
         sum.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
-        outcome
+        outcome.map_err(unreadable)
     }
 
     pub(super) fn position(&self) -> Position {
@@ -220,21 +228,21 @@ impl Source for ReaderSource {
             Direction::Reverse => armilla_kv::Direction::Reverse,
         };
         let read = || self.reader.entries(range, direction, entries_max, out);
-        self.timed(&self.index_ns, read).map_err(unreadable)
+        self.timed(&self.index_ns, read)
     }
 
     fn count_entries(&self, range: &KeyRange) -> Result<u64> {
-        self.timed(&self.index_ns, || self.reader.count_entries(range, u64::MAX)).map_err(unreadable)
+        self.timed(&self.index_ns, || self.reader.count_entries(range, u64::MAX))
     }
 
     fn entry_numbers(&self, range: &KeyRange, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
         let read = || self.reader.entry_numbers(range, numbers_max, out);
-        self.timed(&self.index_ns, read).map_err(unreadable)
+        self.timed(&self.index_ns, read)
     }
 
     fn load(&self, numbers: &[u64], out: &mut Vec<Option<SourceItem>>) -> Result<()> {
         let mut items = Vec::with_capacity(numbers.len());
-        self.timed(&self.load_ns, || self.reader.load(numbers, &mut items)).map_err(unreadable)?;
+        self.timed(&self.load_ns, || self.reader.load(numbers, &mut items))?;
         let shown = |item: &Option<Item>| {
             item.as_ref().filter(|item| self.shows(item)).map(|item| self.source_item(item))
         };
@@ -252,7 +260,7 @@ impl Source for ReaderSource {
         loop {
             let mut items = Vec::new();
             let read = || self.reader.scan(after.as_deref(), items_max, &mut items);
-            let more = self.timed(&self.load_ns, read).map_err(unreadable)?;
+            let more = self.timed(&self.load_ns, read)?;
             let last = items.last().map(|(key, _)| key.clone());
             let shown = items.into_iter().filter(|(_, item)| self.shows(item));
             out.extend(shown.map(|(key, item)| (key, self.source_item(&item))));

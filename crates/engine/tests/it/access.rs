@@ -68,11 +68,183 @@ async fn a_permission_can_be_for_one_partition_or_one_item() {
     let page = fixture.engine.list_items(&caller, &container, all).unwrap();
     assert_eq!(page.items.len(), 2, "a list sees the one partition");
 
-    let body = r#"{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c/docs/1"}"#;
+    let body =
+        r#"{"id":"q","permissionMode":"All","resource":"dbs/d/colls/c/docs/1","resourcePartitionKey":["b"]}"#;
     let caller = permission(&fixture, body).await.unwrap();
     fixture.read_item(&caller, "c", "1", "b").unwrap();
-    refused(fixture.read_item(&caller, "c", "2", "a"), ErrorKind::Forbidden);
-    refused(fixture.create_item(&caller, "c", "3", "a").await, ErrorKind::Forbidden);
+    refused(fixture.read_item(&caller, "c", "1", "a"), ErrorKind::Forbidden);
+    refused(fixture.read_item(&caller, "c", "2", "b"), ErrorKind::Forbidden);
+    refused(fixture.create_item(&caller, "c", "3", "b").await, ErrorKind::Forbidden);
+    refused(fixture.engine.read_container(&caller, "d", "c", None), ErrorKind::Forbidden);
+}
+
+/// Two items had the same id and different partition keys. A permission for one, by its `_self`, opened the other, too.
+#[tokio::test]
+async fn a_permission_for_an_item_by_resource_id_is_for_that_item() {
+    let fixture = fixture().await;
+    let found = fixture.read_item(&fixture.caller, "c", "1", "a").unwrap().item;
+    let mut text = Vec::new();
+    found.write_json(fixture.container("c").identity(), &mut text);
+    let link = value(std::str::from_utf8(&text).unwrap()).get("_self").unwrap().as_str().unwrap().to_owned();
+    let body = |more: &str| format!(r#"{{"id":"p","permissionMode":"All","resource":"{link}"{more}}}"#);
+    let other = body(r#","resourcePartitionKey":["b"]"#);
+    refused(permission(&fixture, &other).await, ErrorKind::Invalid);
+    for more in ["", r#","resourcePartitionKey":["a"]"#] {
+        let caller = permission(&fixture, &body(more)).await.unwrap();
+        fixture.read_item(&caller, "c", "1", "a").unwrap();
+        refused(fixture.read_item(&caller, "c", "1", "b"), ErrorKind::Forbidden);
+        refused(fixture.create_item(&caller, "c", "1", "z").await, ErrorKind::Forbidden);
+        let none = ResourcePrecondition::None;
+        fixture.engine.delete_permission(&fixture.caller, "d", "u", "p", none).await.unwrap();
+    }
+    // By name the partition key has to be said.
+    let body = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/1"}"#;
+    refused(permission(&fixture, body).await, ErrorKind::Invalid);
+}
+
+/// With the key that only reads, a permission was read, and came with a token that writes.
+#[tokio::test]
+async fn a_key_for_reading_makes_no_tokens() {
+    let fixture = fixture().await;
+    let body = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}"#;
+    let granted = permission(&fixture, body).await.unwrap();
+    let reader = Caller { access: Access::ReadOnly, ..Caller::full() };
+    let engine = &fixture.engine;
+    for caller in [&reader, &granted] {
+        let none = ResourcePrecondition::None;
+        refused(engine.read_permission(caller, "d", "u", "p", None, None), ErrorKind::Forbidden);
+        refused(engine.read_permission(caller, "d", "u", "missing", None, None), ErrorKind::Forbidden);
+        refused(engine.list_permissions(caller, "d", "u", None, None), ErrorKind::Forbidden);
+        refused(engine.list_permissions(caller, "d", "missing", None, None), ErrorKind::Forbidden);
+        let body = value(body);
+        refused(engine.create_permission(caller, "d", "u", &body, None).await, ErrorKind::Forbidden);
+        refused(engine.upsert_permission(caller, "d", "missing", &body, None).await, ErrorKind::Forbidden);
+        let replaced = engine.replace_permission(caller, "d", "u", "p", &body, None, none).await;
+        refused(replaced, ErrorKind::Forbidden);
+        refused(engine.delete_permission(caller, "d", "u", "p", none).await, ErrorKind::Forbidden);
+    }
+    engine.list_users(&reader, "d", None, None).unwrap();
+}
+
+/// Whoever has a token learns nothing of what is outside of its scope.
+#[tokio::test]
+async fn what_is_outside_of_a_scope_is_answered_the_same_whether_it_exists_or_not() {
+    let fixture = fixture().await;
+    let body = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}"#;
+    let caller = permission(&fixture, body).await.unwrap();
+    let engine = &fixture.engine;
+    let message = |error: Option<armilla_engine::Error>| error.map(|error| (error.kind, error.message));
+    for (exists, missing) in [("other", "missing"), ("c", "missing")] {
+        let read = |name| message(engine.read_container(&caller, "d", name, None).err());
+        if exists == "other" {
+            assert_eq!(read(exists), read(missing));
+        }
+        let scripts = |name| {
+            let kind = armilla_engine::ScriptKind::StoredProcedure;
+            message(engine.list_scripts(&caller, "d", name, kind, None, None).err())
+        };
+        assert_eq!(scripts(exists), scripts(missing));
+        assert!(scripts(missing).is_some());
+    }
+    // An item of another partition, by its resource id, and one that was deleted.
+    let container = fixture.container("c");
+    let rid = |id: &str, key: &str| {
+        let found = fixture.read_item(&fixture.caller, "c", id, key).unwrap().item;
+        armilla_value::rid::ItemRid::new(container.rid(), found.header().number).unwrap()
+    };
+    let exists = rid("1", "b");
+    fixture.create_item(&fixture.caller, "c", "gone", "b").await.unwrap();
+    let gone = rid("gone", "b");
+    let (name, key) = (armilla_engine::ItemName::Id("gone"), crate::support::partition_key("b"));
+    let (none, triggers) = (armilla_engine::Precondition::None, armilla_engine::Triggers::default());
+    let deleted = engine.delete_item(&fixture.caller, &container, name, Some(&key), none, &triggers).await;
+    deleted.unwrap();
+    let read = |rid| {
+        let name = armilla_engine::ItemName::Rid(rid);
+        message(engine.read_item(&caller, &container, name, None, None).err())
+    };
+    assert_eq!(read(exists), read(gone));
+    assert!(read(gone).is_some_and(|(kind, _)| kind == ErrorKind::Forbidden));
+}
+
+/// A container that is made again under the same name is another; so is what a position in its list leads to.
+#[tokio::test]
+async fn tokens_end_with_their_container() {
+    let fixture = fixture().await;
+    let body = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/other"}"#;
+    let caller = permission(&fixture, body).await.unwrap();
+    fixture.engine.read_container(&caller, "d", "other", None).unwrap();
+    let none = ResourcePrecondition::None;
+    fixture.engine.delete_container(&fixture.caller, "d", "other", none).await.unwrap();
+    refused(fixture.engine.read_container(&caller, "d", "other", None), ErrorKind::Forbidden);
+    fixture.create_container("other").await.unwrap();
+    refused(fixture.engine.read_container(&caller, "d", "other", None), ErrorKind::Forbidden);
+    refused(fixture.create_item(&caller, "other", "1", "a").await, ErrorKind::Forbidden);
+}
+
+/// As the service has it: a token lives to its end, whatever becomes of the permission.
+#[tokio::test]
+async fn tokens_outlive_their_permission() {
+    let fixture = fixture().await;
+    let body = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}"#;
+    let caller = permission(&fixture, body).await.unwrap();
+    let none = ResourcePrecondition::None;
+    fixture.engine.delete_permission(&fixture.caller, "d", "u", "p", none).await.unwrap();
+    fixture.create_item(&caller, "c", "2", "a").await.unwrap();
+}
+
+/// A position of somebody who sees everything, in the hands of somebody who sees one partition.
+#[tokio::test]
+async fn positions_of_others_lead_to_nothing_outside_of_a_scope() {
+    let fixture = fixture().await;
+    for number in 0..20 {
+        for key in ["a", "b"] {
+            fixture.create_item(&fixture.caller, "c", &format!("n{number}"), key).await.unwrap();
+        }
+    }
+    let body =
+        r#"{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}"#;
+    let caller = permission(&fixture, body).await.unwrap();
+    let container = fixture.container("c");
+    let mut continuation = None;
+    loop {
+        let all = PageRequest { scope: ListScope::All, items_max: Some(3), continuation };
+        let page = fixture.engine.list_items(&fixture.caller, &container, all).unwrap();
+        let Some(next) = page.continuation else { break };
+        let stolen =
+            PageRequest { scope: ListScope::All, items_max: Some(100), continuation: Some(next.clone()) };
+        // It is refused, or goes on in the own partition.
+        if let Ok(page) = fixture.engine.list_items(&caller, &container, stolen) {
+            for item in page.items {
+                let key = item.stored().root().get("pk").and_then(|key| key.as_str()).unwrap().into_owned();
+                assert_eq!(key, "a");
+            }
+        }
+        continuation = Some(next);
+    }
+}
+
+/// The clock was ahead when a token was made: it would have been good until the clock is there again.
+#[tokio::test]
+async fn tokens_of_a_clock_that_was_ahead_are_refused() {
+    let fixture = fixture().await;
+    let body = value(r#"{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c"}"#);
+    fixture.engine.create_permission(&fixture.caller, "d", "u", &body, None).await.unwrap();
+    let token = |fixture: &Fixture| {
+        let read = fixture.engine.read_permission(&fixture.caller, "d", "u", "p", Some(60), None).unwrap();
+        read.value.body.get("_token").unwrap().as_str().unwrap().to_owned()
+    };
+    fixture.clock.set_ms(fixture.env.clock.now_ms() + 3_600_000);
+    let early = token(&fixture);
+    fixture.engine.authorize_token(&early).unwrap();
+    fixture.clock.set_ms(fixture.env.clock.now_ms() - 3_600_000);
+    refused(fixture.engine.authorize_token(&early), ErrorKind::Forbidden);
+    fixture.engine.authorize_token(&token(&fixture)).unwrap();
+    // Machines that agree to within minutes do.
+    fixture.clock.set_ms(fixture.env.clock.now_ms() - 299_000);
+    let near = token(&fixture);
+    fixture.clock.set_ms(fixture.env.clock.now_ms() - 299_000);
+    fixture.engine.authorize_token(&near).unwrap();
 }
 
 #[tokio::test]

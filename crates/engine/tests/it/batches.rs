@@ -211,7 +211,8 @@ async fn every_action_of_a_batch_needs_its_permission() {
     let reader = Caller { access: Access::ReadOnly, ..Caller::full() };
     let on_a = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}"#;
     let on_a = fixture.granted("u", on_a).await;
-    let on_item = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/1"}"#;
+    let on_item =
+        r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c/docs/1","resourcePartitionKey":["a"]}"#;
     let on_item = fixture.granted("v", on_item).await;
     let cases = [
         (&reader, "a", vec![read("1", None)], true),
@@ -223,6 +224,7 @@ async fn every_action_of_a_batch_needs_its_permission() {
         (&on_item, "a", vec![increment("1", None), put(WriteMode::Upsert, "1", 1)], false),
         (&on_item, "a", vec![increment("1", None), read("2", None)], false),
         (&on_item, "a", vec![delete("2")], false),
+        (&on_item, "b", vec![read("1", None)], false),
     ];
     for (index, (caller, key, actions, allowed)) in cases.into_iter().enumerate() {
         let key = partition_key(key);

@@ -11,7 +11,7 @@ use armilla_engine::{
 };
 use armilla_value::Value;
 
-use crate::support::{Fixture, partition_key, refused, value};
+use crate::support::{Fixture, partition_key, refused, usual, value};
 
 fn request(start: FeedStart) -> FeedPageRequest {
     FeedPageRequest {
@@ -87,7 +87,8 @@ async fn permissions_are_those_of_lists() {
     let key = permission(r#""resource":"dbs/d/colls/c","resourcePartitionKey":["a"]"#);
     let key = fixture.granted("u2", &key).await;
     let other = fixture.granted("u3", &permission(r#""resource":"dbs/d/colls/other""#)).await;
-    let item = fixture.granted("u4", &permission(r#""resource":"dbs/d/colls/c/docs/1""#)).await;
+    let item = permission(r#""resource":"dbs/d/colls/c/docs/1","resourcePartitionKey":["a"]"#);
+    let item = fixture.granted("u4", &item).await;
     let of = |key: &str| ListScope::PartitionKey(partition_key(key));
     let range = || ListScope::Range { id: Some(0), min: None, max: None };
     for (caller, scope, expected) in [
@@ -162,7 +163,7 @@ async fn a_wait_pays_for_all_its_reads() {
 #[tokio::test]
 async fn waits_last_until_there_is_a_budget() {
     let policy = Policy { enforced: true, burst: false };
-    let fixture = Fixture::with_options(EngineOptions { policy, ..EngineOptions::default() }).await;
+    let fixture = Fixture::with_options(EngineOptions { policy, ..usual() }).await;
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#);
     let throughput = Some(Throughput::Manual(400));

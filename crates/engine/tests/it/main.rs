@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod access;
+mod backups;
 mod batches;
 mod bulk;
 mod changes;

@@ -360,7 +360,7 @@ async fn who_may_run_procedures() {
         ("v", "Read", r#""resource":"dbs/d/colls/c""#, false, false),
         ("w", "All", r#""resource":"dbs/d/colls/c","resourcePartitionKey":["a"]"#, true, false),
         ("x", "Read", r#""resource":"dbs/d/colls/c","resourcePartitionKey":["a"]"#, false, false),
-        ("y", "All", r#""resource":"dbs/d/colls/c/docs/1""#, false, false),
+        ("y", "All", r#""resource":"dbs/d/colls/c/docs/1","resourcePartitionKey":["a"]"#, false, false),
     ] {
         let permission = format!(r#"{{"id":"p","permissionMode":"{mode}",{rest}}}"#);
         callers.push((fixture.granted(user, &permission).await, on_a, on_b));

@@ -28,6 +28,10 @@ impl Store for Disk {
         self.fault.drop_space(space)
     }
 
+    fn snapshot_all(&self) -> armilla_kv::Result<Box<dyn armilla_kv::StoreSnapshot>> {
+        self.fault.snapshot_all()
+    }
+
     fn stats(&self) -> StoreStats {
         self.fault.stats()
     }

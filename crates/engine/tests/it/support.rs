@@ -7,7 +7,7 @@ use std::time::Duration;
 use armilla_engine::{
     Access, Answer, Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ItemName, ItemWritten,
     Policy, Precondition, ProcedureDone, QueryRequest, RangeStatus, ReadItem, Resource, ScriptDefinition,
-    ScriptKind, TriggerRule, Triggers, WriteMode,
+    ScriptKind, TriggerRule, Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -249,7 +249,15 @@ impl Drop for MovingTime {
 
 /// The usual options, with throughput that is metered and not enforced.
 pub(crate) fn unthrottled() -> EngineOptions {
-    EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() }
+    EngineOptions { policy: Policy { enforced: false, burst: false }, ..usual() }
+}
+
+/// The usual options, but for how scripts run: a test program cannot be its own worker.
+pub(crate) fn usual() -> EngineOptions {
+    EngineOptions {
+        script_workers: WorkerStart::Thread(armilla_script_worker::serve),
+        ..EngineOptions::default()
+    }
 }
 
 pub(crate) fn script(id: &str, body: &str) -> ScriptDefinition {

@@ -8,7 +8,7 @@ use armilla_engine::{
 };
 use armilla_value::Value;
 
-use crate::support::{Fixture, refused, value};
+use crate::support::{Fixture, refused, usual, value};
 
 const SECOND: Duration = Duration::from_secs(1);
 const ENFORCED: Policy = Policy { enforced: true, burst: false };
@@ -16,7 +16,7 @@ const ENFORCED: Policy = Policy { enforced: true, burst: false };
 /// Options with small partitions.
 fn options(partition_ru: u32, policy: Policy) -> EngineOptions {
     let limits = Limits { physical_partition_ru: partition_ru, ..Limits::default() };
-    EngineOptions { limits, policy, ..EngineOptions::default() }
+    EngineOptions { limits, policy, ..usual() }
 }
 
 async fn fixture(partition_ru: u32, policy: Policy) -> Fixture {

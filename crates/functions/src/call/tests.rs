@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use crate::operators::same;
 use crate::testing::{datum, parse_list, show, with_nodes};
-use crate::{CallContext, Datum, Function, PatternCache, call};
+use crate::{CallContext, Datum, Function, Meter, PatternCache, call};
 
 mod arrays;
 mod dates;
@@ -32,6 +32,7 @@ fn with_context<T>(geometry: bool, use_it: impl FnOnce(&CallContext<'_>) -> T) -
         random: &|| 0.25,
         patterns: &patterns,
         geometry,
+        meter: &Meter::unlimited(),
     };
     use_it(&context)
 }

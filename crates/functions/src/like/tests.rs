@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::limits::LIKE_MASK_CHARACTERS_MAX;
+use crate::meter::{Look, Stop};
 
 /// A pattern, its escape, texts that match it and texts that do not.
 type Case<'a> = (&'a str, Option<char>, &'a [&'a str], &'a [&'a str]);
@@ -62,10 +64,10 @@ fn table() {
     for (pattern, escape, matching, other) in cases {
         let compiled = LikePattern::new(pattern, *escape);
         for text in *matching {
-            assert!(compiled.matches(text), "{text:?} like {pattern:?}");
+            assert!(compiled.matches(text, &Meter::unlimited()), "{text:?} like {pattern:?}");
         }
         for text in *other {
-            assert!(!compiled.matches(text), "{text:?} not like {pattern:?}");
+            assert!(!compiled.matches(text, &Meter::unlimited()), "{text:?} not like {pattern:?}");
         }
     }
 }
@@ -133,10 +135,10 @@ proptest! {
         let characters = |text: &str| text.chars().collect::<Vec<_>>();
         let expected = naive(&characters(&pattern), &characters(&text));
         let compiled = LikePattern::new(&pattern, None);
-        prop_assert_eq!(compiled.matches(&text), expected, "{} like {}", text, pattern);
+        prop_assert_eq!(compiled.matches(&text, &Meter::unlimited()), expected, "{} like {}", text, pattern);
         prop_assert!(!expected || text.starts_with(compiled.literal_prefix()));
         // The shortcuts of the simple shapes and the general way say the same.
-        prop_assert_eq!(compiled.matches_segments(&text), expected);
+        prop_assert_eq!(compiled.matches_segments(&text, &Meter::unlimited()), expected);
     }
 
     #[test]
@@ -144,7 +146,44 @@ proptest! {
         let escaped: String = text.chars().flat_map(|character| ['!', character]).collect();
         let compiled = LikePattern::new(&escaped, Some('!'));
         prop_assert_eq!(compiled.shape(), &LikeShape::Exact(text.clone()));
-        prop_assert!(compiled.matches(&text));
-        prop_assert_eq!(compiled.matches(&other), text == other);
+        prop_assert!(compiled.matches(&text, &Meter::unlimited()));
+        prop_assert_eq!(compiled.matches(&other, &Meter::unlimited()), text == other);
     }
+}
+
+/// What one search takes must grow with the text alone, whatever stands between the `%`.
+#[test]
+fn searching_takes_time_in_proportion_to_the_text() {
+    let text = "a".repeat(200_000);
+    let underscores = "_".repeat(4_000);
+    for pattern in [
+        format!("%{underscores}z%"),
+        format!("%z{underscores}%"),
+        format!("%{underscores}z{underscores}%"),
+        format!("%{}z%", "a_".repeat(1_000)),
+        format!("%{}z%", "[a-c]".repeat(1_000)),
+        format!("%{}[^a]%", "_a".repeat(2_000)),
+        format!("%{}%{}z%", "a_".repeat(500), "_a".repeat(500)),
+    ] {
+        let meter = Meter::unlimited();
+        assert!(!LikePattern::new(&pattern, None).matches(&text, &meter), "{}", &pattern[..20]);
+        // 64 places of the pattern are compared at once.
+        assert!(meter.steps() < 10 * text.len() as u64, "{}: {} steps", &pattern[..20], meter.steps());
+        let fitting = pattern.replace(['z', '%'], "a").replace(['_', 'b', 'c'], "a");
+        if !pattern.contains('[') {
+            let pattern = pattern.replace('z', "a");
+            assert!(LikePattern::new(&pattern, None).matches(&fitting, &meter), "{}", &pattern[..20]);
+        }
+    }
+}
+
+/// Patterns that are too long to be searched for at once can be stopped.
+#[test]
+fn a_long_search_can_be_stopped() {
+    let text = "a".repeat(1_000_000);
+    let pattern = format!("%{}z%", "a_".repeat(LIKE_MASK_CHARACTERS_MAX));
+    let meter = Meter::new(&|steps| if steps > 100_000 { Look::Stop(Stop::Time) } else { Look::GoOn(100) });
+    assert!(!LikePattern::new(&pattern, None).matches(&text, &meter));
+    assert_eq!(meter.stopped(), Some(Stop::Time));
+    assert!(meter.steps() < 101_000, "{}", meter.steps());
 }

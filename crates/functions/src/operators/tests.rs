@@ -303,7 +303,7 @@ fn in_between_like_index() {
         ("undefined", "'%'", None, "undefined"),
     ];
     for (operand, pattern, escape, expected) in cases {
-        assert_eq!(truth_text(like(&datum(operand), &datum(pattern), escape)), expected);
+        assert_eq!(truth_text(like(&datum(operand), &datum(pattern), escape, &Meter::unlimited())), expected);
     }
 
     let cases = [

@@ -9,19 +9,24 @@ use std::ops::{ControlFlow, Range};
 use super::limits::LEAF_EDGES;
 use super::surface::{Edge, Surface};
 use super::vector::Bounds;
+use crate::meter::Meter;
 
 /// Edges that can be searched by place.
-#[derive(Debug)]
-pub(crate) struct EdgeTree {
+pub(crate) struct EdgeTree<'m> {
     edges: Vec<Edge>,
     boxes: Vec<Bounds>,
     leaves: usize,
+    /// What searching may take.
+    meter: &'m Meter<'m>,
 }
 
 const ROOT: usize = 1;
 
-impl EdgeTree {
-    pub(crate) fn new<S: Surface>(surface: &S, edges: Vec<Edge>) -> EdgeTree {
+/// What the distances of all edges of one leaf to those of another stand for.
+const EDGE_PAIRS_STEPS: u64 = 4 * (LEAF_EDGES * LEAF_EDGES) as u64;
+
+impl<'m> EdgeTree<'m> {
+    pub(crate) fn new<S: Surface>(surface: &S, edges: Vec<Edge>, meter: &'m Meter<'m>) -> EdgeTree<'m> {
         let leaves = edges.len().div_ceil(LEAF_EDGES).max(1).next_power_of_two();
         let mut boxes = vec![Bounds::EMPTY; 2 * leaves];
         for (index, edge) in edges.iter().enumerate() {
@@ -31,7 +36,7 @@ impl EdgeTree {
         for node in (ROOT..leaves).rev() {
             boxes[node] = boxes[2 * node].union(boxes[2 * node + 1]);
         }
-        EdgeTree { edges, boxes, leaves }
+        EdgeTree { edges, boxes, leaves, meter }
     }
 
     pub(crate) fn edges(&self) -> &[Edge] {
@@ -55,6 +60,9 @@ impl EdgeTree {
         bounds: &Bounds,
         visitor: &mut impl FnMut(usize, &Edge) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        if !self.meter.go_on(1) {
+            return ControlFlow::Break(());
+        }
         let common = self.common(node, range);
         if common.is_empty() || !self.boxes[node].meets(bounds) {
             return ControlFlow::Continue(());
@@ -80,12 +88,18 @@ impl EdgeTree {
     }
 
     /// Says whether an edge here meets one there.
-    pub(crate) fn meets<S: Surface>(&self, surface: &S, other: &EdgeTree) -> bool {
+    pub(crate) fn meets<S: Surface>(&self, surface: &S, other: &EdgeTree<'_>) -> bool {
         self.meets_below(surface, ROOT, other, ROOT)
     }
 
-    fn meets_below<S: Surface>(&self, surface: &S, node: usize, other: &EdgeTree, other_node: usize) -> bool {
-        if !self.boxes[node].meets(&other.boxes[other_node]) {
+    fn meets_below<S: Surface>(
+        &self,
+        surface: &S,
+        node: usize,
+        other: &EdgeTree<'_>,
+        other_node: usize,
+    ) -> bool {
+        if !self.meter.go_on(1) || !self.boxes[node].meets(&other.boxes[other_node]) {
             return false;
         }
         match (self.leaf(node), other.leaf(other_node)) {
@@ -101,7 +115,7 @@ impl EdgeTree {
     }
 
     /// Returns the least distance between edges here and there that do not meet.
-    pub(crate) fn distance<S: Surface>(&self, surface: &S, other: &EdgeTree) -> f64 {
+    pub(crate) fn distance<S: Surface>(&self, surface: &S, other: &EdgeTree<'_>) -> f64 {
         self.distance_below(surface, ROOT, other, ROOT, f64::INFINITY)
     }
 
@@ -109,13 +123,16 @@ impl EdgeTree {
         &self,
         surface: &S,
         node: usize,
-        other: &EdgeTree,
+        other: &EdgeTree<'_>,
         other_node: usize,
         enough: f64,
     ) -> f64 {
         match (self.leaf(node), other.leaf(other_node)) {
             (Some(leaf), Some(other_leaf)) => {
                 let mut least = enough;
+                if !self.meter.go_on(EDGE_PAIRS_STEPS) {
+                    return least;
+                }
                 for edge in &self.edges[leaf] {
                     for other in &other.edges[other_leaf.clone()] {
                         least = least.min(surface.edge_distance(edge, other, least));

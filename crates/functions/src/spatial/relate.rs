@@ -22,14 +22,14 @@ enum Place {
 const PATH_END_PARTS: [f64; 3] = [0.5, 0.31, 0.77];
 
 /// Says whether two shapes have a point in common.
-pub(crate) fn intersects<S: Surface>(surface: &S, left: &Shape, right: &Shape) -> bool {
+pub(crate) fn intersects<S: Surface>(surface: &S, left: &Shape<'_>, right: &Shape<'_>) -> bool {
     left.edges.meets(surface, &right.edges)
         || reaches_into(surface, left, right)
         || reaches_into(surface, right, left)
 }
 
 /// Says whether a ring, a line or a point starts inside a polygon of the other shape.
-fn reaches_into<S: Surface>(surface: &S, shape: &Shape, areas: &Shape) -> bool {
+fn reaches_into<S: Surface>(surface: &S, shape: &Shape<'_>, areas: &Shape<'_>) -> bool {
     let within_region = |start: &Vector| {
         (0..areas.regions.len())
             .any(|region| place_in_region(surface, *start, areas, region) == Place::Inside)
@@ -38,7 +38,7 @@ fn reaches_into<S: Surface>(surface: &S, shape: &Shape, areas: &Shape) -> bool {
 }
 
 /// Says whether the first shape lies in the second, and their insides meet.
-pub(crate) fn within<S: Surface>(surface: &S, inner: &Shape, outer: &Shape) -> bool {
+pub(crate) fn within<S: Surface>(surface: &S, inner: &Shape<'_>, outer: &Shape<'_>) -> bool {
     if inner.dimension > outer.dimension {
         return false;
     }
@@ -49,7 +49,7 @@ pub(crate) fn within<S: Surface>(surface: &S, inner: &Shape, outer: &Shape) -> b
     }
 }
 
-fn line_within<S: Surface>(surface: &S, line: &Shape, outer: &Shape) -> bool {
+fn line_within<S: Surface>(surface: &S, line: &Shape<'_>, outer: &Shape<'_>) -> bool {
     let mut is_inside_somewhere = false;
     for edge in line.edges.edges() {
         for middle in piece_middles(surface, edge, outer) {
@@ -63,7 +63,7 @@ fn line_within<S: Surface>(surface: &S, line: &Shape, outer: &Shape) -> bool {
     is_inside_somewhere
 }
 
-fn area_within<S: Surface>(surface: &S, inner: &Shape, outer: &Shape) -> bool {
+fn area_within<S: Surface>(surface: &S, inner: &Shape<'_>, outer: &Shape<'_>) -> bool {
     let boundary_stays_in = inner.edges.edges().iter().all(|edge| {
         piece_middles(surface, edge, outer).into_iter().all(|middle| match place(surface, middle, outer) {
             Place::Inside => true,
@@ -85,7 +85,7 @@ fn area_within<S: Surface>(surface: &S, inner: &Shape, outer: &Shape) -> bool {
 }
 
 /// Says whether a point on an edge has the same shape on both sides, in another polygon of it.
-fn is_seam<S: Surface>(surface: &S, point: Vector, shape: &Shape, edge_index: usize) -> bool {
+fn is_seam<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>, edge_index: usize) -> bool {
     let edge = &shape.edges.edges()[edge_index];
     let in_other_region = (0..shape.regions.len()).any(|region| {
         region != edge.region && place_in_region(surface, point, shape, region) == Place::Inside
@@ -97,13 +97,16 @@ fn is_seam<S: Surface>(surface: &S, point: Vector, shape: &Shape, edge_index: us
 }
 
 /// Returns a point in the middle of every piece into which a shape cuts an edge.
-fn piece_middles<S: Surface>(surface: &S, edge: &Edge, shape: &Shape) -> Vec<Vector> {
+fn piece_middles<S: Surface>(surface: &S, edge: &Edge, shape: &Shape<'_>) -> Vec<Vector> {
     let mut cuts = vec![0.0, 1.0];
     let all_visited = shape.edges.visit(&shape.all(), &surface.bounds(edge.from, edge.to), |_, other| {
         cuts.extend(surface.meeting(edge, other).into_iter().flatten());
         ControlFlow::Continue(())
     });
-    debug_assert!(all_visited.is_continue(), "nothing stops the visit");
+    if all_visited.is_break() {
+        // The meter has stopped, and nobody believes the answer.
+        return Vec::new();
+    }
     cuts.sort_by(f64::total_cmp);
     // A piece as short as the tolerance is a place where edges meet, not a way between two such places.
     let part_min = 2.0 * surface.tolerance() / (edge.to - edge.from).length();
@@ -112,7 +115,7 @@ fn piece_middles<S: Surface>(surface: &S, edge: &Edge, shape: &Shape) -> Vec<Vec
 }
 
 /// Says where a point is in a shape of any dimension.
-fn place<S: Surface>(surface: &S, point: Vector, shape: &Shape) -> Place {
+fn place<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>) -> Place {
     match shape.dimension {
         Dimension::Point | Dimension::Line => {
             let is_end = |end: &Vector| (point - *end).length() <= surface.tolerance();
@@ -139,7 +142,7 @@ fn place<S: Surface>(surface: &S, point: Vector, shape: &Shape) -> Place {
 }
 
 /// Says where a point is in one polygon of a shape.
-fn place_in_region<S: Surface>(surface: &S, point: Vector, shape: &Shape, region: usize) -> Place {
+fn place_in_region<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>, region: usize) -> Place {
     let range = &shape.regions[region];
     if is_on_edge_of(surface, point, shape, range, |_, _| true) {
         return Place::Boundary;
@@ -182,7 +185,7 @@ fn place_in_region<S: Surface>(surface: &S, point: Vector, shape: &Shape, region
 fn is_on_edge<S: Surface>(
     surface: &S,
     point: Vector,
-    shape: &Shape,
+    shape: &Shape<'_>,
     condition: impl Fn(usize, &Edge) -> bool,
 ) -> bool {
     is_on_edge_of(surface, point, shape, &shape.all(), condition)
@@ -192,7 +195,7 @@ fn is_on_edge<S: Surface>(
 fn is_on_edge_of<S: Surface>(
     surface: &S,
     point: Vector,
-    shape: &Shape,
+    shape: &Shape<'_>,
     range: &Range<usize>,
     condition: impl Fn(usize, &Edge) -> bool,
 ) -> bool {

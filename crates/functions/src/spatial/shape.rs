@@ -6,6 +6,7 @@ use super::edge_tree::EdgeTree;
 use super::surface::{Edge, Surface};
 use super::vector::Vector;
 use super::{Geometry, Polygon, Position};
+use crate::meter::Meter;
 
 /// How many ways one can move in a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,10 +17,9 @@ pub(crate) enum Dimension {
 }
 
 /// A geometry as edges.
-#[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct Shape<'m> {
     pub(crate) dimension: Dimension,
-    pub(crate) edges: EdgeTree,
+    pub(crate) edges: EdgeTree<'m>,
     /// For every polygon, which edges bound it.
     pub(crate) regions: Vec<Range<usize>>,
     /// One vertex of every ring, or of the line, or the point.
@@ -28,8 +28,8 @@ pub(crate) struct Shape {
     pub(crate) ends: Vec<Vector>,
 }
 
-impl Shape {
-    pub(crate) fn new<S: Surface>(geometry: &Geometry, surface: &S) -> Shape {
+impl<'m> Shape<'m> {
+    pub(crate) fn new<S: Surface>(geometry: &Geometry, surface: &S, meter: &'m Meter<'m>) -> Shape<'m> {
         let mut builder = Builder { surface, edges: Vec::new(), starts: Vec::new() };
         let mut ends = Vec::new();
         let mut regions = Vec::new();
@@ -60,7 +60,7 @@ impl Shape {
             }
         };
         let Builder { edges, starts, .. } = builder;
-        Shape { dimension, edges: EdgeTree::new(surface, edges), regions, starts, ends }
+        Shape { dimension, edges: EdgeTree::new(surface, edges, meter), regions, starts, ends }
     }
 
     /// Returns the range of all edges.

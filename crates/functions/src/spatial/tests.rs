@@ -7,6 +7,18 @@ mod relations;
 
 use super::*;
 
+fn distance(left: &Geometry, right: &Geometry, space: Space) -> Option<f64> {
+    super::distance(left, right, space, &Meter::unlimited())
+}
+
+fn within(inner: &Geometry, outer: &Geometry, space: Space) -> bool {
+    super::within(inner, outer, space, &Meter::unlimited())
+}
+
+fn intersects(left: &Geometry, right: &Geometry, space: Space) -> bool {
+    super::intersects(left, right, space, &Meter::unlimited())
+}
+
 /// Reads a shape from the text of its coordinates; how deep they nest tells the type.
 #[track_caller]
 fn shape_in(space: Space, coordinates: &str) -> Geometry {

@@ -12,6 +12,7 @@
 //! The sum is XXH3 over the entries; the head is not part of it, so a sequence number is believed only if it
 //! goes on from the one before. A new journal is longer than its content and ends in zeros.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::Path;
@@ -38,22 +39,34 @@ const SEQUENCE_STEP_MAX: u64 = 1 << 32;
 
 /// A whole batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BatchFound {
+pub(crate) struct BatchFound {
     /// The engine's sequence number.
-    pub(super) sequence: u64,
+    pub(crate) sequence: u64,
     /// The store's group number.
-    pub(super) group: u64,
+    pub(crate) group: u64,
 }
 
-pub(super) struct JournalReader {
+pub(crate) struct JournalReader {
     file: BufReader<File>,
     position: u64,
     length: u64,
     end_of_batches: u64,
+    /// The newest sequence number of each family in the batches that were read, by the engine's number of the family.
+    newest_sequences: BTreeMap<u64, u64>,
+}
+
+/// One change in a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// The engine's number of the family.
+    pub(crate) family: u64,
+    pub(crate) key: Vec<u8>,
+    /// The new value, or nothing where the key was removed.
+    pub(crate) value: Option<Vec<u8>>,
 }
 
 impl JournalReader {
-    pub(super) fn open(path: &Path) -> Result<JournalReader> {
+    pub(crate) fn open(path: &Path) -> Result<JournalReader> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         Ok(JournalReader {
@@ -61,16 +74,68 @@ impl JournalReader {
             position: 0,
             length,
             end_of_batches: 0,
+            newest_sequences: BTreeMap::new(),
         })
     }
 
+    /// Returns the newest sequence number of each family in the batches that were read.
+    pub(crate) fn newest_sequences(&self) -> &BTreeMap<u64, u64> {
+        &self.newest_sequences
+    }
+
+    /// Goes on behind a place without a batch, where one was found.
+    pub(crate) fn skip_to(&mut self, place: u64) -> Result<()> {
+        self.seek(place)?;
+        self.end_of_batches = place;
+        Ok(())
+    }
+
+    /// Returns the changes of the batch that lies between two places, which was found to be whole.
+    pub(crate) fn changes(&mut self, place: std::ops::Range<u64>) -> Result<Vec<Change>> {
+        let back_to = self.position;
+        self.seek(place.start)?;
+        let changes = self.read_changes(place.end);
+        self.seek(back_to)?;
+        changes
+    }
+
+    fn read_changes(&mut self, end: u64) -> Result<Vec<Change>> {
+        self.byte()?;
+        let count = u32::from_le_bytes(self.bytes()?);
+        let _sequence: [u8; 8] = self.bytes()?;
+        let mut changes = Vec::new();
+        for _ in 0..count {
+            if self.byte()? != ENTRY {
+                self.bytes::<8>()?;
+                continue;
+            }
+            let head: [u8; 20] = self.bytes()?;
+            let [kind, compression, ..] = head;
+            let key_bytes = usize::from(u16::from_le_bytes([head[10], head[11]]));
+            let stored_bytes = u32::from_le_bytes([head[16], head[17], head[18], head[19]]) as usize;
+            if self.position + (key_bytes + stored_bytes) as u64 > end || compression != 0 {
+                return Err(ErrorKind::InvalidData.into());
+            }
+            let mut bytes = vec![0; key_bytes + stored_bytes];
+            self.file.read_exact(&mut bytes)?;
+            self.position += bytes.len() as u64;
+            let value = bytes.split_off(key_bytes);
+            changes.push(Change {
+                family: family_of(&head),
+                key: bytes,
+                value: (kind == 0).then_some(value),
+            });
+        }
+        Ok(changes)
+    }
+
     /// Returns where the last whole batch ends that was read.
-    pub(super) fn end_of_batches(&self) -> u64 {
+    pub(crate) fn end_of_batches(&self) -> u64 {
         self.end_of_batches
     }
 
     /// Returns the next batch, or nothing if there is none at this place.
-    pub(super) fn next_batch(&mut self, before: Option<BatchFound>) -> Result<Option<BatchFound>> {
+    pub(crate) fn next_batch(&mut self, before: Option<BatchFound>) -> Result<Option<BatchFound>> {
         let found = match self.batch(before) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => None,
             other => other?,
@@ -82,14 +147,15 @@ impl JournalReader {
     }
 
     /// Returns whether only zeros follow.
-    pub(super) fn is_zero_from(&mut self, from: u64) -> Result<bool> {
+    pub(crate) fn is_zero_from(&mut self, from: u64) -> Result<bool> {
         self.seek(from)?;
         loop {
             let buffer = self.file.fill_buf()?;
             if buffer.is_empty() {
                 return Ok(true);
             }
-            if buffer.iter().any(|byte| *byte != 0) {
+            // Without a way out of the middle, so that many bytes are looked at at once: most of a new journal is zeros.
+            if buffer.iter().fold(0, |any, byte| any | byte) != 0 {
                 return Ok(false);
             }
             let bytes = buffer.len();
@@ -98,7 +164,7 @@ impl JournalReader {
     }
 
     /// Returns where the first whole batch lies behind a place without one.
-    pub(super) fn find_batch_after(&mut self, from: u64, before: Option<BatchFound>) -> Result<Option<u64>> {
+    pub(crate) fn find_batch_after(&mut self, from: u64, before: Option<BatchFound>) -> Result<Option<u64>> {
         let mut candidate = from;
         loop {
             candidate += 1;
@@ -138,6 +204,8 @@ impl JournalReader {
         }
         let mut sum = Xxh3::new();
         let mut group = None;
+        // Few: the families, and those in the order in which they are written.
+        let mut families: Vec<u64> = Vec::new();
         for _ in 0..count {
             let tag = self.byte()?;
             sum.update(&[tag]);
@@ -151,6 +219,10 @@ impl JournalReader {
                         u64::from(u32::from_le_bytes([head[16], head[17], head[18], head[19]]));
                     if !matches!(kind, 0 | 1 | 2 | 4) || compression > 1 {
                         return Ok(None);
+                    }
+                    let family = family_of(&head);
+                    if families.last() != Some(&family) {
+                        families.push(family);
                     }
                     // Before anything of that size is read.
                     if self.position + key_bytes + stored_bytes > self.length {
@@ -175,7 +247,11 @@ impl JournalReader {
         let is_whole = self.byte()? == END
             && u64::from_le_bytes(self.bytes()?) == sum.digest()
             && self.bytes()? == TRAILER;
-        Ok(group.filter(|_| is_whole).map(|group| BatchFound { sequence, group }))
+        let found = group.filter(|_| is_whole).map(|group| BatchFound { sequence, group });
+        if found.is_some() {
+            self.newest_sequences.extend(families.into_iter().map(|family| (family, sequence)));
+        }
+        Ok(found)
     }
 
     fn sum_up(&mut self, bytes: u64, sum: &mut Xxh3) -> Result<()> {
@@ -225,6 +301,11 @@ impl JournalReader {
         self.position = to;
         Ok(())
     }
+}
+
+/// The engine's number of the family, in the head of an entry.
+fn family_of(head: &[u8; 20]) -> u64 {
+    head[2..10].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn follows(before: Option<BatchFound>, sequence: u64) -> bool {

@@ -42,7 +42,7 @@ fn crashed(durability: Durability) -> Crashed {
     // A copy taken while the store is open is what a kill would leave.
     let path = folder.path().join("copy");
     copy_folder(&live, &path);
-    let journal = list(&path.join("fjall")).unwrap().pop().unwrap();
+    let (_, journal) = list(&path.join("fjall")).unwrap().pop().unwrap();
     let mut reader = JournalReader::open(&journal).unwrap();
     let (mut ends, mut before) = (Vec::new(), None);
     while let Some(batch) = reader.next_batch(before).unwrap() {
@@ -68,6 +68,16 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// Looks at the journals and cuts off what a crash left. Returns the last group.
+fn repair(engine_path: &Path, written_with: Durability) -> Result<Option<u64>> {
+    let found = inspect(engine_path, written_with)?;
+    if let Some(damage) = found.iter().find_map(|journal| journal.damage.clone()) {
+        return Err(Error::new(ErrorKind::Corrupt, damage));
+    }
+    cut_torn_end(&found)?;
+    Ok(found.iter().filter_map(|journal| journal.batches).next_back().map(|(_, last)| last.group))
+}
+
 impl Crashed {
     fn restore(&self, content: &[u8]) {
         std::fs::write(&self.journal, content).unwrap();
@@ -81,9 +91,16 @@ impl Crashed {
 
     /// Opens the store and returns how many commits are there, having checked that each is whole.
     fn open_and_count(&self, content: &[u8], durability: Durability) -> Result<u32> {
+        self.open_acknowledged(content, durability, u64::from(COMMITS))
+    }
+
+    /// The same where so many commits had been acknowledged.
+    fn open_acknowledged(&self, content: &[u8], durability: Durability, acknowledged: u64) -> Result<u32> {
         let copy = tempfile::tempdir().unwrap();
         self.restore(content);
         copy_folder(&self.path, copy.path());
+        std::fs::remove_file(copy.path().join(crate::mark::FILE)).unwrap();
+        crate::mark::Mark::open(copy.path(), acknowledged).unwrap();
         let store = EmbeddedStore::open(copy.path(), Options { durability, ..Options::default() })?;
         let space = store.open_space(SpaceId(1))?;
         let mut count = 0;
@@ -122,13 +139,23 @@ fn a_truncated_journal_yields_the_whole_commits_before() {
         let whole = crashed.ends.iter().filter(|end| **end <= cut as u64).count() as u64;
         let end = whole.checked_sub(1).map_or(0, |last| crashed.ends[last as usize]);
         assert_eq!(crashed.repaired_length(&crashed.content[..cut], Durability::Strict).unwrap(), end);
-        let counted = crashed.open_and_count(&crashed.content[..cut], Durability::Strict).unwrap();
-        assert_eq!(u64::from(counted), whole.saturating_sub(1), "cut at {cut}");
+        // What was never acknowledged may be missing.
+        let commits = whole.saturating_sub(1);
+        let cut_content = &crashed.content[..cut];
+        let counted = crashed.open_acknowledged(cut_content, Durability::Strict, commits).unwrap();
+        assert_eq!(u64::from(counted), commits, "cut at {cut}");
+        // What was acknowledged may not, be it the last commit alone.
+        if commits < u64::from(COMMITS) {
+            let refused =
+                crashed.open_acknowledged(cut_content, Durability::Strict, commits + 1).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Corrupt);
+            assert!(refused.to_string().contains("0.jnl"), "{refused}");
+        }
     }
 }
 
 #[test]
-fn damage_in_the_last_batch_looks_like_a_torn_write() {
+fn damage_in_the_last_batch_is_a_torn_write_or_a_lost_one() {
     let crashed = crashed(Durability::Strict);
     let before = crashed.ends[crashed.ends.len() - 2];
     for step in 0..50 {
@@ -137,6 +164,13 @@ fn damage_in_the_last_batch_looks_like_a_torn_write() {
         content[at] ^= 0x40;
         let length = crashed.repaired_length(&content, Durability::Strict).unwrap();
         assert!(length == before || is_harmless(&crashed, at), "byte {at} left {length}");
+        let unacknowledged = u64::from(COMMITS) - 1;
+        let counted = crashed.open_acknowledged(&content, Durability::Strict, unacknowledged).unwrap();
+        assert!(counted == COMMITS - 1 || is_harmless(&crashed, at), "byte {at} left {counted}");
+        match crashed.open_and_count(&content, Durability::Strict) {
+            Ok(counted) => assert!(counted == COMMITS && is_harmless(&crashed, at), "byte {at}"),
+            Err(refused) => assert_eq!(refused.kind(), ErrorKind::Corrupt, "byte {at}: {refused}"),
+        }
     }
 }
 
@@ -202,7 +236,7 @@ fn random_damage_never_panics_and_never_leaves_half_a_commit() {
         }
         content.extend(garbage);
         match crashed.open_and_count(&content, Durability::Strict) {
-            Ok(count) => prop_assert!(count <= COMMITS),
+            Ok(count) => prop_assert_eq!(count, COMMITS),
             Err(error) => prop_assert_eq!(error.kind(), ErrorKind::Corrupt),
         }
     });

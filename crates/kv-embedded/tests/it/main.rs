@@ -10,3 +10,6 @@ mod crash;
 mod load;
 mod opening;
 mod suite;
+#[cfg(target_os = "linux")]
+mod trouble;
+mod wholeness;

@@ -43,6 +43,16 @@ impl Tree {
         self.bytes
     }
 
+    /// Returns whether there is no key.
+    pub(crate) fn is_empty(&self) -> bool {
+        let mut is_empty = true;
+        self.walk(&Bound::Unbounded, &Bound::Unbounded, Direction::Forward, &mut |_, _| {
+            is_empty = false;
+            ControlFlow::Break(())
+        });
+        is_empty
+    }
+
     /// Returns the value of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Bytes> {
         let mut node = self.root.as_ref()?;

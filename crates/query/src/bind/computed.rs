@@ -1,5 +1,7 @@
 //! Computed properties: a name and the query that computes it from an item.
 
+use std::sync::Arc;
+
 use armilla_functions::Function;
 use armilla_sql::QueryError;
 use armilla_sql::ast::{self, Selection};
@@ -8,6 +10,7 @@ use super::{Names, bind};
 use crate::bound::Projection;
 use crate::error::{Error, Result};
 use crate::expr::Expr;
+use crate::optimize::fold_constants;
 
 /// A computed property of a container.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +18,7 @@ pub struct ComputedProperty {
     /// Its name.
     pub name: String,
     /// How it is computed from the item in slot 0.
-    pub expr: Expr,
+    pub expr: Arc<Expr>,
 }
 
 impl ComputedProperty {
@@ -69,7 +72,11 @@ impl ComputedProperty {
         });
         match problem {
             Some(what) => refused(what),
-            None => Ok(ComputedProperty { name: name.to_owned(), expr }),
+            None => {
+                let mut expr = expr;
+                fold_constants(&mut expr);
+                Ok(ComputedProperty { name: name.to_owned(), expr: Arc::new(expr) })
+            }
         }
     }
 }

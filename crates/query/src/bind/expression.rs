@@ -1,5 +1,8 @@
 //! Binding expressions.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use armilla_functions::operators::{Arithmetic, Comparison, Unary};
 use armilla_functions::{Aggregate, Function, LikePattern};
 use armilla_sql::QueryError;
@@ -63,11 +66,10 @@ impl Binder<'_> {
             }
             ExprKind::Like { value, pattern, escape, negated } => {
                 let value = Box::new(self.expression(value, scope)?);
-                let pattern = match self.expression(pattern, scope)? {
-                    Expr::Constant(Value::String(text)) => {
-                        Pattern::Constant(LikePattern::new(&text, *escape))
-                    }
-                    other => Pattern::Dynamic(Box::new(other), *escape),
+                let pattern = self.expression(pattern, scope)?;
+                let pattern = match pattern.as_value() {
+                    Some(Value::String(text)) => Pattern::Constant(Arc::new(LikePattern::new(text, *escape))),
+                    _ => Pattern::Dynamic(Box::new(pattern), *escape),
                 };
                 negate(Expr::Like { value, pattern }, *negated)
             }
@@ -86,11 +88,14 @@ impl Binder<'_> {
             ExprKind::Object(members) => {
                 let mut bound: Vec<(String, Expr)> = Vec::with_capacity(members.len());
                 for member in members {
-                    let value = self.expression(&member.value, scope)?;
-                    // As in any JSON object, the last of two members with one name counts.
-                    bound.retain(|(known, _)| *known != member.name.text);
-                    bound.push((member.name.text.clone(), value));
+                    bound.push((member.name.text.clone(), self.expression(&member.value, scope)?));
                 }
+                // As in any JSON object, the last of two members with one name counts.
+                let mut known = HashSet::with_capacity(bound.len());
+                let is_last: Vec<bool> =
+                    members.iter().rev().map(|member| known.insert(&member.name.text[..])).collect();
+                let mut is_last = is_last.into_iter().rev();
+                bound.retain(|_| is_last.next() == Some(true));
                 Expr::Object(bound)
             }
             ExprKind::Subquery(query) => self.subquery(SubqueryKind::Scalar, query, scope)?,
@@ -184,14 +189,14 @@ impl Binder<'_> {
             (object, Step::Name(name)) => Expr::Member { object: Box::new(object), name },
             (object, Step::Element(index)) => {
                 let index = i64::try_from(index).unwrap_or(i64::MAX);
-                Expr::Index { object: Box::new(object), index: Box::new(Expr::Constant(Value::Int64(index))) }
+                Expr::Index { object: Box::new(object), index: Box::new(Expr::constant(Value::Int64(index))) }
             }
         }
     }
 
     fn item_property(&self, name: String) -> Expr {
         if let Some(property) = self.names.computed.iter().find(|property| property.name == name) {
-            return Expr::Computed { name, expr: Box::new(property.expr.clone()) };
+            return Expr::Computed { name, expr: property.expr.clone() };
         }
         match SystemProperty::find(&name).filter(|_| self.names.system_properties) {
             Some(property) => Expr::System(property),
@@ -203,20 +208,20 @@ impl Binder<'_> {
 fn constant(literal: &Literal) -> Expr {
     match literal {
         Literal::Undefined => Expr::Undefined,
-        Literal::Null => Expr::Constant(Value::Null),
-        Literal::Bool(truth) => Expr::Constant(Value::Bool(*truth)),
-        Literal::Int(number) => Expr::Constant(Value::Int64(*number)),
-        Literal::Double(number) => Expr::Constant(Value::Double(*number)),
-        Literal::String(text) => Expr::Constant(Value::String(text.clone())),
+        Literal::Null => Expr::constant(Value::Null),
+        Literal::Bool(truth) => Expr::constant(Value::Bool(*truth)),
+        Literal::Int(number) => Expr::constant(Value::Int64(*number)),
+        Literal::Double(number) => Expr::constant(Value::Double(*number)),
+        Literal::String(text) => Expr::constant(Value::String(text.clone())),
     }
 }
 
 /// Returns the step that a constant index is, if it is one that can exist.
 fn constant_step(index: &Expr) -> Option<Step> {
-    match index {
-        Expr::Constant(Value::String(name)) => Some(Step::Name(name.clone())),
-        Expr::Constant(Value::Int64(number)) => u64::try_from(*number).ok().map(Step::Element),
-        Expr::Constant(Value::Int32(number)) => u64::try_from(*number).ok().map(Step::Element),
+    match index.as_value()? {
+        Value::String(name) => Some(Step::Name(name.clone())),
+        Value::Int64(number) => u64::try_from(*number).ok().map(Step::Element),
+        Value::Int32(number) => u64::try_from(*number).ok().map(Step::Element),
         _ => None,
     }
 }

@@ -13,6 +13,7 @@ use super::{Binder, Scope};
 use crate::bound::Grouping;
 use crate::error::Result;
 use crate::expr::{Expr, Step};
+use crate::limits::{AGGREGATES_MAX, GROUP_KEYS_MAX};
 
 impl Binder<'_> {
     /// Binds the expressions of a selection, with how rows are put together if they are.
@@ -29,6 +30,14 @@ impl Binder<'_> {
         if calls.is_empty() && query.group_by.is_none() {
             let bound = exprs.iter().map(|expr| self.expression(expr, scope)).collect::<Result<_>>()?;
             return Ok((bound, None));
+        }
+        let key_count = query.group_by.as_ref().map_or(0, |group_by| group_by.keys.len());
+        // Each part of the selection is compared with all of them.
+        if key_count > GROUP_KEYS_MAX || calls.len() > AGGREGATES_MAX {
+            let message = format!(
+                "The query has more grouping expressions or aggregates than the allowed {GROUP_KEYS_MAX} and {AGGREGATES_MAX}."
+            );
+            return Err(QueryError { code: None, message, span: Some(query.span) }.into());
         }
         let keys = self.group_keys(query, scope)?;
         let mut aggregates = Vec::with_capacity(calls.len());
@@ -258,7 +267,7 @@ fn to_group(mut expr: Expr, keys: &[Expr], slots: &[usize]) -> Expr {
                     Step::Name(name) => Expr::Member { object: Box::new(object), name: name.clone() },
                     Step::Element(index) => Expr::Index {
                         object: Box::new(object),
-                        index: Box::new(Expr::Constant(armilla_value::Value::Int64(*index as i64))),
+                        index: Box::new(Expr::constant(armilla_value::Value::Int64(*index as i64))),
                     },
                 }))
             }

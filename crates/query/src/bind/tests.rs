@@ -4,6 +4,7 @@ use armilla_value::Value;
 
 use crate::compile::{CompileOptions, CompiledQuery};
 use crate::error::{Error, ErrorKind};
+use crate::limits::{AGGREGATES_MAX, GROUP_KEYS_MAX};
 use crate::{ComputedProperty, bound::Projection};
 
 fn compile(text: &str) -> Result<CompiledQuery, Error> {
@@ -130,4 +131,56 @@ fn definitions_of_computed_properties() {
     }
     assert!(ComputedProperty::new("p", "SELECT VALUE IIF(c.a > 1, c.b, UPPER(root.c)) FROM c").is_err());
     assert!(ComputedProperty::new("p", "SELECT VALUE IIF(c.a > 1, c.b, UPPER(c.c)) FROM c").is_ok());
+}
+
+#[test]
+fn the_most_groups_and_aggregates_and_one_more() {
+    let keys = |count: usize| {
+        let keys: Vec<String> = (0..count).map(|number| format!("c.k{number}")).collect();
+        compile(&format!("SELECT c.k0 FROM c GROUP BY {}", keys.join(", ")))
+    };
+    let aggregates = |count: usize| compile(&format!("SELECT {} FROM c", vec!["COUNT(1)"; count].join(", ")));
+    assert!(keys(GROUP_KEYS_MAX).is_ok() && aggregates(AGGREGATES_MAX).is_ok());
+    for refused in [keys(GROUP_KEYS_MAX + 1), aggregates(AGGREGATES_MAX + 1)] {
+        assert!(refused.unwrap_err().message.contains("more grouping expressions or aggregates"));
+    }
+}
+
+/// Planning takes time in proportion to the text, or there is a limit.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "how long it takes is the point")]
+fn the_widest_texts_are_planned_in_time() {
+    let wide = |part: &dyn Fn(usize) -> String, between: &str| -> String {
+        let mut text = String::new();
+        for number in 0.. {
+            let part = part(number);
+            if text.len() + part.len() + between.len() + 100 > armilla_sql::limits::QUERY_TEXT_BYTES_MAX {
+                return text;
+            }
+            if number > 0 {
+                text.push_str(between);
+            }
+            text.push_str(&part);
+        }
+        unreachable!("there is always one more number")
+    };
+    let texts = [
+        format!("SELECT {} FROM c", wide(&|_| "c.a".to_owned() + "+1", ",")),
+        format!("SELECT {} FROM c", wide(&|number| format!("c.a{number}"), ",")),
+        format!("SELECT * FROM c WHERE {}", wide(&|number| format!("c.a{number}=1"), " OR ")),
+        format!("SELECT * FROM c WHERE {}", wide(&|number| format!("c.a{number}=1"), " AND ")),
+        format!("SELECT * FROM c WHERE {}", wide(&|number| format!("c.a={number}"), " OR ")),
+        format!("SELECT * FROM c WHERE c.a IN ({})", wide(&|number| number.to_string(), ",")),
+        format!("SELECT VALUE [{}] FROM c", wide(&|_| "UPPER('x')".to_owned(), ",")),
+        format!("SELECT VALUE {{{}}} FROM c", wide(&|number| format!("a{number}:1"), ",")),
+        format!("SELECT VALUE CONCAT({}) FROM c", wide(&|_| "'x'".to_owned(), ",")),
+    ];
+    for text in texts {
+        let began = std::time::Instant::now();
+        let compiled = compile(&text);
+        // Tests are built without haste, and run beside others.
+        let took = began.elapsed();
+        assert!(took.as_secs() < 5, "{}...: {took:?}", &text[..60]);
+        assert!(compiled.is_ok(), "{}...: {:?}", &text[..60], compiled.err());
+    }
 }

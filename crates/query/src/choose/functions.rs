@@ -104,7 +104,7 @@ fn text_test(
 ) -> Option<Condition> {
     let (value, text, ignores_case) = match arguments {
         [value, text] => (value, text, false),
-        [value, text, Expr::Constant(Value::Bool(ignores_case))] => (value, text, *ignores_case),
+        [value, text, ignores_case] => (value, text, ignores_case.as_value()?.as_bool()?),
         _ => return None,
     };
     let target = scope.target(value)?;
@@ -133,7 +133,10 @@ fn array_contains(arguments: &[Expr], wanted: bool, scope: &Scope) -> Condition 
     let (array, value, partial) = match arguments {
         [array, value] => (array, value, false),
         [array, value, Expr::Undefined] => (array, value, false),
-        [array, value, Expr::Constant(Value::Bool(partial))] => (array, value, *partial),
+        [array, value, partial] => match partial.as_value() {
+            Some(Value::Bool(partial)) => (array, value, *partial),
+            _ => return Condition::Unknown,
+        },
         _ => return Condition::Unknown,
     };
     // A constant array that holds the value of a path is a list of what the path may be.

@@ -21,7 +21,7 @@ use crate::physical::TERM_SLOT;
 /// Returns for which items an expression may be true, or false.
 pub(super) fn compile(expr: &Expr, wanted: bool, scope: &Scope) -> Condition {
     match expr {
-        Expr::Constant(Value::Bool(truth)) if *truth == wanted => Condition::Always,
+        Expr::Constant(value) if **value == Value::Bool(wanted) => Condition::Always,
         Expr::Constant(_) | Expr::Undefined => Condition::Never,
         Expr::And(parts) if wanted => Condition::all(parts.iter().map(|part| compile(part, true, scope))),
         Expr::And(parts) => Condition::any(parts.iter().map(|part| compile(part, false, scope))),

@@ -4,7 +4,7 @@
 const BYTES_MAX: u64 = 1 << 20;
 
 /// Largest count that is read: sums and prices of such never overflow.
-const NUMBER_MAX: u64 = 1 << 50;
+pub(super) const NUMBER_MAX: u64 = 1 << 50;
 
 /// Appends a number, seven bits to a byte.
 pub(super) fn push_number(mut number: u64, out: &mut Vec<u8>) {
@@ -24,11 +24,13 @@ pub(super) fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 /// Reads what was appended; `None` where it is not there.
 pub(super) struct Reader<'b> {
     rest: &'b [u8],
+    /// Whether the bytes have steps and paths in them.
+    pub(super) has_paths: bool,
 }
 
 impl<'b> Reader<'b> {
-    pub(super) fn new(bytes: &'b [u8]) -> Reader<'b> {
-        Reader { rest: bytes }
+    pub(super) fn new(bytes: &'b [u8], has_paths: bool) -> Reader<'b> {
+        Reader { rest: bytes, has_paths }
     }
 
     pub(super) fn byte(&mut self) -> Option<u8> {

@@ -21,7 +21,12 @@ fn mark() -> impl Strategy<Value = Mark> {
 }
 
 fn given() -> impl Strategy<Value = Given> {
-    (0u64..1 << 50, 0u64..1 << 50).prop_map(|(rows, tuples)| Given { rows, tuples })
+    let path = proptest::collection::vec(0u64..1 << 50, 0..=JOINS_MAX);
+    (0u64..1 << 50, 0u64..1 << 50, path).prop_map(|(rows, tuples, path)| Given {
+        rows,
+        tuples,
+        path: TuplePath::new(&path).unwrap(),
+    })
 }
 
 fn spot() -> impl Strategy<Value = Spot> {
@@ -68,7 +73,7 @@ pub(crate) fn token() -> impl Strategy<Value = Token> {
         for (field, count) in work_fields(&mut work).into_iter().zip(counts) {
             *field = count;
         }
-        Token { work, rows, position }
+        Token { work, steps: rows / 2, rows, position }
     })
 }
 
@@ -122,9 +127,10 @@ fn a_token_is_small() {
     let Mark { bytes, is_cut, .. } = Mark::new(&key, 1);
     assert!(is_cut && bytes.len() == CONTINUATION_KEY_BYTES_MAX);
     assert!(!Mark::new(&key[..CONTINUATION_KEY_BYTES_MAX], 1).is_cut);
-    let tied = Tied { number: 1 << 59, given: Some(Given { rows: 1 << 20, tuples: 1 << 20 }) };
+    let path = TuplePath::new(&[1 << 20; JOINS_MAX]).unwrap();
+    let tied = Tied { number: 1 << 59, given: Some(Given { rows: 1 << 20, tuples: 1 << 20, path }) };
     let ordered = Ordered { key: bytes, is_cut, ties: Segments(vec![(ring, tied)]) };
-    let token = Token { work, rows: 1 << 30, position: Position::Ordered(ordered) };
+    let token = Token { work, steps: 1 << 35, rows: 1 << 30, position: Position::Ordered(ordered) };
     let length = token.encode(u64::MAX).len();
     assert!(length < 1024, "{length}");
 }
@@ -137,9 +143,27 @@ fn the_longest_token_and_one_more() {
 }
 
 #[test]
+fn tokens_of_the_version_before_are_read() {
+    // A plain position in one arc, behind item 7, with 3 rows and 9 tuples of item 8 given.
+    let mut bytes = vec![VERSION_WITHOUT_PATHS];
+    bytes.extend_from_slice(&5u64.to_be_bytes());
+    bytes.extend_from_slice(&[1, 0, 0, 0, 0, 0, 0, 0, 9]);
+    bytes.extend_from_slice(&[3, 1, 1, 1, 0x10, 1, 0x20, 1, 7, 1, 8, 3, 9, 0]);
+    let sum = checksum(&bytes);
+    bytes.extend_from_slice(&sum);
+    let token = Token::decode(&URL_SAFE_NO_PAD.encode(bytes), 5).unwrap();
+    let given = Given { rows: 3, tuples: 9, ..Given::default() };
+    let spot = Spot { place: Place::Number(7), partial: Some(Partial { number: 8, given }) };
+    let arc = Arc { min: HashedKey::from_bytes(&[0x10]), max: HashedKey::from_bytes(&[0x20]) };
+    let position = Unordered { segments: Segments(vec![(arc, spot)]), aggregates: Vec::new() };
+    let work = Work { partitions: 1, join_tuples: 9, ..Work::default() };
+    assert_eq!(token, Token { work, steps: 0, rows: 3, position: Position::Unordered(position) });
+}
+
+#[test]
 fn later_versions_are_told_apart() {
     for (version, message) in
-        [(0, "continuation token is malformed"), (2, "continuation token was made by a later version")]
+        [(0, "continuation token is malformed"), (3, "continuation token was made by a later version")]
     {
         let text = URL_SAFE_NO_PAD.encode([version, 1, 2, 3]);
         assert_eq!(Token::decode(&text, 1).unwrap_err().message, message);

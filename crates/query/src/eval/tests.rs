@@ -1,5 +1,6 @@
 //! Evaluation of single expressions, without items.
 
+use armilla_functions::Meter;
 use armilla_value::json;
 
 use crate::compile::{CompileOptions, CompiledQuery};
@@ -12,10 +13,14 @@ fn eval(text: &str) -> String {
     let query = CompiledQuery::new(&format!("SELECT VALUE {text}"), options).expect(text);
     let mut out = Vec::new();
     // The bound query, not the optimised plan, whose constants are folded already.
-    Evaluator::for_constants().project(&query.bound.projection, &Frame::empty(), &mut out).expect(text);
+    Evaluator::for_constants(&Meter::unlimited())
+        .project(&query.bound.projection, &Frame::empty(), &mut out)
+        .expect(text);
     let folded = {
         let mut out = Vec::new();
-        Evaluator::for_constants().project(&query.plan.projection, &Frame::empty(), &mut out).expect(text);
+        Evaluator::for_constants(&Meter::unlimited())
+            .project(&query.plan.projection, &Frame::empty(), &mut out)
+            .expect(text);
         out
     };
     assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&folded), "folding changed {text}");
@@ -81,7 +86,8 @@ fn a_scalar_subquery_with_several_rows_fails() {
     let options = CompileOptions { parameters: &[], computed: &[], system_properties: true };
     let query = CompiledQuery::new("SELECT VALUE (SELECT VALUE x FROM x IN (SELECT VALUE [1, 2]))", options);
     let projection = query.unwrap().bound.projection;
-    let error =
-        Evaluator::for_constants().project(&projection, &Frame::empty(), &mut Vec::new()).unwrap_err();
+    let error = Evaluator::for_constants(&Meter::unlimited())
+        .project(&projection, &Frame::empty(), &mut Vec::new())
+        .unwrap_err();
     assert!(error.message.contains("cardinality of a scalar subquery"), "{error}");
 }

@@ -121,7 +121,15 @@ impl<'q> GroupSink<'q> {
                 self.memory.take(bytes, "the values that aggregates collect")?;
                 self.taken += bytes;
             }
-            group.accumulators[place].add(&value).map_err(aggregate_error)?;
+            let accumulator = &mut group.accumulators[place];
+            let is_extreme = matches!(aggregate, Aggregate::Min | Aggregate::Max);
+            let before = if is_extreme { accumulator.weight_bytes() } else { 0 };
+            accumulator.add(&value).map_err(aggregate_error)?;
+            if is_extreme {
+                let grown = accumulator.weight_bytes().saturating_sub(before);
+                self.memory.take(grown, "the least and greatest values")?;
+                self.taken += grown;
+            }
         }
         Ok(())
     }

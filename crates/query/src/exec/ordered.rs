@@ -19,7 +19,7 @@ use super::sink::{Flow, Sink};
 use super::sort_key::push_sort_key;
 use super::sorted::{RowKey, SortedRows};
 use super::start::{Start, Tie, item_of};
-use super::unordered::{Outcome, Rows, rows_of};
+use super::unordered::{Outcome, Pausing, Rows, item_steps, rows_of};
 use super::walk::WalkStream;
 use crate::continuation::{Given, Mark, Ordered, Place, Segments, Side, Tied};
 use crate::error::Result;
@@ -28,6 +28,7 @@ use crate::limits::{BATCH_ENTRIES, EXPIRY_CHECK_ITEMS};
 use crate::logical::LogicalPlan;
 use crate::physical::{Access, IndexSet, PhysicalPlan};
 use crate::source::Source;
+use crate::tuples::TupleWalk;
 
 /// So many numbers are read from an index in the time in which one item is loaded.
 const NUMBERS_PER_LOADED: u64 = 5;
@@ -123,6 +124,8 @@ impl<'q> Merge<'q, '_> {
         }
         let mut last: Option<Last> = None;
         let mut dealt_with = 0;
+        let meter = context.evaluator.meter();
+        let mut looks = meter.looks();
         let mut ending = false;
         loop {
             let from_walk = match (heads.peek(), sorted.first()) {
@@ -156,8 +159,11 @@ impl<'q> Merge<'q, '_> {
                 Flow::Complete => return Ok(Outcome::Complete),
                 Flow::Refused => return Ok(self.stopped(last)),
             }
+            meter.release(0);
             dealt_with += 1;
-            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)(&counter.work) && sink.can_pause() {
+            let is_time_to_ask = dealt_with % EXPIRY_CHECK_ITEMS == 0 || meter.looks() != looks;
+            looks = meter.looks();
+            if is_time_to_ask && (context.expired)(&counter.work) && sink.can_pause() {
                 ending = true;
             }
         }
@@ -201,12 +207,13 @@ impl<'q> Merge<'q, '_> {
             let frame = Frame::item(source, item);
             let passed = self.context.evaluator.all_true(&self.physical[place].residual, &frame)?;
             counter.look_at(item.json_bytes);
+            self.context.evaluator.step(item_steps(item.json_bytes))?;
             if given.is_none() {
                 counter.item(&self.physical[place], Class::Walked, item.json_bytes, passed);
             }
             if passed {
                 let given = given.unwrap_or_default();
-                match rows_of(self.context, self.plan, &frame, given, counter, sink)? {
+                match rows_of(self.context, self.plan, &frame, given, Pausing::Anywhere, counter, sink)? {
                     Rows::Done => {}
                     Rows::Filled => flow = Flow::Filled,
                     Rows::Complete => flow = Flow::Complete,
@@ -223,7 +230,8 @@ impl<'q> Merge<'q, '_> {
 
     fn last_of_row(&self, row: RowKey, backwards: bool) -> Last {
         // With joins there may be more rows of the same item.
-        let given = (!self.plan.joins.is_empty()).then_some(Given { rows: row.index + 1, tuples: 0 });
+        let given =
+            (!self.plan.joins.is_empty()).then_some(Given { rows: row.index + 1, ..Given::default() });
         let tied = Tied { number: row.number(backwards), given };
         Last { key: row.key.into(), place: row.source, tied }
     }
@@ -321,6 +329,7 @@ impl<'q> Merge<'q, '_> {
                 let frame = Frame::item(source, item);
                 let passed = context.evaluator.all_true(conditions, &frame)?;
                 counter.look_at(item.json_bytes);
+                context.evaluator.step(item_steps(item.json_bytes))?;
                 if counts {
                     counter.item(physical, class, item.json_bytes, passed);
                 }
@@ -342,6 +351,7 @@ impl<'q> Merge<'q, '_> {
                     }
                 }
             }
+            context.evaluator.meter().release(0);
             feed.advance();
         }
         if counts {
@@ -383,13 +393,13 @@ pub(super) fn sort_item<S: Sink>(
         }
         Ok(ControlFlow::Continue(()))
     };
-    let mut tuples = 0;
+    let mut walk = TupleWalk::whole();
     if plan.joins.is_empty() {
         let _ = add(frame)?;
     } else {
-        let _ = context.evaluator.for_each_tuple(&plan.joins, frame, &mut tuples, &mut add)?;
+        let _ = context.evaluator.for_each_tuple(&plan.joins, frame, &mut walk, &mut add)?;
     }
-    Ok(tuples)
+    Ok(walk.tuples)
 }
 
 /// Returns whether ties come by descending numbers.

@@ -9,7 +9,7 @@ use super::ordered::{self, Beginning, sort_item};
 use super::sink::{DerivedSink, Flow, Sink};
 use super::sort_key::push_sort_key;
 use super::sorted::SortedRows;
-use super::unordered::{self, Outcome, Rows, rows_of};
+use super::unordered::{self, Outcome, Pausing, Rows, rows_of};
 use crate::continuation::Given;
 use crate::error::Result;
 use crate::frame::Frame;
@@ -58,13 +58,15 @@ fn run_rows<'q, S: Sink>(
                 run_sorted(context, plan, &mut counter, sink)?
             } else {
                 let mut end = Flow::More;
+                let given = Given::default();
                 each_input(context, plan, &mut |frame| {
-                    let flow = match rows_of(context, plan, frame, Given::default(), &mut counter, sink)? {
-                        // Whether there is one more row is known when it comes.
-                        Rows::Done | Rows::Filled => Flow::More,
-                        Rows::Complete => Flow::Complete,
-                        Rows::Stopped(_) => Flow::Refused,
-                    };
+                    let flow =
+                        match rows_of(context, plan, frame, given, Pausing::Nowhere, &mut counter, sink)? {
+                            // Whether there is one more row is known when it comes.
+                            Rows::Done | Rows::Filled => Flow::More,
+                            Rows::Complete => Flow::Complete,
+                            Rows::Stopped(_) => Flow::Refused,
+                        };
                     end = flow;
                     Ok(flow)
                 })?;

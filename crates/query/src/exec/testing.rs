@@ -2,6 +2,7 @@
 
 use std::ops::Bound;
 
+use armilla_functions::Look;
 use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, IndexingPolicy, TermRange};
 use armilla_value::{PropertyPath, Value, json};
@@ -98,6 +99,7 @@ pub(super) struct Ask<'a> {
     pub(super) expired: &'a dyn Fn(&Work) -> bool,
     pub(super) resume: Option<&'a ResumeFilter>,
     pub(super) helpers: usize,
+    pub(super) watch: &'a dyn Fn(u64) -> Look,
 }
 
 impl<'a> Ask<'a> {
@@ -112,6 +114,7 @@ impl<'a> Ask<'a> {
             expired: &|_| false,
             resume: None,
             helpers: 0,
+            watch: &|_| Look::GoOn(100),
         }
     }
 
@@ -132,6 +135,7 @@ impl<'a> Ask<'a> {
                 bytes_max: self.bytes_max,
                 expired: self.expired,
                 helpers: self.helpers,
+                watch: self.watch,
             },
             continuation,
             resume: self.resume,

@@ -8,4 +8,5 @@ mod ordered;
 mod passing;
 mod prices;
 mod splits;
+mod stopping;
 mod unordered;

@@ -1,9 +1,11 @@
 //! Items in no order that was asked for: source after source, each as its access finds them.
 //!
-//! A page can end behind any row; the position says how far the current source was read. Sources are counted when
+//! A page can end behind any row, and between any two tuples of an item's joins; the position says how far the current
+//! source was read. Sources are counted when
 //! they are opened for the first time, items when they are dealt with for the first time, so that the sum over all pages
 //! does not depend on where they end.
 
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use super::ahead::{Plans, with_plans};
@@ -18,6 +20,8 @@ use crate::limits::{BATCH_ENTRIES, EXPIRY_CHECK_ITEMS};
 use crate::logical::LogicalPlan;
 use crate::physical::{Access, IndexOnly};
 use crate::source::Source;
+use crate::tuples::TupleWalk;
+use crate::work::Work;
 
 /// How a walk ended.
 #[derive(Debug)]
@@ -50,6 +54,8 @@ fn walk<'q, S: Sink>(
     sink: &mut S,
 ) -> Result<Outcome<Unordered>> {
     let mut dealt_with = 0;
+    let meter = context.evaluator.meter();
+    let mut looks = meter.looks();
     // Set when the page is to end: what follows only looks whether something is left.
     let mut ending = false;
     for (at, source) in context.sources.iter().enumerate() {
@@ -117,8 +123,10 @@ fn walk<'q, S: Sink>(
                 if given.is_none() {
                     counter.item(&physical, class, item.json_bytes, passed);
                 }
+                context.evaluator.step(item_steps(item.json_bytes))?;
                 if passed {
-                    match rows_of(context, plan, &frame, given.unwrap_or_default(), counter, sink)? {
+                    let given = given.unwrap_or_default();
+                    match rows_of(context, plan, &frame, given, Pausing::Anywhere, counter, sink)? {
                         Rows::Done => {}
                         Rows::Filled => ending = true,
                         Rows::Complete => {
@@ -135,8 +143,12 @@ fn walk<'q, S: Sink>(
                 }
             }
             feed.advance();
+            meter.release(0);
             dealt_with += 1;
-            if dealt_with % EXPIRY_CHECK_ITEMS == 0 && (context.expired)(&counter.work) && sink.can_pause() {
+            // A few items may take as long as many.
+            let is_time_to_ask = dealt_with % EXPIRY_CHECK_ITEMS == 0 || meter.looks() != looks;
+            looks = meter.looks();
+            if is_time_to_ask && (context.expired)(&counter.work) && sink.can_pause() {
                 ending = true;
             }
         }
@@ -168,12 +180,27 @@ pub(super) enum Rows {
     Stopped(Given),
 }
 
+/// What looking at an item stands for.
+pub(super) fn item_steps(json_bytes: u32) -> u64 {
+    1 + u64::from(json_bytes) / 1_024
+}
+
+/// Where a page may end before it is full.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pausing {
+    /// Between any two tuples, if the sink lets it.
+    Anywhere,
+    /// Nowhere, because the next page would not find the place again.
+    Nowhere,
+}
+
 /// Hands the rows of an item to a sink, those excepted that it has given before.
 pub(super) fn rows_of<S: Sink>(
     context: &Context<'_>,
     plan: &LogicalPlan,
     frame: &Frame<'_>,
     given: Given,
+    pausing: Pausing,
     counter: &mut Counter,
     sink: &mut S,
 ) -> Result<Rows> {
@@ -188,11 +215,24 @@ pub(super) fn rows_of<S: Sink>(
             Flow::Complete => Rows::Complete,
         });
     }
-    let (mut rows, mut tuples) = (0, 0);
+    // Where it is known which tuple comes next, the rows before it do not come again.
+    let follows_path = !given.path.is_empty();
+    let rows_skipped = if follows_path { 0 } else { given.rows };
+    let rows = Cell::new(if follows_path { given.rows } else { 0 });
+    let sink = RefCell::new(sink);
+    let pause = |tuples: u64| {
+        let mut work = counter.work;
+        work += Work { join_tuples: tuples, ..Work::default() };
+        pausing == Pausing::Anywhere
+            && rows.get() >= rows_skipped
+            && (context.expired)(&work)
+            && sink.borrow().can_pause()
+    };
+    let mut walk = TupleWalk::new(given.path, context.evaluator.meter().looks(), &pause);
     let mut end = Flow::More;
-    let broken = context.evaluator.for_each_tuple(&plan.joins, frame, &mut tuples, &mut |frame| {
-        if rows >= given.rows {
-            match sink.take(frame)? {
+    let broken = context.evaluator.for_each_tuple(&plan.joins, frame, &mut walk, &mut |frame| {
+        if rows.get() >= rows_skipped {
+            match sink.borrow_mut().take(frame)? {
                 Flow::More => {}
                 // Whether the item has one more row is known when it comes.
                 Flow::Filled => end = Flow::Filled,
@@ -202,13 +242,18 @@ pub(super) fn rows_of<S: Sink>(
                 }
             }
         }
-        rows += 1;
+        rows.set(rows.get() + 1);
         Ok(ControlFlow::Continue(()))
     })?;
-    counter.work.join_tuples += tuples.saturating_sub(given.tuples);
+    let (path, tuples) = (walk.path, walk.tuples);
+    let (new_tuples, all_tuples) = match follows_path {
+        true => (tuples, given.tuples.saturating_add(tuples)),
+        false => (tuples.saturating_sub(given.tuples), tuples.max(given.tuples)),
+    };
+    counter.work.join_tuples += new_tuples;
     Ok(match (broken, end) {
         (_, Flow::Complete) => Rows::Complete,
-        (ControlFlow::Break(()), _) => Rows::Stopped(Given { rows, tuples: tuples.max(given.tuples) }),
+        (ControlFlow::Break(()), _) => Rows::Stopped(Given { rows: rows.get(), tuples: all_tuples, path }),
         (_, Flow::Filled) => Rows::Filled,
         _ => Rows::Done,
     })

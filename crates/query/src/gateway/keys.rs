@@ -123,14 +123,14 @@ impl<'a> Filter<'a> {
                 _ => Candidates::All,
             },
             Expr::Call(Function::ArrayContains, args) if outcome => match &args[..] {
-                [list, value] | [list, value, Expr::Constant(Value::Bool(false))] => match list {
+                [list, value, rest @ ..] if is_exact(rest) => match list {
                     Expr::Array(elements) => self.one_of(value, elements),
-                    Expr::Constant(Value::Array(elements)) => {
-                        Candidates::any(elements.iter().map(|element| {
+                    _ => match list.as_value() {
+                        Some(Value::Array(elements)) => Candidates::any(elements.iter().map(|element| {
                             self.component(value, Component::of(element)).unwrap_or(Candidates::All)
-                        }))
-                    }
-                    _ => Candidates::All,
+                        })),
+                        _ => Candidates::All,
+                    },
                 },
                 _ => Candidates::All,
             },
@@ -195,6 +195,15 @@ impl<'a> Filter<'a> {
         } else {
             Candidates::All
         }
+    }
+}
+
+/// Returns whether the last arguments of ARRAY_CONTAINS ask for whole values.
+fn is_exact(rest: &[Expr]) -> bool {
+    match rest {
+        [] => true,
+        [partial] => partial.as_value() == Some(&Value::Bool(false)),
+        _ => false,
     }
 }
 

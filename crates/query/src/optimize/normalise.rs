@@ -7,7 +7,6 @@
 //! ```
 
 use armilla_functions::operators::Comparison;
-use armilla_value::Value;
 
 use crate::expr::Expr;
 use crate::logical::LogicalPlan;
@@ -33,7 +32,7 @@ fn split(condition: Expr, flat: &mut Vec<Expr>) {
     match condition {
         // A row stays if the whole is true, and then every part is.
         Expr::And(parts) => parts.into_iter().for_each(|part| split(part, flat)),
-        Expr::Constant(Value::Bool(true)) => {}
+        Expr::Constant(value) if value.as_bool() == Some(true) => {}
         other => flat.push(other),
     }
 }

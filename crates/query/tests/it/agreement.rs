@@ -10,8 +10,8 @@ use armilla_index::IndexingPolicy;
 use armilla_query::bound::{OrderKey, SourceKind};
 use armilla_query::source::{MemoryOptions, MemorySource};
 use armilla_query::{
-    Budget, CompileOptions, CompiledQuery, Datum, Environment, Error, ErrorKind, Evaluator, Frame,
-    NoUserFunctions, Page, PatternCache, Source, Work, execute,
+    Budget, CompileOptions, CompiledQuery, Datum, Environment, Error, ErrorKind, Evaluator, Frame, Look,
+    Meter, NoUserFunctions, Page, PatternCache, Source, Work, execute,
 };
 use armilla_value::{HashVersion, HashedKey, PropertyPath, Value, initial_bounds, json};
 
@@ -101,6 +101,15 @@ fn check(seed: u64) {
         all_pages(&case, &scanned, page_rows).unwrap_or_else(|error| panic!("{error}\n{}", case.description));
     same_in_pages(&case, &format!("scan in pages of {page_rows}"), &paged, &by_scan);
 
+    // A page whose time is over at once goes as far as it must, be it one tuple of one item.
+    let interrupted = all_pages_of(page_rows, |continuation| {
+        let (expired, watch) = (|_: &Work| true, |_| Look::GoOn(2));
+        let budget = Budget { rows_max: page_rows, expired: &expired, watch: &watch, ..Budget::default() };
+        execute(&case.compiled, &indexed, &budget, continuation, None, &environment())
+    })
+    .unwrap_or_else(|error| panic!("{error}\n{}", case.description));
+    same_in_pages(&case, "interrupted at once", &interrupted, &by_index);
+
     // Cut further between the first page and the rest, as a split does.
     if case.compiled.plan.grouping.as_ref().is_none_or(|grouping| !grouping.keys.is_empty()) {
         let cuts = initial_bounds(2 + random.below(6) as u32, HashVersion::V2);
@@ -147,18 +156,28 @@ struct Answer {
 }
 
 fn all_pages(case: &Case, sources: &[&dyn Source], page_rows: usize) -> Result<Answer, Error> {
+    all_pages_of(page_rows, |continuation| page(case, sources, page_rows, continuation))
+}
+
+fn all_pages_of(
+    page_rows: usize,
+    next: impl Fn(Option<&str>) -> Result<Page, Error>,
+) -> Result<Answer, Error> {
     let mut rows = Vec::new();
     let mut continuation: Option<String> = None;
+    let mut pages = 0;
     loop {
-        let page = page(case, sources, page_rows, continuation.as_deref())?;
+        let page = next(continuation.as_deref())?;
         let page_rows_found = parse_rows(&page);
-        assert_eq!(page_rows_found.len(), page.row_count, "{}", case.description);
-        assert!(page.row_count <= page_rows, "{}", case.description);
+        assert_eq!(page_rows_found.len(), page.row_count);
+        assert!(page.row_count <= page_rows);
         rows.extend(page_rows_found);
+        pages += 1;
         match page.continuation {
             None => return Ok(Answer { rows, work: page.work }),
             Some(token) => {
-                assert!(rows.len() < 10_000, "a query without an end\n{}", case.description);
+                assert!(rows.len() < 10_000 && pages < 10_000, "a query without an end");
+                assert_ne!(Some(&token), continuation.as_ref(), "a page without progress");
                 continuation = Some(token);
             }
         }
@@ -240,7 +259,8 @@ fn by_loop(case: &Case, sources: &[&dyn Source]) -> Option<Vec<String>> {
     }
     let patterns = PatternCache::new();
     let environment = environment();
-    let evaluator = Evaluator::new(&environment, &patterns);
+    let meter = Meter::unlimited();
+    let evaluator = Evaluator::new(&environment, &patterns, &meter);
     let mut rows: Vec<(Vec<Datum<'static>>, usize, u64, String)> = Vec::new();
     for (position, source) in sources.iter().enumerate() {
         let mut items = Vec::new();

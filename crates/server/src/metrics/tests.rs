@@ -11,6 +11,7 @@ fn rendered(metrics: &Metrics) -> String {
     metrics.render(
         &StoreStats { commits: 12, flush_us: 1_500_000, ..Default::default() },
         &[],
+        (70, 80),
         Duration::from_secs(3),
     )
 }
@@ -103,7 +104,7 @@ fn the_text_is_well_formed() {
     let metrics = Metrics::new();
     metrics.answered(Front::Sql, &Method::GET, Resource::Account, StatusCode::OK, Duration::ZERO);
     let mut families = std::collections::BTreeSet::new();
-    let text = metrics.render(&StoreStats::default(), &containers(3), Duration::ZERO);
+    let text = metrics.render(&StoreStats::default(), &containers(3), (0, 0), Duration::ZERO);
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             assert!(families.insert(rest.split(' ').next().unwrap().to_string()), "{line}");
@@ -172,7 +173,7 @@ fn containers(open: u32) -> Vec<ContainerFigures> {
 
 #[test]
 fn partitions_that_are_open() {
-    let text = Metrics::new().render(&StoreStats::default(), &containers(1), Duration::ZERO);
+    let text = Metrics::new().render(&StoreStats::default(), &containers(1), (0, 0), Duration::ZERO);
     let labels = r#"database="d\"\\\n",container="c",range="0""#;
     for (name, value) in [
         ("items", "3"),
@@ -206,7 +207,7 @@ fn partitions_that_are_open() {
 fn partitions_up_to_a_bound() {
     let most = u32::try_from(METRICS_PARTITIONS_MAX).unwrap();
     for (open, left_out) in [(most, 0), (most + 1, 1)] {
-        let text = Metrics::new().render(&StoreStats::default(), &containers(open), Duration::ZERO);
+        let text = Metrics::new().render(&StoreStats::default(), &containers(open), (0, 0), Duration::ZERO);
         check(&text, &format!("armilla_partitions_left_out {left_out}"));
         let written = text.lines().filter(|line| line.starts_with("armilla_partition_items{")).count();
         assert_eq!(written, METRICS_PARTITIONS_MAX);

@@ -7,6 +7,7 @@ mod client;
 mod configuration;
 mod feed;
 mod http;
+mod pages;
 mod partitions;
 mod process;
 mod raw_http;

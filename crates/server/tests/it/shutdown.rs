@@ -46,7 +46,7 @@ fn running_requests_finish() {
 
 #[test]
 fn requests_that_never_finish_are_cut() {
-    let mut server = Server::start(&["--memory", "--shutdown-timeout-ms", "200"]);
+    let mut server = Server::start(&["--memory", "--shutdown-timeout-ms", "2000"]);
     let mut stream = server.connect();
     let request = signing::request("POST", "/dbs", "dbs", "", "", "{\"id\":\"never\"}");
     stream.write_all(&request[..request.len() - 1]).unwrap();

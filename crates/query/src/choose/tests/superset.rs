@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use armilla_functions::Datum;
+use armilla_functions::{Datum, Meter};
 use armilla_index::{KeyRange, split_entry, term};
 use armilla_value::{PartitionKey, PropertyPath, Value};
 use proptest::prelude::*;
@@ -15,6 +15,7 @@ use crate::frame::Frame;
 use crate::logical::LogicalPlan;
 use crate::physical::{Access, IndexOnly, IndexRange, IndexSet, PhysicalPlan, TERM_SLOT};
 use crate::source::{Direction, MemoryOptions, MemorySource, Source, SourceItem};
+use crate::tuples::TupleWalk;
 
 const POLICIES: [&str; 3] = [
     EVERYTHING,
@@ -45,7 +46,8 @@ fn entries(source: &dyn Source, range: &KeyRange) -> Vec<(Vec<u8>, u64)> {
 
 fn admits(filter: &Expr, found: &[u8]) -> bool {
     let Some(value) = term::decode(found) else { return true };
-    let evaluator = Evaluator::for_constants();
+    let meter = Meter::unlimited();
+    let evaluator = Evaluator::for_constants(&meter);
     let value = value.map_or(Datum::Undefined, Datum::from_owned);
     evaluator.is_true(filter, &Frame::with(&Frame::empty(), TERM_SLOT, value)).unwrap()
 }
@@ -110,14 +112,15 @@ fn numbers(source: &dyn Source, access: &Access) -> BTreeSet<u64> {
 }
 
 fn has_row(plan: &LogicalPlan, conditions: &[Expr], source: &dyn Source, item: &SourceItem) -> bool {
-    let evaluator = Evaluator::for_constants();
+    let meter = Meter::unlimited();
+    let evaluator = Evaluator::for_constants(&meter);
     let frame = Frame::item(source, item);
     if !evaluator.all_true(conditions, &frame).unwrap() {
         return false;
     }
     let mut rows = 0;
     let _ = evaluator
-        .for_each_tuple(&plan.joins, &frame, &mut 0, &mut |_| {
+        .for_each_tuple(&plan.joins, &frame, &mut TupleWalk::whole(), &mut |_| {
             rows += 1;
             Ok(std::ops::ControlFlow::Continue(()))
         })

@@ -1,0 +1,205 @@
+//! Who computes, and who waits: short queries go first, long ones take turns.
+//!
+//! Nobody knows beforehand how long a query takes. So every one begins as a newcomer, at once, and is short if it is done
+//! in a moment. One that is not becomes long: it goes on if there is a place among the long ones, where as many as there
+//! are cores compute at a time and all have their slice in turn. If there is no place it is stopped, and begun again when
+//! there is one; what it did in its moment is lost, and nothing else.
+//!
+//! So a short query waits for newcomers alone, each of which makes room in a moment; and threads and memory are bounded by
+//! the places, however many queries there are.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use armilla_env::Clock;
+use armilla_query::Stop;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::limits::{
+    FUNCTION_QUERIES_AT_ONCE_MAX, LONG_QUERIES_AT_ONCE_MAX, LONG_QUERY_SLICE, LONG_QUERY_WAIT,
+    QUERIES_AT_ONCE_MAX, SHORT_QUERY_TIME,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The places of queries: of all of an account that compute here, or of all that wait for functions in other processes.
+pub(crate) struct QueryLanes {
+    newcomers: Arc<Semaphore>,
+    newcomers_max: usize,
+    long: Arc<Semaphore>,
+    turnstile: Arc<Turnstile>,
+}
+
+impl QueryLanes {
+    /// Makes the places for a machine with so many cores.
+    pub(crate) fn new(cores: usize) -> QueryLanes {
+        QueryLanes::with_newcomers(cores, QUERIES_AT_ONCE_MAX)
+    }
+
+    /// Makes the places of queries that call user-defined functions. One that does not come back keeps its place until
+    /// it is killed, so these are places of their own, and more of them: such queries wait more than they compute.
+    pub(crate) fn of_functions(cores: usize) -> QueryLanes {
+        QueryLanes::with_newcomers(cores, FUNCTION_QUERIES_AT_ONCE_MAX)
+    }
+
+    fn with_newcomers(cores: usize, newcomers_max: usize) -> QueryLanes {
+        QueryLanes {
+            newcomers: Arc::new(Semaphore::new(newcomers_max)),
+            newcomers_max,
+            long: Arc::new(Semaphore::new(LONG_QUERIES_AT_ONCE_MAX)),
+            turnstile: Arc::new(Turnstile::new(cores.max(1))),
+        }
+    }
+
+    /// Returns how many queries compute.
+    pub(crate) fn computing(&self) -> usize {
+        let newcomers = self.newcomers_max.saturating_sub(self.newcomers.available_permits());
+        newcomers + self.turnstile.state().inside
+    }
+
+    /// Waits for the place of a newcomer.
+    pub(super) async fn newcomer(&self) -> Turn {
+        let permit = self.newcomers.clone().acquire_owned().await.expect("the semaphore is never closed");
+        self.turn(Stage::Newcomer { _permit: permit, began: None })
+    }
+
+    /// Waits for a place among the long ones.
+    pub(super) async fn long(&self) -> Turn {
+        let permit = self.long.clone().acquire_owned().await.expect("the semaphore is never closed");
+        self.turn(Stage::Long { _permit: permit, slice_began: None })
+    }
+
+    fn turn(&self, stage: Stage) -> Turn {
+        let (long, turnstile) = (self.long.clone(), self.turnstile.clone());
+        Turn { stage: RefCell::new(stage), long, turnstile }
+    }
+}
+
+/// The place of one query.
+pub(super) struct Turn {
+    stage: RefCell<Stage>,
+    long: Arc<Semaphore>,
+    turnstile: Arc<Turnstile>,
+}
+
+enum Stage {
+    /// It has computed since then, if it has begun.
+    Newcomer { _permit: OwnedSemaphorePermit, began: Option<Duration> },
+    /// It has computed since then, if it is its turn.
+    Long { _permit: OwnedSemaphorePermit, slice_began: Option<Duration> },
+    /// It was stopped, and is to be begun again as a long one.
+    Postponed,
+}
+
+impl Turn {
+    /// Says whether the query may go on. Waits here while it is the turn of others.
+    pub(super) fn look(&self, clock: &dyn Clock, is_cancelled: &dyn Fn() -> bool) -> Result<(), Stop> {
+        let mut stage = self.stage.borrow_mut();
+        let now = clock.elapsed();
+        match &mut *stage {
+            Stage::Newcomer { began, .. } => {
+                if now.saturating_sub(*began.get_or_insert(now)) < SHORT_QUERY_TIME {
+                    return Ok(());
+                }
+                // Its place is free for the next newcomer from here on.
+                let Ok(permit) = self.long.clone().try_acquire_owned() else {
+                    *stage = Stage::Postponed;
+                    return Err(Stop::Postponed);
+                };
+                *stage = Stage::Long { _permit: permit, slice_began: None };
+            }
+            Stage::Long { slice_began: Some(began), .. } => {
+                if now.saturating_sub(*began) < LONG_QUERY_SLICE || !self.turnstile.is_waited_for() {
+                    return Ok(());
+                }
+                self.turnstile.leave();
+            }
+            Stage::Long { slice_began: None, .. } => {}
+            Stage::Postponed => return Err(Stop::Postponed),
+        }
+        let is_inside = self.turnstile.enter(is_cancelled);
+        if let Stage::Long { slice_began, .. } = &mut *stage {
+            *slice_began = is_inside.then(|| clock.elapsed());
+        }
+        if is_inside { Ok(()) } else { Err(Stop::Cancelled) }
+    }
+
+    /// Returns whether the query was stopped to be begun again.
+    pub(super) fn is_postponed(&self) -> bool {
+        matches!(*self.stage.borrow(), Stage::Postponed)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if matches!(*self.stage.borrow(), Stage::Long { slice_began: Some(_), .. }) {
+            self.turnstile.leave();
+        }
+    }
+}
+
+/// Lets so many threads compute at a time, in the order in which they came.
+struct Turnstile {
+    inside_max: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+    waiting: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    inside: usize,
+    tickets: u64,
+    queue: VecDeque<u64>,
+}
+
+impl Turnstile {
+    fn new(inside_max: usize) -> Turnstile {
+        Turnstile {
+            inside_max,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// The state is whole whenever its lock is free, whoever has failed.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Waits for a turn. Returns false where it was cancelled before.
+    fn enter(&self, is_cancelled: &dyn Fn() -> bool) -> bool {
+        let mut state = self.state();
+        let ticket = state.tickets;
+        state.tickets += 1;
+        state.queue.push_back(ticket);
+        loop {
+            let is_inside = state.inside < self.inside_max && state.queue.front() == Some(&ticket);
+            if is_inside || is_cancelled() {
+                state.queue.retain(|other| *other != ticket);
+                state.inside += usize::from(is_inside);
+                self.waiting.store(state.queue.len(), Ordering::Relaxed);
+                self.changed.notify_all();
+                return is_inside;
+            }
+            self.waiting.store(state.queue.len(), Ordering::Relaxed);
+            // Nobody says that a query was cancelled, so it is looked for now and then.
+            let waited = self.changed.wait_timeout(state, LONG_QUERY_WAIT);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn leave(&self) {
+        self.state().inside -= 1;
+        self.changed.notify_all();
+    }
+}

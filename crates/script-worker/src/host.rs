@@ -1,0 +1,489 @@
+//! The native side of the prelude: one function, `host(operation, ...)`, and what it leaves behind.
+//!
+//! What concerns documents, time and chance is asked of the server. An operation on documents gives false if it was
+//! not accepted, the number of an error code if it was refused, and otherwise its result: true where nobody wants to
+//! see a document, null for one that is not modified.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use armilla_script::limits::{LOG_BYTES_MAX, RESPONSE_BYTES_MAX};
+use armilla_script::wire::{Call, Name, Notice, Order, Reply};
+use armilla_script::{Finished, Role, ScriptError};
+use rquickjs::function::Rest;
+use rquickjs::{Ctx, Exception, Function, IntoJs as _, Result, Value};
+
+use crate::channel::Channel;
+use crate::failure;
+use crate::interpreter::Meter;
+use crate::prelude::Part;
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
+        /// What the prelude asks for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Operation {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Operation {
+            /// All of them, with the names that the prelude has for them. Their numbers are their places.
+            pub(crate) const ALL: &'static [(Operation, &'static str)] = &[$((Operation::$variant, $name),)*];
+        }
+    };
+}
+
+operations! {
+    /// The link by resource ids.
+    SelfLink "SELF_LINK",
+    /// The link by names.
+    AltLink "ALT_LINK",
+    /// (is by rid, name, known etag, is wanted)
+    Read "READ",
+    /// (body, is wanted)
+    Create "CREATE",
+    /// (body, is wanted, etag)
+    Upsert "UPSERT",
+    /// (is by rid, name, body, is wanted, etag)
+    Replace "REPLACE",
+    /// (is by rid, name, etag)
+    Delete "DELETE",
+    /// (text, parameters as JSON, page size, continuation, is wanted)
+    Query "QUERY",
+    /// Why the last operation was refused.
+    Message "MESSAGE",
+    /// Where the page after the last one begins.
+    Continuation "CONTINUATION",
+    /// Whether the last upsert created.
+    IsCreated "IS_CREATED",
+    /// What is stored, in megabytes, as text.
+    CurrentMegabytes "CURRENT_MB",
+    /// What may be stored, likewise.
+    MaxMegabytes "MAX_MB",
+    /// What is stored, as the headers say it.
+    CurrentUsage "CURRENT_USAGE",
+    /// What may be stored, likewise.
+    MaxUsage "MAX_USAGE",
+    /// An id for a document without one.
+    Guid "GUID",
+    /// A number for Math.random.
+    Random "RANDOM",
+    /// Milliseconds since 1970.
+    Now "NOW",
+    /// (text); false if the log is full.
+    Log "LOG",
+    /// (value)
+    SetRequest "SET_REQUEST",
+    /// (value)
+    SetResponse "SET_RESPONSE",
+    /// The name of the write that a trigger goes with.
+    WriteName "OPERATION_TYPE",
+    /// Whether the log is kept.
+    KeepsLog "KEEPS_LOG",
+    /// The body of the request, as JSON text.
+    RequestText "REQUEST_TEXT",
+    /// The body of the response so far, as JSON text.
+    ResponseText "RESPONSE_TEXT",
+    /// The part of the prelude for console.log.
+    LoadConsole "LOAD_CONSOLE",
+    /// The part of the prelude for the integrated query.
+    LoadQuery "LOAD_QUERY",
+}
+
+/// What the native function works on.
+#[derive(Clone)]
+pub(crate) struct Host {
+    channel: Channel,
+    given: Arc<Given>,
+    state: Arc<Mutex<State>>,
+}
+
+/// What a script is given beside its collection.
+pub(crate) struct Given {
+    operation: Option<&'static str>,
+    request: Option<String>,
+    response: Option<String>,
+    keeps_log: bool,
+    self_link: String,
+    alt_link: String,
+    /// Before a write: what is to be written, if the script does not change it.
+    written: Option<String>,
+}
+
+impl Given {
+    pub(crate) fn new(role: &Role<'_>, keeps_log: bool, self_link: &str, alt_link: &str) -> Given {
+        let (operation, request, response) = match *role {
+            Role::Procedure { arguments } => (None, std::str::from_utf8(arguments).ok(), None),
+            Role::PreTrigger { operation, body } => (Some(operation.name()), body, None),
+            Role::PostTrigger { operation, request_body, response_body } => {
+                (Some(operation.name()), request_body, response_body)
+            }
+        };
+        let written = match *role {
+            Role::PreTrigger { body, .. } => body.map(str::to_owned),
+            Role::Procedure { .. } | Role::PostTrigger { .. } => None,
+        };
+        let request = request.filter(|text| !text.trim().is_empty()).map(str::to_owned);
+        let (self_link, alt_link) = (self_link.to_owned(), alt_link.to_owned());
+        Given {
+            operation,
+            request,
+            response: response.map(str::to_owned),
+            keeps_log,
+            self_link,
+            alt_link,
+            written,
+        }
+    }
+}
+
+/// Where the native function finds what it works on, as long as there is something.
+#[derive(Clone, Default)]
+pub(crate) struct Place(Arc<Mutex<Option<Host>>>);
+
+impl Place {
+    /// Puts a host there, or takes it away.
+    pub(crate) fn set(&self, host: Option<Host>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = host;
+    }
+
+    fn get(&self) -> Option<Host> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    meter: Option<Arc<Meter>>,
+    message: String,
+    continuation: Option<String>,
+    is_created: bool,
+    log_bytes: usize,
+    finished: Finished,
+    is_response_too_long: bool,
+    /// Numbers for `Math.random` that came and were not used yet, the next one last.
+    randoms: Vec<f64>,
+    /// How much is stored, and how much may be, once it was asked for.
+    usage: Option<(u64, u64)>,
+}
+
+impl Host {
+    /// Begins with nothing but a collection and, before a write, what is to be written.
+    pub(crate) fn new(channel: Channel, given: Given) -> Host {
+        let finished = Finished { request_body: given.written.clone(), response_body: None };
+        let state = State { finished, ..State::default() };
+        Host { channel, given: Arc::new(given), state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Says which meter is to be stopped when the server says so.
+    pub(crate) fn use_meter(&self, meter: &Arc<Meter>) {
+        self.state().meter = Some(meter.clone());
+    }
+
+    /// Takes the bodies.
+    pub(crate) fn take_finished(&self) -> Finished {
+        std::mem::take(&mut self.state().finished)
+    }
+
+    /// Says that the response was too long, if it was, and otherwise what else went wrong.
+    pub(crate) fn too_long_or(&self, other: ScriptError) -> ScriptError {
+        if self.state().is_response_too_long { ScriptError::ResponseTooLong } else { other }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the server, and makes something of its reply.
+    fn ask<'js, R>(
+        &self,
+        ctx: &Ctx<'js>,
+        call: Call<'_>,
+        take: impl FnOnce(Reply<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let over = || Exception::throw_message(ctx, OVER);
+        if self.state().meter.as_ref().is_none_or(|meter| meter.is_stopped()) {
+            return Err(over());
+        }
+        let reply = self.channel.call(call, |order| match order {
+            Order::Reply(reply) => Some(take(reply)),
+            _ => None,
+        });
+        match reply {
+            Ok(Some(taken)) => taken,
+            // The order to stop, or the end of the pipe. A script may catch this, but comes nowhere any more.
+            Ok(None) | Err(_) => {
+                if let Some(meter) = &self.state().meter {
+                    meter.stop();
+                }
+                Err(over())
+            }
+        }
+    }
+
+    /// Does an operation on documents, and shows what it gave.
+    fn operate<'js>(&self, ctx: &Ctx<'js>, call: Call<'_>) -> Result<Value<'js>> {
+        self.ask(ctx, call, |reply| match reply {
+            Reply::Closing => false.into_js(ctx),
+            Reply::Refused { code, message } => {
+                self.state().message = message.to_owned();
+                code.into_js(ctx)
+            }
+            Reply::Done => true.into_js(ctx),
+            Reply::NotModified => Ok(Value::new_null(ctx.clone())),
+            Reply::Text(document) => ctx.json_parse(document),
+            Reply::Upserted { document, is_created } => {
+                self.state().is_created = is_created;
+                document_or_true(ctx, document)
+            }
+            Reply::Page { documents, continuation } => {
+                self.state().continuation = continuation.map(str::to_owned);
+                document_or_true(ctx, documents)
+            }
+            Reply::Numbers(_) | Reply::Usage { .. } => Err(Exception::throw_message(ctx, OVER)),
+        })
+    }
+
+    fn random(&self, ctx: &Ctx<'_>) -> Result<f64> {
+        let next = self.state().randoms.pop();
+        if let Some(number) = next {
+            return Ok(number);
+        }
+        let mut numbers = self.numbers(ctx, Call::Randoms)?;
+        numbers.reverse();
+        let first = numbers.pop();
+        self.state().randoms = numbers;
+        first.ok_or_else(|| Exception::throw_message(ctx, OVER))
+    }
+
+    fn now_ms(&self, ctx: &Ctx<'_>) -> Result<f64> {
+        let now = self.numbers(ctx, Call::Now)?.pop();
+        now.ok_or_else(|| Exception::throw_message(ctx, OVER))
+    }
+
+    fn numbers(&self, ctx: &Ctx<'_>, call: Call<'_>) -> Result<Vec<f64>> {
+        self.ask(ctx, call, |reply| match reply {
+            Reply::Numbers(numbers) => Ok(numbers),
+            _ => Err(Exception::throw_message(ctx, OVER)),
+        })
+    }
+
+    /// Returns how much is stored, and how much may be. It is asked for once: an execution sees one moment.
+    fn usage(&self, ctx: &Ctx<'_>) -> Result<(u64, u64)> {
+        let known = self.state().usage;
+        if let Some(usage) = known {
+            return Ok(usage);
+        }
+        let usage = self.ask(ctx, Call::Usage, |reply| match reply {
+            Reply::Usage { current_bytes, max_bytes } => Ok((current_bytes, max_bytes)),
+            _ => Err(Exception::throw_message(ctx, OVER)),
+        })?;
+        self.state().usage = Some(usage);
+        Ok(usage)
+    }
+
+    fn call<'js>(&self, ctx: &Ctx<'js>, operation: u32, given: &Arguments<'_, 'js>) -> Result<Value<'js>> {
+        let known = Operation::ALL.get(operation as usize);
+        let Some((operation, _)) = known else {
+            return Err(Exception::throw_message(ctx, "there is no such operation"));
+        };
+        match operation {
+            Operation::SelfLink => self.given.self_link.as_str().into_js(ctx),
+            Operation::AltLink => self.given.alt_link.as_str().into_js(ctx),
+            Operation::Read => {
+                let (name, known, is_wanted) = (given.name(0)?, given.text(2)?, given.is_true(3));
+                self.operate(ctx, Call::Read { name: name.as_name(), known: known.as_deref(), is_wanted })
+            }
+            Operation::Create => {
+                let (body, is_wanted) = (given.body(0)?, given.is_true(1));
+                self.operate(ctx, Call::Create { body: &body, is_wanted })
+            }
+            Operation::Upsert => {
+                let (body, is_wanted, etag) = (given.body(0)?, given.is_true(1), given.text(2)?);
+                self.operate(ctx, Call::Upsert { body: &body, is_wanted, etag: etag.as_deref() })
+            }
+            Operation::Replace => {
+                let (name, body, is_wanted) = (given.name(0)?, given.body(2)?, given.is_true(3));
+                let (name, etag) = (name.as_name(), given.text(4)?);
+                self.operate(ctx, Call::Replace { name, body: &body, is_wanted, etag: etag.as_deref() })
+            }
+            Operation::Delete => {
+                let (name, etag) = (given.name(0)?, given.text(2)?);
+                self.operate(ctx, Call::Delete { name: name.as_name(), etag: etag.as_deref() })
+            }
+            Operation::Query => {
+                let (text, parameters, continuation) = (given.text(0)?, given.text(1)?, given.text(3)?);
+                let call = Call::Query {
+                    text: text.as_deref(),
+                    parameters: parameters.as_deref(),
+                    page_size: given.value(2).and_then(Value::as_number).map(|size| size as u64),
+                    continuation: continuation.as_deref(),
+                    is_wanted: given.is_true(4),
+                };
+                self.operate(ctx, call)
+            }
+            Operation::Message => std::mem::take(&mut self.state().message).into_js(ctx),
+            Operation::Continuation => match self.state().continuation.take() {
+                Some(continuation) => continuation.into_js(ctx),
+                None => Ok(Value::new_undefined(ctx.clone())),
+            },
+            Operation::IsCreated => self.state().is_created.into_js(ctx),
+            Operation::CurrentMegabytes => megabytes(self.usage(ctx)?.0).into_js(ctx),
+            Operation::MaxMegabytes => megabytes(self.usage(ctx)?.1).into_js(ctx),
+            Operation::CurrentUsage => usage_text(self.usage(ctx)?.0).into_js(ctx),
+            Operation::MaxUsage => usage_text(self.usage(ctx)?.1).into_js(ctx),
+            Operation::Guid => self.ask(ctx, Call::Guid, |reply| match reply {
+                Reply::Text(text) => text.into_js(ctx),
+                _ => Err(Exception::throw_message(ctx, OVER)),
+            }),
+            Operation::Random => self.random(ctx)?.into_js(ctx),
+            Operation::Now => self.now_ms(ctx)?.into_js(ctx),
+            Operation::Log => self.log(&given.lossy_text(0)).into_js(ctx),
+            Operation::SetRequest => {
+                let body = match given.value(0).and_then(Value::as_string) {
+                    Some(text) => Some(text.to_string()?),
+                    None => given.json(0)?,
+                };
+                self.state().finished.request_body = body;
+                true.into_js(ctx)
+            }
+            Operation::SetResponse => {
+                let body = given.json(0)?;
+                if body.as_ref().is_some_and(|body| body.len() > RESPONSE_BYTES_MAX) {
+                    self.state().is_response_too_long = true;
+                    return Err(Exception::throw_range(ctx, "the response is too long"));
+                }
+                self.state().finished.response_body = body;
+                true.into_js(ctx)
+            }
+            Operation::WriteName => text(ctx, self.given.operation),
+            Operation::KeepsLog => self.given.keeps_log.into_js(ctx),
+            Operation::RequestText => text(ctx, self.given.request.as_deref()),
+            Operation::ResponseText => text(ctx, self.given.response.as_deref()),
+            Operation::LoadConsole => Part::Console.load(ctx),
+            Operation::LoadQuery => Part::Query.load(ctx),
+        }
+    }
+
+    /// Adds a line to the log; false if it does not fit any more.
+    fn log(&self, text: &str) -> bool {
+        let mut state = self.state();
+        let separator_bytes = usize::from(state.log_bytes > 0);
+        if state.log_bytes + separator_bytes + text.len() > LOG_BYTES_MAX {
+            return false;
+        }
+        state.log_bytes += separator_bytes + text.len();
+        // The server keeps it, so that it is there whatever becomes of this process.
+        self.channel.send(&Notice::Log(text)).is_ok()
+    }
+}
+
+/// Makes the native function.
+pub(crate) fn native<'js>(ctx: &Ctx<'js>, place: &Place) -> Result<Function<'js>> {
+    let place = place.clone();
+    let call = move |ctx: Ctx<'js>, operation: u32, given: Rest<Value<'js>>| match place.get() {
+        Some(host) => host.call(&ctx, operation, &Arguments { ctx: &ctx, values: &given }),
+        None => Err(Exception::throw_message(&ctx, OVER)),
+    };
+    Function::new(ctx.clone(), call)
+}
+
+/// What is said to whoever asks when there is nothing to ask any more.
+const OVER: &str = "the execution is over";
+
+/// Makes a text that may be missing, which is undefined then.
+fn text<'js>(ctx: &Ctx<'js>, text: Option<&str>) -> Result<Value<'js>> {
+    match text {
+        Some(text) => text.into_js(ctx),
+        None => Ok(Value::new_undefined(ctx.clone())),
+    }
+}
+
+fn document_or_true<'js>(ctx: &Ctx<'js>, document: Option<&str>) -> Result<Value<'js>> {
+    match document {
+        Some(document) => ctx.json_parse(document),
+        None => true.into_js(ctx),
+    }
+}
+
+/// The arguments after the operation.
+struct Arguments<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    values: &'a [Value<'js>],
+}
+
+/// A document's name, and of which kind it is.
+struct Named {
+    is_rid: bool,
+    text: String,
+}
+
+impl Named {
+    fn as_name(&self) -> Name<'_> {
+        Name { is_rid: self.is_rid, text: &self.text }
+    }
+}
+
+impl<'js> Arguments<'_, 'js> {
+    fn value(&self, index: usize) -> Option<&Value<'js>> {
+        self.values.get(index)
+    }
+
+    fn is_true(&self, index: usize) -> bool {
+        self.value(index).and_then(Value::as_bool) == Some(true)
+    }
+
+    fn text(&self, index: usize) -> Result<Option<String>> {
+        match self.value(index).and_then(Value::as_string) {
+            Some(text) => match text.to_string() {
+                Ok(text) => Ok(Some(text)),
+                // Half a surrogate pair: a text that no document, etag or query can have.
+                Err(rquickjs::Error::Utf8(_)) => {
+                    Err(Exception::throw_type(self.ctx, "the text is not valid Unicode"))
+                }
+                Err(error) => Err(error),
+            },
+            None => Ok(None),
+        }
+    }
+
+    /// Returns a text in a form that can always be shown.
+    fn lossy_text(&self, index: usize) -> String {
+        match self.value(index).and_then(Value::as_string) {
+            Some(text) => failure::lossy_text(self.ctx, text),
+            None => String::new(),
+        }
+    }
+
+    fn name(&self, index: usize) -> Result<Named> {
+        let text = self.text(index + 1)?.unwrap_or_default();
+        Ok(Named { is_rid: self.is_true(index), text })
+    }
+
+    /// Returns the JSON text of a value, if it has one.
+    fn json(&self, index: usize) -> Result<Option<String>> {
+        let Some(value) = self.value(index) else { return Ok(None) };
+        match self.ctx.json_stringify(value.clone())? {
+            Some(text) => Ok(Some(text.to_string()?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the body of a document, which is given as an object or as JSON text.
+    fn body(&self, index: usize) -> Result<String> {
+        if let Some(text) = self.text(index)? {
+            return Ok(text);
+        }
+        let text = self.json(index)?;
+        text.ok_or_else(|| Exception::throw_type(self.ctx, "the document has no JSON form"))
+    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    (bytes as f64 / (1024.0 * 1024.0)).to_string()
+}
+
+/// Writes a size as the headers about quota do, in kilobytes.
+fn usage_text(bytes: u64) -> String {
+    let kilobytes = bytes.div_ceil(1024);
+    format!("documentsSize={kilobytes};collectionSize={kilobytes};")
+}

@@ -1,0 +1,112 @@
+//! The table of all cases. Each topic is a file.
+
+mod access;
+mod answers;
+mod bodies;
+mod connections;
+mod ending;
+mod framing;
+mod pages;
+mod queries;
+mod scripts;
+
+use armilla_hostile::case::Case;
+
+/// Every case, by topic.
+pub(crate) const CASES: &[Case] = &[
+    Case::new("access", "false-signatures-are-refused", |stage| {
+        Box::pin(access::false_signatures_are_refused(stage))
+    }),
+    Case::new("access", "the-read-only-key-only-reads", |stage| {
+        Box::pin(access::the_read_only_key_only_reads(stage))
+    }),
+    Case::new("access", "the-read-only-key-makes-no-tokens", |stage| {
+        Box::pin(access::the_read_only_key_makes_no_tokens(stage))
+    }),
+    Case::new("access", "a-token-of-an-item-opens-one-item", |stage| {
+        Box::pin(access::a_token_of_an_item_opens_one_item(stage))
+    }),
+    Case::new("access", "a-token-tells-nothing-of-the-rest", |stage| {
+        Box::pin(access::a_token_tells_nothing_of_the_rest(stage))
+    }),
+    Case::new("access", "bent-tokens-are-refused", |stage| Box::pin(access::bent_tokens_are_refused(stage))),
+    Case::new("access", "tokens-end-with-their-container", |stage| {
+        Box::pin(access::tokens_end_with_their_container(stage))
+    }),
+    Case::new("access", "odd-paths-open-nothing", |stage| Box::pin(access::odd_paths_open_nothing(stage))),
+    Case::new("access", "batches-reach-no-further-than-their-parts", |stage| {
+        Box::pin(access::batches_reach_no_further_than_their_parts(stage))
+    }),
+    Case::new("access", "table-signatures-reach-no-further", |stage| {
+        Box::pin(access::table_signatures_reach_no_further(stage))
+    }),
+    Case::new("framing", "garbage-is-refused", |stage| Box::pin(framing::garbage_is_refused(stage))),
+    Case {
+        arguments: &["--header-timeout-ms", "2000"],
+        ..Case::new("framing", "slow-headers-hold-up-nobody", |stage| {
+            Box::pin(framing::slow_headers_hold_up_nobody(stage))
+        })
+    },
+    Case::new("framing", "unread-answers-are-bounded", |stage| {
+        Box::pin(framing::unread_answers_of_http2_hold_up_nobody(stage))
+    }),
+    Case {
+        arguments: &["--script-seconds", "1"],
+        ..Case::new("scripts", "generated-scripts-end-in-their-process", |stage| {
+            Box::pin(scripts::generated_scripts(stage))
+        })
+    },
+    Case::new("scripts", "endless-scripts-hold-up-nobody", |stage| {
+        Box::pin(scripts::endless_scripts_hold_up_nobody(stage))
+    }),
+    Case::new("scripts", "endless-scripts-do-not-outlive-the-server", |stage| {
+        Box::pin(scripts::endless_scripts_do_not_outlive_the_server(stage))
+    }),
+    Case::new("answers", "unread-streams-are-bounded", |stage| {
+        Box::pin(answers::unread_streams_are_bounded(stage))
+    }),
+    Case {
+        arguments: &["--body-timeout-ms", "2000"],
+        ..Case::new("answers", "connections-that-take-no-answers-are-closed", |stage| {
+            Box::pin(answers::connections_that_take_no_answers_are_closed(stage))
+        })
+    },
+    Case::new("bodies", "slow-bodies-block-nobody", |stage| {
+        Box::pin(bodies::slow_bodies_block_nobody(stage))
+    }),
+    Case {
+        arguments: &["--body-timeout-ms", "2000"],
+        ..Case::new("bodies", "dripping-bodies-are-given-up", |stage| {
+            Box::pin(bodies::dripping_bodies_are_given_up(stage))
+        })
+    },
+    Case::new("bodies", "bodies-without-an-end-give-way", |stage| {
+        Box::pin(bodies::bodies_without_an_end_give_way(stage))
+    }),
+    Case::new("bodies", "pieces-of-one-byte-cost-no-more", |stage| {
+        Box::pin(bodies::pieces_of_one_byte_cost_no_more(stage))
+    }),
+    Case::new("connections", "idle-connections-give-way", |stage| {
+        Box::pin(connections::idle_connections_give_way(stage))
+    }),
+    Case::new("connections", "memory-goes-back-after-a-burst", |stage| {
+        Box::pin(connections::memory_goes_back_after_a_burst(stage))
+    }),
+    Case::new("ending", "sigterm-ends-in-time", |stage| Box::pin(ending::sigterm_ends_in_time(stage))),
+    Case::new("ending", "a-second-sigterm-ends-at-once", |stage| {
+        Box::pin(ending::a_second_sigterm_ends_at_once(stage))
+    }),
+    Case::new("pages", "other-pages-change-nothing", |stage| {
+        Box::pin(pages::other_pages_change_nothing(stage))
+    }),
+    Case::new("pages", "other-names-get-nothing", |stage| Box::pin(pages::other_names_get_nothing(stage))),
+    Case::new("queries", "joins-without-an-end-hold-up-nobody", |stage| {
+        Box::pin(queries::joins_without_an_end_hold_up_nobody(stage))
+    }),
+    Case::new("queries", "texts-made-by-queries-are-bounded", |stage| {
+        Box::pin(queries::texts_made_by_queries_are_bounded(stage))
+    }),
+    Case::new("queries", "patterns-take-no-longer-than-their-text", |stage| {
+        Box::pin(queries::patterns_take_no_longer_than_their_text(stage))
+    }),
+];

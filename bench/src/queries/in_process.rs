@@ -57,7 +57,7 @@ fn read_all(
     let mut charge = RequestUnits::ZERO;
     loop {
         let page = runtime.block_on(engine.query_items(&caller, container, request.clone()))?;
-        answer.rows += page.row_count;
+        answer.rows += page.row_count();
         if case.is_number {
             answer.number = std::str::from_utf8(&page.rows)?.parse().ok().or(answer.number);
         }

@@ -4,16 +4,23 @@
 
 use std::time::Duration;
 
+use armilla_engine as engine;
 use armilla_engine::{Error, ErrorKind};
 use http::StatusCode;
 
 use crate::failure::{Detail, Failure, Origin};
 use crate::queries;
+use crate::query_errors;
 use crate::status::{Status, sub_status};
 
 /// What clients of a partition that has used its share are told. Some look for the beginning of it.
 const REQUEST_RATE_TOO_LARGE: &str = "Request rate is large. More Request Units may be needed, so no changes were made. \
      Please retry this request later.";
+
+/// What clients are told that did not say whether a query may be about several partitions.
+const CROSS_PARTITION_DISABLED: &str = "Cross partition query is required but disabled. Please set \
+     x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or revise your query to \
+     avoid this exception.";
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -22,9 +29,22 @@ impl From<Error> for Failure {
             tracing::error!(kind = ?error.kind, "{}", error.message);
         }
         let failure = match error.kind {
-            // The engine knows the list of errors that clients read.
-            ErrorKind::BadQuery => Failure::new(status, format!("Message: {}", error.message)),
-            ErrorKind::QueryNeedsPlan => queries::needs_plan(status, error.message),
+            ErrorKind::BadQuery => {
+                let list = match error.detail.as_deref() {
+                    Some(engine::Detail::QueryErrors { text, errors }) => {
+                        query_errors::error_list(text, errors)
+                    }
+                    _ => query_errors::refusal_list(&error.message),
+                };
+                Failure::new(status, format!("Message: {list}"))
+            }
+            ErrorKind::QueryNeedsPlan => match error.detail.as_deref() {
+                Some(engine::Detail::Plan(plan)) => queries::needs_plan(status, plan),
+                _ => Failure::new(status, error.message),
+            },
+            ErrorKind::CrossPartition => {
+                Failure { origin: Origin::Engine, ..Failure::new(status, CROSS_PARTITION_DISABLED) }
+            }
             ErrorKind::Throttled => {
                 let message = format!("{REQUEST_RATE_TOO_LARGE} ({})", error.message);
                 Failure {
@@ -66,7 +86,9 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::PartitionKeyMismatch => Status::BAD_REQUEST.sub(sub_status::PARTITION_KEY_MISMATCH),
         ErrorKind::ContainerReplaced => Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
         // Published: a position outside of the retention window is status code 400.
-        ErrorKind::Invalid | ErrorKind::BadQuery | ErrorKind::FeedExpired => Status::BAD_REQUEST,
+        ErrorKind::Invalid | ErrorKind::BadQuery | ErrorKind::CrossPartition | ErrorKind::FeedExpired => {
+            Status::BAD_REQUEST
+        }
         ErrorKind::FailedDependency => Status::FAILED_DEPENDENCY,
         ErrorKind::Conflict => Status::retry_with(),
         ErrorKind::ScriptInvalid => Status::BAD_REQUEST.sub(sub_status::SCRIPT_COMPILE_ERROR),
@@ -105,7 +127,8 @@ fn sentence(fragment: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use armilla_engine::{Error, ErrorKind, Position, RequestUnits, ResourceKind};
+    use armilla_engine as engine;
+    use armilla_engine::{Error, ErrorKind, Position, QueryError, RequestUnits, ResourceKind};
 
     use super::sentence;
     use crate::failure::{Detail, Failure, Origin};
@@ -125,6 +148,7 @@ mod tests {
             (ErrorKind::ContainerReplaced, 400, 1024, "BadRequest"),
             (ErrorKind::Invalid, 400, 0, "BadRequest"),
             (ErrorKind::BadQuery, 400, 0, "BadRequest"),
+            (ErrorKind::CrossPartition, 400, 0, "BadRequest"),
             (ErrorKind::FeedExpired, 400, 0, "BadRequest"),
             (ErrorKind::FailedDependency, 424, 0, "FailedDependency"),
             (ErrorKind::Conflict, 449, 0, "RetryWith"),
@@ -199,10 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_query_errors_are_kept_as_they_are() {
+    fn what_is_wrong_with_a_query_is_listed() {
+        let errors = vec![QueryError { code: Some("SC1001"), message: "no".to_owned(), span: None }];
+        let detail = Some(Box::new(engine::Detail::QueryErrors { text: String::new(), errors }));
+        let failure = Failure::from(Error { detail, ..Error::new(ErrorKind::BadQuery, "no") });
         let list = r#"{"errors":[{"severity":"Error","code":"SC1001","message":"no"}]}"#;
-        let failure = Failure::from(Error::new(ErrorKind::BadQuery, list));
         assert_eq!((&*failure.message, failure.origin), (&*format!("Message: {list}"), Origin::Gateway));
+        let failure = Failure::from(Error::new(ErrorKind::BadQuery, "no"));
+        assert_eq!(&*failure.message, r#"Message: {"Errors":["no"]}"#);
     }
 
     #[test]

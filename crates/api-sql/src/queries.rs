@@ -8,19 +8,22 @@
 
 use std::sync::Arc;
 
+use armilla_engine::gateway::{Features, GatewayPlan, QueryInfo};
 use armilla_engine::{
     Answer, ContainerHandle, Error, ErrorKind, Feed, ListScope, QueryPage, QueryRequest, RequestUnits,
     ResourceKind,
 };
-use armilla_value::{Value, json};
+use armilla_value::Value;
 use http::{HeaderValue, StatusCode};
 
 use crate::failure::{Detail, Failure, Origin};
 use crate::headers::{IndexMetricsForm, names};
+use crate::index_utilization;
 use crate::items::list_scope;
 use crate::options::CrossPartitionQueries;
 use crate::query_body::{self, QueryBody};
 use crate::query_metrics;
+use crate::query_plan;
 use crate::request::Request;
 use crate::resource_text::{begin_feed, document, end_feed, feed_name, page_headers};
 use crate::response::Reply;
@@ -57,10 +60,12 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
         reply.set_text(&names::QUERY_METRICS, query_metrics::execution(&page.metrics));
     }
     if let Some(form) = index_metrics {
-        let json = match form {
-            IndexMetricsForm::First => page.utilization_v1(),
-            IndexMetricsForm::Second => page.utilization_v2(),
-        };
+        // Nothing is told of a page that looked at no item.
+        let has_items = page.metrics.retrieved_count > 0 || page.row_count() > 0;
+        let json = has_items.then(|| match form {
+            IndexMetricsForm::First => index_utilization::first(&page.plans),
+            IndexMetricsForm::Second => index_utilization::second(&page.plans),
+        });
         let text = json.as_deref().and_then(|json| query_metrics::index_utilization(form, json));
         if let Some(text) = text {
             reply.set_text(&names::INDEX_UTILIZATION, text);
@@ -73,12 +78,13 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
 pub(crate) fn plan(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Failure> {
     let features = request.headers.supported_query_features()?;
     let QueryBody { text, parameters, .. } = query_body::parse(&request.body)?;
+    let features = Features::parse(features);
     let plan = request.engine.query_plan(&request.caller, container, &text, &parameters, features);
     let plan = plan.map_err(|error| match error.kind {
         ErrorKind::BadQuery | ErrorKind::Invalid => no_plan(error.into()),
         _ => error.into(),
     })?;
-    Ok(Reply::json(StatusCode::OK, plan, RequestUnits::ZERO))
+    Ok(Reply::json(StatusCode::OK, query_plan::to_json(&plan), RequestUnits::ZERO))
 }
 
 /// Returns a page of a query of resources, and the resource id of what they lie in. `list` returns a page of them all.
@@ -110,20 +116,18 @@ pub(crate) async fn documents(
 }
 
 /// Returns the refusal of a query whose results the client has to merge, with the plan by which it does so.
-pub(crate) fn needs_plan(status: Status, plan: String) -> Failure {
-    let message = if has_bare_aggregates(&plan) { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE };
-    Failure { detail: Some(Detail::AdditionalErrorInfo(plan.into())), ..Failure::new(status, message) }
+pub(crate) fn needs_plan(status: Status, plan: &GatewayPlan) -> Failure {
+    let message = if has_bare_aggregates(&plan.query_info) { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE };
+    let detail = Some(Detail::AdditionalErrorInfo(query_plan::to_json(plan).into()));
+    Failure { detail, ..Failure::new(status, message) }
 }
 
 /// Says whether a plan is that of aggregates without VALUE and without groups, which older clients cannot merge.
-fn has_bare_aggregates(plan: &str) -> bool {
-    let Ok(plan) = json::parse(plan.as_bytes()) else { return false };
-    let Some(info) = plan.get("queryInfo") else { return false };
-    let is_value = info.get("hasSelectValue").and_then(Value::as_bool) == Some(true);
-    let list_is_empty = |name| info.get(name).and_then(Value::as_array).is_none_or(<[Value]>::is_empty);
-    let aliases = info.get("groupByAliasToAggregateType").and_then(Value::as_object);
-    let aggregates_by_name = aliases.is_some_and(|aliases| aliases.iter().any(|(_, kind)| !kind.is_null()));
-    !is_value && list_is_empty("groupByExpressions") && (aggregates_by_name || !list_is_empty("aggregates"))
+pub(crate) fn has_bare_aggregates(info: &QueryInfo) -> bool {
+    let aggregates_by_name = info.group_by_alias_to_aggregate.iter().any(|(_, kind)| kind.is_some());
+    !info.has_select_value
+        && info.group_by_expressions.is_empty()
+        && (aggregates_by_name || !info.aggregates.is_empty())
 }
 
 /// Returns the query in the body, of all partitions, for the page that the headers ask for.
@@ -131,9 +135,6 @@ fn query_request(request: &Request<'_>) -> Result<QueryRequest, Failure> {
     let headers = request.headers;
     let QueryBody { text, parameters, resume_filter } = query_body::parse(&request.body)?;
     Ok(QueryRequest {
-        text,
-        parameters,
-        scope: ListScope::All,
         cross_partition: headers.flag(&names::ENABLE_CROSS_PARTITION_QUERY)?,
         merge: match request.cross_partition_queries {
             CrossPartitionQueries::Merge => true,
@@ -142,6 +143,7 @@ fn query_request(request: &Request<'_>) -> Result<QueryRequest, Failure> {
         rows_max: headers.page_rows_max()?,
         continuation: headers.continuation()?.map(str::to_owned),
         resume_filter,
+        ..QueryRequest::with_parameters(text, parameters)
     })
 }
 
@@ -149,9 +151,9 @@ fn page_reply(page: &QueryPage, feed_name: &str, parent_rid: &str) -> Reply {
     let mut text = Vec::with_capacity(page.rows.len() + 128);
     begin_feed(&mut text, parent_rid, feed_name);
     text.extend_from_slice(&page.rows);
-    end_feed(&mut text, page.row_count);
+    end_feed(&mut text, page.row_count());
     let mut reply = Reply::json(StatusCode::OK, text, page.charge);
-    page_headers(&mut reply, page.row_count, page.continuation.as_deref());
+    page_headers(&mut reply, page.row_count(), page.continuation.as_deref());
     reply
 }
 
@@ -169,31 +171,4 @@ fn execution_info(page: &QueryPage) -> HeaderValue {
 fn no_plan(failure: Failure) -> Failure {
     let message = format!("Gateway Failed to Retrieve Query Plan: {}", failure.shaped_message());
     Failure { message: message.into(), origin: Origin::Gateway, ..failure }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_bare_aggregates;
-
-    #[test]
-    fn bare_aggregates_are_told_by_the_plan() {
-        for (info, expected) in [
-            (
-                r#"{"aggregates":[],"groupByAliasToAggregateType":{"$1":"Count"},"hasSelectValue":false}"#,
-                true,
-            ),
-            (r#"{"aggregates":["Count"],"hasSelectValue":false}"#, true),
-            (r#"{"aggregates":["Count"],"hasSelectValue":true}"#, false),
-            (r#"{"aggregates":[],"groupByAliasToAggregateType":{"a":null},"hasSelectValue":false}"#, false),
-            (
-                r#"{"groupByExpressions":["c.a"],"groupByAliasToAggregateType":{"n":"Count"},"hasSelectValue":false}"#,
-                false,
-            ),
-            (r#"{"orderBy":["Ascending"],"hasSelectValue":false}"#, false),
-            ("null", false),
-        ] {
-            assert_eq!(has_bare_aggregates(&format!(r#"{{"queryInfo":{info}}}"#)), expected, "{info}");
-        }
-        assert!(!has_bare_aggregates("{"));
-    }
 }

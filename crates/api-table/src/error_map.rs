@@ -34,7 +34,7 @@ pub(crate) fn shape(error: &Error, flavour: Flavour) -> Shape {
             "The entity is larger than the maximum size permitted.",
         ),
         ErrorKind::PartitionKeyMismatch | ErrorKind::Invalid | ErrorKind::FeedExpired => invalid(),
-        ErrorKind::BadQuery | ErrorKind::QueryNeedsPlan => invalid(),
+        ErrorKind::BadQuery | ErrorKind::QueryNeedsPlan | ErrorKind::CrossPartition => invalid(),
         ErrorKind::ScriptInvalid
         | ErrorKind::ScriptFailed(_)
         | ErrorKind::ScriptTimeout

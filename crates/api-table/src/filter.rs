@@ -29,7 +29,7 @@ use std::fmt;
 use crate::edm::EdmValue;
 
 pub(crate) use evaluate::Fields;
-pub(crate) use lower::Lowered;
+pub(crate) use lower::{Lowered, property};
 
 #[cfg(test)]
 mod engine_tests;

@@ -8,9 +8,13 @@
 //! all there is.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
-use armilla_engine::{Error, IdRange, Item, ItemName, ListScope, PageRequest, QueryRequest, RequestUnits};
+use armilla_engine::plans::{BoundQuery, OrderKey};
+use armilla_engine::{
+    Error, IdRange, Item, ItemName, ListScope, PageRequest, Query, QueryRequest, RequestUnits,
+};
 use armilla_value::json;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,13 +23,13 @@ use http::{HeaderValue, StatusCode};
 use crate::auth::Operation;
 use crate::entity::{EntityContext, EntityView, MetadataLevel, row_id, write_entity};
 use crate::failure::{Failure, Kind};
-use crate::filter::{Filter, Lowered};
+use crate::filter::{Filter, Lowered, property};
 use crate::headers::names;
+use crate::item_rows::{self, ItemRows};
 use crate::limits::{PAGE_BYTES_ENOUGH, PAGE_SECONDS_MAX};
 use crate::options::Flavour;
 use crate::request::{Request, Table, is_missing_item, logical_partition};
 use crate::response::Reply;
-use crate::rows;
 use crate::tables;
 
 /// Returns a page of entities.
@@ -46,7 +50,7 @@ pub(crate) async fn query(request: &Request<'_>, table: &str) -> Result<Reply, F
         Plan::Point { partition_key, row_key } => page.point(partition_key, row_key, filter.as_ref())?,
         Plan::Pages(source) => {
             let filter = filter.as_ref().filter(|_| !lowered.is_exact);
-            page.fill(&source, filter, &lowered).await?;
+            page.fill(&source, filter).await?;
         }
     }
     Ok(page.finish())
@@ -85,7 +89,7 @@ enum Source<'f> {
     /// One partition, as its entities lie: in the order of their row keys.
     Partition(&'f str),
     /// The engine's query.
-    Query { text: String, scope: ListScope, is_ordered: bool },
+    Query { plan: Arc<BoundQuery>, scope: ListScope, is_ordered: bool },
 }
 
 impl<'f> Plan<'f> {
@@ -104,19 +108,20 @@ impl<'f> Plan<'f> {
             (Some(partition_key), Some(row_key), _) => return Plan::Point { partition_key, row_key },
             (Some(partition_key), None, None) => return Plan::Pages(Source::Partition(partition_key)),
             (Some(partition_key), None, Some(_)) => {
-                (ListScope::PartitionKey(logical_partition(partition_key)), " ORDER BY c.RowKey")
+                (ListScope::PartitionKey(logical_partition(partition_key)), &["RowKey"][..])
             }
-            (None, ..) if sorts_by_keys() => (ListScope::All, " ORDER BY c.PartitionKey, c.RowKey"),
-            (None, ..) => (ListScope::All, ""),
+            (None, ..) if sorts_by_keys() => (ListScope::All, &["PartitionKey", "RowKey"][..]),
+            (None, ..) => (ListScope::All, &[][..]),
         };
-        let mut text = "SELECT * FROM c".to_owned();
-        if let Some(condition) = &lowered.condition {
-            text.push_str(" WHERE ");
-            text.push_str(condition);
-        }
-        text.push_str(order);
-        Plan::Pages(Source::Query { text, scope, is_ordered: !order.is_empty() })
+        let filter = lowered.condition.clone();
+        let plan = BoundQuery { filter, order: order.iter().map(ascending).collect(), ..BoundQuery::items() };
+        Plan::Pages(Source::Query { plan: Arc::new(plan), scope, is_ordered: !order.is_empty() })
     }
+}
+
+/// Orders by a property, from the lowest.
+fn ascending(name: &&str) -> OrderKey {
+    OrderKey { expr: property(&[name]), descending: false }
 }
 
 /// A page on its way.
@@ -202,12 +207,7 @@ impl<'p> Page<'p> {
     }
 
     /// Fills the page with pages of the engine.
-    async fn fill(
-        &mut self,
-        source: &Source<'_>,
-        filter: Option<&Filter>,
-        lowered: &Lowered,
-    ) -> Result<(), Failure> {
+    async fn fill(&mut self, source: &Source<'_>, filter: Option<&Filter>) -> Result<(), Failure> {
         let clock = &self.request.shared.env.clock;
         let deadline = clock.elapsed() + Duration::from_secs(PAGE_SECONDS_MAX);
         let mut continuation = match &self.request.parameters.next_partition_key {
@@ -215,7 +215,7 @@ impl<'p> Page<'p> {
             None => None,
         };
         loop {
-            match self.step(source, filter, lowered, continuation.take()).await {
+            match self.step(source, filter, continuation.take()).await {
                 Ok(next) => self.continuation = next,
                 Err(error) => {
                     let failure = Failure::from(error).and_charge(self.charge);
@@ -240,7 +240,6 @@ impl<'p> Page<'p> {
         &mut self,
         source: &Source<'_>,
         filter: Option<&Filter>,
-        lowered: &Lowered,
         continuation: Option<String>,
     ) -> Result<Option<String>, Error> {
         let (engine, caller, container) =
@@ -257,18 +256,21 @@ impl<'p> Page<'p> {
                 }
                 Ok(found.continuation)
             }
-            Source::Query { text, scope, .. } => {
+            Source::Query { plan, scope, .. } => {
                 let query = QueryRequest {
-                    parameters: lowered.parameters.clone(),
                     scope: scope.clone(),
                     rows_max: Some(room),
+                    form: Some(Arc::new(ItemRows)),
                     continuation,
-                    ..QueryRequest::new(text.clone())
+                    ..QueryRequest::of(Query::Plan(plan.clone()))
                 };
                 let found = engine.query_items(&caller, container, query).await?;
                 self.charge += found.charge;
-                for (row, moment) in rows::split(&found.rows, found.row_count) {
-                    self.add(EntityView::of(row, moment), filter);
+                for row in found.each_row() {
+                    self.add(
+                        item_rows::read(row).and_then(|(text, moment)| EntityView::of(text, moment)),
+                        filter,
+                    );
                 }
                 Ok(found.continuation)
             }

@@ -79,6 +79,9 @@ pub use session::SessionToken;
 pub use settle::Written;
 pub use supply::{ChargeMeter, SharedBudgets, Supply};
 pub use sweep::Swept;
-pub use throughput::{QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge};
+pub use throughput::{
+    PricedPart, PricedWork, QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge,
+    query_price,
+};
 pub use transaction::{OPTIMISTIC_ATTEMPTS_MAX, Transaction};
 pub use write::{Precondition, WriteMode, validate_item_id};

@@ -228,7 +228,7 @@ fn interpolate(item_bytes: usize, column: fn(&(u64, u64, u64)) -> u64) -> u64 {
 
 mod query;
 
-pub use query::{QueryWork, query_charge};
+pub use query::{PricedPart, PricedWork, QueryWork, query_charge, query_price};
 
 #[cfg(test)]
 mod tests;

@@ -29,6 +29,24 @@ impl Drop for Place<'_> {
     }
 }
 
+/// Runs something that takes a few milliseconds at most in the task that asks for it: to hand it over takes longer than
+/// most of it does. The task notices nothing meanwhile, not even that its client has gone.
+pub(crate) async fn run_here<T: Send + 'static>(
+    what: &'static str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let runtime = Handle::current();
+    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+        return run(what, work).await;
+    }
+    let Some(_place) = AT_WORK.take(runtime.metrics().num_workers()) else {
+        return Ok(tokio::task::block_in_place(work));
+    };
+    // Who was woken last by this task is the one that no other thread can take over: let it go first.
+    tokio::task::yield_now().await;
+    Ok(work())
+}
+
 /// Runs something that computes or reads for longer than a task should. `what` names it if it is not finished.
 ///
 /// Most of it takes less time than to change threads, so it is done right here while enough other threads are there for

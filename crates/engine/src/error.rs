@@ -6,6 +6,8 @@ use std::time::Duration;
 use armilla_container as container;
 use armilla_container::{Position, RequestUnits};
 use armilla_kv as kv;
+use armilla_query::QueryError;
+use armilla_query::gateway::GatewayPlan;
 
 use crate::resource::ResourceKind;
 
@@ -49,11 +51,13 @@ pub enum ErrorKind {
     ScriptTimeout,
     /// What a script answered or logged is over the size limit; nothing of what it did was kept.
     ScriptResultTooLarge,
-    /// The query is wrong: the message is the list of errors as JSON, in the shape that clients know.
+    /// The query is wrong; what and where is in the detail, if it is its text that is wrong.
     BadQuery,
+    /// The query is about several logical partitions, and the caller said that it is not.
+    CrossPartition,
     /// A query took more time than there is for one page, at a place where the page could not end. Narrow it.
     QueryTimeout,
-    /// The query spans partitions, and the caller puts results together: the message is the plan as JSON.
+    /// The query spans partitions, and the caller puts results together, by the plan in the detail.
     QueryNeedsPlan,
     /// The position in the change feed is older than what is kept of it. Begin again from now.
     FeedExpired,
@@ -79,6 +83,20 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// What a front end has to know of a failure beside its kind, to say it in its own form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// What is wrong with a query, and where in its text.
+    QueryErrors {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        errors: Vec<QueryError>,
+    },
+    /// How a client puts the results of several partitions together.
+    Plan(GatewayPlan),
+}
+
 /// A failed operation.
 #[derive(Debug, Clone)]
 pub struct Error {
@@ -94,6 +112,8 @@ pub struct Error {
     pub script_log: Option<String>,
     /// How long to wait before it is tried again, where that is known.
     pub retry_after: Option<Duration>,
+    /// What else a front end has to know.
+    pub detail: Option<Box<Detail>>,
 }
 
 impl Error {
@@ -106,6 +126,7 @@ impl Error {
             position: None,
             script_log: None,
             retry_after: None,
+            detail: None,
         }
     }
 
@@ -196,6 +217,7 @@ impl From<container::Error> for Error {
             position: error.position,
             script_log: None,
             retry_after: error.retry_after,
+            detail: None,
         }
     }
 }

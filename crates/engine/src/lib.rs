@@ -55,7 +55,7 @@ pub use changes::{FeedAnswer, FeedPageRequest};
 pub use check::{CheckReport, check, rebuild};
 pub use consistency::Consistency;
 pub use containers::{ContainerHandle, Located, Usage};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Detail, Error, ErrorKind, Result};
 pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
@@ -68,7 +68,7 @@ pub use limits::{
 pub use offers::{Migration, OfferState};
 pub use open::{Engine, EngineOptions};
 pub use procedures::ProcedureDone;
-pub use queries::{QueryMetrics, QueryPage, QueryRequest};
+pub use queries::{Query, QueryMetrics, QueryPage, QueryRequest, row_item};
 pub use ranges::{RangeInfo, RangeMap, RangeStatus};
 pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};
 pub use scripts::{ScriptDefinition, ScriptKind, TriggerOperation, TriggerRule, TriggerTime};
@@ -87,5 +87,18 @@ pub use armilla_governor::{Figures, Histogram, HotKey, OperationKind, Policy, Pr
 
 // What a query counted is part of its answer.
 pub use armilla_query::Work as QueryCounts;
+
+// So is that of queries: what a front end makes instead of a text, how it writes rows, and what it is told.
+pub use armilla_query::{Datum, JsonRows, QueryError, Result as RowResult, Row, RowForm, Span, gateway};
+
+/// Queries as front ends make them, and plans as they are explained.
+pub mod plans {
+    pub use armilla_query::bound::{
+        BoundQuery, BoundSource, Grouping, ITEM_SLOT, OrderKey, Projection, SourceKind, Window,
+    };
+    pub use armilla_query::expr::{Expr, Step};
+    pub use armilla_query::physical::{Access, PhysicalPlan, Served};
+    pub use armilla_query::{Comparison, Function, SystemProperty};
+}
 // How the processes of scripts are started is told with the engine's options.
 pub use armilla_script::{WORKER_COMMAND as SCRIPT_WORKER_COMMAND, WorkerStart};

@@ -40,6 +40,15 @@ pub(crate) const QUERIES_AT_ONCE_MAX: usize = 16;
 /// Queries with user-defined functions that begin at the same time, beside them.
 pub(crate) const FUNCTION_QUERIES_AT_ONCE_MAX: usize = 48;
 
+/// How long a query may compute in the task that asks for it, before it gets one of its own.
+pub(crate) const TRIAL_TIME: Duration = Duration::from_millis(4);
+
+/// How often it is looked at in that time, which ends with the last look as well: about as many as there are in it.
+pub(crate) const TRIAL_LOOKS_MAX: u32 = 32;
+
+/// Shapes of queries that are known not to be done in that time.
+pub(crate) const TRIAL_SHAPES_MAX: usize = 1_024;
+
 /// How long a query may compute before it counts as long.
 pub(crate) const SHORT_QUERY_TIME: Duration = Duration::from_millis(20);
 

@@ -9,6 +9,7 @@ mod functions;
 mod lanes;
 mod metrics;
 mod oversight;
+mod request;
 mod scope;
 mod source;
 
@@ -19,17 +20,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_container::definition::GeospatialType;
-use armilla_container::{ContainerDefinition, QueryWork, ReadCost, Transaction, query_charge};
+use armilla_container::{ContainerDefinition, Item, QueryWork, ReadCost, Transaction, query_charge};
 use armilla_env::Env;
 use armilla_governor::Priority;
 use armilla_index::IndexingPolicy;
-use armilla_query::gateway::{self, Features};
+use armilla_query::gateway::{self, Features, GatewayPlan, PartitionKeyShape};
 use armilla_query::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
-use armilla_query::physical::PhysicalPlan;
 use armilla_query::source::{MemoryOptions, MemorySource};
 use armilla_query::{
-    Budget, CompileOptions, CompiledQuery, Environment, NoUserFunctions, Page, ResumeFilter, Source,
-    UserFunctions, Work, continuation_cuts, execute, utilization_v1, utilization_v2,
+    Budget, CompileOptions, CompiledQuery, Environment, JsonRows, NoUserFunctions, Page, ResumeFilter, Row,
+    Source, UserFunctions, Work, continuation_cuts, execute,
 };
 use armilla_value::Value;
 
@@ -37,7 +37,7 @@ use crate::access::{Access, Action, Caller};
 use crate::blocking;
 use crate::computed;
 use crate::containers::ContainerHandle;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::limits::{FUNCTION_GRACE, PAGE_PATIENCE, PAGE_TIME_MAX};
 use crate::open::Engine;
 use crate::{ListScope, Position, RequestUnits};
@@ -51,88 +51,10 @@ use oversight::{Cancellation, Oversight, Patience};
 
 pub(crate) use lanes::QueryLanes;
 pub use metrics::QueryMetrics;
+pub use request::{Query, QueryPage, QueryRequest};
 
 /// Threads that help a query beside its own, where there are cores that no other query uses.
 const HELPERS_MAX: usize = 3;
-
-/// A page of a query's results that is asked for.
-#[derive(Debug, Clone)]
-pub struct QueryRequest {
-    /// The query's text.
-    pub text: String,
-    /// Its parameters, their names with the `@`.
-    pub parameters: Vec<(String, Value)>,
-    /// Which part of the container it is about.
-    pub scope: ListScope,
-    /// Whether it may be sent to more than one logical partition.
-    pub cross_partition: bool,
-    /// Whether results of several partitions are put together here; otherwise the caller is told to do it.
-    pub merge: bool,
-    /// At most how many rows; `None` leaves it to the server.
-    pub rows_max: Option<usize>,
-    /// Where the page before ended.
-    pub continuation: Option<String>,
-    /// Where an ordered query begins, as some clients say it.
-    pub resume_filter: Option<Value>,
-}
-
-impl QueryRequest {
-    /// Makes a request for the first page of a query over all partitions.
-    pub fn new(text: impl Into<String>) -> QueryRequest {
-        QueryRequest {
-            text: text.into(),
-            parameters: Vec::new(),
-            scope: ListScope::All,
-            cross_partition: true,
-            merge: true,
-            rows_max: None,
-            continuation: None,
-            resume_filter: None,
-        }
-    }
-}
-
-/// A page of a query's results.
-#[derive(Debug, Clone)]
-pub struct QueryPage {
-    /// The rows as JSON, joined by commas.
-    pub rows: Vec<u8>,
-    /// How many there are.
-    pub row_count: usize,
-    /// Where the next page begins, if there is one.
-    pub continuation: Option<String>,
-    /// What the page cost.
-    pub charge: RequestUnits,
-    /// How far the partitions are that were read.
-    pub positions: Vec<Position>,
-    /// What the query counted up to the end of this page.
-    pub work: Work,
-    /// What the page did.
-    pub metrics: QueryMetrics,
-    /// How the items of each partition were found.
-    pub plans: Vec<PhysicalPlan>,
-    /// Whether the rows are in an order that the query asked for.
-    pub is_ordered: bool,
-    /// Whether an index was read backwards, so that equal rows come in descending order of resource ids.
-    pub reverse_scan: bool,
-}
-
-impl QueryPage {
-    /// Returns which indexes served the query, as JSON in the first form that clients read; nothing where no item was
-    /// looked at.
-    pub fn utilization_v1(&self) -> Option<String> {
-        self.has_items().then(|| utilization_v1(&self.plans))
-    }
-
-    /// Returns the same in the second form.
-    pub fn utilization_v2(&self) -> Option<String> {
-        self.has_items().then(|| utilization_v2(&self.plans))
-    }
-
-    fn has_items(&self) -> bool {
-        self.metrics.retrieved_count > 0 || self.row_count > 0
-    }
-}
 
 impl Engine {
     /// Returns a page of a query over a container's items.
@@ -157,8 +79,7 @@ impl Engine {
         caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
         let (priority, request) = (caller.priority, Arc::new(request));
-        let calls_functions = names_functions(&request.text);
-        self.in_turn(calls_functions, |helpers| {
+        self.in_turn(&request.query, |helpers| {
             let (handle, request, env) = (handle.clone(), request.clone(), env.clone());
             let asker = Asker { session: session.clone(), cost, priority, helpers };
             move |turn: &Turn, cancellation: &Cancellation| {
@@ -170,37 +91,53 @@ impl Engine {
 
     /// Computes a page when it is its turn, unless nobody waits for it any more. `prepare` makes what computes it, and is
     /// told how many threads may help; it is asked again where the page has to be begun anew.
-    async fn in_turn<W>(&self, calls_functions: bool, prepare: impl Fn(usize) -> W) -> Result<QueryPage>
+    async fn in_turn<W>(&self, query: &Query, prepare: impl Fn(usize) -> W) -> Result<QueryPage>
     where
         W: FnOnce(&Turn, &Cancellation) -> Result<QueryPage> + Send + 'static,
     {
         let cancellation = Cancellation::default();
         // Dropped with this future, be it done or not.
         let _waiting = cancellation.on_drop();
-        let mut turn = self.query_lanes(calls_functions).newcomer().await;
+        let (calls_functions, shape) = (query.names_functions(), query.shape());
+        let lanes = self.query_lanes(calls_functions);
+        // A function runs in another process, and may wait for it.
+        let mut turn = if calls_functions { lanes.newcomer().await } else { lanes.trial(shape).await };
         loop {
             let work = prepare(self.idle_cores().min(HELPERS_MAX));
-            let cancellation = cancellation.clone();
+            let (is_trial, cancellation) = (turn.is_trial(), cancellation.clone());
             let run = move || {
                 let outcome = work(&turn, &cancellation);
-                (turn.is_postponed() && outcome.is_err(), outcome)
+                let again = match &outcome {
+                    Ok(_) => None,
+                    Err(_) if turn.is_tried() => Some(Again::AsNewcomer),
+                    Err(_) => turn.is_postponed().then_some(Again::AsLong),
+                };
+                (again, outcome)
             };
-            match blocking::run("query", run).await? {
-                (true, _) => turn = self.query_lanes(calls_functions).long().await,
-                (false, outcome) => return outcome,
-            }
+            let (again, outcome) = match is_trial {
+                true => blocking::run_here("query", run).await?,
+                false => blocking::run("query", run).await?,
+            };
+            turn = match again {
+                None => return outcome,
+                Some(Again::AsNewcomer) => {
+                    lanes.trial_failed(shape);
+                    lanes.newcomer().await
+                }
+                Some(Again::AsLong) => lanes.long().await,
+            };
         }
     }
 
-    /// Returns what a client needs to run a query on every partition by itself, as JSON.
+    /// Returns what a client needs to run a query on every partition by itself.
     pub fn query_plan(
         &self,
         caller: &Caller,
         container: &ContainerHandle,
         text: &str,
         parameters: &[(String, Value)],
-        features: &str,
-    ) -> Result<String> {
+        features: Features,
+    ) -> Result<GatewayPlan> {
         // A plan tells nothing of the items, so whoever may read some of them may have it.
         caller.access.check_container(Action::Read, container.rid())?;
         let refused = |error| bad_query(text, error);
@@ -209,14 +146,13 @@ impl Engine {
         let options = CompileOptions { parameters, computed: &computed, system_properties: true };
         let compiled = CompiledQuery::new(text, options).map_err(refused)?;
         let shape = scope::partition_key_shape(&definition);
-        let plan = gateway::plan(&compiled.ast, &compiled.bound, &shape, Features::parse(features));
-        Ok(plan.map_err(refused)?.to_json())
+        merging_plan(&compiled, &shape, features).map_err(refused)
     }
 
     /// Returns a page of a query over documents that are no items: databases, containers, offers and the like.
     pub async fn query_documents(&self, documents: Vec<Value>, request: QueryRequest) -> Result<QueryPage> {
         let (request, documents, env) = (Arc::new(request), Arc::new(documents), self.env().clone());
-        self.in_turn(false, |_| {
+        self.in_turn(&request.query, |_| {
             let (request, documents, env) = (request.clone(), documents.clone(), env.clone());
             move |turn: &Turn, cancellation: &Cancellation| {
                 query_list(&documents, &request, &env, turn, cancellation)
@@ -231,6 +167,24 @@ impl Engine {
     }
 }
 
+/// Returns what a client with some features needs to merge the results of several partitions.
+fn merging_plan(
+    compiled: &CompiledQuery,
+    shape: &PartitionKeyShape,
+    features: Features,
+) -> armilla_query::Result<GatewayPlan> {
+    let Some(ast) = &compiled.ast else {
+        return Err(armilla_query::Error::refused("a query without a text is merged here, or not at all"));
+    };
+    gateway::plan(ast, &compiled.bound, shape, features)
+}
+
+/// How a page that was stopped is begun again.
+enum Again {
+    AsNewcomer,
+    AsLong,
+}
+
 /// Who asks, as far as a query wants to know.
 struct Asker {
     session: crate::SessionToken,
@@ -238,12 +192,6 @@ struct Asker {
     priority: Priority,
     /// How many threads beside its own it may use.
     helpers: usize,
-}
-
-/// Says whether a text may call user-defined functions, without reading it: what calls none and looks so all the same
-/// has other neighbours, and nothing else.
-fn names_functions(text: &str) -> bool {
-    text.as_bytes().windows(3).any(|word| word.eq_ignore_ascii_case(b"udf"))
 }
 
 /// Runs a query over documents that are no items.
@@ -254,10 +202,9 @@ fn query_list(
     turn: &Turn,
     cancellation: &Cancellation,
 ) -> Result<QueryPage> {
-    let refused = |error| bad_query(&request.text, error);
+    let refused = |error| bad_query(request.query.text(), error);
     let started = env.clock.elapsed();
-    let options = CompileOptions { parameters: &request.parameters, computed: &[], system_properties: false };
-    let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
+    let compiled = request.query.compile(&[], false).map_err(refused)?;
     let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
     let source =
         MemorySource::new(documents.to_vec(), &IndexingPolicy::default(), memory).map_err(refused)?;
@@ -286,7 +233,7 @@ fn query(
     turn: &Turn,
     cancellation: &Cancellation,
 ) -> Result<QueryPage> {
-    let refused = |error| bad_query(&request.text, error);
+    let refused = |error| bad_query(request.query.text(), error);
     let started = env.clock.elapsed();
     let patience = Patience { end: started + PAGE_TIME_MAX, cancellation: cancellation.clone() };
     let prepared = Prepared::new(handle, request, env, started + PAGE_PATIENCE, patience)?;
@@ -295,8 +242,10 @@ fn query(
     let scopes = scope::narrow(definition, container, request, compiled)?;
     if !request.merge && scopes.spans_partitions && gateway::needs_merge(&compiled.bound) {
         let shape = scope::partition_key_shape(definition);
-        let plan = gateway::additional_error_info(&compiled.ast, &compiled.bound, &shape).map_err(refused)?;
-        return Err(Error::new(ErrorKind::QueryNeedsPlan, plan));
+        let plan = merging_plan(compiled, &shape, Features::ALL).map_err(refused)?;
+        let detail = Some(Box::new(Detail::Plan(plan)));
+        let message = "the caller has to put the results of several partitions together";
+        return Err(Error { detail, ..Error::new(ErrorKind::QueryNeedsPlan, message) });
     }
     // A token speaks of parts of the ring; where partitions were merged since, they are read in those parts.
     let cuts = match &request.continuation {
@@ -371,13 +320,11 @@ impl Prepared {
         deadline: Duration,
         patience: Patience,
     ) -> Result<Prepared> {
-        let refused = |error| bad_query(&request.text, error);
+        let refused = |error| bad_query(request.query.text(), error);
         let started = env.clock.elapsed();
         let definition = handle.container().definition();
         let computed = computed::readable(&definition);
-        let options =
-            CompileOptions { parameters: &request.parameters, computed: &computed, system_properties: true };
-        let compiled = CompiledQuery::new(&request.text, options).map_err(refused)?;
+        let compiled = request.query.compile(&computed, true).map_err(refused)?;
         let compile = env.clock.elapsed().saturating_sub(started);
         let functions =
             ContainerFunctions::find(handle, &compiled.functions, env, deadline, &patience.cancellation)
@@ -394,7 +341,7 @@ impl Prepared {
         env: &Env,
     ) -> Result<QueryPage> {
         let Extent { cost, helpers, turn } = extent;
-        let refused = |error| bad_query(&request.text, error);
+        let refused = |error| bad_query(request.query.text(), error);
         let positions = sources.iter().map(ReaderSource::position).collect();
         let resume = match &request.resume_filter {
             Some(value) => Some(scope::resume_filter(value).map_err(refused)?),
@@ -423,7 +370,7 @@ impl Prepared {
             }
         };
         // A page that ended before its first partition has nothing to show, and goes on nowhere else.
-        if page.row_count == 0
+        if page.row_count() == 0
             && page.work == page.work_before
             && let Some(refusal) = admission.refusal(handle)
         {
@@ -468,7 +415,9 @@ fn run(
     let expired = |work: &Work| env.clock.elapsed() >= deadline || spent(work);
     let rows_max = request.rows_max.unwrap_or(PAGE_ROWS_DEFAULT).clamp(1, PAGE_ROWS_MAX);
     let watch = |steps| oversight.look(steps);
-    let budget = Budget { rows_max, bytes_max: PAGE_BYTES_MAX, expired: &expired, helpers, watch: &watch };
+    let form = request.form.as_deref().unwrap_or(&JsonRows);
+    let budget =
+        Budget { rows_max, form, bytes_max: PAGE_BYTES_MAX, expired: &expired, helpers, watch: &watch };
     let ticks = || env.clock.now_ms().saturating_mul(10_000);
     let random = || random(env);
     let environment =
@@ -500,7 +449,7 @@ fn finish(page: Page, compiled: &CompiledQuery, positions: Vec<Position>, ending
     QueryPage {
         plans: page.plans,
         rows: page.rows,
-        row_count: page.row_count,
+        row_ends: page.row_ends,
         continuation: page.continuation,
         charge,
         positions,
@@ -538,20 +487,23 @@ fn failure_charge(steps: u64, cost: ReadCost) -> RequestUnits {
     if charge > usual { charge } else { RequestUnits::ZERO }
 }
 
-/// Says what is wrong with a query in the words that clients know.
+/// Says what is wrong with a query.
 pub(crate) fn bad_query(text: &str, error: armilla_query::Error) -> Error {
     use armilla_query::ErrorKind as Kind;
-    match &error.kind {
+    let armilla_query::Error { kind, message } = error;
+    match kind {
         Kind::Invalid(errors) => {
-            Error::new(ErrorKind::BadQuery, armilla_query::error_list_json(text, errors))
+            let detail = Detail::QueryErrors { text: text.to_owned(), errors };
+            Error { detail: Some(Box::new(detail)), ..Error::new(ErrorKind::BadQuery, message) }
         }
-        Kind::Refused => {
-            let list = Value::Array(vec![Value::String(error.message.clone())]);
-            let object = armilla_value::Object::from([("Errors", list)]);
-            Error::new(ErrorKind::BadQuery, armilla_value::json::to_string(&Value::Object(object)))
-        }
-        Kind::TooLarge | Kind::Continuation | Kind::Unsupported => Error::invalid(error.message),
-        Kind::TimedOut => Error::new(ErrorKind::QueryTimeout, error.message),
-        Kind::Source | Kind::Cancelled | Kind::Postponed => Error::new(ErrorKind::Unavailable, error.message),
+        Kind::Refused => Error::new(ErrorKind::BadQuery, message),
+        Kind::TooLarge | Kind::Continuation | Kind::Unsupported => Error::invalid(message),
+        Kind::TimedOut => Error::new(ErrorKind::QueryTimeout, message),
+        Kind::Source | Kind::Cancelled | Kind::Postponed => Error::new(ErrorKind::Unavailable, message),
     }
+}
+
+/// Returns the item that a row is, where it is a whole one.
+pub fn row_item(row: &Row<'_>) -> Option<Item> {
+    Item::from_raw(row.item()?.bytes.clone())
 }

@@ -4,6 +4,9 @@ use armilla_functions::Aggregate;
 
 use crate::expr::Expr;
 
+/// The slot of the item.
+pub const ITEM_SLOT: usize = 0;
+
 /// A bound query, outermost or nested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundQuery {
@@ -24,6 +27,48 @@ pub struct BoundQuery {
 }
 
 impl BoundQuery {
+    /// Returns the query for all items as they are.
+    pub fn items() -> BoundQuery {
+        BoundQuery {
+            sources: vec![BoundSource { slot: ITEM_SLOT, kind: SourceKind::Item }],
+            filter: None,
+            grouping: None,
+            order: Vec::new(),
+            projection: Projection::Value(Expr::Slot(ITEM_SLOT)),
+            distinct: false,
+            window: Window::default(),
+        }
+    }
+
+    /// Calls `visit` with every expression in the query, and with those inside of each, subqueries included.
+    pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
+        fn each(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+            expr.visit(&mut |part| {
+                visit(part);
+                if let Expr::Subquery(_, query) = part {
+                    query.visit(visit);
+                }
+            });
+        }
+        for source in &self.sources {
+            match &source.kind {
+                SourceKind::Item => {}
+                SourceKind::Value(expr) | SourceKind::Elements(expr) => each(expr, visit),
+                SourceKind::Rows(query) | SourceKind::RowElements(query) => query.visit(visit),
+            }
+        }
+        self.filter.iter().for_each(|filter| each(filter, visit));
+        if let Some(grouping) = &self.grouping {
+            grouping.keys.iter().for_each(|key| each(key, visit));
+            grouping.aggregates.iter().for_each(|(_, argument)| each(argument, visit));
+        }
+        self.order.iter().for_each(|key| each(&key.expr, visit));
+        match &self.projection {
+            Projection::Value(expr) => each(expr, visit),
+            Projection::Fields(fields) => fields.iter().for_each(|(_, expr)| each(expr, visit)),
+        }
+    }
+
     /// Calls `visit` with every slot that the query reads and does not bind itself.
     pub fn slots(&self, visit: &mut dyn FnMut(usize)) {
         let own: Vec<usize> = self.sources.iter().map(|source| source.slot).collect();

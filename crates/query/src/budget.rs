@@ -6,14 +6,17 @@ use armilla_functions::Look;
 
 use crate::error::{Error, Result};
 use crate::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, QUERY_MEMORY_BYTES_MAX};
+use crate::row::{JsonRows, RowForm};
 use crate::work::Work;
 
-/// How much a page may hold, and how long it may take.
+/// How much a page may hold and in which form, and how long it may take.
 #[derive(Clone, Copy)]
 pub struct Budget<'b> {
     /// Most rows; a page has room for one at least.
     pub rows_max: usize,
-    /// Bytes of JSON after which the page ends; the first row may be larger.
+    /// How rows are written.
+    pub form: &'b dyn RowForm,
+    /// Bytes of rows after which the page ends; the first row may be larger.
     pub bytes_max: usize,
     /// Tells of what the page has counted so far whether it is enough, or has taken long enough; asked now and then.
     pub expired: &'b dyn Fn(&Work) -> bool,
@@ -32,6 +35,7 @@ impl Default for Budget<'_> {
     fn default() -> Self {
         Budget {
             rows_max: PAGE_ROWS_DEFAULT,
+            form: &JsonRows,
             bytes_max: PAGE_BYTES_MAX,
             expired: &|_| false,
             helpers: 0,

@@ -6,6 +6,7 @@ use armilla_value::{Value, fingerprint, json};
 use crate::bind::{ComputedProperty, Names, bind};
 use crate::bound::BoundQuery;
 use crate::error::Result;
+use crate::expr::Expr;
 use crate::logical::LogicalPlan;
 use crate::optimize::optimize;
 
@@ -23,8 +24,8 @@ pub struct CompileOptions<'a> {
 /// A query ready to be executed, any number of times.
 #[derive(Debug, Clone)]
 pub struct CompiledQuery {
-    /// The syntax tree.
-    pub ast: ast::Query,
+    /// The syntax tree; nothing where the query came without a text.
+    pub ast: Option<ast::Query>,
     /// The plan before it was optimised, for `EXPLAIN`.
     pub bound: BoundQuery,
     /// The plan.
@@ -60,7 +61,20 @@ impl CompiledQuery {
         } else {
             query_fingerprint(text, options.parameters)
         };
-        Ok(CompiledQuery { ast, bound, plan, functions, fingerprint })
+        Ok(CompiledQuery { ast: Some(ast), bound, plan, functions, fingerprint })
+    }
+
+    /// Compiles a query that was made without a text. Whoever makes one bounds its height.
+    pub fn from_bound(bound: BoundQuery) -> CompiledQuery {
+        let mut functions = Vec::new();
+        bound.visit(&mut |expr| {
+            if let Expr::Udf(name, _) = expr {
+                functions.push(name.clone());
+            }
+        });
+        let plan = optimize(LogicalPlan::new(bound.clone()));
+        let fingerprint = query_fingerprint(&LogicalPlan::new(bound.clone()).to_string(), &[]);
+        CompiledQuery { ast: None, bound, plan, functions, fingerprint }
     }
 }
 

@@ -9,7 +9,6 @@ use std::cell::Cell;
 use std::sync::LazyLock;
 
 use armilla_functions::datetime::Ticks;
-use armilla_functions::limits::STEP_BYTES;
 use armilla_functions::{CallContext, Datum, Function, Meter, PatternCache, call, operators};
 use armilla_value::{Kind, Node, Object, Value, json};
 
@@ -18,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Expr, Pattern, Step, SubqueryKind};
 use crate::frame::{Bound, Frame};
 use crate::limits::ROW_BYTES_MAX;
+use crate::row::{JsonRows, Row};
 use crate::rows::{estimated_bytes, value_bytes};
 use crate::source::{Source, SourceItem, SystemProperty};
 
@@ -483,7 +483,7 @@ impl<'q> Evaluator<'q> {
 
     /// Checks that the row that is being written has not become too large.
     #[inline]
-    fn check_row(&self, out: &[u8]) -> Result<()> {
+    pub(crate) fn check_row(&self, out: &[u8]) -> Result<()> {
         if out.len() - self.row_start.get() <= ROW_BYTES_MAX {
             return Ok(());
         }
@@ -513,20 +513,30 @@ impl<'q> Evaluator<'q> {
         Ok(())
     }
 
-    /// Writes one row as JSON. Returns false, having written nothing, where there is no row.
-    pub fn project(&self, projection: &Projection, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<bool> {
-        let start = out.len();
+    /// Notes where the row begins that is about to be written.
+    pub(crate) fn begin_row(&self, start: usize) {
         self.row_start.set(start);
-        let is_row = match projection {
-            Projection::Value(expr) => self.write(expr, frame, out)?,
+    }
+
+    /// Writes one row as JSON. Returns false, having written nothing, where there is no row.
+    pub(crate) fn write_row(
+        &self,
+        projection: &Projection,
+        frame: &Frame<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
+        match projection {
+            Projection::Value(expr) => self.write(expr, frame, out),
             Projection::Fields(fields) => {
                 self.write_members(fields, frame, out)?;
-                true
+                Ok(true)
             }
-        };
-        self.check_row(out)?;
-        self.step(((out.len() - start) / STEP_BYTES) as u64)?;
-        Ok(is_row)
+        }
+    }
+
+    /// Writes one row as JSON, as a page has it. Returns false, having written nothing, where there is no row.
+    pub fn project(&self, projection: &Projection, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<bool> {
+        Row::bound(self, projection, frame).write(&JsonRows, out)
     }
 
     /// Returns one row as a value; undefined where there is no row.

@@ -71,10 +71,10 @@ pub use self::resume::{ResumeFilter, ResumeValue};
 /// One page of rows.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// The rows as JSON, separated by commas, ready to be put between brackets.
+    /// The rows in the form that was asked for, with what stands between them.
     pub rows: Vec<u8>,
-    /// How many.
-    pub row_count: usize,
+    /// Where each of them ends in `rows`.
+    pub row_ends: Vec<u32>,
     /// Where the next page begins; nothing on the last page.
     pub continuation: Option<String>,
     /// What was done since the query began, this page included.
@@ -91,6 +91,13 @@ pub struct Page {
     pub plans: Vec<PhysicalPlan>,
     /// Whether rows with equal sort keys come by descending resource ids.
     pub reverse_scan: bool,
+}
+
+impl Page {
+    /// Returns how many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.row_ends.len()
+    }
 }
 
 /// How a query goes on after a page.
@@ -197,7 +204,7 @@ impl Request<'_> {
         let begin = || {
             let counts_rows = matches!(&token, Some(Token { position: Position::Rerun, .. }));
             let passage = Passage::new(&plan.window, rows_before, counts_rows);
-            PageSink::new(&evaluator, &plan.projection, passage, budget.rows_max, budget.bytes_max)
+            PageSink::new(&evaluator, &plan.projection, passage, budget)
         };
         let whole = match paging {
             _ if begin().passage.is_over() => Some(begin()),
@@ -234,8 +241,8 @@ impl Request<'_> {
         let continuation =
             position.map(|position| Token { work, steps, rows, position }.encode(query.fingerprint));
         Ok(Page {
-            rows: page.json,
-            row_count: page.row_count,
+            rows: page.bytes,
+            row_ends: page.ends,
             continuation,
             work,
             work_before,

@@ -1,34 +1,29 @@
 //! What SDKs ask for when they run a query on every partition themselves: a plan of what they have to merge, the
 //! text that each partition is to be sent, and the partitions that matter.
 //!
-//! [`plan`] makes the answer, [`GatewayPlan::to_json`] writes it. Clients are pedantic about it: every list is
-//! present even if empty, ranges are sorted and do not overlap, and `rewrittenQuery` is empty where the original
-//! text is to be used.
+//! [`plan`] makes the answer: ranges are sorted and do not overlap.
 //!
 //! Invariants:
 //! * every rewritten text parses and binds, once the client has put a condition in the place of [`FILTER_MARK`];
 //! * running it on each range of the plan and merging as the plan says gives what the query gives over one
 //!   partition with all the items; where no client can merge so, the query is refused.
 //!
-//! Not here: running anything, and which statuses and headers tell a client to ask for a plan.
+//! Not here: running anything, how plans are written, and which statuses and headers tell a client to ask for a plan.
 
 mod features;
 mod info;
-mod json;
 mod keys;
 mod ranges;
 mod rewrite;
 
-#[cfg(test)]
-mod tests;
-
-use armilla_functions::Aggregate;
-use armilla_sql::ast::{self, Direction};
+use armilla_sql::ast;
 
 use crate::bound::{BoundQuery, SourceKind, Window};
 use crate::error::Result;
 use crate::expr::Expr;
 
+pub use armilla_functions::Aggregate;
+pub use armilla_sql::ast::Direction;
 pub use features::{Feature, Features};
 pub use keys::{KEYS_MAX, KeyScope, PartitionKeyShape, partition_keys};
 pub use ranges::QueryRange;
@@ -109,15 +104,6 @@ pub fn plan(
         ranges::query_ranges(&KeyScope::Nothing, partition_key)
     };
     Ok(GatewayPlan { query_info, query_ranges })
-}
-
-/// Returns the plan for a client that knows everything, as it is told one that sends a query which only it can merge.
-pub fn additional_error_info(
-    query: &ast::Query,
-    bound: &BoundQuery,
-    partition_key: &PartitionKeyShape,
-) -> Result<String> {
-    plan(query, bound, partition_key, Features::ALL).map(|plan| plan.to_json())
 }
 
 /// Says whether the rows of several partitions, one partition after the other, are something else than the rows of

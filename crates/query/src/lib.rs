@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! text --sql::parse--> ast::Query --bind--> BoundQuery --plan--> LogicalPlan --optimize--> LogicalPlan
-//!      --physical--> PhysicalPlan --exec--> pages of JSON rows
+//!      --physical--> PhysicalPlan --exec--> pages of rows
 //! ```
 //!
 //! Beside them stands [`gateway`]: what SDKs ask for when they want to run a query on every partition themselves.
@@ -37,10 +37,10 @@ mod choose;
 mod continuation;
 mod exec;
 mod explain;
-mod utilization;
 
 mod eval;
 mod frame;
+mod row;
 mod rows;
 mod tuples;
 
@@ -54,11 +54,12 @@ pub use eval::{Environment, Evaluator, NoUserFunctions, UserFunctions};
 pub use exec::{Page, ResumeFilter, ResumeValue, Retrieved, execute};
 pub use explain::explain;
 pub use frame::Frame;
+pub use row::{JsonRows, Row, RowForm};
 pub use source::{Source, SourceItem, SystemProperty};
-pub use utilization::{utilization_v1, utilization_v2};
 pub use work::Work;
 
 // What callers need of the crates below.
-pub use armilla_functions::operators::order;
+pub use armilla_functions::Function;
+pub use armilla_functions::operators::{Comparison, order};
 pub use armilla_functions::{Datum, Look, Meter, PatternCache, Stop};
-pub use armilla_sql::{QueryError, error_list_json};
+pub use armilla_sql::{QueryError, Span};

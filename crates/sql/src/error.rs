@@ -1,10 +1,10 @@
-//! What is wrong with a query, and the error list in which clients are told.
+//! What is wrong with a query.
 //!
 //! Messages that carry a code are worded as the service words them, because people search for them.
 
 use std::fmt;
 
-use crate::span::{Span, utf16_span};
+use crate::span::Span;
 
 /// The code of an unexpected token.
 pub const UNEXPECTED_TOKEN: &str = "SC1001";
@@ -70,34 +70,3 @@ impl fmt::Display for QueryError {
 }
 
 impl std::error::Error for QueryError {}
-
-/// Returns the error list as the service writes it, `{"errors":[{"severity":"Error",...}]}`.
-///
-/// `text` is the query text the spans point into. A location or code that is not known is left out, and a
-/// code of digits alone is written as a number.
-pub fn error_list_json(text: &str, errors: &[QueryError]) -> String {
-    let mut json = String::from("{\"errors\":[");
-    for (position, error) in errors.iter().enumerate() {
-        if position > 0 {
-            json.push(',');
-        }
-        json.push_str("{\"severity\":\"Error\"");
-        if let Some(span) = error.span {
-            let location = utf16_span(text, span);
-            json.push_str(&format!(
-                ",\"location\":{{\"start\":{},\"end\":{}}}",
-                location.start, location.end
-            ));
-        }
-        if let Some(code) = error.code {
-            let is_number = !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_digit());
-            let quote = if is_number { "" } else { "\"" };
-            json.push_str(&format!(",\"code\":{quote}{code}{quote}"));
-        }
-        json.push_str(",\"message\":");
-        crate::quote::push_quoted(&mut json, &error.message);
-        json.push('}');
-    }
-    json.push_str("]}");
-    json
-}

@@ -21,6 +21,6 @@ mod span;
 mod testing;
 mod token;
 
-pub use error::{QueryError, SyntaxError, UNEXPECTED_END, UNEXPECTED_TOKEN, error_list_json};
+pub use error::{QueryError, SyntaxError, UNEXPECTED_END, UNEXPECTED_TOKEN};
 pub use parser::{parse, parse_expression};
-pub use span::{Span, Utf16Span, utf16_span};
+pub use span::Span;

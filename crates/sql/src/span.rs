@@ -1,4 +1,4 @@
-//! Places in a query text: byte ranges inside, UTF-16 offsets towards clients.
+//! Places in a query text.
 
 /// A range of bytes of the query text, end exclusive.
 ///
@@ -30,25 +30,4 @@ impl Span {
     pub fn to(self, last: Span) -> Span {
         Span { start: self.start, end: last.end }
     }
-}
-
-/// A range of UTF-16 code units of the query text, end exclusive: what error locations on the wire mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Utf16Span {
-    /// The first code unit.
-    pub start: usize,
-    /// The code unit after the last one.
-    pub end: usize,
-}
-
-/// Converts a byte range of `text` to UTF-16 offsets.
-///
-/// Offsets past the end count as the end, and one inside a character counts as the start of that character.
-pub fn utf16_span(text: &str, span: Span) -> Utf16Span {
-    Utf16Span { start: utf16_offset(text, span.start), end: utf16_offset(text, span.end) }
-}
-
-fn utf16_offset(text: &str, byte_offset: usize) -> usize {
-    let byte_offset = text.floor_char_boundary(byte_offset);
-    text[..byte_offset].encode_utf16().count()
 }

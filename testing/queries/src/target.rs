@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ListScope, Policy, Precondition,
-    QueryRequest, RangeInfo, RangeMap, RangeStatus, ScriptDefinition, ScriptKind, Throughput, Triggers,
-    WorkerStart, WriteMode,
+    Caller, ContainerHandle, Detail, Engine, EngineOptions, Error, ErrorKind, ListScope, Policy,
+    Precondition, QueryRequest, RangeInfo, RangeMap, RangeStatus, ScriptDefinition, ScriptKind, Throughput,
+    Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::{Clock, Env};
 use armilla_index::IndexingPolicy;
@@ -145,8 +145,7 @@ impl Target {
         rows_max: usize,
         continuation: Option<String>,
     ) -> Result<std::result::Result<Rows, Refusal>> {
-        let mut request = QueryRequest::new(statement.text);
-        request.parameters = statement.parameters.to_vec();
+        let mut request = QueryRequest::with_parameters(statement.text, statement.parameters.to_vec());
         request.rows_max = Some(rows_max);
         request.continuation = continuation;
         if let Some(key) = statement.key {
@@ -160,8 +159,8 @@ impl Target {
         let rows = json::parse(&text)
             .with_context(|| format!("the rows are no JSON: {}", String::from_utf8_lossy(&page.rows)))?;
         let Value::Array(rows) = rows else { bail!("the rows are no list") };
-        if rows.len() != page.row_count {
-            bail!("the page says that it has {} rows and has {}", page.row_count, rows.len());
+        if rows.len() != page.row_count() {
+            bail!("the page says that it has {} rows and has {}", page.row_count(), rows.len());
         }
         if rows.len() > rows_max {
             bail!("the page has {} rows where {rows_max} were asked for", rows.len());
@@ -313,7 +312,7 @@ fn partition_key(item: &Value, paths: &[PropertyPath]) -> PartitionKey {
 /// Reads an error as a client would.
 fn refusal(error: &Error) -> Refusal {
     let status = match error.kind {
-        ErrorKind::BadQuery | ErrorKind::Invalid => 400,
+        ErrorKind::BadQuery | ErrorKind::CrossPartition | ErrorKind::Invalid => 400,
         _ => 500,
     };
     let plain = |message: String| Refusal { status, code: None, place: None, message };
@@ -323,22 +322,16 @@ fn refusal(error: &Error) -> Refusal {
             _ => format!("{:?}: {}", error.kind, error.message),
         });
     }
-    let Ok(body) = json::parse(error.message.as_bytes()) else { return plain(error.message.clone()) };
-    if let Some([first, ..]) = body.get("Errors").and_then(Value::as_array) {
-        return plain(first.as_str().unwrap_or_default().to_owned());
-    }
-    let Some([first, ..]) = body.get("errors").and_then(Value::as_array) else {
+    let Some(Detail::QueryErrors { text, errors }) = error.detail.as_deref() else {
         return plain(error.message.clone());
     };
-    let offset =
-        |name| first.get("location")?.get(name)?.as_i64().and_then(|offset| u64::try_from(offset).ok());
+    let Some(first) = errors.first() else { return plain(error.message.clone()) };
+    // Clients count in UTF-16.
+    let offset = |byte: usize| text[..text.floor_char_boundary(byte)].encode_utf16().count() as u64;
     Refusal {
         status,
-        code: first.get("code").map(|code| match code {
-            Value::String(code) => code.clone(),
-            other => json::to_string(other),
-        }),
-        place: offset("start").zip(offset("end")),
-        message: first.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        code: first.code.map(str::to_owned),
+        place: first.span.map(|span| (offset(span.start), offset(span.end))),
+        message: first.message.clone(),
     }
 }

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use armilla_engine::plans::BoundQuery;
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, EngineOptions, ListScope, Moment, Policy, Precondition, QueryRequest,
-    WriteMode,
+    Caller, ContainerHandle, Engine, EngineOptions, ListScope, Moment, Policy, Precondition, Query,
+    QueryRequest, WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::memory::MemoryStore;
@@ -18,8 +19,8 @@ use super::tests::lowering::properties_text;
 use super::tests::{filter, parsed};
 use super::{Filter, Lowered};
 use crate::entity::EntityView;
+use crate::item_rows::{self, ItemRows};
 use crate::request::logical_partition;
-use crate::rows;
 
 const ITEMS: usize = 300;
 const FILTERS: usize = 1_500;
@@ -64,25 +65,22 @@ impl Table {
     }
 
     async fn rows(&self, lowered: &Lowered) -> Vec<(Vec<u8>, Moment)> {
-        let mut text = "SELECT * FROM c".to_owned();
-        if let Some(condition) = &lowered.condition {
-            text = format!("{text} WHERE {condition}");
-        }
         let scope = match &lowered.partition_key {
             Some(key) => ListScope::PartitionKey(logical_partition(key)),
             None => ListScope::All,
         };
+        let plan = BoundQuery { filter: lowered.condition.clone(), ..BoundQuery::items() };
         let request = QueryRequest {
-            parameters: lowered.parameters.clone(),
             scope,
             rows_max: Some(10 * ITEMS),
-            ..QueryRequest::new(text.clone())
+            form: Some(Arc::new(ItemRows)),
+            ..QueryRequest::of(Query::Plan(Arc::new(plan)))
         };
         let page = self.engine.query_items(&Caller::full(), &self.container, request).await;
-        let page = page.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let page = page.unwrap_or_else(|error| panic!("{lowered:?}: {error}"));
         assert_eq!(page.continuation, None);
-        let rows = rows::split(&page.rows, page.row_count);
-        rows.into_iter().map(|(text, moment)| (text.to_vec(), moment)).collect()
+        let rows = page.each_row().map(|row| item_rows::read(row).unwrap());
+        rows.map(|(text, moment)| (text.to_vec(), moment)).collect()
     }
 }
 

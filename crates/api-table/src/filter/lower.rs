@@ -7,11 +7,12 @@
 //! They can disagree because items keep several types as strings: a text compares alike whether it is a string, a point
 //! in time or base64. Which it is stands in `$edm`, and counts only where it fits.
 
+use armilla_engine::plans::{Comparison, Expr, Function, ITEM_SLOT, Step, SystemProperty};
 use armilla_value::Value;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::limits::CONDITION_BYTES_MAX;
+use super::limits::CONDITION_PARTS_MAX;
 use super::{Condition, Filter, Operator};
 use crate::edm::{
     EdmValue, Ticks, guid_text, is_stored_base64, is_stored_guid, parse_special_double, special_double,
@@ -26,10 +27,8 @@ pub(crate) struct Lowered {
     pub(crate) partition_key: Option<String>,
     /// The row key that every match has. It is in the condition, too.
     pub(crate) row_key: Option<String>,
-    /// A condition over `c` that every match satisfies; `None` if there is nothing to narrow by.
-    pub(crate) condition: Option<String>,
-    /// The values in the condition, by name: `@p0`, `@p1`…
-    pub(crate) parameters: Vec<(String, Value)>,
+    /// A condition on the item that every match satisfies; `None` if there is nothing to narrow by.
+    pub(crate) condition: Option<Expr>,
     /// Whether every entity of that partition which satisfies the condition matches, so that nobody need ask.
     pub(crate) is_exact: bool,
 }
@@ -37,7 +36,7 @@ pub(crate) struct Lowered {
 impl Filter {
     /// Lowers the filter.
     pub(crate) fn lower(&self) -> Lowered {
-        let mut lowering = Lowering { parameters: Vec::new(), is_exact: true };
+        let mut lowering = Lowering { parts: 0, is_exact: true };
         let (mut partition_key, mut row_key) = (None, None);
         let mut parts = Vec::new();
         for part in conjuncts(&self.root) {
@@ -51,21 +50,15 @@ impl Filter {
             }
             parts.push(lowering.condition(part, true));
         }
-        let Lowering { mut parameters, mut is_exact } = lowering;
-        let condition = match Narrowed::all(parts) {
+        let Lowering { parts: count, mut is_exact } = lowering;
+        let mut condition = match Narrowed::all(parts) {
             Narrowed::Always => None,
-            narrowed => {
-                let mut text = String::new();
-                narrowed.print(&mut text);
-                Some(text)
-            }
+            narrowed => Some(narrowed.into_expr()),
         };
-        let condition = condition.filter(|text| text.len() <= CONDITION_BYTES_MAX).or_else(|| {
-            is_exact &= parameters.is_empty();
-            parameters.clear();
-            None
-        });
-        Lowered { partition_key, row_key, condition, parameters, is_exact }
+        if count > CONDITION_PARTS_MAX {
+            (condition, is_exact) = (None, false);
+        }
+        Lowered { partition_key, row_key, condition, is_exact }
     }
 }
 
@@ -102,7 +95,7 @@ fn is_key(name: &str) -> bool {
 enum Narrowed {
     Always,
     Never,
-    Text(String),
+    Only(Expr),
     All(Vec<Narrowed>),
     Any(Vec<Narrowed>),
 }
@@ -136,70 +129,71 @@ impl Narrowed {
         }
     }
 
-    fn print(&self, out: &mut String) {
-        let (parts, between) = match self {
-            Narrowed::Always => return out.push_str("true"),
-            Narrowed::Never => return out.push_str("false"),
-            Narrowed::Text(text) => return out.push_str(text),
-            Narrowed::All(parts) => (parts, " AND "),
-            Narrowed::Any(parts) => (parts, " OR "),
-        };
-        for (index, part) in parts.iter().enumerate() {
-            out.push_str(if index == 0 { "(" } else { between });
-            part.print(out);
+    fn into_expr(self) -> Expr {
+        let list = |parts: Vec<Narrowed>| parts.into_iter().map(Narrowed::into_expr).collect();
+        match self {
+            Narrowed::Always => Expr::constant(Value::Bool(true)),
+            Narrowed::Never => Expr::constant(Value::Bool(false)),
+            Narrowed::Only(expr) => expr,
+            Narrowed::All(parts) => Expr::And(list(parts)),
+            Narrowed::Any(parts) => Expr::Or(list(parts)),
         }
-        out.push(')');
     }
 }
 
 struct Lowering {
-    parameters: Vec<(String, Value)>,
+    /// Comparisons and tests so far.
+    parts: usize,
     is_exact: bool,
 }
 
-/// A property inside an item: its path, and that of its type.
+/// A property inside of an item, and that of its type.
 struct Path {
-    value: String,
-    edm_type: String,
+    value: Expr,
+    edm_type: Expr,
 }
 
 impl Path {
     fn of(name: &str) -> Path {
-        let name = armilla_value::json::to_string(&Value::String(stored_name(name).into_owned()));
-        Path { value: format!("c[{name}]"), edm_type: format!("c[\"{TYPES_MEMBER}\"][{name}]") }
-    }
-
-    fn compare(&self, operator: Operator, parameter: &str) -> Narrowed {
-        let value = &self.value;
-        // Two orders instead of `!=`, which is true across types.
-        if operator == Operator::NotEqual {
-            return Narrowed::Text(format!("({value} < {parameter} OR {value} > {parameter})"));
-        }
-        Narrowed::Text(format!("{value} {} {parameter}", symbol(operator)))
+        let name = stored_name(name);
+        Path { value: property(&[&name]), edm_type: property(&[TYPES_MEMBER, &name]) }
     }
 
     /// Asks for a double that JSON has no number for.
     fn is_special(&self, special: &str) -> Narrowed {
-        Narrowed::Text(format!("({} = \"{special}\" AND {} = \"Double\")", self.value, self.edm_type))
+        let equals = |path: &Expr, text: &str| {
+            compare(Comparison::Equal, path.clone(), Expr::constant(Value::String(text.to_owned())))
+        };
+        Narrowed::Only(Expr::And(vec![equals(&self.value, special), equals(&self.edm_type, "Double")]))
     }
 
-    fn test(&self, function: &str) -> Narrowed {
-        Narrowed::Text(format!("{function}({})", self.value))
+    fn test(&self, function: Function) -> Narrowed {
+        Narrowed::Only(Expr::Call(function, vec![self.value.clone()]))
     }
 
-    fn test_not(&self, function: &str) -> Narrowed {
-        Narrowed::Text(format!("NOT {function}({})", self.value))
+    fn test_not(&self, function: Function) -> Narrowed {
+        Narrowed::Only(Expr::Not(Box::new(Expr::Call(function, vec![self.value.clone()]))))
     }
 }
 
-fn symbol(operator: Operator) -> &'static str {
+/// Returns what lies at a path in an item.
+pub(crate) fn property(names: &[&str]) -> Expr {
+    let steps = names.iter().map(|name| Step::Name((*name).to_owned())).collect();
+    Expr::Path { slot: ITEM_SLOT, steps }
+}
+
+fn compare(comparison: Comparison, left: Expr, right: Expr) -> Expr {
+    Expr::Compare(comparison, Box::new(left), Box::new(right))
+}
+
+fn comparison(operator: Operator) -> Comparison {
     match operator {
-        Operator::Equal => "=",
-        Operator::NotEqual => "!=",
-        Operator::Greater => ">",
-        Operator::GreaterOrEqual => ">=",
-        Operator::Less => "<",
-        Operator::LessOrEqual => "<=",
+        Operator::Equal => Comparison::Equal,
+        Operator::NotEqual => Comparison::NotEqual,
+        Operator::Greater => Comparison::Greater,
+        Operator::GreaterOrEqual => Comparison::GreaterOrEqual,
+        Operator::Less => Comparison::Less,
+        Operator::LessOrEqual => Comparison::LessOrEqual,
     }
 }
 
@@ -240,7 +234,7 @@ impl Lowering {
             EdmValue::Binary(bytes) => match operator {
                 Operator::Equal => self.text(&path, operator, STANDARD.encode(bytes).as_bytes(), wanted),
                 // The order of base64 is not that of bytes.
-                _ if wanted => self.narrowed(path.test("IS_STRING")),
+                _ if wanted => self.narrowed(path.test(Function::IsString)),
                 _ => self.narrowed(Narrowed::Always),
             },
         }
@@ -250,21 +244,23 @@ impl Lowering {
     fn key(&mut self, name: &str, operator: Operator, value: &EdmValue, wanted: bool) -> Narrowed {
         let EdmValue::String(text) = value else { return Narrowed::constant(!wanted) };
         let operator = if wanted { operator } else { operator.opposite() };
-        let parameter = self.parameter(Value::String(text.clone()));
-        Narrowed::Text(format!("{} {} {parameter}", Path::of(name).value, symbol(operator)))
+        self.parts += 1;
+        let text = Expr::constant(Value::String(text.clone()));
+        Narrowed::Only(compare(comparison(operator), Path::of(name).value, text))
     }
 
     /// Items show the second in which they were written.
     fn timestamp(&mut self, operator: Operator, value: &EdmValue, wanted: bool) -> Narrowed {
         let EdmValue::DateTime(ticks) = value else { return Narrowed::constant(!wanted) };
-        let symbol = match if wanted { operator } else { operator.opposite() } {
-            Operator::Equal => "=",
+        let comparison = match if wanted { operator } else { operator.opposite() } {
+            Operator::Equal => Comparison::Equal,
             Operator::NotEqual => return self.narrowed(Narrowed::Always),
-            Operator::Greater | Operator::GreaterOrEqual => ">=",
-            Operator::Less | Operator::LessOrEqual => "<=",
+            Operator::Greater | Operator::GreaterOrEqual => Comparison::GreaterOrEqual,
+            Operator::Less | Operator::LessOrEqual => Comparison::LessOrEqual,
         };
-        let parameter = self.parameter(Value::Int64(ticks.unix_second()));
-        self.narrowed(Narrowed::Text(format!("c[\"_ts\"] {symbol} {parameter}")))
+        self.parts += 1;
+        let second = Expr::constant(Value::Int64(ticks.unix_second()));
+        self.narrowed(Narrowed::Only(compare(comparison, Expr::System(SystemProperty::Ts), second)))
     }
 
     fn boolean(&mut self, path: &Path, operator: Operator, truth: bool, wanted: bool) -> Narrowed {
@@ -274,18 +270,16 @@ impl Lowering {
             // Neither is before the other.
             _ => return Narrowed::constant(!wanted),
         };
-        let parameter = self.parameter(Value::Bool(truth == wanted));
-        let compared = path.compare(Operator::Equal, &parameter);
-        if wanted { compared } else { Narrowed::any(vec![path.test_not("IS_BOOL"), compared]) }
+        let compared = self.compared(path, Operator::Equal, Value::Bool(truth == wanted));
+        if wanted { compared } else { Narrowed::any(vec![path.test_not(Function::IsBool), compared]) }
     }
 
     fn number(&mut self, path: &Path, operator: Operator, number: Value, wanted: bool) -> Narrowed {
-        let parameter = self.parameter(number);
         if !wanted {
             // Of the doubles that stand there as strings, some belong here; with `eq`, all do.
             self.is_exact &= operator == Operator::Equal;
-            let compared = path.compare(operator.opposite(), &parameter);
-            return Narrowed::any(vec![path.test_not("IS_NUMBER"), compared]);
+            let compared = self.compared(path, operator.opposite(), number);
+            return Narrowed::any(vec![path.test_not(Function::IsNumber), compared]);
         }
         let specials: &[&str] = match operator {
             Operator::Equal => &[],
@@ -293,7 +287,8 @@ impl Lowering {
             Operator::Greater | Operator::GreaterOrEqual => &["Infinity"],
             Operator::Less | Operator::LessOrEqual => &["-Infinity"],
         };
-        let mut parts = vec![path.compare(operator, &parameter)];
+        self.parts += specials.len();
+        let mut parts = vec![self.compared(path, operator, number)];
         parts.extend(specials.iter().map(|special| path.is_special(special)));
         Narrowed::any(parts)
     }
@@ -306,19 +301,19 @@ impl Lowering {
             Operator::Equal if wanted => return path.is_special(special),
             _ => {}
         }
-        self.narrowed(if wanted { path.test("IS_DEFINED") } else { Narrowed::Always })
+        self.narrowed(if wanted { path.test(Function::IsDefined) } else { Narrowed::Always })
     }
 
     fn string(&mut self, path: &Path, operator: Operator, text: &str, wanted: bool) -> Narrowed {
-        let parameter = self.parameter(Value::String(text.to_owned()));
+        let value = Value::String(text.to_owned());
         if !wanted {
-            let compared = path.compare(operator.opposite(), &parameter);
-            let is_typed = Narrowed::Text(format!("IS_DEFINED({})", path.edm_type));
-            return self.narrowed(Narrowed::any(vec![path.test_not("IS_STRING"), compared, is_typed]));
+            let compared = self.compared(path, operator.opposite(), value);
+            let is_typed = Narrowed::Only(Expr::Call(Function::IsDefined, vec![path.edm_type.clone()]));
+            return self.narrowed(Narrowed::any(vec![path.test_not(Function::IsString), compared, is_typed]));
         }
         // A text that no other type can have is a string.
         self.is_exact &= operator == Operator::Equal && !may_be_typed(text);
-        path.compare(operator, &parameter)
+        self.compared(path, operator, value)
     }
 
     /// Narrows by a text that stands for another type.
@@ -327,8 +322,7 @@ impl Lowering {
             return self.narrowed(Narrowed::Always);
         }
         let text = String::from_utf8_lossy(text).into_owned();
-        let parameter = self.parameter(Value::String(text));
-        let compared = path.compare(operator, &parameter);
+        let compared = self.compared(path, operator, Value::String(text));
         self.narrowed(compared)
     }
 
@@ -338,10 +332,15 @@ impl Lowering {
         narrowed
     }
 
-    fn parameter(&mut self, value: Value) -> String {
-        let name = format!("@p{}", self.parameters.len());
-        self.parameters.push((name.clone(), value));
-        name
+    fn compared(&mut self, path: &Path, operator: Operator, value: Value) -> Narrowed {
+        self.parts += 1;
+        let value = Expr::constant(value);
+        let one = |comparison| compare(comparison, path.value.clone(), value.clone());
+        // Two orders instead of `!=`, which is true across types.
+        Narrowed::Only(match operator {
+            Operator::NotEqual => Expr::Or(vec![one(Comparison::Less), one(Comparison::Greater)]),
+            operator => one(comparison(operator)),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of filters: what they are, what they match, and what is made of them.
 
 pub(super) mod lowering;
-mod sql;
+mod oracle;
 
 use armilla_engine::Moment;
 use proptest::prelude::*;

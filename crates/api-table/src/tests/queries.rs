@@ -1,6 +1,9 @@
 //! Queries: filters, pages, orders, and what finds the entities.
 
-use armilla_engine::{Caller, EngineOptions, Limits, Policy};
+use std::sync::Arc;
+
+use armilla_engine::plans::BoundQuery;
+use armilla_engine::{Caller, EngineOptions, Limits, Policy, Query, QueryRequest};
 
 use super::client::{Answer, Client, FLAVOURS};
 use crate::Flavour;
@@ -282,14 +285,13 @@ async fn filters_use_the_index() {
     assert_eq!((count, point), (1, 1.0));
     // The plans say so, too.
     let lowered = crate::filter::Filter::parse("n ge 390 and RowKey lt 'r395'").unwrap().unwrap().lower();
-    let request = armilla_engine::QueryRequest {
-        parameters: lowered.parameters,
-        ..armilla_engine::QueryRequest::new(format!("SELECT * FROM c WHERE {}", lowered.condition.unwrap()))
-    };
+    let plan = BoundQuery { filter: lowered.condition, ..BoundQuery::items() };
+    let request = QueryRequest::of(Query::Plan(Arc::new(plan)));
     let page = client.engine.query_items(&Caller::full(), &client.container("t12"), request).await.unwrap();
-    let utilized = page.utilization_v1().unwrap();
-    assert!(utilized.contains("/n/?") || utilized.contains("/RowKey/?"), "{utilized}");
-    assert_eq!(page.row_count, 5);
+    let utilized: Vec<&str> =
+        page.plans[0].served.iter().flat_map(|served| &served.paths).map(|path| &**path).collect();
+    assert!(utilized.contains(&"/n/?") || utilized.contains(&"/RowKey/?"), "{utilized:?}");
+    assert_eq!(page.row_count(), 5);
 }
 
 #[tokio::test]

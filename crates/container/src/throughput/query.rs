@@ -93,17 +93,95 @@ fn price_so_far(work: &QueryWork, cost: ReadCost) -> RequestUnits {
         + FUNCTION_CALL * u128::from(work.function_calls);
     let by_bytes =
         FETCHED_KIB * u128::from(work.fetched_bytes) + SCANNED_KIB * u128::from(work.scanned_bytes);
-    let replicas = match cost {
-        ReadCost::Single => 1,
-        ReadCost::Double => 2,
-    };
     // What was read pays for as much computing; whoever computes more pays for that instead.
     let computed = STEP * u128::from(work.steps.saturating_sub(STEPS_FREE)) * KIB;
     // Exact up to here, then rounded once, half up.
-    let amount = replicas * (whole * KIB + by_bytes).max(computed);
+    let amount = replicas(cost) * (whole * KIB + by_bytes).max(computed);
     let hundredth = TEN_THOUSANDTHS_PER_HUNDREDTH * KIB;
     let rounded = (amount + hundredth / 2) / hundredth;
     FLOOR.max(RequestUnits::from_hundredths(u64::try_from(rounded).unwrap_or(u64::MAX)))
+}
+
+/// A part of what a query did that has a price of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PricedWork {
+    /// Physical partitions that were visited.
+    Partitions,
+    /// Predicates and orders that an index served.
+    Seeks,
+    /// Items that were loaded through the index, with their bytes.
+    Fetched,
+    /// Items that were loaded by a scan, with their bytes.
+    Scanned,
+    /// Index entries that were walked.
+    Entries,
+    /// Rows that were fed to aggregates.
+    AggregateRows,
+    /// Tuples that joins made.
+    JoinTuples,
+    /// Calls of user-defined functions.
+    FunctionCalls,
+    /// Steps of computing, beyond what the rest pays for.
+    Steps,
+    /// What is left to the least that a query costs, and of rounding.
+    Rest,
+}
+
+/// What a part of a page's work costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PricedPart {
+    /// What was done.
+    pub work: PricedWork,
+    /// How often.
+    pub count: u64,
+    /// Over how many bytes, where that counts.
+    pub bytes: u64,
+    /// Its share of the charge, in hundredths of a request unit. The rest can be less than nothing.
+    pub hundredths: i64,
+}
+
+/// Returns what [`query_charge`] is made of: the shares add up to it exactly. Parts of which there is nothing are left out.
+pub fn query_price(before: &QueryWork, total: &QueryWork, cost: ReadCost) -> Vec<PricedPart> {
+    use PricedWork as Part;
+    let charge = query_charge(before, total, cost).hundredths() as i64;
+    let count = |of: fn(&QueryWork) -> u64| of(total).saturating_sub(of(before));
+    let (fetched_bytes, scanned_bytes) = (count(|work| work.fetched_bytes), count(|work| work.scanned_bytes));
+    let rows = [
+        (Part::Partitions, count(|work| work.partitions), PARTITION, 0, 0),
+        (Part::Seeks, count(|work| work.seeks), SEEK, 0, 0),
+        (Part::Fetched, count(|work| work.fetched), FETCHED, fetched_bytes, FETCHED_KIB),
+        (Part::Scanned, count(|work| work.scanned), SCANNED, scanned_bytes, SCANNED_KIB),
+        (Part::Entries, count(|work| work.entries), ENTRY, 0, 0),
+        (Part::AggregateRows, count(|work| work.aggregate_rows), AGGREGATE_ROW, 0, 0),
+        (Part::JoinTuples, count(|work| work.join_tuples), JOIN_TUPLE, 0, 0),
+        (Part::FunctionCalls, count(|work| work.function_calls), FUNCTION_CALL, 0, 0),
+    ];
+    let hundredth = TEN_THOUSANDTHS_PER_HUNDREDTH * KIB;
+    let rounded = |amount: u128| ((amount + hundredth / 2) / hundredth) as i64;
+    let (mut parts, mut amount) = (Vec::new(), 0);
+    for (work, count, price, bytes, price_of_kib) in rows {
+        // Where the sum is rounded rather than each, nothing gets lost between them.
+        let before = rounded(amount);
+        amount += replicas(cost) * (price * u128::from(count) * KIB + price_of_kib * u128::from(bytes));
+        if count > 0 || bytes > 0 {
+            parts.push(PricedPart { work, count, bytes, hundredths: rounded(amount) - before });
+        }
+    }
+    let left = charge - rounded(amount);
+    if left != 0 {
+        let steps = count(|work| work.steps);
+        let is_computing = left > 0 && total.steps > STEPS_FREE && charge > FLOOR.hundredths() as i64;
+        let (work, count) = if is_computing { (Part::Steps, steps) } else { (Part::Rest, 0) };
+        parts.push(PricedPart { work, count, bytes: 0, hundredths: left });
+    }
+    parts
+}
+
+fn replicas(cost: ReadCost) -> u128 {
+    match cost {
+        ReadCost::Single => 1,
+        ReadCost::Double => 2,
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +259,19 @@ mod tests {
             }
             prop_assume!(total != QueryWork::default());
             prop_assert_eq!(sum, query_charge(&QueryWork::default(), &total, cost));
+        }
+
+        #[test]
+        fn shares_add_up_to_the_charge(pages in prop::collection::vec(work(), 1..5), double in any::<bool>()) {
+            let cost = if double { ReadCost::Double } else { ReadCost::Single };
+            let mut total = QueryWork::default();
+            for page in &pages {
+                let before = total;
+                total += *page;
+                let shares = query_price(&before, &total, cost);
+                let sum: i64 = shares.iter().map(|part| part.hundredths).sum();
+                prop_assert_eq!(sum, query_charge(&before, &total, cost).hundredths() as i64, "{:?}", shares);
+            }
         }
     }
 }

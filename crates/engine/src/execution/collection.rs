@@ -66,10 +66,9 @@ impl Collection for Execution {
     fn query(&mut self, feed: FeedRequest<'_>) -> Result<FeedPage, Refusal> {
         let FeedRequest { text, parameters, page_size, continuation } = feed;
         let request = QueryRequest {
-            parameters,
             rows_max: Some(page_size.unwrap_or(PAGE_SIZE_DEFAULT)),
             continuation: continuation.map(str::to_owned),
-            ..QueryRequest::new(text.unwrap_or(ALL_ITEMS))
+            ..QueryRequest::with_parameters(text.unwrap_or(ALL_ITEMS), parameters)
         };
         let (handle, transaction) = (&self.handle, &mut self.transaction);
         match query_inside(handle, &request, transaction, self.cost, &self.env, self.closing) {
@@ -77,7 +76,7 @@ impl Collection for Execution {
                 self.charge += page.charge;
                 let documents = [&b"["[..], &page.rows, b"]"].concat();
                 let documents = String::from_utf8(documents).map_err(|_| not_text())?;
-                Ok(FeedPage { documents, count: page.row_count, continuation: page.continuation })
+                Ok(FeedPage { documents, count: page.row_count(), continuation: page.continuation })
             }
             Err(error) => Err(self.query_refused(error)),
         }
@@ -194,6 +193,7 @@ impl Execution {
             | ErrorKind::ScriptTimeout
             | ErrorKind::ScriptResultTooLarge
             | ErrorKind::QueryNeedsPlan
+            | ErrorKind::CrossPartition
             | ErrorKind::FeedExpired
             | ErrorKind::Forbidden
             | ErrorKind::Unauthenticated

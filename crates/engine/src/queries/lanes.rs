@@ -5,12 +5,16 @@
 //! are cores compute at a time and all have their slice in turn. If there is no place it is stopped, and begun again when
 //! there is one; what it did in its moment is lost, and nothing else.
 //!
+//! Most queries are done sooner than it takes to hand them to another task. So a newcomer is tried in the task that asks
+//! for it, for so short a time that it matters to nobody that a client which hangs up is not noticed meanwhile. What was
+//! not done in that time is begun again in a task of its own, and so are queries of the same shape from then on.
+//!
 //! So a short query waits for newcomers alone, each of which makes room in a moment; and threads and memory are bounded by
 //! the places, however many queries there are.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::{
     FUNCTION_QUERIES_AT_ONCE_MAX, LONG_QUERIES_AT_ONCE_MAX, LONG_QUERY_SLICE, LONG_QUERY_WAIT,
-    QUERIES_AT_ONCE_MAX, SHORT_QUERY_TIME,
+    QUERIES_AT_ONCE_MAX, SHORT_QUERY_TIME, TRIAL_LOOKS_MAX, TRIAL_SHAPES_MAX, TRIAL_TIME,
 };
 
 #[cfg(test)]
@@ -32,6 +36,7 @@ pub(crate) struct QueryLanes {
     newcomers_max: usize,
     long: Arc<Semaphore>,
     turnstile: Arc<Turnstile>,
+    trials: Trials,
 }
 
 impl QueryLanes {
@@ -52,6 +57,7 @@ impl QueryLanes {
             newcomers_max,
             long: Arc::new(Semaphore::new(LONG_QUERIES_AT_ONCE_MAX)),
             turnstile: Arc::new(Turnstile::new(cores.max(1))),
+            trials: Trials::default(),
         }
     }
 
@@ -64,7 +70,22 @@ impl QueryLanes {
     /// Waits for the place of a newcomer.
     pub(super) async fn newcomer(&self) -> Turn {
         let permit = self.newcomers.clone().acquire_owned().await.expect("the semaphore is never closed");
-        self.turn(Stage::Newcomer { _permit: permit, began: None })
+        self.turn(Stage::Newcomer { _permit: permit, began: None, trial_looks: None })
+    }
+
+    /// Waits for the place of a newcomer that is tried first, unless a query of this shape has failed to be done in that
+    /// time before: then the place is that of any other newcomer.
+    pub(super) async fn trial(&self, shape: u64) -> Turn {
+        let mut turn = self.newcomer().await;
+        if let Stage::Newcomer { trial_looks, .. } = turn.stage.get_mut() {
+            *trial_looks = self.trials.is_worth_it(shape).then_some(0);
+        }
+        turn
+    }
+
+    /// Notes that a query of this shape was not done in the time of a trial.
+    pub(super) fn trial_failed(&self, shape: u64) {
+        self.trials.failed(shape);
     }
 
     /// Waits for a place among the long ones.
@@ -87,8 +108,10 @@ pub(super) struct Turn {
 }
 
 enum Stage {
-    /// It has computed since then, if it has begun.
-    Newcomer { _permit: OwnedSemaphorePermit, began: Option<Duration> },
+    /// It has computed since then, if it has begun. While it is on trial, the looks at it are counted.
+    Newcomer { _permit: OwnedSemaphorePermit, began: Option<Duration>, trial_looks: Option<u32> },
+    /// It was not done in the time of its trial, and is to be begun again as any other newcomer.
+    Tried,
     /// It has computed since then, if it is its turn.
     Long { _permit: OwnedSemaphorePermit, slice_began: Option<Duration> },
     /// It was stopped, and is to be begun again as a long one.
@@ -101,8 +124,16 @@ impl Turn {
         let mut stage = self.stage.borrow_mut();
         let now = clock.elapsed();
         match &mut *stage {
-            Stage::Newcomer { began, .. } => {
-                if now.saturating_sub(*began.get_or_insert(now)) < SHORT_QUERY_TIME {
+            Stage::Newcomer { began, trial_looks, .. } => {
+                let took = now.saturating_sub(*began.get_or_insert(now));
+                if let Some(looks) = trial_looks {
+                    *looks += 1;
+                    if took >= TRIAL_TIME || *looks > TRIAL_LOOKS_MAX {
+                        *stage = Stage::Tried;
+                        return Err(Stop::Postponed);
+                    }
+                }
+                if took < SHORT_QUERY_TIME {
                     return Ok(());
                 }
                 // Its place is free for the next newcomer from here on.
@@ -119,7 +150,7 @@ impl Turn {
                 self.turnstile.leave();
             }
             Stage::Long { slice_began: None, .. } => {}
-            Stage::Postponed => return Err(Stop::Postponed),
+            Stage::Tried | Stage::Postponed => return Err(Stop::Postponed),
         }
         let is_inside = self.turnstile.enter(is_cancelled);
         if let Stage::Long { slice_began, .. } = &mut *stage {
@@ -128,7 +159,17 @@ impl Turn {
         if is_inside { Ok(()) } else { Err(Stop::Cancelled) }
     }
 
-    /// Returns whether the query was stopped to be begun again.
+    /// Returns whether the query is on trial.
+    pub(super) fn is_trial(&self) -> bool {
+        matches!(*self.stage.borrow(), Stage::Newcomer { trial_looks: Some(_), .. })
+    }
+
+    /// Returns whether the query's trial was too short for it.
+    pub(super) fn is_tried(&self) -> bool {
+        matches!(*self.stage.borrow(), Stage::Tried)
+    }
+
+    /// Returns whether the query was stopped to be begun again as a long one.
     pub(super) fn is_postponed(&self) -> bool {
         matches!(*self.stage.borrow(), Stage::Postponed)
     }
@@ -139,6 +180,30 @@ impl Drop for Turn {
         if matches!(*self.stage.borrow(), Stage::Long { slice_began: Some(_), .. }) {
             self.turnstile.leave();
         }
+    }
+}
+
+/// Shapes of queries that were not done in the time of a trial: one may take the place of another, and all that comes of
+/// it is a trial too many or too few.
+struct Trials(Box<[AtomicU64]>);
+
+impl Default for Trials {
+    fn default() -> Trials {
+        Trials((0..TRIAL_SHAPES_MAX).map(|_| AtomicU64::new(0)).collect())
+    }
+}
+
+impl Trials {
+    fn is_worth_it(&self, shape: u64) -> bool {
+        self.place(shape).load(Ordering::Relaxed) != shape
+    }
+
+    fn failed(&self, shape: u64) {
+        self.place(shape).store(shape, Ordering::Relaxed);
+    }
+
+    fn place(&self, shape: u64) -> &AtomicU64 {
+        &self.0[shape as usize % self.0.len()]
     }
 }
 

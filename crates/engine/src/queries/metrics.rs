@@ -41,7 +41,7 @@ fn milliseconds(duration: Duration) -> f64 {
 
 impl QueryMetrics {
     pub(super) fn new(page: &Page, took: Duration, times: Times) -> QueryMetrics {
-        let (rows, retrieved) = (page.row_count as u64, page.retrieved.items);
+        let (rows, retrieved) = (page.row_count() as u64, page.retrieved.items);
         QueryMetrics {
             total_ms: milliseconds(took),
             compile_ms: milliseconds(times.compile),

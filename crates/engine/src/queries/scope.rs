@@ -58,14 +58,15 @@ pub(super) fn narrow(
             let is_free = matches!(keys, KeyScope::All);
             // Without a key there is one logical partition.
             if is_free && !request.cross_partition && !definition.is_fixed() {
-                return Err(Error::new(ErrorKind::Invalid, CROSS_PARTITION_DISABLED));
+                return Err(Error::new(ErrorKind::CrossPartition, CROSS_PARTITION_DISABLED));
             }
             Ok(by_keys(keys, &shape, container))
         }
     }
 }
 
-const CROSS_PARTITION_DISABLED: &str = "Cross partition query is required but disabled. Please set x-ms-documentdb-query-enablecrosspartition to true, specify x-ms-documentdb-partitionkey, or revise your query to avoid this exception.";
+const CROSS_PARTITION_DISABLED: &str = "the query is about more than one logical partition, which the request does not allow: name a partition key, or \
+     allow it";
 
 fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> Scopes {
     let several = container.map().ranges.len() > 1;

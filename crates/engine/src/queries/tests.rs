@@ -61,7 +61,7 @@ async fn a_page_ends_in_time_inside_of_one_item() {
             let task =
                 tokio::spawn(async move { engine.query_items(&Caller::full(), &container, request).await });
             let page = pass_time(&clock, task).await.unwrap();
-            assert_eq!(page.row_count, 0, "{text}");
+            assert_eq!(page.row_count(), 0, "{text}");
             assert!(page.charge.hundredths() > 0, "{text}");
             let next = page.continuation.expect("there is more to count");
             assert_ne!(Some(&next), continuation.as_ref(), "{text}: no progress");
@@ -170,14 +170,14 @@ async fn large_values_are_refused_and_what_was_computed_is_charged() {
     let fields: Vec<String> = (0..100).map(|number| format!("{joined} AS f{number}")).collect();
     let parameters = vec![("@p".to_owned(), Value::String("x".repeat(1_900_000)))];
     let text = format!("SELECT {} FROM c WHERE c.id = 'large'", fields.join(","));
-    let request = QueryRequest { parameters: parameters.clone(), ..QueryRequest::new(text) };
+    let request = QueryRequest::with_parameters(text, parameters.clone());
     let error = engine.query_items(&Caller::full(), &container, request).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Invalid, "{}", error.message);
     assert!(error.message.contains("16 MiB that a row may have"), "{}", error.message);
     assert!(error.charge.hundredths() > 1_000, "{}", error.charge);
     // What fits is given, and its bytes are paid for.
     let text = format!("SELECT VALUE LENGTH({joined}) FROM c WHERE c.id = 'large'");
-    let request = QueryRequest { parameters, ..QueryRequest::new(text) };
+    let request = QueryRequest::with_parameters(text, parameters);
     let page = engine.query_items(&Caller::full(), &container, request).await.unwrap();
     assert_eq!(page.rows, b"15200000");
     assert!(page.charge.hundredths() > 1_000, "{}", page.charge);

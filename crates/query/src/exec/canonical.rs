@@ -17,6 +17,7 @@ use crate::continuation::{Behind, Position};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::limits::CONTINUATION_KEY_BYTES_MAX;
+use crate::row::Row;
 
 /// What a row takes beside its content.
 const ROW_BYTES: usize = 64;
@@ -25,7 +26,7 @@ const ROW_BYTES: usize = 64;
 pub(super) struct CanonicalRow {
     key: Vec<u8>,
     identity: u128,
-    json: Vec<u8>,
+    bytes: Vec<u8>,
     /// Whether equal rows are given once.
     is_distinct: bool,
 }
@@ -106,15 +107,15 @@ impl<'q> CanonicalSink<'q> {
         if self.was_given(&row) {
             return Ok(Flow::More);
         }
-        let bytes = row.json.len() + ROW_BYTES;
+        let bytes = row.bytes.len() + ROW_BYTES;
         self.memory.take(bytes, "the rows of a page")?;
         self.taken += bytes;
-        self.held.push((row.identity, row.json));
+        self.held.push((row.identity, row.bytes));
         let wanted = self.page.rows_wanted().map_or(usize::MAX, |rows| rows.saturating_add(1) as usize);
         if self.held.len() > wanted
-            && let Some((_, json)) = self.held.pop()
+            && let Some((_, row)) = self.held.pop()
         {
-            let bytes = json.len() + ROW_BYTES;
+            let bytes = row.len() + ROW_BYTES;
             self.memory.give_back(bytes);
             self.taken -= bytes;
         }
@@ -136,11 +137,11 @@ impl<'q> CanonicalSink<'q> {
 
     /// Gives the rows that are held back.
     fn release(&mut self) -> Result<()> {
-        for (identity, json) in std::mem::take(&mut self.held).into_sorted_vec() {
-            let bytes = json.len() + ROW_BYTES;
+        for (identity, row) in std::mem::take(&mut self.held).into_sorted_vec() {
+            let bytes = row.len() + ROW_BYTES;
             self.memory.give_back(bytes);
             self.taken -= bytes;
-            let flow = self.page.give(json)?;
+            let flow = self.page.give(row)?;
             if flow != Flow::Refused {
                 let repeats = match &self.last {
                     Some(last) if last.key == self.key && last.identity == identity => last.repeats + 1,
@@ -161,15 +162,14 @@ impl<'q> CanonicalSink<'q> {
     }
 
     fn row(&self, frame: &Frame<'_>) -> Result<Option<CanonicalRow>> {
-        let (evaluator, projection) = self.page.parts();
+        let (evaluator, projection, form) = self.page.parts();
         let row = evaluator.project_datum(projection, frame)?;
-        if row.is_undefined() {
+        let (mut key, mut bytes) = (Vec::new(), Vec::new());
+        if !Row::of_value(&row).write(form, &mut bytes)? {
             return Ok(None);
         }
-        let (mut key, mut json) = (Vec::new(), Vec::new());
         push_sort_key(evaluator, self.order, frame, &mut key)?;
-        row.write_json(&mut json);
-        Ok(Some(CanonicalRow { key, identity: fingerprint(&row), json, is_distinct: self.seen.is_some() }))
+        Ok(Some(CanonicalRow { key, identity: fingerprint(&row), bytes, is_distinct: self.seen.is_some() }))
     }
 }
 
@@ -192,7 +192,7 @@ impl Sink for CanonicalSink<'_> {
     }
 
     fn row_bytes(row: &CanonicalRow) -> usize {
-        row.key.len() + row.json.len()
+        row.key.len() + row.bytes.len()
     }
 
     fn identity(row: &CanonicalRow) -> Option<u128> {

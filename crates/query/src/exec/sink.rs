@@ -8,10 +8,11 @@ use armilla_functions::{Datum, fingerprint};
 use armilla_value::Value;
 
 use crate::bound::{Projection, Window};
-use crate::budget::Memory;
+use crate::budget::{Budget, Memory};
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::Evaluator;
 use crate::frame::Frame;
+use crate::row::{Row, RowForm};
 use crate::rows::estimated_bytes;
 
 /// What a sink says to a row.
@@ -110,16 +111,17 @@ impl Passage {
     }
 }
 
-/// A page of JSON rows.
+/// A page of rows in the form that was asked for.
 pub(super) struct PageSink<'q> {
     evaluator: &'q Evaluator<'q>,
     projection: &'q Projection,
+    form: &'q dyn RowForm,
     /// The window.
     pub(super) passage: Passage,
-    /// The rows, separated by commas.
-    pub(super) json: Vec<u8>,
-    /// How many.
-    pub(super) row_count: usize,
+    /// The rows, separated as their form says.
+    pub(super) bytes: Vec<u8>,
+    /// Where each of them ends.
+    pub(super) ends: Vec<u32>,
     rows_max: usize,
     bytes_max: usize,
 }
@@ -130,20 +132,24 @@ impl<'q> PageSink<'q> {
         evaluator: &'q Evaluator<'q>,
         projection: &'q Projection,
         passage: Passage,
-        rows_max: usize,
-        bytes_max: usize,
+        budget: &Budget<'q>,
     ) -> PageSink<'q> {
-        let rows_max = rows_max.max(1);
-        PageSink { evaluator, projection, passage, json: Vec::new(), row_count: 0, rows_max, bytes_max }
+        let Budget { form, rows_max, bytes_max, .. } = *budget;
+        let (bytes, ends) = (Vec::new(), Vec::new());
+        PageSink { evaluator, projection, form, passage, bytes, ends, rows_max: rows_max.max(1), bytes_max }
     }
 
-    /// Returns what makes rows, and what they are made of.
-    pub(super) fn parts(&self) -> (&'q Evaluator<'q>, &'q Projection) {
-        (self.evaluator, self.projection)
+    /// Returns what makes rows, what they are made of, and how they are written.
+    pub(super) fn parts(&self) -> (&'q Evaluator<'q>, &'q Projection, &'q dyn RowForm) {
+        (self.evaluator, self.projection, self.form)
+    }
+
+    fn row_count(&self) -> usize {
+        self.ends.len()
     }
 
     fn is_full(&self) -> bool {
-        self.row_count >= self.rows_max || (self.row_count > 0 && self.json.len() >= self.bytes_max)
+        self.row_count() >= self.rows_max || (self.row_count() > 0 && self.bytes.len() >= self.bytes_max)
     }
 
     /// Adds a row that `write` appends; it returns false where there is no row.
@@ -154,26 +160,26 @@ impl<'q> PageSink<'q> {
         if self.is_full() {
             return Ok(Flow::Refused);
         }
-        let start = self.json.len();
-        if self.row_count > 0 {
-            self.json.push(b',');
+        let start = self.bytes.len();
+        if self.row_count() > 0 {
+            self.bytes.extend_from_slice(self.form.separator());
         }
-        if !write(&mut self.json)? {
-            self.json.truncate(start);
+        if !write(&mut self.bytes)? {
+            self.bytes.truncate(start);
             return Ok(Flow::More);
         }
         if self.passage.skips() {
-            self.json.truncate(start);
+            self.bytes.truncate(start);
             self.passage.rows += 1;
             return Ok(if self.passage.is_over() { Flow::Complete } else { Flow::More });
         }
-        if self.row_count > 0 && self.json.len() > self.bytes_max {
-            self.json.truncate(start);
+        if self.row_count() > 0 && self.bytes.len() > self.bytes_max {
+            self.bytes.truncate(start);
             // Nothing else may slip in behind a row that was too large.
-            self.rows_max = self.row_count;
+            self.rows_max = self.row_count();
             return Ok(Flow::Refused);
         }
-        self.row_count += 1;
+        self.ends.push(self.bytes.len() as u32);
         self.passage.rows += 1;
         Ok(if self.passage.is_over() {
             Flow::Complete
@@ -189,22 +195,23 @@ impl Sink for PageSink<'_> {
     type Row = Vec<u8>;
 
     fn take(&mut self, frame: &Frame<'_>) -> Result<Flow> {
-        let (evaluator, projection) = (self.evaluator, self.projection);
+        let (evaluator, projection, form) = self.parts();
         // A list of fields always makes a row, so there is no need to make one that is passed over.
         if self.passage.skips() && matches!(projection, Projection::Fields(_)) {
             return self.add(|_| Ok(true));
         }
-        self.add(|json| evaluator.project(projection, frame, json))
+        self.add(|bytes| Row::bound(evaluator, projection, frame).write(form, bytes))
     }
 
     fn make(&mut self, frame: &Frame<'_>) -> Result<Option<Vec<u8>>> {
         let mut row = Vec::new();
-        Ok(self.evaluator.project(self.projection, frame, &mut row)?.then_some(row))
+        let is_row = Row::bound(self.evaluator, self.projection, frame).write(self.form, &mut row)?;
+        Ok(is_row.then_some(row))
     }
 
     fn give(&mut self, row: Vec<u8>) -> Result<Flow> {
-        self.add(|json| {
-            json.extend_from_slice(&row);
+        self.add(|bytes| {
+            bytes.extend_from_slice(&row);
             Ok(true)
         })
     }
@@ -215,7 +222,7 @@ impl Sink for PageSink<'_> {
 
     fn rows_wanted(&self) -> Option<u64> {
         let skipped = self.passage.skip.saturating_sub(self.passage.rows);
-        let rows = skipped.saturating_add((self.rows_max - self.row_count) as u64);
+        let rows = skipped.saturating_add((self.rows_max - self.row_count()) as u64);
         Some(match self.passage.end {
             Some(end) => rows.min(end.saturating_sub(self.passage.rows)),
             None => rows,
@@ -223,7 +230,7 @@ impl Sink for PageSink<'_> {
     }
 
     fn bytes_wanted(&self) -> Option<usize> {
-        (!self.passage.skips()).then(|| self.bytes_max.saturating_sub(self.json.len()))
+        (!self.passage.skips()).then(|| self.bytes_max.saturating_sub(self.bytes.len()))
     }
 }
 
@@ -245,25 +252,19 @@ impl Sink for DistinctSink<'_> {
     type Row = (u128, Vec<u8>);
 
     fn take(&mut self, frame: &Frame<'_>) -> Result<Flow> {
-        let evaluator = self.page.evaluator;
-        let row = evaluator.project_datum(self.page.projection, frame)?;
+        let (evaluator, projection, form) = self.page.parts();
+        let row = evaluator.project_datum(projection, frame)?;
         if row.is_undefined() || !self.seen.is_new(fingerprint(&row))? {
             return Ok(Flow::More);
         }
-        self.page.add(|json| {
-            row.write_json(json);
-            Ok(true)
-        })
+        self.page.add(|bytes| Row::of_value(&row).write(form, bytes))
     }
 
     fn make(&mut self, frame: &Frame<'_>) -> Result<Option<(u128, Vec<u8>)>> {
-        let row = self.page.evaluator.project_datum(self.page.projection, frame)?;
-        if row.is_undefined() {
-            return Ok(None);
-        }
-        let mut json = Vec::new();
-        row.write_json(&mut json);
-        Ok(Some((fingerprint(&row), json)))
+        let (evaluator, projection, form) = self.page.parts();
+        let row = evaluator.project_datum(projection, frame)?;
+        let mut bytes = Vec::new();
+        Ok(Row::of_value(&row).write(form, &mut bytes)?.then(|| (fingerprint(&row), bytes)))
     }
 
     fn give(&mut self, (identity, row): (u128, Vec<u8>)) -> Result<Flow> {

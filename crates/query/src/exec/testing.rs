@@ -16,6 +16,7 @@ use crate::eval::{Environment, NoUserFunctions};
 use crate::expr::Expr;
 use crate::logical::LogicalPlan;
 use crate::physical::{Access, IndexOnly, IndexRange, IndexSet, PhysicalPlan, Served, Walk};
+use crate::row::JsonRows;
 use crate::source::{Direction, MemoryOptions, MemorySource, Source};
 use crate::work::Work;
 
@@ -132,6 +133,7 @@ impl<'a> Ask<'a> {
             sources,
             budget: &Budget {
                 rows_max: self.rows_max,
+                form: &JsonRows,
                 bytes_max: self.bytes_max,
                 expired: self.expired,
                 helpers: self.helpers,
@@ -155,7 +157,7 @@ impl<'a> Ask<'a> {
         loop {
             let page = self.page(sources, continuation.as_deref()).unwrap();
             all.add(&page);
-            assert!(page.row_count <= self.rows_max, "{} rows on a page", page.row_count);
+            assert!(page.row_count() <= self.rows_max, "{} rows on a page", page.row_count());
             assert!(all.pages < 10_000, "pages without end");
             continuation = page.continuation;
             match &continuation {
@@ -181,11 +183,11 @@ impl All {
     pub(super) fn add(&mut self, page: &Page) {
         assert_eq!(page.work_before, self.work, "work so far");
         let rows = rows_of_page(page);
-        assert_eq!(rows.len(), page.row_count);
+        assert_eq!(rows.len(), page.row_count());
         self.rows.extend(rows);
         self.work = page.work;
         self.pages += 1;
-        self.last_was_empty = page.row_count == 0;
+        self.last_was_empty = page.row_count() == 0;
     }
 
     /// Checks that this is what one big page gave, and counted. Rows that have no place among items may come in another

@@ -169,8 +169,8 @@ fn all_pages_of(
     loop {
         let page = next(continuation.as_deref())?;
         let page_rows_found = parse_rows(&page);
-        assert_eq!(page_rows_found.len(), page.row_count);
-        assert!(page.row_count <= page_rows);
+        assert_eq!(page_rows_found.len(), page.row_count());
+        assert!(page.row_count() <= page_rows);
         rows.extend(page_rows_found);
         pages += 1;
         match page.continuation {
@@ -321,7 +321,7 @@ fn the_generator_makes_queries_that_find_something() {
         let compiled = CompiledQuery::new(&text, options).unwrap();
         let source = MemorySource::new(items, &IndexingPolicy::default(), MemoryOptions::default()).unwrap();
         let case = Case { text, compare: Compare::AsSet, compiled, description: String::new() };
-        let rows = page(&case, &[&source], 1_000, None).map_or(0, |page| page.row_count);
+        let rows = page(&case, &[&source], 1_000, None).map_or(0, |page| page.row_count());
         found += usize::from(rows > 0);
         assert!(!case.text.is_empty());
     }

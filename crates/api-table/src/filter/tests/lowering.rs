@@ -4,26 +4,17 @@ use armilla_engine::Moment;
 use armilla_value::{Object, Value, json};
 use proptest::prelude::*;
 
-use super::super::limits::{CONDITION_BYTES_MAX, FILTER_BYTES_MAX};
+use super::super::limits::{CONDITION_PARTS_MAX, FILTER_BYTES_MAX};
 use super::super::{Filter, Lowered};
-use super::{filter, parsed, sql, value};
+use super::{filter, oracle, parsed, value};
 use crate::edm::{EdmValue, Ticks};
 use crate::entity::{Entity, EntityView};
 
 #[track_caller]
-fn check(text: &str, condition: &str, parameters: &str, is_exact: bool) {
+fn check(text: &str, condition: &str, is_exact: bool) {
     let lowered = parsed(text).lower();
-    assert_eq!(lowered.condition.as_deref().unwrap_or_default(), condition, "{text}");
-    let values: Vec<String> = lowered
-        .parameters
-        .iter()
-        .enumerate()
-        .map(|(index, (name, value))| {
-            assert_eq!(*name, format!("@p{index}"));
-            json::to_string(value)
-        })
-        .collect();
-    assert_eq!(values.join(" "), parameters, "{text}");
+    let lowered_text = lowered.condition.map(|condition| condition.to_string());
+    assert_eq!(lowered_text.unwrap_or_default(), condition, "{text}");
     assert_eq!(lowered.is_exact, is_exact, "{text}");
 }
 
@@ -49,104 +40,91 @@ fn keys_are_taken_out() {
     ] {
         assert_eq!(keys(text), (partition_key, row_key), "{text}");
     }
-    check("PartitionKey eq 'p'", "", "", true);
-    check("PartitionKey eq 'p' and RowKey eq 'r'", r#"c["RowKey"] = @p0"#, r#""r""#, true);
-    check("PartitionKey eq 'p' and PartitionKey eq 'q'", r#"c["PartitionKey"] = @p0"#, r#""q""#, true);
-    check("PartitionKey eq 5 and a eq 1", "false", "1", true);
+    check("PartitionKey eq 'p'", "", true);
+    check("PartitionKey eq 'p' and RowKey eq 'r'", r#"c.RowKey = "r""#, true);
+    check("PartitionKey eq 'p' and PartitionKey eq 'q'", r#"c.PartitionKey = "q""#, true);
+    check("PartitionKey eq 5 and a eq 1", "false", true);
 }
 
 #[test]
 fn comparisons_are_lowered() {
-    let special = |name: &str, special: &str| {
-        format!(r#"(c["{name}"] = "{special}" AND c["$edm"]["{name}"] = "Double")"#)
-    };
-    for (text, condition, parameters, is_exact) in [
-        ("RowKey ge 'a'", r#"c["RowKey"] >= @p0"#.to_owned(), r#""a""#, true),
-        ("RowKey ne 'a'", r#"c["RowKey"] != @p0"#.to_owned(), r#""a""#, true),
-        ("not (RowKey lt 'a')", r#"c["RowKey"] >= @p0"#.to_owned(), r#""a""#, true),
-        ("not (RowKey lt 5)", String::new(), "", true),
-        ("a eq 5", r#"c["a"] = @p0"#.to_owned(), "5", true),
-        ("a eq 9007199254740993L", r#"c["a"] = @p0"#.to_owned(), "9007199254740993", true),
-        ("a gt 5.0", format!(r#"(c["a"] > @p0 OR {})"#, special("a", "Infinity")), "5.0", true),
-        ("a le -1", format!(r#"(c["a"] <= @p0 OR {})"#, special("a", "-Infinity")), "-1", true),
+    let special =
+        |name: &str, special: &str| format!(r#"(c.{name} = "{special}") AND (c["$edm"].{name} = "Double")"#);
+    let infinity = special("a", "Infinity");
+    let minus_infinity = special("a", "-Infinity");
+    for (text, condition, is_exact) in [
+        ("RowKey ge 'a'", r#"c.RowKey >= "a""#, true),
+        ("RowKey ne 'a'", r#"c.RowKey != "a""#, true),
+        ("not (RowKey lt 'a')", r#"c.RowKey >= "a""#, true),
+        ("not (RowKey lt 5)", "", true),
+        ("a eq 5", "c.a = 5", true),
+        ("a eq 9007199254740993L", "c.a = 9007199254740993", true),
+        ("a gt 5.0", &format!("(c.a > 5.0) OR ({infinity})"), true),
+        ("a le -1", &format!("(c.a <= -1) OR ({minus_infinity})"), true),
         (
             "a ne 5",
-            format!(
-                r#"((c["a"] < @p0 OR c["a"] > @p0) OR {} OR {} OR {})"#,
-                special("a", "NaN"),
-                special("a", "Infinity"),
-                special("a", "-Infinity")
+            &format!(
+                "((c.a < 5) OR (c.a > 5)) OR ({}) OR ({infinity}) OR ({minus_infinity})",
+                special("a", "NaN")
             ),
-            "5",
             true,
         ),
-        ("not (a eq 5)", r#"(NOT IS_NUMBER(c["a"]) OR (c["a"] < @p0 OR c["a"] > @p0))"#.to_owned(), "5", true),
-        ("not (a gt 5)", r#"(NOT IS_NUMBER(c["a"]) OR c["a"] <= @p0)"#.to_owned(), "5", false),
-        ("a eq INF", special("a", "Infinity"), "", true),
-        ("a lt INF", r#"IS_DEFINED(c["a"])"#.to_owned(), "", false),
-        ("a eq NaN", "false".to_owned(), "", true),
-        ("a ne NaN", r#"IS_DEFINED(c["a"])"#.to_owned(), "", false),
-        ("not (a eq NaN)", String::new(), "", true),
-        ("a eq 'it is'", r#"c["a"] = @p0"#.to_owned(), r#""it is""#, true),
-        ("a eq 'four'", r#"c["a"] = @p0"#.to_owned(), r#""four""#, false),
-        ("a eq 'NaN'", r#"c["a"] = @p0"#.to_owned(), r#""NaN""#, false),
-        ("a gt 'x y'", r#"c["a"] > @p0"#.to_owned(), r#""x y""#, false),
-        ("a ne 'x y'", r#"(c["a"] < @p0 OR c["a"] > @p0)"#.to_owned(), r#""x y""#, false),
-        (
-            "not (a gt 'x')",
-            r#"(NOT IS_STRING(c["a"]) OR c["a"] <= @p0 OR IS_DEFINED(c["$edm"]["a"]))"#.to_owned(),
-            r#""x""#,
-            false,
-        ),
-        ("a", r#"c["a"] = @p0"#.to_owned(), "true", true),
-        ("a ne true", r#"c["a"] = @p0"#.to_owned(), "false", true),
-        ("not a", r#"(NOT IS_BOOL(c["a"]) OR c["a"] = @p0)"#.to_owned(), "false", true),
-        ("a gt true", "false".to_owned(), "", true),
-        (
-            "a ge datetime'2020-01-01T00:00:00Z'",
-            r#"c["a"] >= @p0"#.to_owned(),
-            r#""2020-01-01T00:00:00.0000000Z""#,
-            false,
-        ),
-        ("not (a ge datetime'2020-01-01')", String::new(), "", false),
+        ("not (a eq 5)", "(NOT IS_NUMBER(c.a)) OR ((c.a < 5) OR (c.a > 5))", true),
+        ("not (a gt 5)", "(NOT IS_NUMBER(c.a)) OR (c.a <= 5)", false),
+        ("a eq INF", &infinity, true),
+        ("a lt INF", "IS_DEFINED(c.a)", false),
+        ("a eq NaN", "false", true),
+        ("a ne NaN", "IS_DEFINED(c.a)", false),
+        ("not (a eq NaN)", "", true),
+        ("a eq 'it is'", r#"c.a = "it is""#, true),
+        ("a eq 'four'", r#"c.a = "four""#, false),
+        ("a eq 'NaN'", r#"c.a = "NaN""#, false),
+        ("a gt 'x y'", r#"c.a > "x y""#, false),
+        ("a ne 'x y'", r#"(c.a < "x y") OR (c.a > "x y")"#, false),
+        ("not (a gt 'x')", r#"(NOT IS_STRING(c.a)) OR (c.a <= "x") OR IS_DEFINED(c["$edm"].a)"#, false),
+        ("a", "c.a = true", true),
+        ("a ne true", "c.a = false", true),
+        ("not a", "(NOT IS_BOOL(c.a)) OR (c.a = false)", true),
+        ("a gt true", "false", true),
+        ("a ge datetime'2020-01-01T00:00:00Z'", r#"c.a >= "2020-01-01T00:00:00.0000000Z""#, false),
+        ("not (a ge datetime'2020-01-01')", "", false),
         (
             "a eq guid'C9DA6455-213D-42C9-9A79-3E9149A57833'",
-            r#"c["a"] = @p0"#.to_owned(),
-            r#""c9da6455-213d-42c9-9a79-3e9149a57833""#,
+            r#"c.a = "c9da6455-213d-42c9-9a79-3e9149a57833""#,
             false,
         ),
-        ("a eq X'62696e'", r#"c["a"] = @p0"#.to_owned(), r#""Ymlu""#, false),
-        ("a gt X'62'", r#"IS_STRING(c["a"])"#.to_owned(), "", false),
-        ("Timestamp ge datetime'1970-01-01T00:00:01.5Z'", r#"c["_ts"] >= @p0"#.to_owned(), "1", false),
-        ("Timestamp lt datetime'1970-01-01T00:00:01.5Z'", r#"c["_ts"] <= @p0"#.to_owned(), "1", false),
-        ("not (Timestamp lt datetime'1969-12-31T23:59:59Z')", r#"c["_ts"] >= @p0"#.to_owned(), "-1", false),
-        ("Timestamp ne datetime'1970-01-01'", String::new(), "", false),
-        ("Timestamp eq 'x'", "false".to_owned(), "", true),
-        ("id eq 5", r#"c["$p:id"] = @p0"#.to_owned(), "5", true),
-        ("啊 eq 5", r#"c["啊"] = @p0"#.to_owned(), "5", true),
-        ("true", String::new(), "", true),
-        ("false or 1 eq 2", "false".to_owned(), "", true),
+        ("a eq X'62696e'", r#"c.a = "Ymlu""#, false),
+        ("a gt X'62'", "IS_STRING(c.a)", false),
+        ("Timestamp ge datetime'1970-01-01T00:00:01.5Z'", "c._ts >= 1", false),
+        ("Timestamp lt datetime'1970-01-01T00:00:01.5Z'", "c._ts <= 1", false),
+        ("not (Timestamp lt datetime'1969-12-31T23:59:59Z')", "c._ts >= -1", false),
+        ("Timestamp ne datetime'1970-01-01'", "", false),
+        ("Timestamp eq 'x'", "false", true),
+        ("id eq 5", r#"c["$p:id"] = 5"#, true),
+        ("啊 eq 5", r#"c["啊"] = 5"#, true),
+        ("true", "", true),
+        ("false or 1 eq 2", "false", true),
         (
             "a eq 1 and (b eq 2 or not (c eq false or d eq 3))",
-            r#"(c["a"] = @p0 AND (c["b"] = @p1 OR ((NOT IS_BOOL(c["c"]) OR c["c"] = @p2) AND (NOT IS_NUMBER(c["d"]) OR (c["d"] < @p3 OR c["d"] > @p3)))))"#
-                .to_owned(),
-            "1 2 true 3",
+            "(c.a = 1) AND ((c.b = 2) OR (((NOT IS_BOOL(c.c)) OR (c.c = true)) AND \
+             ((NOT IS_NUMBER(c.d)) OR ((c.d < 3) OR (c.d > 3)))))",
             true,
         ),
     ] {
-        check(text, &condition, parameters, is_exact);
+        check(text, condition, is_exact);
     }
 }
 
 #[test]
 fn conditions_are_bounded() {
     let chain = |count: usize| vec!["a ne 1"; count].join(" or ");
-    let one = parsed("a ne 1").lower().condition.unwrap().len() + 8;
-    let short = parsed(&chain(CONDITION_BYTES_MAX / 2 / one)).lower();
+    // Each is a comparison, and three doubles that are strings.
+    let short = parsed(&chain(CONDITION_PARTS_MAX / 4)).lower();
     assert!(short.is_exact && short.condition.is_some());
-    let text = chain(FILTER_BYTES_MAX / 10);
+    let text = chain(CONDITION_PARTS_MAX / 4 + 1);
+    assert!(text.len() < FILTER_BYTES_MAX);
     let long = parsed(&text).lower();
-    assert_eq!((long.condition, long.parameters.len(), long.is_exact), (None, 0, false));
+    assert_eq!((long.condition, long.is_exact), (None, false));
     assert!(
         parsed(&text).matches(&EntityView::of(item(&[("a", EdmValue::Int32(2))]).as_bytes(), at(0)).unwrap())
     );
@@ -235,7 +213,7 @@ proptest! {
         let is_narrowed = lowered
             .condition
             .as_ref()
-            .is_none_or(|condition| sql::is_true(condition, &lowered.parameters, &item));
+            .is_none_or(|condition| oracle::is_true(condition, &item));
         let is_match = filter.matches(&view);
         prop_assert!(!is_match || (is_inside && is_row && is_narrowed), "lost: {:?} {}", lowered, text);
         if lowered.is_exact {

@@ -78,3 +78,29 @@ async fn who_waits_in_vain_is_let_go() {
     drop(second);
     assert_eq!(lanes.computing(), 1);
 }
+
+#[tokio::test]
+async fn a_trial_ends_in_time_or_after_its_looks_and_is_not_tried_again() {
+    let (lanes, clock) = (QueryLanes::new(2), SimulatedClock::new(0));
+    let turn = lanes.trial(1).await;
+    assert!(turn.is_trial());
+    assert_eq!(turn.look(&clock, NEVER), Ok(()));
+    clock.advance(TRIAL_TIME - Duration::from_nanos(1));
+    assert_eq!(turn.look(&clock, NEVER), Ok(()));
+    clock.advance(Duration::from_nanos(1));
+    assert_eq!(turn.look(&clock, NEVER), Err(Stop::Postponed));
+    assert_eq!((turn.is_tried(), turn.is_postponed()), (true, false));
+    assert_eq!(lanes.newcomers.available_permits(), QUERIES_AT_ONCE_MAX, "its place is free at once");
+    // The clock stands still, and it ends all the same.
+    let turn = lanes.trial(1).await;
+    for _ in 0..TRIAL_LOOKS_MAX {
+        assert_eq!(turn.look(&clock, NEVER), Ok(()));
+    }
+    assert_eq!(turn.look(&clock, NEVER), Err(Stop::Postponed));
+    lanes.trial_failed(1);
+    let turn = lanes.trial(1).await;
+    assert!(!turn.is_trial());
+    clock.advance(TRIAL_TIME);
+    assert_eq!(turn.look(&clock, NEVER), Ok(()));
+    assert!(lanes.trial(2).await.is_trial(), "others are tried");
+}

@@ -42,7 +42,7 @@ fn a_page_of_few_rows_loads_few_items() {
     let source = Counting { inner: &sources[0], loaded: Default::default() };
     let query = compile("SELECT TOP 3 VALUE c.id FROM c");
     let page = Ask::new(&query, &*always(Access::ScanByKey), 100).page(&[&source], None).unwrap();
-    assert_eq!(page.row_count, 3);
+    assert_eq!(page.row_count(), 3);
     assert!(source.loaded.load(std::sync::atomic::Ordering::Relaxed) <= BATCH_ENTRIES_FIRST);
     assert_eq!((page.work.scanned, page.retrieved.items), (3, 3));
 }

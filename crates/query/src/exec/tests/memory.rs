@@ -42,9 +42,9 @@ fn a_sort_keeps_what_a_page_can_take() {
     let planner = always(Access::ScanByNumber);
     // Far less than all rows take.
     let ask = Ask { memory_max: 8_000, ..Ask::new(&query, &*planner, 20) };
-    assert_eq!(ask.page(&lend(&sources), None).unwrap().row_count, 20);
+    assert_eq!(ask.page(&lend(&sources), None).unwrap().row_count(), 20);
     let ask = Ask { memory_max: 8_000, bytes_max: 300, ..Ask::new(&query, &*planner, 2_000) };
-    assert!(ask.page(&lend(&sources), None).unwrap().row_count > 10);
+    assert!(ask.page(&lend(&sources), None).unwrap().row_count() > 10);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_page_ends_before_a_source_that_may_not_be_read() {
             let token = first.continuation.expect("something is left");
             // As long as it may not be read, nothing moves and nothing is counted.
             let again = Ask::new(&query, &choose, 1_000_000).page(&lend(&some), Some(&token)).unwrap();
-            assert_eq!((again.row_count, again.work), (0, first.work), "{text}");
+            assert_eq!((again.row_count(), again.work), (0, first.work), "{text}");
             let mut next = again.continuation;
             while let Some(token) = next {
                 let page = Ask::new(&query, &choose, 7).page(&lend(&open), Some(&token)).unwrap();

@@ -154,7 +154,7 @@ fn a_token_for_a_part_is_refused_on_more_than_the_part() {
             whole[0].narrowed(&max, &HashedKey::MAX),
         ];
         let page = ask.page(&lend(&cut), Some(&token)).unwrap();
-        assert_eq!(page.row_count, 2, "{text}");
+        assert_eq!(page.row_count(), 2, "{text}");
     }
 }
 

@@ -54,7 +54,7 @@ fn stopped(text: &str, query: &CompiledQuery, source: &[MemorySource]) -> (Error
     };
     let ask = Ask { watch: &watch, ..Ask::new(query, &choose, 10_000) };
     match ask.page(&lend(source), None) {
-        Ok(page) => panic!("{}: a page of {} rows after {} steps", cut(text), page.row_count, page.steps),
+        Ok(page) => panic!("{}: a page of {} rows after {} steps", cut(text), page.row_count(), page.steps),
         Err(error) => (error, last.get()),
     }
 }
@@ -156,11 +156,11 @@ fn where_a_page_cannot_end_it_goes_on_until_it_is_stopped() {
     let source = hostile_source();
     let query = compile("SELECT DISTINCT VALUE v + w FROM c JOIN v IN c.a JOIN w IN c.a");
     let whole = Ask::new(&query, &choose, 10_000).page(&lend(&source), None).unwrap();
-    assert_eq!(whole.row_count, 1_999);
+    assert_eq!(whole.row_count(), 1_999);
     // Its time is over at once, and it is not stopped.
     let impatient = Ask { expired: &|_| true, ..Ask::new(&query, &choose, 10_000) };
     let page = impatient.page(&lend(&source), None).unwrap();
-    assert_eq!((page.row_count, page.continuation.is_none()), (1_999, true));
+    assert_eq!((page.row_count(), page.continuation.is_none()), (1_999, true));
     assert_eq!(
         stopped("", &compile(&format!("SELECT DISTINCT VALUE v {CROSS}")), &source).0.kind,
         ErrorKind::TimedOut

@@ -1,6 +1,6 @@
 //! The code, the place and the wording of what is refused.
 
-use crate::{QueryError, UNEXPECTED_END, UNEXPECTED_TOKEN, error_list_json, parse, parse_expression};
+use crate::{QueryError, UNEXPECTED_END, UNEXPECTED_TOKEN, parse, parse_expression};
 
 /// Each text marks the offending token with `«` and `»`, which are taken out; without a mark it ends too
 /// early.
@@ -228,28 +228,12 @@ fn messages_show_a_bounded_part_of_the_token() {
 }
 
 #[test]
-fn error_lists_count_in_utf16() {
+fn errors_say_what_and_where() {
     let text = "SELECT '😀é' xyz abc";
     let error = parse(text).unwrap_err();
     assert_eq!(error.to_string(), "SC1001: Syntax error, incorrect syntax near 'abc'.");
-    let errors = [
-        QueryError::from(error),
-        QueryError::new("2206", "a \"quoted\"\n name", crate::Span::new(8, 14)),
-        QueryError::plain("nowhere"),
-    ];
-    assert_eq!(errors[0].to_string(), "SC1001: Syntax error, incorrect syntax near 'abc'.");
-    assert_eq!(errors[2].to_string(), "nowhere");
-    assert_eq!(
-        error_list_json(text, &errors),
-        concat!(
-            r#"{"errors":[{"severity":"Error","location":{"start":17,"end":20},"code":"SC1001","#,
-            r#""message":"Syntax error, incorrect syntax near 'abc'."},"#,
-            r#"{"severity":"Error","location":{"start":8,"end":11},"code":2206,"message":"a \"quoted\"\n name"},"#,
-            r#"{"severity":"Error","message":"nowhere"}]}"#
-        )
-    );
-    assert_eq!(error_list_json("", &[]), r#"{"errors":[]}"#);
-    // Offsets within a character or past the end do not panic.
-    let span = crate::utf16_span(text, crate::Span::new(9, 1000));
-    assert_eq!((span.start, span.end), (8, 20));
+    let error = QueryError::from(error);
+    assert_eq!(error.to_string(), "SC1001: Syntax error, incorrect syntax near 'abc'.");
+    assert_eq!(error.span.map(|span| (span.start, span.end)), Some((20, 23)));
+    assert_eq!(QueryError::plain("nowhere").to_string(), "nowhere");
 }

@@ -1,12 +1,12 @@
 //! Short ways to plans.
 
+use armilla_query::bound::BoundQuery;
+use armilla_query::gateway::{Feature, Features, GatewayPlan, PartitionKeyShape, QueryRange, plan};
+use armilla_query::{CompileOptions, CompiledQuery, Result};
 use armilla_sql::ast;
 use armilla_value::{HashVersion, PropertyPath, Value, json};
 
-use crate::bind::{Names, bind};
-use crate::bound::BoundQuery;
-use crate::error::Result;
-use crate::gateway::{Feature, Features, GatewayPlan, PartitionKeyShape, QueryRange, plan};
+use crate::query_plan::to_json;
 
 /// Returns the shape of a partition key: hierarchical where there are several paths.
 pub(super) fn shape(paths: &[&str]) -> PartitionKeyShape {
@@ -16,10 +16,9 @@ pub(super) fn shape(paths: &[&str]) -> PartitionKeyShape {
 }
 
 pub(super) fn bound(query: &str, parameters: &[(String, Value)]) -> (ast::Query, BoundQuery) {
-    let ast = armilla_sql::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
-    let names = Names { parameters, computed: &[], system_properties: true };
-    let (bound, _) = bind(&ast, names).unwrap_or_else(|error| panic!("{query}: {error}"));
-    (ast, bound)
+    let options = CompileOptions { parameters, computed: &[], system_properties: true };
+    let compiled = CompiledQuery::new(query, options).unwrap_or_else(|error| panic!("{query}: {error}"));
+    (compiled.ast.unwrap(), compiled.bound)
 }
 
 pub(super) fn try_plan(
@@ -34,7 +33,7 @@ pub(super) fn try_plan(
 
 pub(super) fn json(query: &str, parameters: &[(String, Value)], partition_key: &PartitionKeyShape) -> String {
     let plan = try_plan(query, parameters, partition_key, Features::ALL);
-    plan.unwrap_or_else(|error| panic!("{query}: {error}")).to_json()
+    to_json(&plan.unwrap_or_else(|error| panic!("{query}: {error}")))
 }
 
 /// Returns the ranges of a query over a container with the key `/pk`.

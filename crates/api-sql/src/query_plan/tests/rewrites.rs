@@ -3,8 +3,9 @@
 use armilla_value::Value;
 use expect_test::{Expect, expect};
 
+use armilla_query::gateway::{FILTER_MARK, Features};
+
 use super::support::{bound, shape, summary, try_plan};
-use crate::gateway::{FILTER_MARK, Features};
 
 #[track_caller]
 pub(super) fn check(queries: &[&str], expected: Expect) {

@@ -1,22 +1,23 @@
-//! Plans as clients read them.
+//! Plans as clients read them that run a query on every partition themselves.
+//!
+//! Clients are pedantic about it: every list is present even if empty, ranges are sorted and do not overlap, and
+//! `rewrittenQuery` is empty where the original text is to be used.
 
-use armilla_functions::Aggregate;
-use armilla_sql::ast::Direction;
+use armilla_engine::gateway::{Aggregate, Direction, DistinctType, GatewayPlan, QueryInfo, QueryRange};
 use armilla_value::json::write_string;
 
-use super::{DistinctType, GatewayPlan, QueryInfo, QueryRange};
+#[cfg(test)]
+mod tests;
 
-impl GatewayPlan {
-    /// Returns the plan as JSON, with every list present.
-    pub fn to_json(&self) -> String {
-        let mut out = Vec::with_capacity(512 + 128 * self.query_ranges.len());
-        out.extend_from_slice(b"{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":");
-        write_info(&self.query_info, &mut out);
-        out.extend_from_slice(b",\"queryRanges\":");
-        write_list(&self.query_ranges, b"[]", &mut out, write_range);
-        out.push(b'}');
-        String::from_utf8(out).expect("everything written is text")
-    }
+/// Returns a plan as JSON, with every list present.
+pub(crate) fn to_json(plan: &GatewayPlan) -> String {
+    let mut out = Vec::with_capacity(512 + 128 * plan.query_ranges.len());
+    out.extend_from_slice(b"{\"partitionedQueryExecutionInfoVersion\":2,\"queryInfo\":");
+    write_info(&plan.query_info, &mut out);
+    out.extend_from_slice(b",\"queryRanges\":");
+    write_list(&plan.query_ranges, b"[]", &mut out, write_range);
+    out.push(b'}');
+    String::from_utf8(out).expect("everything written is text")
 }
 
 fn write_info(info: &QueryInfo, out: &mut Vec<u8>) {

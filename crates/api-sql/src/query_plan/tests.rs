@@ -6,7 +6,9 @@ mod support;
 
 use expect_test::{Expect, expect};
 
-use super::*;
+use armilla_query::ErrorKind;
+use armilla_query::gateway::{Feature, Features, needs_merge};
+
 use support::{features_of, full, json, outcome, shape, try_plan};
 
 /// Compares a whole plan.
@@ -114,7 +116,7 @@ fn each_missing_feature_is_named() {
         Query contains 1 or more unsupported features. Upgrade your SDK to a version that does support the requested features:
         Query contained GroupBy, which the calling client does not support.
         Query contained NonValueAggregate, which the calling client does not support. Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates."#]].assert_eq(&error.message.replace("\r\n", "\n"));
-    assert_eq!(error.kind, crate::ErrorKind::Refused);
+    assert_eq!(error.kind, ErrorKind::Refused);
 }
 
 #[test]
@@ -150,7 +152,7 @@ fn what_no_client_can_merge_is_refused() {
     ];
     for (query, expected) in cases {
         let error = try_plan(query, &[], &shape(&["/pk"]), Features::ALL).unwrap_err();
-        assert_eq!((error.message.as_str(), &error.kind), (expected, &crate::ErrorKind::Refused), "{query}");
+        assert_eq!((error.message.as_str(), &error.kind), (expected, &ErrorKind::Refused), "{query}");
     }
     // Within one logical partition there is nothing to merge.
     for query in [
@@ -191,16 +193,6 @@ fn queries_that_need_merging() {
     }
 }
 
-#[test]
-fn whoever_needs_a_plan_is_given_the_whole_one() {
-    let query = "SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g";
-    let (ast, bound) = support::bound(query, &[]);
-    let info = additional_error_info(&ast, &bound, &shape(&["/pk"])).unwrap();
-    assert_eq!(info, json(query, &[], &shape(&["/pk"])));
-    let (ast, bound) = support::bound("SELECT VALUE SUM(c.a) / COUNT(1) FROM c", &[]);
-    assert!(additional_error_info(&ast, &bound, &shape(&["/pk"])).is_err());
-}
-
 /// A query without FROM has one row, and must not have one in each partition.
 #[test]
 fn without_from_one_partition_is_asked() {
@@ -213,4 +205,18 @@ fn without_from_one_partition_is_asked() {
         );
     }
     assert_eq!(outcome("SELECT * FROM c"), full());
+}
+
+#[test]
+fn bare_aggregates_are_told_by_the_plan() {
+    for (query, expected) in [
+        ("SELECT COUNT(1) FROM c", true),
+        ("SELECT VALUE COUNT(1) FROM c", false),
+        ("SELECT c.a, COUNT(1) AS n FROM c GROUP BY c.a", false),
+        ("SELECT c.a FROM c GROUP BY c.a", false),
+        ("SELECT c.a FROM c ORDER BY c.a", false),
+    ] {
+        let plan = try_plan(query, &[], &shape(&["/pk"]), Features::ALL).unwrap();
+        assert_eq!(crate::queries::has_bare_aggregates(&plan.query_info), expected, "{query}");
+    }
 }

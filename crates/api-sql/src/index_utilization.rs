@@ -2,9 +2,8 @@
 //!
 //! Two versions of the same facts, both JSON: the caller encodes the first as base64 and the second as a URL.
 
+use armilla_engine::plans::{PhysicalPlan, Served};
 use armilla_value::{Object, Value, json};
-
-use crate::physical::{PhysicalPlan, Served};
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +12,7 @@ mod tests;
 const IMPACT: &str = "High";
 
 /// Returns the index utilization of a query in version 1, from the plans of all its partitions.
-pub fn utilization_v1(plans: &[PhysicalPlan]) -> String {
+pub(crate) fn first(plans: &[PhysicalPlan]) -> String {
     let Indexes { used, potential } = Indexes::of(plans);
     let single = |served: &&Served| {
         object([
@@ -40,7 +39,7 @@ pub fn utilization_v1(plans: &[PhysicalPlan]) -> String {
 }
 
 /// Returns the index utilization of a query in version 2, from the plans of all its partitions.
-pub fn utilization_v2(plans: &[PhysicalPlan]) -> String {
+pub(crate) fn second(plans: &[PhysicalPlan]) -> String {
     let Indexes { used, potential } = Indexes::of(plans);
     let both = |indexes: &[&Served], is_potential: bool| {
         let impact = || is_potential.then(|| ("IndexImpactScore", Value::String(IMPACT.to_owned())));

@@ -1,0 +1,165 @@
+//! What a query asks for, and what it is answered with.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use armilla_query::bound::BoundQuery;
+use armilla_query::expr::Expr;
+use armilla_query::physical::PhysicalPlan;
+use armilla_query::{CompileOptions, CompiledQuery, ComputedProperty, RowForm, Work};
+use armilla_value::Value;
+
+use super::metrics::QueryMetrics;
+use crate::{ListScope, Position, RequestUnits};
+
+/// A query: a text of the query language, or what such a text comes to, made by a front end of its own.
+#[derive(Debug, Clone)]
+pub enum Query {
+    /// A text.
+    Text {
+        /// The text.
+        text: String,
+        /// Its parameters, their names with the `@`.
+        parameters: Vec<(String, Value)>,
+    },
+    /// A query without a text. Who makes it bounds its height.
+    Plan(Arc<BoundQuery>),
+}
+
+impl Query {
+    /// Returns the text, where there is one.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Query::Text { text, .. } => text,
+            Query::Plan(_) => "",
+        }
+    }
+
+    pub(super) fn compile(
+        &self,
+        computed: &[ComputedProperty],
+        system_properties: bool,
+    ) -> armilla_query::Result<CompiledQuery> {
+        match self {
+            Query::Text { text, parameters } => {
+                CompiledQuery::new(text, CompileOptions { parameters, computed, system_properties })
+            }
+            Query::Plan(bound) => Ok(CompiledQuery::from_bound(BoundQuery::clone(bound))),
+        }
+    }
+
+    /// Says whether user-defined functions may be called. A text is not read for it: what calls none and looks so all
+    /// the same has other neighbours, and nothing else.
+    pub(super) fn names_functions(&self) -> bool {
+        match self {
+            Query::Text { text, .. } => {
+                text.as_bytes().windows(3).any(|word| word.eq_ignore_ascii_case(b"udf"))
+            }
+            Query::Plan(bound) => {
+                let mut found = false;
+                bound.visit(&mut |expr| found |= matches!(expr, Expr::Udf(..)));
+                found
+            }
+        }
+    }
+
+    /// Returns what queries have in common that differ in their values alone.
+    pub(super) fn shape(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match self {
+            Query::Text { text, .. } => text.hash(&mut hasher),
+            Query::Plan(bound) => bound.visit(&mut |expr| {
+                std::mem::discriminant(expr).hash(&mut hasher);
+                if let Expr::Path { slot, steps } = expr {
+                    (slot, steps).hash(&mut hasher);
+                }
+            }),
+        }
+        hasher.finish()
+    }
+}
+
+/// A page of a query's results that is asked for.
+#[derive(Clone)]
+pub struct QueryRequest {
+    /// The query.
+    pub query: Query,
+    /// Which part of the container it is about.
+    pub scope: ListScope,
+    /// Whether it may be sent to more than one logical partition.
+    pub cross_partition: bool,
+    /// Whether results of several partitions are put together here; otherwise the caller is told to do it.
+    pub merge: bool,
+    /// At most how many rows; `None` leaves it to the server.
+    pub rows_max: Option<usize>,
+    /// How rows are written; `None` for JSON, joined by commas.
+    pub form: Option<Arc<dyn RowForm>>,
+    /// Where the page before ended.
+    pub continuation: Option<String>,
+    /// Where an ordered query begins, as some clients say it.
+    pub resume_filter: Option<Value>,
+}
+
+impl QueryRequest {
+    /// Makes a request for the first page of a query over all partitions.
+    pub fn new(text: impl Into<String>) -> QueryRequest {
+        QueryRequest::of(Query::Text { text: text.into(), parameters: Vec::new() })
+    }
+
+    /// Makes a request for the first page of a query with parameters over all partitions.
+    pub fn with_parameters(text: impl Into<String>, parameters: Vec<(String, Value)>) -> QueryRequest {
+        QueryRequest::of(Query::Text { text: text.into(), parameters })
+    }
+
+    /// Makes a request for the first page of a query over all partitions.
+    pub fn of(query: Query) -> QueryRequest {
+        QueryRequest {
+            query,
+            scope: ListScope::All,
+            cross_partition: true,
+            merge: true,
+            rows_max: None,
+            form: None,
+            continuation: None,
+            resume_filter: None,
+        }
+    }
+}
+
+/// A page of a query's results.
+#[derive(Debug, Clone)]
+pub struct QueryPage {
+    /// The rows in the form that was asked for, with what stands between them.
+    pub rows: Vec<u8>,
+    /// Where each of them ends in `rows`.
+    pub row_ends: Vec<u32>,
+    /// Where the next page begins, if there is one.
+    pub continuation: Option<String>,
+    /// What the page cost.
+    pub charge: RequestUnits,
+    /// How far the partitions are that were read.
+    pub positions: Vec<Position>,
+    /// What the query counted up to the end of this page.
+    pub work: Work,
+    /// What the page did.
+    pub metrics: QueryMetrics,
+    /// How the items of each partition were found.
+    pub plans: Vec<PhysicalPlan>,
+    /// Whether the rows are in an order that the query asked for.
+    pub is_ordered: bool,
+    /// Whether an index was read backwards, so that equal rows come in descending order of resource ids.
+    pub reverse_scan: bool,
+}
+
+impl QueryPage {
+    /// Returns how many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.row_ends.len()
+    }
+
+    /// Returns the rows one by one, where the form puts nothing between them.
+    pub fn each_row(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.row_ends.iter().map(|end| *end as usize));
+        starts.zip(&self.row_ends).filter_map(|(start, end)| self.rows.get(start..*end as usize))
+    }
+}

@@ -7,14 +7,15 @@ use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
-use crate::committer::{Done, Task};
-use crate::container::{Container, Plan, ReadItem};
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::container::Container;
+use crate::error::{Error, ErrorKind, Result};
 use crate::item::ETag;
+use crate::outcome::{BatchDone, BatchFailed};
 use crate::patch::Patch;
-use crate::settle::{BatchTask, Step, Written};
+use crate::plan::Plan;
 use crate::supply::Admission;
-use crate::throughput::{ReadCost, RequestUnits};
+use crate::task::{BatchTask, Done, Step, Task};
+use crate::throughput::ReadCost;
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
 /// One step of a batch.
@@ -57,43 +58,6 @@ pub enum BatchStep {
     },
     /// Fails with this error when its turn comes: what the caller found wrong with the step before.
     Fail(Error),
-}
-
-/// What one step did.
-pub enum StepDone {
-    /// It wrote.
-    Written(Written),
-    /// It read.
-    Read(ReadItem),
-    /// The item that it was to read did not change since the version that the caller holds.
-    NotModified {
-        /// That version.
-        etag: ETag,
-        /// What finding out cost.
-        charge: RequestUnits,
-    },
-}
-
-/// What a batch did.
-pub struct BatchDone {
-    /// What each step did, in their order.
-    pub steps: Vec<StepDone>,
-    /// What all of them cost.
-    pub charge: RequestUnits,
-    /// Where, and with which commit; a batch that only reads has none of its own.
-    pub position: Position,
-}
-
-/// Why a batch did nothing.
-pub struct BatchFailed {
-    /// The step that failed, counted from 0.
-    pub step: usize,
-    /// Why.
-    pub error: Error,
-    /// What it cost: all that was done up to the failure, and the failure.
-    pub charge: RequestUnits,
-    /// Where.
-    pub position: Position,
 }
 
 impl Container {

@@ -7,28 +7,28 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use armilla_env::{Clock, Env};
 use armilla_governor::{OperationKind, Policy, Priority};
-use armilla_index::Matcher;
 use armilla_kv::Store;
-use armilla_value::{HashedKey, Node, PartitionKey, Value};
+use armilla_value::{HashedKey, PartitionKey};
 use tokio::sync::{Notify, watch};
 
-use crate::committer::{Done, Partition, Task, Unqueued};
 use crate::computed::ComputedProperties;
 use crate::counters::Counters;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::expiry::Expiry;
-use crate::index_state::IndexState;
 use crate::item::{ContainerIdentity, ETag, Item};
 use crate::keys::LogicalKey;
 use crate::layout::Layout;
 use crate::limits::Limits;
 use crate::map::{Map, Slot};
+use crate::outcome::{ReadItem, Written};
+use crate::partition::Partition;
 use crate::patch::Patch;
+use crate::plan::{CurrentPlan, Plan};
 use crate::ranges::{PartitionMap, Range};
 use crate::session::SessionToken;
-use crate::settle::Written;
 use crate::supply::{Admission, Supply};
+use crate::task::{Done, Task, Unqueued};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
@@ -45,7 +45,7 @@ pub(crate) struct Core {
     pub(crate) limits: Arc<Limits>,
     identity: Arc<ContainerIdentity>,
     pub(crate) policy: Policy,
-    plan: RwLock<Arc<Plan>>,
+    pub(crate) plan: Arc<CurrentPlan>,
     pub(crate) map: RwLock<Arc<Map>>,
     /// Where the throughput comes from; locked before the map where both are.
     pub(crate) supply: Mutex<Supply>,
@@ -57,79 +57,6 @@ pub(crate) struct Core {
     pub(crate) sweep_wanted: Notify,
     /// The version of the map, for those who wait for another.
     pub(crate) map_version: watch::Sender<u64>,
-}
-
-/// A definition with what is derived from it once and used by every write.
-pub(crate) struct Plan {
-    pub(crate) definition: ContainerDefinition,
-    /// Which entries items are to have in the index.
-    pub(crate) layout: Arc<Layout>,
-    computed: Option<Arc<dyn ComputedProperties>>,
-    /// A key that is the id itself costs no index term of its own.
-    pub(crate) partition_key_is_id: bool,
-    /// Whether the change log keeps replaced versions.
-    pub(crate) keeps_all_versions: bool,
-}
-
-impl Plan {
-    fn new(definition: ContainerDefinition, computed: Option<Arc<dyn ComputedProperties>>) -> Plan {
-        let layout = Arc::new(Layout::of(&definition));
-        let paths = &definition.partition_key.paths;
-        let key = &definition.partition_key;
-        // A container without a key has no term for one either.
-        let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
-        let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
-        Plan { definition, layout, computed, partition_key_is_id, keeps_all_versions }
-    }
-
-    /// Returns the compiled indexing policy.
-    pub(crate) fn matcher(&self) -> &Matcher {
-        &self.layout.matcher
-    }
-
-    /// Returns the computed properties of an item, if any have entries in the index.
-    pub(crate) fn computed(&self, root: Node<'_>) -> Vec<(String, Option<Value>)> {
-        match &self.computed {
-            Some(computed) if self.layout.has_computed => computed.evaluate(root),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns whether a partition has something to do to get to the layout that is wanted, and can.
-    pub(crate) fn needs_reindex(&self, state: &IndexState) -> bool {
-        state.needs(&self.layout) && (self.evaluates() || !self.layout.has_computed)
-    }
-
-    /// Returns the second since 1970 UTC from which on versions are kept, if all are for a while.
-    pub(crate) fn oldest_kept(&self, now: u32) -> Option<u32> {
-        let minutes = self.definition.change_feed_retention_minutes.filter(|_| self.keeps_all_versions)?;
-        Some(now.saturating_sub(minutes.saturating_mul(60)))
-    }
-
-    /// Returns how long items live without a time to live of their own; none where items live for ever whatever they say.
-    pub(crate) fn default_ttl(&self) -> Option<i32> {
-        self.definition.default_ttl
-    }
-
-    /// Returns what tells, as of a second since 1970 UTC, which items' time is up.
-    pub(crate) fn expiry(&self, now: u32) -> Expiry {
-        Expiry::new(self.default_ttl(), now)
-    }
-
-    /// Returns whether computed properties can be evaluated.
-    pub(crate) fn evaluates(&self) -> bool {
-        self.computed.is_some()
-    }
-}
-
-/// An item that was read.
-pub struct ReadItem {
-    /// The item.
-    pub item: Item,
-    /// What the read cost.
-    pub charge: RequestUnits,
-    /// Where it was read.
-    pub position: Position,
 }
 
 impl Container {
@@ -155,7 +82,7 @@ impl Container {
             limits,
             identity: Arc::new(identity),
             policy,
-            plan: RwLock::new(Arc::new(Plan::new(definition, computed))),
+            plan: Arc::new(CurrentPlan::new(Plan::new(definition, computed))),
             map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
             supply: Mutex::new(supply),
@@ -185,8 +112,7 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
     ) {
-        *self.core.plan.write().expect("no panic while the definition is held") =
-            Arc::new(Plan::new(definition, computed));
+        self.core.plan.set(Plan::new(definition, computed));
         self.core.reindex_wanted.notify_waiters();
         self.core.sweep_wanted.notify_one();
     }
@@ -425,7 +351,7 @@ impl Container {
     }
 
     pub(crate) fn plan(&self) -> Arc<Plan> {
-        self.core.plan.read().expect("no panic while the definition is held").clone()
+        self.core.plan.get()
     }
 
     /// Returns what tells which items' time is up now.

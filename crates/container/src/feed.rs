@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 
 mod bounds;
 mod log;
+mod merged;
 mod page;
 mod read;
 mod request;
@@ -26,8 +27,9 @@ mod wait;
 mod walk;
 
 pub(crate) use log::{LogEntry, LogPage, read_log};
+pub(crate) use merged::Merged;
 pub use request::{FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
-pub(crate) use time::{Ages, Merged};
+pub(crate) use time::Ages;
 pub(crate) use versions::find_version;
 
 /// Entries of version 1 know only the commit of the version before, and had its image behind them where all versions

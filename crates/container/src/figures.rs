@@ -6,12 +6,12 @@ use std::sync::{Arc, PoisonError};
 use armilla_governor::{Figures, RequestUnits};
 use armilla_value::PartitionKey;
 
-use crate::committer::Partition;
 use crate::container::Container;
 use crate::counters::Counters;
 use crate::cut::CutBy;
 use crate::keys;
 use crate::map::Slot;
+use crate::partition::Partition;
 
 /// Figures of one physical partition.
 #[derive(Debug, Clone)]

@@ -15,8 +15,7 @@ use armilla_value::{HashedKey, PartitionKey, prefix_range};
 use bytes::Bytes;
 
 use crate::arcs::{self, Arc, invalid_token};
-use crate::committer::Partition;
-use crate::container::{Container, Plan};
+use crate::container::Container;
 use crate::counters::LogicalSize;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::expiry::Expiry;
@@ -25,6 +24,8 @@ use crate::keys::{self, LogicalKey};
 use crate::limits::{ORDERED_PARTITION_BYTES_MAX, ORDERED_PARTITION_ITEMS_MAX};
 use crate::map::{Map, Slot};
 use crate::page::{Metered, PageMeter, Tariff};
+use crate::partition::Partition;
+use crate::plan::Plan;
 use crate::session::SessionToken;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use armilla_governor::{Budget, Meter, Policy, RequestUnits};
 use armilla_value::HashedKey;
 
-use crate::committer::Partition;
+use crate::partition::Partition;
 use crate::ranges::{PartitionMap, Range};
 
 /// The physical partitions of a container in the order of their ranges, which cover the ring without gap or overlap.

@@ -6,12 +6,12 @@
 
 use armilla_governor::{OperationKind, Priority};
 
-use crate::committer::Partition;
 use crate::container::{Container, check_session};
 use crate::error::{Position, Result};
 use crate::item::{ContainerIdentity, Item};
 use crate::limits::{PAGE_BYTES_MAX, PAGE_ITEMS_MAX};
 use crate::map::Slot;
+use crate::partition::Partition;
 use crate::session::SessionToken;
 use crate::supply::Admission;
 use crate::throughput::{QueryWork, ReadCost, RequestUnits, Work, price, query_charge};

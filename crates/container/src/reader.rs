@@ -14,10 +14,10 @@ use armilla_kv::{Direction, Family, Scan, Snapshot, Space};
 use armilla_value::{HashVersion, HashedKey};
 use bytes::Bytes;
 
-use crate::committer::Partition;
-use crate::container::{Container, Plan, check_session};
+use crate::container::{Container, check_session};
 use crate::counters::{Counters, LogicalSize};
 use crate::definition::ContainerDefinition;
+use crate::due;
 use crate::error::{Error, Position, Result};
 use crate::expiry::Expiry;
 use crate::index_state::IndexState;
@@ -27,7 +27,8 @@ use crate::layout::Usable;
 use crate::limits::{EXPIRED_LOOK_ENTRIES, LOGICAL_ITEMS_AT_ONCE, LOGICAL_KEPT_BYTES_MAX};
 use crate::list::ListScope;
 use crate::map::Slot;
-use crate::purge;
+use crate::partition::Partition;
+use crate::plan::Plan;
 use crate::session::SessionToken;
 use crate::settle::{Draft, decode_count};
 use crate::throughput::{ReadCost, RequestUnits};
@@ -234,13 +235,13 @@ impl PartitionReader {
         if !self.expiry.is_on() {
             return Ok(false);
         }
-        let mut own = purge::due_records(&self.expiry);
+        let mut own = due::due_records(&self.expiry);
         own.entries_max = 1;
         if !self.read(self.snapshot.scan(&own))?.entries.is_empty() {
             return Ok(true);
         }
-        let Some(range) = purge::due_stamps(&self.expiry) else { return Ok(false) };
-        if !purge::has_all_stamps(&self.usable) {
+        let Some(range) = due::due_stamps(&self.expiry) else { return Ok(false) };
+        if !due::has_all_stamps(&self.usable) {
             return Ok(true);
         }
         // Those with a longer time of their own are among them.

@@ -10,15 +10,16 @@ use armilla_kv::{Batch, Family, Scan, Space, block_on};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
-use crate::container::{Container, Plan};
+use crate::container::Container;
 use crate::counters::Counters;
 use crate::error::{Error, Result};
 use crate::feed::{Change, ChangeKind};
 use crate::item::Item;
+use crate::item_number::sequence_in;
 use crate::keys;
 use crate::limits::REBUILD_BATCH_OPS;
+use crate::plan::Plan;
 use crate::recount::recount;
-use crate::settle::sequence_in;
 use crate::write;
 
 /// What came of a partition.

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::committer::Partition;
 use crate::container::Container;
 use crate::error::{ErrorKind, Result};
+use crate::partition::Partition;
 
 impl Container {
     /// Returns whether a partition that was opened has an index other than the definition asks for.

@@ -24,13 +24,13 @@ use std::sync::{Arc, PoisonError};
 use armilla_kv::SpaceId;
 use tokio::sync::oneshot;
 
-use crate::committer::{Gate, Landing, Never, Partition};
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::Merged;
 use crate::layout::Layout;
 use crate::limits::{CATCH_UP_LEFT_MAX, CATCH_UP_PACED_ROUNDS_MAX, CATCH_UP_ROUNDS_MAX};
 use crate::map::{Map, Slot};
+use crate::partition::{Gate, Landing, Never, Partition};
 use crate::ranges::Range;
 use crate::trim::TrimState;
 

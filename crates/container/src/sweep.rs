@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use armilla_kv::Family;
 
-use crate::committer::Partition;
-use crate::container::{Container, Plan};
+use crate::container::Container;
 use crate::error::{ErrorKind, Result};
 use crate::feed::{Ages, read_log};
 use crate::keys;
-use crate::settle::Trimmed;
+use crate::partition::Partition;
+use crate::plan::Plan;
+use crate::task::Trimmed;
 use crate::trim::TrimState;
 
 /// What a step came to.

@@ -16,16 +16,19 @@ use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
-use crate::committer::{Done, Partition, Task};
-use crate::container::{Container, Plan};
+use crate::container::Container;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::holds::Pass;
 use crate::item::{ContainerIdentity, Item};
 use crate::keys::LogicalKey;
+use crate::outcome::Written;
+use crate::partition::Partition;
+use crate::plan::Plan;
 use crate::reader::PartitionReader;
-use crate::settle::{Draft, TransactionTask, Written};
+use crate::settle::Draft;
 use crate::supply::ChargeMeter;
+use crate::task::{Done, Task, TransactionTask};
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::{self, ItemAddress, Precondition, WriteMode};
 

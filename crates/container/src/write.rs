@@ -10,7 +10,6 @@ use armilla_value::{
 };
 use bytes::Bytes;
 
-use crate::container::Plan;
 use crate::entries::EntryList;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::{ETag, SYSTEM_PROPERTIES, Stamp, new_header_bytes};
@@ -18,6 +17,7 @@ use crate::keys::LogicalKey;
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
 use crate::moment::Moment;
 use crate::patch::Patch;
+use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 
 /// What must hold of the stored item for a write to go ahead.

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use armilla_index::reader::Field;
 use armilla_value::{Component, HashVersion, PartitionKey, PropertyPath, Value};
 
-use super::{DefinitionError, integer, limits, object, property_paths};
+use super::json::{integer, object};
+use super::{DefinitionError, limits, property_paths};
 
 /// Where an item's partition key stands and how it is hashed.
 #[derive(Debug, Clone)]

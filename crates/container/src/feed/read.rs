@@ -15,14 +15,15 @@ use super::time::commit_before;
 use super::walk::{View, Walk, Walked};
 use super::{FeedMode, FeedPage, FeedRequest, FeedStart, token};
 use crate::arcs;
-use crate::committer::Partition;
-use crate::container::{Container, Plan, check_session};
+use crate::container::{Container, check_session};
 use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::keys::LogicalKey;
 use crate::list::ListScope;
 use crate::map::{Map, Slot};
 use crate::page::PageMeter;
+use crate::partition::Partition;
+use crate::plan::Plan;
 use crate::write;
 
 /// The part of the ring that a scope covers.

@@ -16,8 +16,6 @@ use bytes::Bytes;
 use super::bounds::KeyBounds;
 use super::page::FeedPageBuilder;
 use super::{Change, FeedChange, FeedMode, LogEntry, find_version, read_log};
-use crate::committer::Partition;
-use crate::container::Plan;
 use crate::counters::{Counters, LogicalSize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::expiry::Expiry;
@@ -25,6 +23,8 @@ use crate::item::Item;
 use crate::keys::{self, LogicalKey};
 use crate::limits::{FEED_LOGICAL_ITEMS_MAX, FEED_WALK_ENTRIES, PAGE_BYTES_MAX};
 use crate::map::Slot;
+use crate::partition::Partition;
+use crate::plan::Plan;
 use crate::trim::TrimState;
 
 /// One partition as of one moment. All parts of a page that lie in it are read at the same, so that they come to the

@@ -16,8 +16,7 @@ use std::time::Duration;
 use armilla_kv::{Family, Scan, Snapshot};
 use bytes::Bytes;
 
-use crate::committer::{Landing, Partition};
-use crate::container::{Container, Plan};
+use crate::container::Container;
 use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::{self, LogEntry, Merged};
@@ -29,6 +28,8 @@ use crate::limits::{
     COPY_PRESSURE_WAIT_MAX,
 };
 use crate::map::Slot;
+use crate::partition::{Landing, Partition};
+use crate::plan::Plan;
 use crate::ranges::Range;
 use crate::settle::{Adopted, AdoptedChange, AdoptedState, AdoptedVersion, Origin};
 use crate::trim::TrimState;

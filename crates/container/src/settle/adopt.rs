@@ -15,13 +15,13 @@ use armilla_kv::{Family, Snapshot};
 use bytes::Bytes;
 
 use super::Group;
-use crate::container::Plan;
 use crate::counters::SizeChange;
 use crate::entries::EntryList;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::Item;
 use crate::keys::{self, LogicalKey};
 use crate::layout::Layout;
+use crate::plan::Plan;
 use crate::trim::TrimState;
 use crate::write;
 

@@ -4,7 +4,7 @@
 //! draft is ever written: the committer does its writes again.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use armilla_kv::Snapshot;
@@ -13,76 +13,22 @@ use bytes::Bytes;
 
 use super::effects::Effects;
 use super::purge::purges_per_write_max;
+use super::reads::Reads;
+use super::scope::{Scope, check_load};
 use super::settled::Settled;
-use super::transaction::{Scope, check_load};
-use super::{Base, Group, Written};
-use crate::committer::Partition;
-use crate::container::Plan;
+use super::{Base, Group};
 use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::index_state::IndexState;
 use crate::item::{Item, Stamp};
-use crate::limits::{
-    TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX, TRANSACTION_WRITES_MAX,
-};
+use crate::limits::{TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_WRITES_MAX};
 use crate::moment::Moment;
+use crate::outcome::Written;
+use crate::partition::Partition;
+use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work};
 use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
-
-/// What names a version of an item: its commit, and which operation of it.
-pub(crate) type Version = (u64, u16);
-
-/// What a transaction read of the state that it began with.
-#[derive(Debug)]
-pub(crate) struct Reads {
-    /// The newest commit of that state.
-    lsn: u64,
-    /// Whether it may have seen anything of its logical partition.
-    is_whole: bool,
-    /// The items that it asked for, each with the version that was there.
-    items: HashMap<Bytes, Option<Version>>,
-}
-
-impl Reads {
-    fn new(lsn: u64) -> Reads {
-        Reads { lsn, is_whole: false, items: HashMap::new() }
-    }
-
-    pub(super) fn note(&mut self, key: &Bytes, item: Option<&Item>) {
-        if self.is_whole || self.items.contains_key(key) {
-            return;
-        }
-        if self.items.len() == TRANSACTION_READS_MAX {
-            self.see_whole();
-            return;
-        }
-        self.items.insert(key.clone(), item.map(|item| item.header().version()));
-    }
-
-    fn see_whole(&mut self) {
-        self.is_whole = true;
-        self.items = HashMap::new();
-    }
-
-    pub(super) fn lsn(&self) -> u64 {
-        self.lsn
-    }
-
-    pub(super) fn is_whole(&self) -> bool {
-        self.is_whole
-    }
-
-    pub(super) fn items(&self) -> impl Iterator<Item = (&Bytes, Option<Version>)> {
-        self.items.iter().map(|(key, version)| (key, *version))
-    }
-
-    /// Returns about how much memory it holds.
-    pub(super) fn bytes(&self) -> usize {
-        const FIXED: usize = 64;
-        self.items.keys().map(|key| FIXED + key.len()).sum()
-    }
-}
 
 /// A transaction that is being drafted.
 pub(crate) struct Draft {
@@ -115,7 +61,7 @@ impl Draft {
     ) -> Draft {
         let reads = RefCell::new(Reads::new(counters.lsn));
         let settled = Settled::new(counters, index);
-        let state = Some((Effects::new(&settled), Scope::default()));
+        let state = Some((settled.begin(), Scope::default()));
         Draft {
             partition,
             space,
@@ -139,7 +85,7 @@ impl Draft {
     ) -> Result<T> {
         let lost = || Error::new(ErrorKind::Internal, "the transaction is not usable after a panic");
         let (effects, scope) = self.state.take().ok_or_else(lost)?;
-        let lsn = self.reads.borrow().lsn;
+        let lsn = self.reads.borrow().lsn();
         let mut group = Group {
             base: Base::Snapshot { space: self.space.as_ref(), snapshot, lsn, reads: &self.reads },
             settled: &self.settled,

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use armilla_kv::{Batch, Family};
 use bytes::Bytes;
 
-use super::index::{ById, IndexEffects, IndexMark};
-use super::log::LogState;
-use super::settled::Settled;
+use super::index_effects::{ById, IndexEffects, IndexMark};
+use super::log_state::LogState;
 use crate::counters::{Counters, LogicalSize};
 use crate::feed::Merged;
+use crate::index_state::IndexState;
 use crate::item::Item;
 use crate::keys;
 use crate::layout::Layouts;
@@ -73,11 +73,11 @@ pub(super) struct Load {
 }
 
 impl Effects {
-    pub(super) fn new(settled: &Settled) -> Effects {
+    pub(super) fn new(counters: Counters, index: IndexState, log: LogState) -> Effects {
         Effects {
-            counters: settled.counters.clone(),
-            index: IndexEffects::new(settled.index.clone()),
-            log: LogState { is_changed: false, ..settled.log.clone() },
+            counters,
+            index: IndexEffects::new(index),
+            log: LogState { is_changed: false, ..log },
             items: HashMap::new(),
             sizes: HashMap::new(),
             records: HashMap::new(),

@@ -1,58 +1,44 @@
-//! What settling writes knows of the change log: what it may hold beside the newest versions, and who still needs it.
+//! Writing the change log: the entry of a write, and what becomes of the one before it.
 
 use armilla_kv::Family;
+use bytes::Bytes;
 
 use super::Group;
+use crate::error::Position;
 use crate::feed::{Change, ChangeKind};
 use crate::item::Item;
 use crate::keys;
-use crate::trim::TrimState;
-
-/// What a partition's change log may hold, as it is or will be.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct LogState {
-    pub(super) state: Option<TrimState>,
-    /// The last commit that left an entry for whoever is copying the partition.
-    pub(super) removal_lsn: u64,
-    /// Whether it is not what is stored, or on its way there.
-    pub(super) is_changed: bool,
-}
-
-impl LogState {
-    pub(crate) fn new(state: Option<TrimState>) -> LogState {
-        LogState { state, removal_lsn: 0, is_changed: false }
-    }
-
-    pub(super) fn set(&mut self, state: Option<TrimState>) {
-        self.state = state;
-        self.is_changed = true;
-    }
-
-    /// Takes note of a write, by whether all versions are kept.
-    fn note_write(&mut self, lsn: u64, keeps_all_versions: bool) {
-        match &mut self.state {
-            None if keeps_all_versions => self.set(Some(TrimState::complete_after(lsn - 1))),
-            Some(state) if keeps_all_versions && state.is_never() => {
-                state.begin_complete(lsn - 1);
-                self.is_changed = true;
-            }
-            Some(state) if !keeps_all_versions && !state.is_never() => {
-                state.end_complete();
-                self.is_changed = true;
-            }
-            _ => {}
-        }
-    }
-
-    /// Takes note that the log holds something beside the newest versions.
-    pub(super) fn note_more(&mut self) {
-        if self.state.is_none() {
-            self.set(Some(TrimState::never()));
-        }
-    }
-}
+use crate::plan::Plan;
 
 impl Group<'_> {
+    /// Gives the write its place in the order of commits and writes it into the change log. The writes of a
+    /// transaction have one commit number, and count inside it.
+    pub(super) fn log(
+        &mut self,
+        plan: &Plan,
+        kind: ChangeKind,
+        old: Option<&Item>,
+        number: u64,
+        item_key: Bytes,
+        ts: u32,
+    ) -> (Position, u16) {
+        self.effects.written = true;
+        let operation = match &mut self.scope {
+            None => 0,
+            Some(scope) => {
+                scope.writes += 1;
+                scope.writes - 1
+            }
+        };
+        if operation == 0 {
+            self.effects.counters.lsn += 1;
+        }
+        let position = self.position();
+        let change = change_of(kind, ts, number, item_key, old);
+        self.log_change(plan.keeps_all_versions, (position.lsn, operation), change, old);
+        (position, operation)
+    }
+
     /// Writes a change into the log, and sees to the entry of the version before.
     pub(super) fn log_change(
         &mut self,
@@ -90,13 +76,7 @@ impl Group<'_> {
 }
 
 /// Returns the entry for a write.
-pub(super) fn change_of(
-    kind: ChangeKind,
-    ts: u32,
-    number: u64,
-    item_key: bytes::Bytes,
-    old: Option<&Item>,
-) -> Change {
+fn change_of(kind: ChangeKind, ts: u32, number: u64, item_key: Bytes, old: Option<&Item>) -> Change {
     let (previous_lsn, previous_operation) = old.map_or((0, 0), |old| old.header().version());
     Change { kind, ts, number, previous_lsn, previous_operation, item_key }
 }

@@ -15,48 +15,15 @@ use armilla_kv::Family;
 use bytes::Bytes;
 
 use super::{Base, Group, adopt};
-use crate::container::{Container, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::item::{Item, ItemHeader};
 use crate::keys::{self, LogicalKey};
 use crate::limits::PURGED_ENTRIES_PER_WRITE_MAX;
+use crate::plan::Plan;
+use crate::task::{DueItem, PurgeTask, Purged};
 use crate::throughput::{ReadCost, RequestUnits, price};
 use crate::write::ItemAddress;
-
-/// Items whose time is up, on their way to the committer.
-pub(crate) struct PurgeTask {
-    /// Whose items they are. Its definition decides when the task's turn comes, because it may have changed meanwhile.
-    pub(crate) container: Container,
-    pub(crate) due: Vec<DueItem>,
-    /// What it may cost, where that counts: it ends with the item that spends the last of it.
-    pub(crate) charge_max: Option<RequestUnits>,
-}
-
-/// An item whose time is up, or was a moment ago.
-pub(crate) struct DueItem {
-    pub(crate) number: u64,
-    pub(crate) key: Bytes,
-}
-
-/// What became of items whose time was up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Purged {
-    /// How many are gone.
-    pub(crate) items: u64,
-    /// What that cost.
-    pub(crate) charge: RequestUnits,
-    /// How many of them, from the first on, need not be looked at again.
-    pub(crate) dealt_with: usize,
-}
-
-impl PurgeTask {
-    /// Returns about how much memory the task holds while it waits.
-    pub(crate) fn bytes(&self) -> usize {
-        const FIXED: usize = 256;
-        self.due.iter().map(|due| FIXED + due.key.len()).sum()
-    }
-}
 
 /// What became of one item.
 enum Outcome {
@@ -154,7 +121,7 @@ impl Group<'_> {
 
     /// Takes items away whose time is up, as many as fit the group.
     pub(super) fn purge(&mut self, task: PurgeTask) -> Purged {
-        let plan = task.container.plan();
+        let plan = task.plan.get();
         let mut purged = Purged { items: 0, charge: RequestUnits::ZERO, dealt_with: 0 };
         let mut is_whole = true;
         for due in &task.due {

@@ -12,13 +12,14 @@ use armilla_kv::{Family, Scan};
 use armilla_value::Node;
 use bytes::Bytes;
 
-use super::{Group, SEQUENCE_BITS};
-use crate::container::Plan;
+use super::Group;
 use crate::counters::SizeChange;
 use crate::error::{Error, Result};
+use crate::item_number::SEQUENCE_BITS;
 use crate::keys::{self, LogicalKey};
 use crate::layout::{Layout, Layouts, Progress};
 use crate::limits::REINDEX_STEP_ITEMS;
+use crate::plan::Plan;
 
 impl Group<'_> {
     /// Goes one step towards the layout that the plan wants.

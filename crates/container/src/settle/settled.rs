@@ -7,8 +7,8 @@ use armilla_kv::Family;
 use bytes::Bytes;
 
 use super::effects::{Effects, LastSize};
-use super::index::ById;
-use super::log::LogState;
+use super::index_effects::ById;
+use super::log_state::LogState;
 use crate::counters::Counters;
 use crate::index_state::IndexState;
 use crate::item::Item;
@@ -58,6 +58,11 @@ impl Settled {
     /// The same, with what the change log holds.
     pub(crate) fn with_log(self, log: LogState) -> Settled {
         Settled { log, ..self }
+    }
+
+    /// Begins a group that goes on from here.
+    pub(super) fn begin(&self) -> Effects {
+        Effects::new(self.counters.clone(), self.index.clone(), self.log.clone())
     }
 
     /// Returns the group that was taken over last; later ones have higher numbers.

@@ -8,9 +8,9 @@ use bytes::Bytes;
 
 use super::Group;
 use super::effects::LastSize;
-use crate::container::Plan;
 use crate::counters::{LogicalSize, SizeChange};
 use crate::error::{Error, ErrorKind, Result};
+use crate::plan::Plan;
 
 /// A change of sizes that was worked out and can be.
 #[must_use]

@@ -7,113 +7,17 @@
 //!
 //! Not here: drafting (`draft` in this folder), keeping others out while a transaction runs (`holds`).
 
-use std::collections::HashSet;
-
-use bytes::Bytes;
-
-use super::effects::Load;
-use super::{Group, Reads};
-use crate::batch::{BatchDone, BatchFailed, StepDone};
-use crate::container::{Plan, ReadItem};
+use super::Group;
+use super::scope::{Scope, check_load};
+use super::write::not_found;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::item::ETag;
-use crate::keys::{self, LogicalKey};
-use crate::limits::{
-    TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX,
-    TRANSACTION_WRITES_MAX,
-};
-use crate::throughput::{ReadCost, RequestUnits, Saving, Tally, Work, measure, price};
-use crate::write::{self, Intent, ItemAddress, Precondition};
-
-/// One step of a batch, prepared.
-#[expect(clippy::large_enum_variant, reason = "nearly every step is a write")]
-pub(crate) enum Step {
-    Write(Intent),
-    Read { address: ItemAddress, known: Option<ETag>, precondition: Precondition },
-    Fail(Error),
-}
-
-/// A batch on its way to the committer.
-pub(crate) struct BatchTask {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) cost: ReadCost,
-}
-
-/// A transaction on its way to the committer.
-pub(crate) struct TransactionTask {
-    pub(crate) writes: Vec<Intent>,
-    pub(crate) reads: Reads,
-    pub(crate) logical: LogicalKey,
-    /// Whether all others were kept out of the logical partition since before it was read.
-    pub(crate) is_held: bool,
-    /// The second by which its draft judged whether an item's time is up.
-    pub(crate) now: u32,
-}
-
-impl BatchTask {
-    /// Returns about how much memory the batch holds while it waits.
-    pub(crate) fn bytes(&self) -> usize {
-        const FIXED: usize = 256;
-        self.steps
-            .iter()
-            .map(|step| match step {
-                Step::Write(intent) => intent.bytes(),
-                Step::Read { .. } | Step::Fail(_) => FIXED,
-            })
-            .sum()
-    }
-}
-
-impl TransactionTask {
-    /// Returns about how much memory the transaction holds while it waits.
-    pub(crate) fn bytes(&self) -> usize {
-        self.writes.iter().map(Intent::bytes).sum::<usize>() + self.reads.bytes()
-    }
-}
-
-/// What a transaction has done so far.
-#[derive(Debug, Default)]
-pub(crate) struct Scope {
-    pub(super) writes: u16,
-    /// Keys of items that were read or written.
-    pub(super) known: HashSet<Bytes>,
-    pub(super) tally: Tally,
-}
-
-impl Scope {
-    /// Returns what was done so far costs, reads and refusals included.
-    pub(super) fn charge(&self) -> RequestUnits {
-        self.tally.total()
-    }
-
-    pub(super) fn add(&mut self, work: &Work, cost: ReadCost) -> RequestUnits {
-        let tally = measure(work, cost, Saving::None);
-        self.tally += tally;
-        tally.total()
-    }
-}
-
-/// Refuses what would make a transaction larger than a batch of the store can take along with the group before it.
-/// A write by itself is as large as it is.
-pub(super) fn check_load(writes: u16, load: Load, entry_operations_max: usize) -> Result<()> {
-    let too_large = |what: String| Err(Error::new(ErrorKind::ItemTooLarge, what));
-    if usize::from(writes) > TRANSACTION_WRITES_MAX {
-        return too_large(format!("the transaction has more than {TRANSACTION_WRITES_MAX} writes"));
-    }
-    if writes > 1 && load.entry_operations > entry_operations_max {
-        return too_large(format!(
-            "the transaction changes too many index entries: {} changes, the limit is {entry_operations_max}",
-            load.entry_operations
-        ));
-    }
-    if writes > 1 && load.bytes > TRANSACTION_BYTES_MAX {
-        return too_large(format!(
-            "the transaction writes {} bytes, the limit is {TRANSACTION_BYTES_MAX} bytes",
-            load.bytes
-        ));
-    }
-    Ok(())
-}
+use crate::keys;
+use crate::limits::{TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX};
+use crate::outcome::{BatchDone, BatchFailed, ReadItem, StepDone};
+use crate::plan::Plan;
+use crate::task::{BatchTask, Step, TransactionTask};
+use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write;
 
 impl Group<'_> {
     /// Does the steps of a batch, all or none.
@@ -162,7 +66,7 @@ impl Group<'_> {
             Step::Read { address, known, precondition } => {
                 let nothing = price(&Work::ReadNothing, cost);
                 let Some(item) = self.live_item(plan, &address.key)? else {
-                    return Err(super::not_found(&address).at(self.position(), nothing));
+                    return Err(not_found(&address).at(self.position(), nothing));
                 };
                 if let Some(scope) = &mut self.scope {
                     scope.known.insert(address.key.clone());

@@ -9,22 +9,14 @@ use armilla_kv::{Family, Snapshot};
 use bytes::Bytes;
 
 use super::Group;
-use crate::container::Plan;
 use crate::counters::Counters;
 use crate::error::{Error, Result};
 use crate::feed::{Ages, LogEntry, LogPage, find_version, read_log};
 use crate::item::Item;
 use crate::keys;
 use crate::limits::{TRANSACTION_WRITES_MAX, TRIM_STEP_BYTES, TRIM_STEP_ENTRIES};
-
-/// What a step came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Trimmed {
-    /// Entries that were dropped.
-    pub(crate) entries: u64,
-    /// Whether there may be more to drop now.
-    pub(crate) more: bool,
-}
+use crate::plan::Plan;
+use crate::task::Trimmed;
 
 impl Group<'_> {
     /// Drops what is not wanted any more among the next entries of the log.

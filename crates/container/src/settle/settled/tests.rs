@@ -29,7 +29,7 @@ fn absorb(
     items: u64,
     lsn: Option<u64>,
 ) -> Touched {
-    let mut effects = Effects::new(settled);
+    let mut effects = settled.begin();
     for number in keys {
         // As a group does that looks at a size before it changes it.
         let known = settled.size(&key(number)).unwrap_or_default();

@@ -5,9 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
-use super::Task;
-use crate::error::{Error, ErrorKind};
-
 /// What is never sent.
 pub(crate) enum Never {}
 
@@ -21,26 +18,6 @@ pub(crate) enum Gate {
     Closed,
     /// Others do in its place.
     Retired,
-}
-
-/// What became of a task that was not done.
-pub(crate) enum Unqueued {
-    /// Other partitions have taken the place of this one: the task, as it was.
-    Retired(Box<Task>),
-    /// It failed.
-    Failed(Error),
-}
-
-impl From<Unqueued> for Error {
-    fn from(unqueued: Unqueued) -> Error {
-        match unqueued {
-            Unqueued::Failed(error) => error,
-            Unqueued::Retired(_) => Error::new(
-                ErrorKind::Conflict,
-                "the partition was replaced by others meanwhile; run it again",
-            ),
-        }
-    }
 }
 
 /// Watches how large a partition becomes.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use armilla_kv as kv;
 
 use super::Partition;
-use crate::container::Plan;
 use crate::counters::Counters;
 use crate::error::{Error, Result};
 use crate::feed::Merged;
 use crate::layout::{Layout, Layouts};
+use crate::plan::Plan;
 use crate::settle::{Adopted, Effects, Group, Origin, Touched};
 use crate::trim::TrimState;
 

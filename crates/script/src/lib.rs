@@ -28,6 +28,7 @@ mod collection;
 mod error;
 pub mod limits;
 mod program;
+mod role;
 mod run;
 mod sandbox;
 pub mod wire;
@@ -39,6 +40,8 @@ pub use collection::{
 };
 pub use error::ScriptError;
 pub use program::Program;
-pub use run::{Finished, Outcome, Role, Run, WriteKind, run};
+pub use role::{Finished, Role, WriteKind};
+pub use run::{Outcome, Run, run};
 pub use sandbox::Sandbox;
-pub use workers::{Owner, WORKER_COMMAND, WorkerFigures, WorkerStart, Workers};
+pub use worker::Owner;
+pub use workers::{WORKER_COMMAND, WorkerFigures, WorkerStart, Workers};

@@ -11,7 +11,7 @@
 mod bytes;
 
 use crate::error::ScriptError;
-use crate::run::{Finished, Role, WriteKind};
+use crate::role::{Finished, Role, WriteKind};
 use bytes::{Reader, Writer};
 
 pub use bytes::{Frames, Malformed};

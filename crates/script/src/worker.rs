@@ -15,7 +15,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::error::ScriptError;
 use crate::limits::{START_SLICES_MAX, STOP_SLICES_MAX, WAIT_SLICE, WORKER_NICENESS};
 use crate::wire::{Frames, Notice, Order};
-use crate::workers::Owner;
+
+/// Whose scripts may share a worker, one after the other: those of one container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Owner(pub u64);
 
 /// A worker. It is killed when this goes.
 pub(crate) struct Worker {

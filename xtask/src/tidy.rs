@@ -3,6 +3,7 @@
 //! `cargo xtask tidy` and the test at the end are the same thing.
 
 mod arrows;
+pub(crate) mod circles;
 mod compat;
 mod decisions;
 mod foreign_words;
@@ -58,6 +59,7 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for rule in [
         arrows::check,
+        circles::check,
         foreign_words::check,
         module_docs::check,
         test_modules::check,

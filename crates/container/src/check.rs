@@ -8,22 +8,23 @@ use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{PartitionKey, extract};
 use bytes::Bytes;
 
+use crate::check::rebuild::name_of;
 use crate::container::Container;
-use crate::counters::{Counters, LogicalSize, SizeChange};
 use crate::error::{Error, Result};
 use crate::feed::Change;
-use crate::index_state::IndexState;
+use crate::index::state::IndexState;
+use crate::item::keys;
+use crate::item::number::sequence_in;
 use crate::item::{Item, Stamp};
-use crate::item_number::sequence_in;
-use crate::keys;
+use crate::map::ranges::Range;
+use crate::partition::counters::{Counters, LogicalSize, SizeChange};
 use crate::plan::Plan;
-use crate::ranges::Range;
-use crate::rebuild::name_of;
 use crate::write;
 
 mod changes;
 mod index;
 mod index_seen;
+pub(crate) mod rebuild;
 
 use index_seen::IndexSeen;
 

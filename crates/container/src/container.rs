@@ -12,24 +12,24 @@ use armilla_value::{HashedKey, PartitionKey};
 use tokio::sync::{Notify, watch};
 
 use crate::computed::ComputedProperties;
-use crate::counters::Counters;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::expiry::Expiry;
+use crate::index::layout::Layout;
+use crate::item::expiry::Expiry;
+use crate::item::keys::LogicalKey;
+use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, ETag, Item};
-use crate::keys::LogicalKey;
-use crate::layout::Layout;
 use crate::limits::Limits;
+use crate::map::ranges::{PartitionMap, Range};
 use crate::map::{Map, Slot};
-use crate::outcome::{ReadItem, Written};
 use crate::partition::Partition;
-use crate::patch::Patch;
+use crate::partition::counters::Counters;
 use crate::plan::{CurrentPlan, Plan};
-use crate::ranges::{PartitionMap, Range};
-use crate::session::SessionToken;
-use crate::supply::{Admission, Supply};
-use crate::task::{Done, Task, Unqueued};
+use crate::read::session::SessionToken;
+use crate::throughput::supply::{Admission, Supply};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write::outcome::{ReadItem, Written};
+use crate::write::task::{Done, Task, Unqueued};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
 /// A container with its physical partitions. Cloning it gives another handle to the same one.
@@ -322,7 +322,7 @@ impl Container {
     pub fn logical_size(&self, partition_key: &PartitionKey) -> Result<crate::LogicalSize> {
         let (hashed, logical) = write::locate(&self.plan(), partition_key)?;
         let (_, partition) = self.route(&hashed)?;
-        match partition.space().get(armilla_kv::Family::Meta, &crate::keys::size(&logical))? {
+        match partition.space().get(armilla_kv::Family::Meta, &crate::item::keys::size(&logical))? {
             Some(bytes) => crate::LogicalSize::decode(&bytes),
             None => Ok(crate::LogicalSize::default()),
         }

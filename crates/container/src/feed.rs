@@ -22,6 +22,7 @@ mod read;
 mod request;
 mod time;
 mod token;
+pub(crate) mod trim;
 mod versions;
 mod wait;
 mod walk;

@@ -3,6 +3,7 @@
 //! A map is replaced as a whole. Whoever took one goes on with it, and so keeps the partitions in it alive until it is
 //! done; a writer whose partition was retired meanwhile takes the next map and routes again.
 //!
+//! In this folder: the ranges of the map that clients see (`ranges`), arcs of the ring in positions (`arcs`).
 //! Not here: how a map comes to be replaced (`reshape`), who may spend how much (`supply`).
 
 use std::sync::atomic::AtomicU64;
@@ -11,8 +12,11 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use armilla_governor::{Budget, Meter, Policy, RequestUnits};
 use armilla_value::HashedKey;
 
+use crate::map::ranges::{PartitionMap, Range};
 use crate::partition::Partition;
-use crate::ranges::{PartitionMap, Range};
+
+pub(crate) mod arcs;
+pub(crate) mod ranges;
 
 /// The physical partitions of a container in the order of their ranges, which cover the ring without gap or overlap.
 pub(crate) struct Map {

@@ -7,9 +7,9 @@ use armilla_value::{Node, Value};
 
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
-use crate::expiry::Expiry;
-use crate::index_state::IndexState;
-use crate::layout::Layout;
+use crate::index::layout::Layout;
+use crate::index::state::IndexState;
+use crate::item::expiry::Expiry;
 
 /// A definition with what is derived from it once and used by every write.
 pub(crate) struct Plan {

@@ -3,6 +3,8 @@
 //!
 //! Nothing here runs by itself: whoever owns the container waits for [`Container::sweep_wanted`] and calls
 //! [`Container::sweep_step`]. Between steps everything is whole.
+//!
+//! In this folder: taking expired items away (`purge`), where it is kept which they are (`due`).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,12 +13,15 @@ use armilla_kv::Family;
 
 use crate::container::Container;
 use crate::error::{ErrorKind, Result};
+use crate::feed::trim::TrimState;
 use crate::feed::{Ages, read_log};
-use crate::keys;
+use crate::item::keys;
 use crate::partition::Partition;
 use crate::plan::Plan;
-use crate::task::Trimmed;
-use crate::trim::TrimState;
+use crate::write::task::Trimmed;
+
+pub(crate) mod due;
+pub(crate) mod purge;
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use armilla_kv::Family;
 use bytes::Bytes;
 
 use super::{Check, shown};
-use crate::entries::EntryList;
+use crate::apply::decode_count;
 use crate::error::Result;
+use crate::index::entries::EntryList;
+use crate::index::layout::Crowded;
 use crate::item::Item;
-use crate::keys;
-use crate::layout::Crowded;
-use crate::settle::decode_count;
+use crate::item::keys;
 
 /// Entries that are looked up at once.
 const LOOK_UP_ENTRIES: usize = 1_000;

@@ -1,7 +1,7 @@
 //! What a check has seen of the index so far.
 
-use crate::index_state::IndexState;
-use crate::layout::Crowded;
+use crate::index::layout::Crowded;
+use crate::index::state::IndexState;
 
 /// What a check has seen of the index.
 pub(super) struct IndexSeen {

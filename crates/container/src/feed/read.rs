@@ -14,16 +14,16 @@ use super::page::FeedPageBuilder;
 use super::time::commit_before;
 use super::walk::{View, Walk, Walked};
 use super::{FeedMode, FeedPage, FeedRequest, FeedStart, token};
-use crate::arcs;
 use crate::container::{Container, check_session};
-use crate::counters::Counters;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::keys::LogicalKey;
-use crate::list::ListScope;
+use crate::item::keys::LogicalKey;
+use crate::map::arcs;
 use crate::map::{Map, Slot};
-use crate::page::PageMeter;
 use crate::partition::Partition;
+use crate::partition::counters::Counters;
 use crate::plan::Plan;
+use crate::read::list::ListScope;
+use crate::read::page::PageMeter;
 use crate::write;
 
 /// The part of the ring that a scope covers.

@@ -12,12 +12,12 @@ use std::ops::Bound;
 use armilla_kv::{Family, Snapshot};
 
 use super::{Merged, read_log};
-use crate::counters::Counters;
 use crate::error::Result;
-use crate::keys;
+use crate::item::keys;
 use crate::limits::{FEED_TIME_SLACK_SECONDS, STEP_BACK_SECONDS_MAX};
 use crate::map::Slot;
 use crate::partition::Partition;
+use crate::partition::counters::Counters;
 
 /// Returns a commit before everything that was written at or after a second since 1970 UTC, and not long before.
 pub(super) fn commit_before(slot: &Slot, partition: &Partition, ts: u32) -> Result<u64> {

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use armilla_kv as kv;
 
 use super::Partition;
-use crate::counters::Counters;
+use crate::apply::{Adopted, Effects, Group, Origin, Touched};
 use crate::error::{Error, Result};
 use crate::feed::Merged;
-use crate::layout::{Layout, Layouts};
+use crate::feed::trim::TrimState;
+use crate::index::layout::{Layout, Layouts};
+use crate::partition::counters::Counters;
 use crate::plan::Plan;
-use crate::settle::{Adopted, Effects, Group, Origin, Touched};
-use crate::trim::TrimState;
 
 /// A group that the store has and has not answered for yet.
 pub(crate) struct Landing {

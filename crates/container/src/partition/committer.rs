@@ -27,14 +27,14 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::queue::Write;
 use super::{Gate, Partition};
-use crate::counters::Counters;
+use crate::apply::{Group, Touched};
 use crate::error::{Error, ErrorKind, Result};
-use crate::holds::{Pass, PassKind};
-use crate::keys::LogicalKey;
+use crate::item::keys::LogicalKey;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, QUEUE_KIB_MAX};
+use crate::partition::counters::Counters;
+use crate::partition::locks::{Pass, PassKind};
 use crate::plan::Plan;
-use crate::settle::{Group, Touched};
-use crate::task::{Done, Task, Trimmed, Unqueued};
+use crate::write::task::{Done, Task, Trimmed, Unqueued};
 
 impl Partition {
     /// Queues one step of a re-indexing and waits until it is durable.

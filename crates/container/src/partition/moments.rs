@@ -3,7 +3,7 @@
 use super::Partition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::Item;
-use crate::moment::Moment;
+use crate::item::moment::Moment;
 
 impl Partition {
     /// Gives a version its moment, given the time of the clock and the version whose place it takes.

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::gate::Gate;
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::task::{Done, Task};
+use crate::write::task::{Done, Task};
 
 #[derive(Default)]
 pub(super) struct Queue {

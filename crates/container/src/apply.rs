@@ -1,4 +1,4 @@
-//! Settling writes: what each does to the stored state, checked against the store, the groups on their way to it,
+//! Applying writes: what each does to the stored state, checked against the store, the groups on their way to it,
 //! and the group so far.
 //!
 //! A refused write leaves no trace in the group. Everything a write changes goes into the one batch of its
@@ -6,10 +6,10 @@
 //! its index entries.
 //!
 //! Not here: queueing and durability (`committer`), reading the body (`write`). In this folder: what a group does, and
-//! how to take it back (`effects`), what it goes on from (`settled`), one write (`write`), several as one (`transaction`), the same
-//! on a snapshot (`draft`), index entries (`index`), taking items over from another partition (`adopt`), bringing items
+//! how to take it back (`effects`), what it goes on from (`applied`), one write (`write`), several as one (`transaction`), the same
+//! on a snapshot (`draft`), index entries (`index`), taking items over from another partition (`copy_in`), bringing items
 //! to another layout of the index (`reindex`), how much logical partitions hold and may hold (`sizes`), the change log
-//! (`log`), dropping from it (`trim`), items whose time is up (`purge`).
+//! (`log`), dropping from it (`trim`), expired items (`purge`).
 
 use std::cell::RefCell;
 
@@ -25,7 +25,8 @@ use crate::plan::Plan;
 use crate::throughput::{ReadCost, Work, price};
 use crate::write::task::{Done, Task};
 
-mod adopt;
+mod applied;
+mod copy_in;
 mod draft;
 mod effects;
 mod index;
@@ -36,20 +37,19 @@ mod purge;
 mod reads;
 mod reindex;
 mod scope;
-mod settled;
 mod sizes;
 mod transaction;
 mod trim;
 mod write;
 
-pub(crate) use adopt::{Adopted, AdoptedChange, AdoptedState, AdoptedVersion, Origin};
+pub(crate) use applied::{Applied, Touched};
+pub(crate) use copy_in::{CopiedChange, CopiedKey, CopiedState, CopiedVersion, Origin};
 pub(crate) use draft::Draft;
 pub(crate) use effects::Effects;
 pub(crate) use index_effects::decode_count;
 pub(crate) use log_state::LogState;
 pub(crate) use reads::Reads;
 use scope::Scope;
-pub(crate) use settled::{Settled, Touched};
 
 /// Where a group reads what it did not write.
 #[derive(Clone, Copy)]
@@ -98,27 +98,27 @@ impl Base<'_> {
 pub(crate) struct Group<'a> {
     partition: &'a Partition,
     base: Base<'a>,
-    settled: &'a Settled,
+    applied: &'a Applied,
     /// What the clock showed when the group was begun.
     clock: Moment,
-    /// Whether deletes leave entries in the change log also where it keeps the latest versions only: somebody is copying the
+    /// Whether deletes leave entries in the change log also where it keeps the latest versions only: a split driver copies the
     /// partition and would not hear of them.
     logs_removals: bool,
-    /// The second by which it is judged whether an item's time is up: a transaction's own while it is settled.
+    /// The second by which it is judged whether an item has expired: a transaction's own while it is applied.
     now: u32,
     effects: Effects,
-    /// While a transaction or batch is settled.
+    /// While a transaction or batch is applied.
     scope: Option<Scope>,
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, settled: &'a Settled) -> Group<'a> {
-        let effects = settled.begin();
+    pub(crate) fn new(partition: &'a Partition, space: &'a dyn Space, applied: &'a Applied) -> Group<'a> {
+        let effects = applied.begin();
         let now = partition.now_seconds();
         Group {
             partition,
             base: Base::Store(space),
-            settled,
+            applied,
             clock: Moment::now(partition.env.clock.as_ref()),
             logs_removals: partition.is_reshaping(),
             now,
@@ -145,8 +145,8 @@ impl<'a> Group<'a> {
         matches!(self.base, Base::Snapshot { .. })
     }
 
-    /// Does one task. On `Err` the group is as it was, but for items whose time was up and that were in the way.
-    pub(crate) fn settle(&mut self, plan: &Plan, task: Task) -> Result<Done> {
+    /// Does one task. On `Err` the group is as it was, but for expired items that were in the way.
+    pub(crate) fn apply(&mut self, plan: &Plan, task: Task) -> Result<Done> {
         match task {
             Task::Write(intent) => {
                 let written = self.write_by_itself(plan, intent).map_err(|error| self.refused(error))?;
@@ -173,12 +173,12 @@ impl<'a> Group<'a> {
         error.at(self.position(), price(&Work::Refused, ReadCost::Single))
     }
 
-    /// Returns an item as it is stored, also where its time is up.
+    /// Returns an item as it is stored, also where it has expired.
     fn item(&self, key: &Bytes) -> Result<Option<Item>> {
         if let Some(known) = self.effects.items.get(key) {
             return Ok(known.clone());
         }
-        if let Some((_, known)) = self.settled.items.get(key) {
+        if let Some((_, known)) = self.applied.items.get(key) {
             return Ok(known.clone());
         }
         self.base.item(key)
@@ -189,7 +189,7 @@ impl<'a> Group<'a> {
         if let Some(known) = self.effects.records.get(&named) {
             return Ok(known.clone());
         }
-        match self.settled.records.get(&named) {
+        match self.applied.records.get(&named) {
             Some((_, known)) => Ok(known.clone()),
             None => Ok(self.base.get(family, key)?),
         }

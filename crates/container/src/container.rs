@@ -1,7 +1,7 @@
 //! A container: its definition, its physical partitions, and every operation on its items.
 //!
 //! Every operation is routed with the partition map of the moment. A write that comes to a partition which was replaced
-//! meanwhile is routed again; nobody outside notices.
+//! meanwhile is routed again; callers do not notice.
 
 use std::sync::{Arc, Mutex, RwLock};
 
@@ -26,7 +26,7 @@ use crate::partition::Partition;
 use crate::partition::counters::Counters;
 use crate::plan::{CurrentPlan, Plan};
 use crate::read::session::SessionToken;
-use crate::throughput::supply::{Admission, Supply};
+use crate::throughput::source::{Admission, Supply};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write::outcome::{ReadItem, Written};
 use crate::write::task::{Done, Task, Unqueued};
@@ -90,7 +90,7 @@ impl Container {
             grown: Arc::new(Notify::new()),
             sweep_wanted: Notify::new(),
         };
-        // Somebody looks once, whatever happens.
+        // The sweeper looks once, whatever happens.
         core.sweep_wanted.notify_one();
         Container { core: Arc::new(core) }
     }
@@ -153,7 +153,7 @@ impl Container {
             let item = partition.read(&address.key).map_err(|error| self.failed(error, &partition))?;
             self.answer_read(item, known, &partition, cost, || format!("'{id}'"))
         };
-        admission.settle(&slot, logical, read(), |read| read.charge)
+        admission.finish(&slot, logical, read(), |read| read.charge)
     }
 
     /// Reads an item by its number, which its resource id holds.
@@ -165,7 +165,7 @@ impl Container {
         cost: ReadCost,
         priority: Priority,
     ) -> Result<ReadItem> {
-        // Whoever the partition of its birth was, its children hold it now.
+        // Whichever the partition of its birth was, its children hold it now.
         for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
             let Some(key) = partition.read_number(number).map_err(|error| self.failed(error, &partition))?
@@ -178,7 +178,7 @@ impl Container {
                 let item = partition.read(&key).map_err(|error| self.failed(error, &partition))?;
                 self.answer_read(item, known, &partition, cost, || format!("number {number}"))
             };
-            return admission.settle(slot, None, read(), |read| read.charge);
+            return admission.finish(slot, None, read(), |read| read.charge);
         }
         Err(Error {
             charge: price(&Work::ReadNothing, cost),
@@ -282,7 +282,7 @@ impl Container {
         let intent = match prepare() {
             Ok(intent) => intent,
             Err(error) => {
-                return admission.settle(&slot, bytes, Err(error), |_: &Written| RequestUnits::ZERO);
+                return admission.finish(&slot, bytes, Err(error), |_: &Written| RequestUnits::ZERO);
             }
         };
         // The item's own key decides where it goes; mostly it is the one of the request.
@@ -293,7 +293,7 @@ impl Container {
             _ => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
         });
         let Some(slot) = slot else { return written };
-        admission.settle(&slot, Some(&logical.as_bytes()[..]), written, |written| written.charge)
+        admission.finish(&slot, Some(&logical.as_bytes()[..]), written, |written| written.charge)
     }
 
     /// Has a task done by whichever partition holds a logical partition by the time it is queued. Returns the
@@ -354,7 +354,7 @@ impl Container {
         self.core.plan.get()
     }
 
-    /// Returns what tells which items' time is up now.
+    /// Returns what tells which items have expired by now.
     pub(crate) fn expiry(&self) -> Expiry {
         let plan = self.plan();
         // Most containers need not ask for the time.
@@ -402,7 +402,7 @@ impl Container {
         Ok(partition)
     }
 
-    /// Opens the partition of a range, which takes it over from whoever had it.
+    /// Opens the partition of a range, which takes it over from the handle that had it.
     pub(crate) fn open_partition(&self, range: &Range, first_layout: Arc<Layout>) -> Result<Partition> {
         let core = &self.core;
         Partition::open(

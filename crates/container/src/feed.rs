@@ -8,7 +8,7 @@
 //!   that came after it. So the log is read forwards only.
 //!
 //! In this folder: reading the log (`log`), the feed that is made of it (`read`, `walk`, `page`), positions in it
-//! (`token`), waiting for it to grow (`wait`). Not here: who writes it (`settle`), what is dropped from it (`trim`).
+//! (`token`), waiting for it to grow (`wait`). Not here: who writes it (`apply`), what is dropped from it (`trim`).
 
 use bytes::Bytes;
 
@@ -34,7 +34,7 @@ pub(crate) use time::Ages;
 pub(crate) use versions::find_version;
 
 /// Entries of version 1 know only the commit of the version before, and had its image behind them where all versions
-/// were kept. Nobody holds a position from the time when they were written, so that image is not looked at.
+/// were kept. No reader holds a position from the time when they were written, so that image is not looked at.
 const FIRST_VERSION: u8 = 1;
 
 const FORMAT_VERSION: u8 = 2;
@@ -54,7 +54,7 @@ pub enum ChangeKind {
     Replace,
     /// It went.
     Delete,
-    /// It went because its time was up.
+    /// It expired.
     Expire,
 }
 

@@ -112,7 +112,7 @@ impl ItemHeader {
         last_second(self.ts, self.ttl)
     }
 
-    /// Returns whether the item's time is up in a container with this default, at a second since 1970 UTC. It lives for
+    /// Returns whether the item has expired in a container with this default, at a second since 1970 UTC. It lives for
     /// as many whole seconds as it was given, so it is there for the whole of its last one.
     pub fn is_expired(&self, default_ttl: Option<i32>, now: u32) -> bool {
         let Some(default_ttl) = default_ttl else { return false };
@@ -295,7 +295,7 @@ impl Item {
         &self.header
     }
 
-    /// Returns whether the item's time is up: see [`ItemHeader::is_expired`].
+    /// Returns whether the item has expired: see [`ItemHeader::is_expired`].
     pub fn is_expired(&self, default_ttl: Option<i32>, now: u32) -> bool {
         self.header.is_expired(default_ttl, now)
     }

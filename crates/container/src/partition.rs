@@ -1,8 +1,8 @@
 //! One physical partition: its space in the store, what is known of it in memory, and who may write to it.
 //!
 //! In this folder: its committer, which gives writes their order (`committer`), what waits for it (`queue`), whether it
-//! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`adopt`). Not here: what
-//! a task does to the stored state (`settle`), who may queue (`holds`).
+//! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`copy_in`). Not here: what
+//! a task does to the stored state (`apply`), who may queue (`locks`).
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -12,7 +12,7 @@ use armilla_kv::{Family, Space, SpaceId, Store};
 use bytes::Bytes;
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
-use crate::apply::{LogState, Settled};
+use crate::apply::{Applied, LogState};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::feed::trim::TrimState;
 use crate::index::layout::{Layout, Layouts};
@@ -25,11 +25,11 @@ use crate::limits::{Limits, QUEUE_KIB_MAX};
 use crate::map::ranges::Range;
 use crate::partition::counters::Counters;
 use crate::partition::known_numbers::KnownNumbers;
-use crate::partition::locks::Holds;
+use crate::partition::locks::LogicalLocks;
 use crate::sweep::due::DueCursor;
 
-mod adopt;
 mod committer;
+mod copy_in;
 pub(crate) mod counters;
 mod gate;
 mod known_numbers;
@@ -38,7 +38,7 @@ mod moments;
 mod queue;
 pub(crate) mod recount;
 
-pub(crate) use adopt::Landing;
+pub(crate) use copy_in::Landing;
 pub(crate) use gate::{Gate, Growth, Never};
 use queue::Queue;
 
@@ -60,19 +60,19 @@ pub(crate) struct Partition {
     sequence: AtomicU64,
     /// Gives versions their moments.
     moments: Moments,
-    /// What the running committer goes on from; nobody else takes this.
-    settled: Mutex<Settled>,
-    /// What is known of the index, for everybody else.
+    /// What the running committer goes on from; no other task takes this.
+    applied: Mutex<Applied>,
+    /// What is known of the index, for readers.
     index: RwLock<IndexState>,
     /// The layout that a partition without any takes.
     first_layout: Arc<Layout>,
     /// The layouts that were read last, so that they are parsed once.
     known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
     pub(crate) known_numbers: KnownNumbers,
-    /// Where to go on looking for items whose time is up.
+    /// Where to go on looking for expired items.
     pub(crate) due: DueCursor,
     queue: Mutex<Queue>,
-    holds: Arc<Holds>,
+    locks: Arc<LogicalLocks>,
     /// Tells the committer that writes have come while it waits for the store.
     arrived: Notify,
     room: Arc<Semaphore>,
@@ -80,16 +80,16 @@ pub(crate) struct Partition {
     gate: watch::Sender<Gate>,
     /// What is stored, as of the newest durable commit.
     totals: RwLock<Counters>,
-    /// How large the partition may become before somebody is told.
+    /// How large the partition may become before the split driver is told.
     pub(crate) growth: Growth,
     /// While others are being made to take its place.
     pub(crate) reshaping: Mutex<Option<Arc<AtomicU8>>>,
-    /// Dropped with the partition, which tells whoever waits until nobody uses it any more.
+    /// Dropped with the partition, which tells who waits for its last user.
     gone: Mutex<Option<oneshot::Sender<Never>>>,
 }
 
 impl Partition {
-    /// Opens the partition's space, which fences whoever had it before.
+    /// Opens the partition's space, which fences the handle that had it before.
     pub(crate) fn open(
         store: Arc<dyn Store>,
         range: &Range,
@@ -121,14 +121,14 @@ impl Partition {
             moments: Moments::default(),
             space: RwLock::new(space),
             totals: RwLock::new(counters.clone()),
-            settled: Mutex::new(Settled::new(counters, index.clone()).with_log(log)),
+            applied: Mutex::new(Applied::new(counters, index.clone()).with_log(log)),
             index: RwLock::new(index),
             first_layout,
             known_layouts: Mutex::default(),
             known_numbers: KnownNumbers::default(),
             due: DueCursor::default(),
             queue: Mutex::default(),
-            holds: Arc::default(),
+            locks: Arc::default(),
             arrived: Notify::new(),
             room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
             gate: watch::Sender::default(),
@@ -190,7 +190,7 @@ impl Partition {
         u32::try_from(self.env.clock.now_seconds()).unwrap_or(0)
     }
 
-    /// Gives a number that nobody else gets. It is for ever once something with it is committed.
+    /// Gives a number that is given once. It is for ever once something with it is committed.
     pub(crate) fn reserve_number(&self) -> Result<u64> {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) + 1;
         item_number(self.range_id, sequence)
@@ -198,8 +198,8 @@ impl Partition {
     }
 
     /// Returns whether writers of a logical partition have to wait.
-    pub(crate) fn is_held(&self, logical: &LogicalKey) -> bool {
-        self.holds.is_held(logical)
+    pub(crate) fn is_locked(&self, logical: &LogicalKey) -> bool {
+        self.locks.is_locked(logical)
     }
 
     /// Opens, closes or retires the partition. A retired one stays retired.
@@ -211,7 +211,7 @@ impl Partition {
         }
     }
 
-    /// Returns what tells when nobody uses the partition any more: it fails then.
+    /// Returns what tells when the last user of the partition is gone: it fails then.
     pub(crate) fn watch_end(&self) -> oneshot::Receiver<Never> {
         let (sender, receiver) = oneshot::channel();
         *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
@@ -235,8 +235,8 @@ impl Partition {
 
     /// Returns what the running committer goes on from. A panic may have left it half changed, but then the
     /// partition is broken and puts another in its place.
-    fn settled(&self) -> MutexGuard<'_, Settled> {
-        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    fn applied(&self) -> MutexGuard<'_, Applied> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn is_broken(&self) -> bool {
@@ -258,7 +258,7 @@ impl Partition {
         *self.index.write().expect("no panic while the index state is held") = index.clone();
         *self.space.write().expect("no panic while the space is held") = space;
         self.set_totals(counters.clone());
-        *self.settled() = Settled::new(counters, index).with_log(log);
+        *self.applied() = Applied::new(counters, index).with_log(log);
         self.queue.lock().expect("no panic while the queue is held").broken = false;
         Ok(())
     }

@@ -66,7 +66,7 @@ impl Plan {
         self.definition.default_ttl
     }
 
-    /// Returns what tells, as of a second since 1970 UTC, which items' time is up.
+    /// Returns what tells, as of a second since 1970 UTC, which items have expired.
     pub(crate) fn expiry(&self, now: u32) -> Expiry {
         Expiry::new(self.default_ttl(), now)
     }
@@ -77,7 +77,7 @@ impl Plan {
     }
 }
 
-/// The plan that holds now. Whoever must not act on an older one keeps this rather than a plan.
+/// The plan that holds now. A task that must not act on an older one keeps this rather than a plan.
 pub(crate) struct CurrentPlan(RwLock<Arc<Plan>>);
 
 impl CurrentPlan {

@@ -3,7 +3,7 @@
 //!
 //! The children are filled from a snapshot of each parent, then catch up with what was written meanwhile, again and
 //! again until little is left. Then the parents are closed for a moment: writers wait, what was queued lands, the last
-//! changes are taken over. Once the caller has stored the new map, the container's own map is replaced, and whoever
+//! changes are taken over. Once the caller has stored the new map, the container's own map is replaced, and every task that
 //! waited is routed to a child.
 //!
 //! Invariants:
@@ -14,8 +14,8 @@
 //!   number, so what was read of a parent up to a commit need not be read again;
 //! * the first commit of a child is behind all of its parents'.
 //!
-//! Not here: what is copied and how (`copy`), when to split and where (`cut`, and whoever owns the container), what
-//! survives a crash (whoever stores the map).
+//! Not here: what is copied and how (`copy`), when to split and where (`cut`, and the owner of the container), what
+//! survives a crash (the caller, which stores the map).
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -163,7 +163,7 @@ impl Reshape {
         }
         self.finish_reindexing().await?;
         self.open_children().await?;
-        // From here on no delete is settled that does not know of the copy.
+        // From here on no delete is applied that does not know of the copy.
         for parent in &self.parents {
             parent.partition.pass_barrier(self.container.plan()).await?;
         }
@@ -215,7 +215,7 @@ impl Reshape {
         let partitions: Vec<Arc<Partition>> =
             self.parents.iter().map(|parent| parent.partition.clone()).collect();
         on_blocking_thread(move || {
-            // After a commit whose fate was not known, nobody knows what the store has before it is opened again.
+            // After a commit whose fate was not known, it is not known what the store has before it is opened again.
             partitions.iter().filter(|partition| partition.is_broken()).try_for_each(|broken| broken.reload())
         })
         .await?;
@@ -336,7 +336,7 @@ impl Reshape {
             Error::new(ErrorKind::Internal, "a reshape is closed before its children are there")
         })?;
         let lsn = self.parents.iter().map(|parent| parent.copied_lsn).max().unwrap_or(0) + 1;
-        // Nobody writes to the parents any more, and what they wrote may be ahead of the clock.
+        // No task writes to the parents any more, and what they wrote may be ahead of the clock.
         let latest = self.parents.iter().map(|parent| parent.partition.latest_moment()).max();
         let latest = latest.expect("a reshape has parents");
         let merged = match &self.parents[..] {
@@ -386,17 +386,17 @@ impl Drop for Reshape {
 
 impl Closed {
     /// Puts the children in the place of the parents, once the new map is stored: the old one, with the parents replaced.
-    /// Whoever waited is routed again.
+    /// Tasks that waited are routed again.
     pub fn flip(mut self, map_version: u64) -> Vec<Retired> {
         let core = self.reshape.container.core.clone();
         let supply = core.supply.lock().expect("no panic while the supply is held");
         let mut current = core.map.write().expect("no panic while the map is held");
         let first = self.reshape.parents.first().expect("a reshape has parents").slot.range.id;
-        let place = current.place_of(first).expect("nobody else replaces what is being replaced");
+        let place = current.place_of(first).expect("no other driver replaces what is being replaced");
         let children = std::mem::take(&mut self.children).into_iter().map(|(mut range, partition)| {
             range.map_version = map_version;
             let slot = Slot::new(range, core.policy);
-            // It was made a moment ago, so nobody has opened it.
+            // It was made a moment ago, so no reader has opened it.
             let _ = slot.partition.set(partition);
             Arc::new(slot)
         });
@@ -420,7 +420,7 @@ impl Closed {
 }
 
 impl Retired {
-    /// Waits until nobody reads the partition any more.
+    /// Waits until the last reader of the partition is gone.
     pub async fn released(self) {
         // Nothing is ever sent: the other end goes with the partition.
         let _ = self.gone.await;

@@ -1,7 +1,7 @@
-//! Clearing away what is not wanted any more, in the background and in small steps: items whose time is up, and what a
+//! Clearing away what is not wanted any more, in the background and in small steps: expired items, and what a
 //! change log holds too long.
 //!
-//! Nothing here runs by itself: whoever owns the container waits for [`Container::sweep_wanted`] and calls
+//! Nothing here runs by itself: the owner of the container waits for [`Container::sweep_wanted`] and calls
 //! [`Container::sweep_step`]. Between steps everything is whole.
 //!
 //! In this folder: taking expired items away (`purge`), where it is kept which they are (`due`).
@@ -26,7 +26,7 @@ pub(crate) mod purge;
 /// What a step came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Items that were purged because their time was up.
+    /// Items that were purged because they had expired.
     pub purged: u64,
     /// Entries that were dropped from change logs.
     pub trimmed: u64,

@@ -71,7 +71,7 @@ pub(crate) fn execute(
             Err(NoFunction::Script(error)) => Err(error),
             Err(NoFunction::Over) => return Err(Over),
         };
-        // Said before the interpreter is put back, which nobody has to wait for.
+        // Said before the interpreter is put back, which the server need not wait for.
         channel.send(&Notice::Done { result, steps: interpreter.meter().steps() })
     };
     match warm.use_once(kind, Some(host.clone()), work) {
@@ -114,7 +114,7 @@ fn drive<'js>(
     Ok(host.take_finished())
 }
 
-/// Promises that were rejected while nobody waited for them, each followed by its reason. Kept as data of the
+/// Promises that were rejected while nothing waited for them, each followed by its reason. Kept as data of the
 /// interpreter's user, because values must not leave it.
 type Rejections<'js> = RefCell<Vec<Value<'js>>>;
 
@@ -136,7 +136,7 @@ fn note_rejection<'js>(ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, 
     }
 }
 
-/// Returns the reason of the first rejection that nobody has taken care of.
+/// Returns the reason of the first rejection that was not taken care of.
 fn first_rejection<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
     let rejections = ctx.userdata::<Rejections<'js>>()?;
     let open = rejections.try_borrow().ok()?;

@@ -1,7 +1,7 @@
 //! The native side of the prelude: one function, `host(operation, ...)`, and what it leaves behind.
 //!
 //! What concerns documents, time and chance is asked of the server. An operation on documents gives false if it was
-//! not accepted, the number of an error code if it was refused, and otherwise its result: true where nobody wants to
+//! not accepted, the number of an error code if it was refused, and otherwise its result: true where the script does not want to
 //! see a document, null for one that is not modified.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -387,7 +387,7 @@ pub(crate) fn native<'js>(ctx: &Ctx<'js>, place: &Place) -> Result<Function<'js>
     Function::new(ctx.clone(), call)
 }
 
-/// What is said to whoever asks when there is nothing to ask any more.
+/// What is said to a script that asks when there is nothing to ask any more.
 const OVER: &str = "the execution is over";
 
 /// Makes a text that may be missing, which is undefined then.

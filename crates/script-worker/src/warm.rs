@@ -114,7 +114,7 @@ impl Warm {
     /// Puts the interpreter back to its beginning.
     #[expect(unsafe_code, reason = "what the arena relies on is known here")]
     fn forget(&self) {
-        // SAFETY: the image was made of this arena. Nobody is inside the interpreter, which is this value's own, and
+        // SAFETY: the image was made of this arena. No code runs inside the interpreter, which is this value's own, and
         // values cannot leave it. Outside there are the context and the control functions, as when the image was
         // made; what else an execution keeps as the interpreter's data it has taken away.
         unsafe { self.arena.restore(&self.image) };

@@ -84,7 +84,7 @@ impl Worker {
         std::mem::replace(&mut self.is_stale, true)
     }
 
-    /// Says whether it has ended while it had no work, or has said something that nobody asked for. The system may end
+    /// Says whether it has ended while it had no work, or has said something that it was not asked for. The system may end
     /// any process where memory is short; that is not the fault of the script that comes next.
     pub(crate) fn is_gone(&self) -> bool {
         let mut pipes = [PollFd::new(&self.output, PollFlags::IN)];

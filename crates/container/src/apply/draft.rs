@@ -1,4 +1,4 @@
-//! Drafting a transaction: its writes settled privately on a snapshot, by the code that will settle them for good.
+//! Drafting a transaction: its writes applied privately on a snapshot, by the code that will apply them for good.
 //!
 //! So what a draft refuses and charges is what the committer would, and a draft sees its own writes. Nothing of a
 //! draft is ever written: the committer does its writes again.
@@ -11,11 +11,11 @@ use armilla_kv::Snapshot;
 use armilla_kv::Space;
 use bytes::Bytes;
 
+use super::applied::Applied;
 use super::effects::Effects;
 use super::purge::purges_per_write_max;
 use super::reads::Reads;
 use super::scope::{Scope, check_load};
-use super::settled::Settled;
 use super::{Base, Group};
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
@@ -35,9 +35,9 @@ pub(crate) struct Draft {
     partition: Arc<Partition>,
     space: Arc<dyn Space>,
     plan: Arc<Plan>,
-    settled: Settled,
+    applied: Applied,
     reads: RefCell<Reads>,
-    /// Both are here but while a write is settled; a panic then leaves the draft without them, and useless.
+    /// Both are here but while a write is applied; a panic then leaves the draft without them, and useless.
     state: Option<(Effects, Scope)>,
     writes: Vec<Intent>,
     /// The numbers of the items that it created.
@@ -45,7 +45,7 @@ pub(crate) struct Draft {
     /// The numbers of the items that were there before it and that it deleted.
     deleted: HashSet<u64>,
     cost: ReadCost,
-    /// The second by which it is judged whether an item's time is up, the same from the start to the commit.
+    /// The second by which it is judged whether an item has expired, the same from the start to the commit.
     now: u32,
 }
 
@@ -60,13 +60,13 @@ impl Draft {
         now: u32,
     ) -> Draft {
         let reads = RefCell::new(Reads::new(counters.lsn));
-        let settled = Settled::new(counters, index);
-        let state = Some((settled.begin(), Scope::default()));
+        let applied = Applied::new(counters, index);
+        let state = Some((applied.begin(), Scope::default()));
         Draft {
             partition,
             space,
             plan,
-            settled,
+            applied,
             reads,
             state,
             writes: Vec::new(),
@@ -88,7 +88,7 @@ impl Draft {
         let lsn = self.reads.borrow().lsn();
         let mut group = Group {
             base: Base::Snapshot { space: self.space.as_ref(), snapshot, lsn, reads: &self.reads },
-            settled: &self.settled,
+            applied: &self.applied,
             clock: Moment::now(self.partition.env.clock.as_ref()),
             logs_removals: false,
             now: self.now,
@@ -192,7 +192,7 @@ impl Draft {
             written
         });
         written.map_err(|error| {
-            // Whoever holds the unique key, or fills the partition, is not among the items that were noted.
+            // The items that hold the unique key, or fill the partition, are not among those that were noted.
             if matches!(error.kind, ErrorKind::UniqueKeyTaken | ErrorKind::LogicalPartitionFull) {
                 self.see_whole();
             }
@@ -243,7 +243,7 @@ impl Draft {
         self.state.as_ref().map_or(RequestUnits::ZERO, |(_, scope)| scope.charge())
     }
 
-    /// Returns the second by which it is judged whether an item's time is up.
+    /// Returns the second by which it is judged whether an item has expired.
     pub(crate) fn now(&self) -> u32 {
         self.now
     }

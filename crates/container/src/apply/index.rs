@@ -2,7 +2,7 @@
 //!
 //! The entries of the version that a write replaces are computed again from that version, under the layout that
 //! holds for the item, and only the difference is written. Those of computed properties are the exception: they are
-//! read from a record beside the item, because nobody promises that an expression gives the same for ever.
+//! read from a record beside the item, because nothing promises that an expression gives the same for ever.
 
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ impl Group<'_> {
             if self.effects.index.counts.contains_key(&id.0) {
                 continue;
             }
-            match self.settled.counts.get(&id.0) {
+            match self.applied.counts.get(&id.0) {
                 Some((known, _)) => self.know_count(*id, *known),
                 None => unknown.push(*id),
             }

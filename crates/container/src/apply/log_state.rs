@@ -6,7 +6,7 @@ use crate::feed::trim::TrimState;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LogState {
     pub(super) state: Option<TrimState>,
-    /// The last commit that left an entry for whoever is copying the partition.
+    /// The last commit that left an entry for a split driver that copies the partition.
     pub(super) removal_lsn: u64,
     /// Whether it is not what is stored, or on its way there.
     pub(super) is_changed: bool,

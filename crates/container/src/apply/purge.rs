@@ -1,12 +1,12 @@
-//! Items whose time is up: nobody sees them, and they make room for whoever needs it.
+//! Expired items: no reader sees them, and they make room for writers.
 //!
 //! A write of a whole item that finds one under its key, or as the holder of a unique key, takes it away first, in the same
-//! group, and goes on as if it had not been there. All others just do not find it. What nobody meets is taken away in the
+//! group, and goes on as if it had not been there. All others just do not find it. What no writer meets is taken away in the
 //! background, by a task of the committer, which looks again at every item that it is told of.
 //!
 //! Invariants:
-//! * an item with a time to live of its own has a record that says when its time is up, and no other item has one;
-//! * an item goes by itself only if its time is up under the definition of the moment, and never while a transaction holds
+//! * an item with a time to live of its own has a record that says when it expires, and no other item has one;
+//! * an item goes by itself only if it has expired under the definition of the moment, and never while a transaction locks
 //!   its logical partition.
 //!
 //! Not here: which items there are to take away, and when (`purge` of the container).
@@ -14,7 +14,7 @@
 use armilla_kv::Family;
 use bytes::Bytes;
 
-use super::{Base, Group, adopt};
+use super::{Base, Group, copy_in};
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::item::keys::{self, LogicalKey};
@@ -30,7 +30,7 @@ enum Outcome {
     Gone(RequestUnits),
     /// It lives, or is not there any more.
     Unaffected,
-    /// Somebody holds its logical partition.
+    /// A transaction has locked its logical partition.
     Held,
 }
 
@@ -43,14 +43,14 @@ pub(super) fn purges_per_write_max(plan: &Plan) -> usize {
 }
 
 impl Group<'_> {
-    /// Returns an item as everybody sees it: nothing where its time is up. A transaction has read it then.
+    /// Returns an item as readers see it: nothing where it has expired. A transaction has read it then.
     pub(super) fn live_item(&self, plan: &Plan, key: &Bytes) -> Result<Option<Item>> {
         let item = self.item(key)?.filter(|item| !self.is_expired(plan, item));
         self.note_read(key, item.as_ref());
         Ok(item)
     }
 
-    /// The same for who wants to put something there: an item whose time is up is taken away.
+    /// The same for who wants to put something there: an expired item is taken away.
     pub(super) fn live_item_or_room(&mut self, plan: &Plan, address: &ItemAddress) -> Result<Option<Item>> {
         let item = self.item(&address.key)?;
         let Some(expired) = item.as_ref().filter(|item| self.is_expired(plan, item)) else {
@@ -62,7 +62,7 @@ impl Group<'_> {
         Ok(None)
     }
 
-    /// Takes away the item that has a unique key, if its time is up. Returns whether it has. `entries_before` is how many
+    /// Takes away the item that has a unique key, if it has expired. Returns whether it did. `entries_before` is how many
     /// index entries the group had changed before the write began.
     pub(super) fn make_room_of(
         &mut self,
@@ -104,7 +104,7 @@ impl Group<'_> {
         }
     }
 
-    /// Puts the record in place that says when the time of an item is up, where one version takes the place of another.
+    /// Puts the record in place that says when an item expires, where one version takes the place of another.
     pub(super) fn change_expiry(&mut self, old: Option<&ItemHeader>, new: Option<&ItemHeader>) {
         let record = |header: &ItemHeader| Some(keys::expiry(header.own_expiry()?, header.number));
         let (before, after) = (old.and_then(record), new.and_then(record));
@@ -119,7 +119,7 @@ impl Group<'_> {
         }
     }
 
-    /// Takes items away whose time is up, as many as fit the group.
+    /// Takes expired items away, as many as fit the group.
     pub(super) fn purge(&mut self, task: PurgeTask) -> Purged {
         let plan = task.plan.get();
         let mut purged = Purged { items: 0, charge: RequestUnits::ZERO, dealt_with: 0 };
@@ -151,8 +151,8 @@ impl Group<'_> {
         if item.header().number != due.number || !self.is_expired(plan, &item) {
             return Ok(Outcome::Unaffected);
         }
-        let (logical, _) = adopt::place(&due.key, &item)?;
-        if self.partition.is_held(&logical) {
+        let (logical, _) = copy_in::place(&due.key, &item)?;
+        if self.partition.is_locked(&logical) {
             return Ok(Outcome::Held);
         }
         let charge = price(&self.work_of_delete(plan, &item), ReadCost::Single);

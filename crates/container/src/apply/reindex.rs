@@ -1,6 +1,6 @@
 //! One step of bringing a partition's items to another layout of the index.
 //!
-//! A step is a task of the committer like a write: it sees what is settled so far, and its effects are in the same
+//! A step is a task of the committer like a write: it sees what is applied so far, and its effects are in the same
 //! batch as everything of its group. So an item never has entries of two layouts, and every snapshot agrees with the
 //! layouts and the progress that are stored in it.
 
@@ -122,7 +122,7 @@ impl Group<'_> {
             _ => progress.end,
         };
         // The store does not show yet what is on its way to it.
-        let on_their_way = self.settled.items.iter().map(|(key, (_, item))| (key, item));
+        let on_their_way = self.applied.items.iter().map(|(key, (_, item))| (key, item));
         for (key, item) in on_their_way.chain(&self.effects.items) {
             if let Some(number) = item.as_ref().map(|item| item.header().number)
                 && progress.after < number

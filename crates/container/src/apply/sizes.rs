@@ -37,7 +37,7 @@ impl Group<'_> {
     }
 
     /// Refuses a change that makes a logical partition larger than it may be. What does not make it grow is never
-    /// refused, so that somebody can do something about it. A container without a partition key counts as a whole.
+    /// refused, so that a client can make room. A container without a partition key counts as a whole.
     pub(super) fn check_room(&self, plan: &Plan, resized: &Resized) -> Result<()> {
         let limits = &self.partition.limits;
         let is_fixed = plan.definition.is_fixed();
@@ -71,7 +71,7 @@ impl Group<'_> {
         if let Some((known, _)) = self.effects.sizes.get(key) {
             return Ok(known.size);
         }
-        let last = match self.settled.size(key) {
+        let last = match self.applied.size(key) {
             Some(known) => known,
             None => LastSize { size: self.stored_size(key)?, lsn: None },
         };

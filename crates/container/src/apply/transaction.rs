@@ -2,10 +2,10 @@
 //!
 //! Two kinds come here. A batch is a list of steps that the caller wants done in order; it reads and checks here, so
 //! nothing can come in between. A transaction was drafted on a snapshot; here it is checked that what it read is still
-//! so, and then its writes are settled again. That they come out as they were drafted follows from the check, and is
+//! so, and then its writes are applied again. That they come out as they were drafted follows from the check, and is
 //! checked once more by their not being refused.
 //!
-//! Not here: drafting (`draft` in this folder), keeping others out while a transaction runs (`holds`).
+//! Not here: drafting (`draft` in this folder), keeping others out while a transaction runs (`locks`).
 
 use super::Group;
 use super::scope::{Scope, check_load};
@@ -85,53 +85,53 @@ impl Group<'_> {
         }
     }
 
-    /// Settles the writes of a transaction, if what it read is still so. Items whose time was not up for its draft are
+    /// Applies the writes of a transaction, if what it read is still so. Items that had not expired for its draft are
     /// still there for it, unless they were taken away meanwhile.
     pub(super) fn transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
         let now = std::mem::replace(&mut self.now, transaction.now);
-        let settled = self.settle_transaction(plan, transaction);
+        let applied = self.apply_transaction(plan, transaction);
         self.now = now;
-        settled
+        applied
     }
 
-    fn settle_transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
+    fn apply_transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
         self.validate(plan, &transaction)?;
         self.effects.mark();
         self.scope = Some(Scope::default());
-        let mut settled = Ok(());
+        let mut applied = Ok(());
         for intent in transaction.writes {
-            settled = self.write_by_itself(plan, intent).map_err(as_conflict).and_then(|_| {
+            applied = self.write_by_itself(plan, intent).map_err(as_conflict).and_then(|_| {
                 let writes = self.scope.as_ref().map_or(0, |scope| scope.writes);
                 check_load(writes, self.effects.load_since_mark(), TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX)
             });
-            if settled.is_err() {
+            if applied.is_err() {
                 break;
             }
         }
         self.scope = None;
-        match settled {
+        match applied {
             Ok(()) => self.effects.keep(),
             Err(_) => self.effects.roll_back(),
         }
-        settled.map(|()| self.position())
+        applied.map(|()| self.position())
     }
 
-    /// Checks that what a transaction read is what there is now, with all that was settled before it.
+    /// Checks that what a transaction read is what there is now, with all that was applied before it.
     fn validate(&self, plan: &Plan, transaction: &TransactionTask) -> Result<()> {
-        let TransactionTask { reads, logical, is_held, .. } = transaction;
+        let TransactionTask { reads, logical, is_locked, .. } = transaction;
         let size_key = keys::size(logical);
         let known = match self.effects.sizes.get(&size_key) {
             Some((last, _)) => Some(*last),
-            None => self.settled.size(&size_key),
+            None => self.applied.size(&size_key),
         };
         let written_lately = known.and_then(|last| last.lsn);
-        let last_change_lsn = written_lately.unwrap_or(self.settled.floor_lsn());
+        let last_change_lsn = written_lately.unwrap_or(self.applied.floor_lsn());
         if last_change_lsn <= reads.lsn() {
             return Ok(());
         }
         // If it is not known when the logical partition changed last, it may have been long ago, and was if all
         // others were kept out.
-        let may_have_changed = written_lately.is_some() || !is_held;
+        let may_have_changed = written_lately.is_some() || !is_locked;
         if reads.is_whole() && may_have_changed {
             return Err(conflict());
         }

@@ -21,7 +21,7 @@ use crate::write::task::Trimmed;
 impl Group<'_> {
     /// Drops what is not wanted any more among the next entries of the log.
     pub(super) fn trim(&mut self, plan: &Plan) -> Result<Trimmed> {
-        // Whoever is copying the partition reads its log.
+        // A split driver that copies the partition reads its log.
         if self.logs_removals {
             return Ok(Trimmed::default());
         }

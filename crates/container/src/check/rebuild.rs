@@ -4,7 +4,7 @@
 //! unique keys, sizes, times to live. The index is dropped, and built by the server that opens the partition next, as for one
 //! that never had any. Of the change log everything stays that is still true, and items that are not in it are put there.
 //!
-//! For a store that nobody else uses; whoever holds the partition open must open it again afterwards.
+//! For a store without other users; a caller that has the partition open must open it again afterwards.
 
 use armilla_kv::{Batch, Family, Scan, Space, block_on};
 use armilla_value::PartitionKey;

@@ -1,7 +1,7 @@
 //! `partitionKey`: `{"paths": ["/tenant", "/user"], "kind": "MultiHash", "version": 2}`.
 //!
 //! A container made without a key gets the system's: `{"paths": ["/_partitionKey"], "systemKey": true}`. Its items have
-//! no value there, unless somebody wants to give them one; requests name that by `[]`.
+//! no value there, unless a client wants to give them one; requests name that by `[]`.
 
 use std::borrow::Cow;
 

@@ -140,7 +140,7 @@ impl Container {
                 behind.push(place);
             }
         }
-        // Somebody has to say whether the request may be served, and to pay for it.
+        // One partition has to say whether the request may be served, and to pay for it.
         if behind.is_empty() && count > 0 {
             behind.push(first);
         }
@@ -201,7 +201,7 @@ impl Container {
     }
 }
 
-/// Refuses a position that no page of this container can have had: whoever holds it would miss everything up to there.
+/// Refuses a position that no page of this container can have had: a reader that holds it would miss everything up to there.
 fn check_not_ahead(part: &FeedPart, partition: &Partition) -> Result<()> {
     // Who reads sees a commit as soon as it is durable, which may be a moment before its writers are told.
     let newest = Counters::load(partition.space().as_ref(), part.slot.range.lsn_base)?.lsn;

@@ -4,13 +4,13 @@
 //! * the container keeps all versions: then they are all there behind a commit, and go once they are older than the
 //!   retention;
 //! * it did so once: what is left of them goes, and then the record;
-//! * a partition was being split or merged and deletes left entries for whoever caught up with it: these go if that was
+//! * a partition was being split or merged and deletes left entries for the split driver that caught up with it: these go if that was
 //!   given up, and then the record.
 //!
 //! An image is kept as long as the change that came after it, which may show it. So where all versions are kept, an entry
 //! that is old enough takes the version before it along, and stays itself until a newer one takes it along.
 //!
-//! Not here: dropping entries (`settle::trim`), when (`sweep`).
+//! Not here: dropping entries (`apply::trim`), when (`sweep`).
 
 use armilla_kv::Result as StoreResult;
 use armilla_value::HashedKey;
@@ -37,7 +37,7 @@ pub(crate) struct TrimState {
     /// Up to this commit there may be versions left over from an earlier time, which no later entry takes along.
     left_over_to: u64,
     /// Parts of the ring that were others' before a merge, with the commits behind which all their versions are there:
-    /// what is dropped from one takes nothing from whoever follows another.
+    /// what is dropped from one takes nothing from a reader of another.
     arcs: Vec<Arc>,
     /// The first commit behind that merge, while there are such parts.
     joined_at: u64,
@@ -170,7 +170,7 @@ impl TrimState {
             self.left_over_to = 0;
         }
         if lsn > self.joined_at {
-            // Whoever has not read since the merge is later than the retention.
+            // A reader that has not read since the merge is later than the retention.
             self.arcs.clear();
             self.joined_at = 0;
             self.complete_after = self.complete_after.max(lsn);

@@ -35,7 +35,7 @@ pub(super) struct View {
     snapshot: Arc<dyn Snapshot>,
     /// The newest commit of the snapshot.
     pub(super) lsn: u64,
-    /// Items whose time is up are no news.
+    /// Expired items are no news.
     expiry: Expiry,
 }
 

@@ -252,7 +252,7 @@ impl Crowded {
     pub(crate) const EVERY: IndexId = IndexId(0);
 
     pub(crate) fn add(&mut self, id: IndexId) {
-        // Beyond the bound nobody knows any more which indexes are complete, and that stays so: what is not
+        // Beyond the bound it is not known any more which indexes are complete, and that stays so: what is not
         // counted by name cannot be taken away again.
         let full = self.0.len() >= CROWDED_INDEXES_MAX && !self.0.contains_key(&id.0);
         let id = if full { Crowded::EVERY } else { id };

@@ -1,6 +1,6 @@
 //! Bringing a container's index to what its definition asks for, in the background and in small steps.
 //!
-//! Nothing here runs by itself: whoever owns the container calls [`Container::reindex_step`] as long as there is
+//! Nothing here runs by itself: the owner of the container calls [`Container::reindex_step`] as long as there is
 //! something to do. Between steps everything is whole: each step is one task of a partition's committer, so it can
 //! be the last one before a restart, and the next process goes on from there.
 

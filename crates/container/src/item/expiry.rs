@@ -1,9 +1,9 @@
-//! Which items' time is up, as of one moment.
+//! Which items have expired, as of one moment.
 //!
-//! Whoever reads fixes the moment when it begins, so that what it sees does not change under its hands. An item whose time
-//! is up is there for nobody, also as long as it is still stored.
+//! A reader fixes the moment when it begins, so that what it sees does not change while it reads. An expired item is
+//! there for no reader, also as long as it is still stored.
 //!
-//! Not here: how long an item lives (`item`), taking away what is stored of it (`purge`, and `settle`).
+//! Not here: how long an item lives (`item`), taking away what is stored of it (`purge`, and `apply`).
 
 use crate::item::Item;
 
@@ -20,7 +20,7 @@ impl Expiry {
         Expiry { default_ttl, now }
     }
 
-    /// Returns whether an item's time is up.
+    /// Returns whether an item has expired.
     pub(crate) fn hides(&self, item: &Item) -> bool {
         item.is_expired(self.default_ttl, self.now)
     }

@@ -83,8 +83,8 @@ pub(crate) const MERGED: &[u8] = &[0x0B];
 /// What the records of items with a time to live of their own begin with, in the meta family.
 pub(crate) const EXPIRY_TAG: u8 = 0x0A;
 
-/// The record of an item with a time to live of its own, in the meta family: they lie in the order in which the items'
-/// times are up. `last_second` is the last one in which the item lives.
+/// The record of an item with a time to live of its own, in the meta family: they lie in the order in which the
+/// items expire. `last_second` is the last one in which the item lives.
 pub(crate) fn expiry(last_second: u32, number: u64) -> Bytes {
     let mut bytes = [EXPIRY_TAG; 13];
     bytes[1..5].copy_from_slice(&last_second.to_be_bytes());

@@ -11,7 +11,7 @@
 //!   further ahead of the clock than this, from a time or a run of the program whose clock was wrong;
 //! * the order of commits follows from their numbers, never from moments.
 //!
-//! Not here: how a version keeps its moment (`item`), when it is given (`settle`).
+//! Not here: how a version keeps its moment (`item`), when it is given (`apply`).
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -130,7 +130,7 @@ fn earliest_after(replaced: Moment, earliest: u64, now: u64) -> u64 {
     if !Moment(earliest).may_follow(replaced) {
         return replaced.0.saturating_add(1);
     }
-    // One that lies far ahead may come from a run that is over, and nobody knows what that gave before.
+    // One that lies far ahead may come from a run that is over, and it is not known what that gave before.
     let again = earliest.max(now.saturating_add(AGAIN_TICKS));
     let is_ahead = replaced.0 > earliest;
     if is_ahead && Moment(again).may_follow(replaced) { again } else { earliest }

@@ -1,23 +1,23 @@
 //! The committer of a physical partition: the one place where its writes get their order.
 //!
-//! Writers queue what they prepared. The committer takes all that waits, settles each write against the store and
+//! Writers queue what they prepared. The committer takes all that waits, applies each write against the store and
 //! the writes before it, gives it its LSN, and hands the group to the store as one batch. It need not wait for that
-//! batch before it settles the next group: what is on its way is kept in an overlay. It does so once as many writes
+//! batch before it applies the next group: what is on its way is kept in an overlay. It does so once as many writes
 //! wait as are on their way, so that groups stay large while the disk is kept busy. So commit order is LSN order is
 //! feed order, hot keys are batched rather than locked, and a write that is refused costs its neighbours nothing.
 //!
 //! Invariants:
-//! * groups reach the store in the order in which they were settled, and are answered in that order;
+//! * groups reach the store in the order in which they were applied, and are answered in that order;
 //! * a write is answered `Ok` only after its batch is durable, and so are those of all writes before it;
-//! * if a batch fails, everything settled behind it fails too (the store sees to that, see `kv`), and the partition
+//! * if a batch fails, everything applied behind it fails too (the store sees to that, see `kv`), and the partition
 //!   reads its counters again before it goes on.
 //!
 //! A batch or transaction is one task like a write, however many writes it has. Writers of a logical partition that a
 //! transaction holds wait before they queue, so that the queue is never full of them. So do all writers while the
-//! partition is closed, which it is for a moment when others are about to take its place; once they have, whoever
+//! partition is closed, which it is for a moment when others are about to take its place; once they have, each task that
 //! waited gets back what it came with, to take it there.
 //!
-//! Not here: what a task does to the stored state (`settle`), who may queue (`holds`).
+//! Not here: what a task does to the stored state (`apply`), who may queue (`locks`).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -59,12 +59,12 @@ impl Partition {
 
     /// Keeps all others from writing to a logical partition, and waits until everything before has landed. Returns
     /// nothing if others have taken the place of this partition.
-    pub(crate) async fn hold(
+    pub(crate) async fn lock(
         self: &Arc<Self>,
         plan: &Arc<Plan>,
         logical: &LogicalKey,
     ) -> Result<Option<Pass>> {
-        let Some(pass) = self.join(logical, PassKind::Hold).await else { return Ok(None) };
+        let Some(pass) = self.join(logical, PassKind::Lock).await else { return Ok(None) };
         match self.submit(plan.clone(), Task::Barrier, None).await {
             Ok(_) => Ok(Some(pass)),
             Err(Unqueued::Retired(_)) => Ok(None),
@@ -77,12 +77,12 @@ impl Partition {
         let mut gate = self.gate.subscribe();
         tokio::select! {
             biased;
-            pass = self.holds.join(logical, kind) => Some(pass),
+            pass = self.locks.join(logical, kind) => Some(pass),
             _ = gate.wait_for(|gate| *gate == Gate::Retired) => None,
         }
     }
 
-    /// Queues a task and waits until it is durable or refused. If somebody holds the logical partition that it is
+    /// Queues a task and waits until it is durable or refused. If a transaction has locked the logical partition that it is
     /// for, it waits before it takes any room in the queue; a holder's own tasks name none.
     pub(crate) async fn submit(
         self: &Arc<Self>,
@@ -91,12 +91,12 @@ impl Partition {
         logical: Option<&LogicalKey>,
     ) -> std::result::Result<Done, Unqueued> {
         let kib = task.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
-        let is_held = || logical.filter(|logical| self.holds.is_held(logical));
+        let is_locked = || logical.filter(|logical| self.locks.is_locked(logical));
         let mut pass = None;
         let (reply, answer) = oneshot::channel();
         let (start, tell) = loop {
             if pass.is_none()
-                && let Some(logical) = is_held()
+                && let Some(logical) = is_locked()
             {
                 match self.join(logical, PassKind::Write).await {
                     Some(given) => pass = Some(given),
@@ -107,8 +107,8 @@ impl Partition {
             {
                 let mut queue = self.queue.lock().expect("no panic while the queue is held");
                 match queue.gate {
-                    // Somebody may have come while this one waited for room, which it gives back then.
-                    Gate::Open if pass.is_none() && is_held().is_some() => continue,
+                    // A transaction may have come while this task waited for room, which it gives back then.
+                    Gate::Open if pass.is_none() && is_locked().is_some() => continue,
                     Gate::Open => {
                         queue.waiting.push_back(Write { task, plan, reply, _room: room });
                         break (
@@ -121,7 +121,7 @@ impl Partition {
                 }
             }
             drop(room);
-            // Whoever closed the partition opens it again or retires it, and lives as long as it is closed.
+            // The split driver that closed the partition opens it again or retires it, and lives as long as it is closed.
             let _ = self.gate.subscribe().wait_for(|gate| *gate != Gate::Closed).await;
         };
         drop(pass);
@@ -158,15 +158,15 @@ impl Partition {
         Some(queue.waiting.drain(..count).collect())
     }
 
-    /// Settles a group and hands it to the store. What would make the group too large goes back to the queue.
+    /// Applies a group and hands it to the store. What would make the group too large goes back to the queue.
     fn start(&self, writes: Vec<Write>, number: u64) -> OnItsWay {
         let space = self.space();
-        let mut settled = self.settled();
-        let mut group = Group::new(self, space.as_ref(), &settled);
+        let mut applied = self.applied();
+        let mut group = Group::new(self, space.as_ref(), &applied);
         let mut outcomes = Vec::with_capacity(writes.len());
         let mut rest = writes.into_iter();
         for Write { task, plan, reply, _room } in rest.by_ref() {
-            outcomes.push(Outcome { reply, result: group.settle(&plan, task), _room });
+            outcomes.push(Outcome { reply, result: group.apply(&plan, task), _room });
             if group.is_full() {
                 break;
             }
@@ -175,11 +175,11 @@ impl Partition {
         let counters = effects.counters.clone();
         let committed = effects.batch().map(|batch| space.commit(batch));
         let index_changed = effects.index_changed();
-        let touched = settled.absorb(effects, number);
+        let touched = applied.absorb(effects, number);
         if index_changed {
-            *self.index.write().expect("no panic while the index state is held") = settled.index().clone();
+            *self.index.write().expect("no panic while the index state is held") = applied.index().clone();
         }
-        drop(settled);
+        drop(applied);
         if rest.len() > 0 {
             let mut queue = self.queue.lock().expect("no panic while the queue is held");
             rest.rev().for_each(|write| queue.waiting.push_front(write));
@@ -196,7 +196,7 @@ impl Partition {
                 self.set_lsn(lsn);
                 self.set_totals(counters);
                 self.due.note_landed(touched.earliest_ts);
-                self.settled().landed(number, lsn, touched);
+                self.applied().landed(number, lsn, touched);
                 for Outcome { reply, result, _room } in outcomes {
                     // A writer that went away does not need its answer.
                     let _ = reply.send(result);
@@ -250,11 +250,11 @@ async fn run(partition: Arc<Partition>) {
     let mut guard = RunGuard { partition: &partition, ended: false };
     let mut on_their_way: VecDeque<OnItsWay> = VecDeque::new();
     let mut writes_on_their_way = 0;
-    let mut number = partition.settled().last_group();
+    let mut number = partition.applied().last_group();
     loop {
-        // After a failure nothing is settled before all that was on its way has been answered.
-        let may_settle = !partition.is_broken() || on_their_way.is_empty();
-        if may_settle && on_their_way.len() < GROUPS_ON_THEIR_WAY_MAX {
+        // After a failure nothing is applied before all that was on its way has been answered.
+        let may_apply = !partition.is_broken() || on_their_way.is_empty();
+        if may_apply && on_their_way.len() < GROUPS_ON_THEIR_WAY_MAX {
             match partition.next_group(writes_on_their_way) {
                 Some(writes) => {
                     if partition.is_broken()
@@ -278,7 +278,7 @@ async fn run(partition: Arc<Partition>) {
         let takes_more = on_their_way.len() < GROUPS_ON_THEIR_WAY_MAX && !partition.is_broken();
         let oldest = on_their_way.front_mut().expect("the loop ends when nothing is on its way");
         let committed = match &mut oldest.committed {
-            // It was settled on top of what failed.
+            // It was applied on top of what failed.
             None if partition.is_broken() => Err(nothing_before_stands()),
             None => Ok(()),
             Some(future) => {

@@ -1,4 +1,4 @@
-//! Whether a partition takes tasks, and how large it may become before somebody should know.
+//! Whether a partition takes tasks, and how large it may become before the split driver should know.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub(crate) enum Gate {
 /// Watches how large a partition becomes.
 pub(crate) struct Growth {
     told: Arc<Notify>,
-    /// Bytes beyond which somebody is told.
+    /// Bytes beyond which the split driver is told.
     bytes_max: AtomicU64,
 }
 
@@ -32,14 +32,14 @@ impl Growth {
         Growth { told, bytes_max: AtomicU64::new(bytes_max) }
     }
 
-    /// Tells whoever waits if a partition of so many bytes is too large.
+    /// Tells the split driver if a partition of so many bytes is too large.
     pub(super) fn note(&self, bytes: u64) {
         if self.is_beyond(bytes) {
             self.told.notify_waiters();
         }
     }
 
-    /// Returns whether a partition of so many bytes is beyond what somebody wants to know of.
+    /// Returns whether a partition of so many bytes is beyond what the split driver wants to know of.
     pub(crate) fn is_beyond(&self, bytes: u64) -> bool {
         bytes > self.bytes_max.load(Ordering::Acquire)
     }

@@ -1,13 +1,13 @@
-//! Keeping writers out of a logical partition while a transaction holds it, first come, first served.
+//! Locks of logical partitions: keeping writers out while a transaction has one, first come, first served.
 //!
-//! A logical partition that nobody holds and nobody waits for has no line, and its writers notice nothing. Where there
-//! is a line, whoever comes joins it: writers, who pass in company, and transactions that want to hold, who wait until
+//! A logical partition that is not locked and not waited for has no line, and its writers notice nothing. Where there
+//! is a line, every newcomer joins it: writers, who pass in company, and transactions that want the lock, who wait until
 //! all before them have passed. A writer has passed once its write is queued.
 //!
 //! Invariants:
 //! * a holder was told so only after every writer that passed before it had queued its write, and until it lets go
-//!   nobody else of its logical partition queues one;
-//! * a place in the line, taken or not, is given up by dropping it, so nobody who went away is waited for.
+//!   no other writer of its logical partition queues one;
+//! * a place in the line, taken or not, is given up by dropping it, so a task that went away is not waited for.
 //!
 //! Not here: waiting until what was queued before a hold has landed (`committer`).
 
@@ -21,16 +21,16 @@ use crate::item::keys::LogicalKey;
 
 /// The held logical partitions of a physical one.
 #[derive(Default)]
-pub(crate) struct Holds {
+pub(crate) struct LogicalLocks {
     lines: Mutex<HashMap<LogicalKey, Line>>,
-    /// How many lines there are, so that mostly nobody has to lock them to learn that there are none.
+    /// How many lines there are, so that writers mostly need not lock them to learn that there are none.
     count: AtomicUsize,
 }
 
 /// Who is at one logical partition, and who waits.
 #[derive(Default)]
 struct Line {
-    is_held: bool,
+    is_locked: bool,
     /// Writers that may queue their writes and have not yet.
     passing: usize,
     waiting: VecDeque<Waiter>,
@@ -41,13 +41,13 @@ struct Waiter {
     tell: oneshot::Sender<Pass>,
 }
 
-/// What somebody in a line wants.
+/// What a task in a line wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PassKind {
     /// To queue one write.
     Write,
     /// To keep all others out.
-    Hold,
+    Lock,
 }
 
 /// Leave to write to a logical partition. Dropping it lets the next ones in.
@@ -55,23 +55,23 @@ pub(crate) struct Pass {
     kind: PassKind,
     logical: LogicalKey,
     /// `None` once it was given back.
-    holds: Option<Arc<Holds>>,
+    locks: Option<Arc<LogicalLocks>>,
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        if let Some(holds) = self.holds.take() {
-            holds.leave(&self.logical, self.kind);
+        if let Some(locks) = self.locks.take() {
+            locks.leave(&self.logical, self.kind);
         }
     }
 }
 
-impl Holds {
+impl LogicalLocks {
     /// Returns whether a writer would have to wait.
-    pub(crate) fn is_held(&self, logical: &LogicalKey) -> bool {
-        // Whoever must be seen here has locked the queue after it came, and the caller before it asks.
+    pub(crate) fn is_locked(&self, logical: &LogicalKey) -> bool {
+        // A task that must be seen here has locked the queue after it came, and the caller before it asks.
         self.count.load(Ordering::Acquire) > 0
-            && self.lock().get(logical).is_some_and(|line| line.is_held || !line.waiting.is_empty())
+            && self.lock().get(logical).is_some_and(|line| line.is_locked || !line.waiting.is_empty())
     }
 
     /// Waits for leave to write.
@@ -88,37 +88,37 @@ impl Holds {
 
     fn leave(self: &Arc<Self>, logical: &LogicalKey, kind: PassKind) {
         let mut lines = self.lock();
-        let line = lines.get_mut(logical).expect("whoever has leave is in a line");
+        let line = lines.get_mut(logical).expect("a task that has leave is in a line");
         match kind {
             PassKind::Write => line.passing -= 1,
-            PassKind::Hold => line.is_held = false,
+            PassKind::Lock => line.is_locked = false,
         }
         self.advance(&mut lines, logical);
     }
 
-    /// Lets in whoever may go in now.
+    /// Lets in the tasks that may go in now.
     fn advance(self: &Arc<Self>, lines: &mut HashMap<LogicalKey, Line>, logical: &LogicalKey) {
         let Some(line) = lines.get_mut(logical) else { return };
         while let Some(next) = line.waiting.front() {
             let may_pass = match next.kind {
-                PassKind::Write => !line.is_held,
-                PassKind::Hold => !line.is_held && line.passing == 0,
+                PassKind::Write => !line.is_locked,
+                PassKind::Lock => !line.is_locked && line.passing == 0,
             };
             if !may_pass && !next.tell.is_closed() {
                 break;
             }
             let Some(Waiter { kind, tell }) = line.waiting.pop_front() else { break };
-            let pass = Pass { kind, logical: logical.clone(), holds: Some(self.clone()) };
+            let pass = Pass { kind, logical: logical.clone(), locks: Some(self.clone()) };
             match tell.send(pass) {
                 Ok(()) => match kind {
                     PassKind::Write => line.passing += 1,
-                    PassKind::Hold => line.is_held = true,
+                    PassKind::Lock => line.is_locked = true,
                 },
                 // It went away. Its leave must not be given back, because it was never counted.
-                Err(mut pass) => pass.holds = None,
+                Err(mut pass) => pass.locks = None,
             }
         }
-        if !line.is_held && line.passing == 0 && line.waiting.is_empty() {
+        if !line.is_locked && line.passing == 0 && line.waiting.is_empty() {
             lines.remove(logical);
         }
         self.count.store(lines.len(), Ordering::Release);

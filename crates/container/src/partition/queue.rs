@@ -19,7 +19,7 @@ pub(super) struct Queue {
     pub(super) wanted: usize,
     /// Set when a commit failed or a committer died: the counters may not be what is stored.
     pub(super) broken: bool,
-    /// Set when somebody else has opened the space: it is theirs now, and nothing is written here any more.
+    /// Set when another handle has opened the space: it is that one's now, and nothing is written here any more.
     pub(super) lost: Option<Error>,
     pub(super) gate: Gate,
 }

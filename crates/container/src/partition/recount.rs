@@ -1,7 +1,7 @@
 //! Counting a partition anew that was written by a program which counted less, and bringing its records up to date.
 //!
 //! Such a partition is known by the version of its counters. All its items are walked once, when it is opened and before
-//! anybody else sees it; the sizes of its logical partitions are replaced as they are found, and the counters, in their
+//! any reader sees it; the sizes of its logical partitions are replaced as they are found, and the counters, in their
 //! new version, come last. So a crash in the middle leaves a partition that is counted anew by the next opening.
 //!
 //! It takes about as long as reading all items and working out their index entries, and memory for one page of items and
@@ -69,7 +69,7 @@ pub(crate) fn recount(
         tracing::warn!(range_id, items, bytes, ?total, "the counters were wrong and are put right");
     }
     counters.set_size(total);
-    // Deletes were kept for ever, and of older versions nobody knows from where on they are all there.
+    // Deletes were kept for ever, and of older versions it is not known from where on they are all there.
     let entry = snapshot.scan(&Scan { entries_max: 1, ..Scan::prefix(Family::Feed, b"") })?;
     if !entry.entries.is_empty() {
         batch.put(Family::Meta, Bytes::from_static(keys::TRIM_STATE), TrimState::never().encode());

@@ -481,7 +481,7 @@ impl<'a> PageBuilder<'a> {
         self.meter.is_full()
     }
 
-    /// Adds an item, unless its time is up.
+    /// Adds an item, unless it has expired.
     fn offer(&mut self, item: Item) {
         if self.expiry.hides(&item) {
             self.meter.entries_skipped += 1;

@@ -13,7 +13,7 @@ use crate::limits::{PAGE_BYTES_MAX, PAGE_ITEMS_MAX};
 use crate::map::Slot;
 use crate::partition::Partition;
 use crate::read::session::SessionToken;
-use crate::throughput::supply::Admission;
+use crate::throughput::source::Admission;
 use crate::throughput::{QueryWork, ReadCost, RequestUnits, Work, price, query_charge};
 
 /// By which prices a page is charged.
@@ -117,7 +117,7 @@ impl<'a> PageMeter<'a> {
         (self.bytes, self.item_bytes.len())
     }
 
-    /// Returns whether there is no room for another item, whoever pays for it.
+    /// Returns whether there is no room for another item, however it is paid for.
     pub(crate) fn is_packed(&self) -> bool {
         self.room() == 0 || self.room_bytes() == 0
     }

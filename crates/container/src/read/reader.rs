@@ -41,7 +41,7 @@ pub type ReadScope = ListScope;
 pub struct PartitionReader {
     space: Arc<dyn Space>,
     snapshot: Box<dyn Snapshot>,
-    // Behind what reads it: a partition that was replaced is cleared away once nobody has it any more.
+    // Behind what reads it: a partition that was replaced is cleared away once its last reader is gone.
     partition: Arc<Partition>,
     slot: Arc<Slot>,
     plan: Arc<Plan>,
@@ -49,9 +49,9 @@ pub struct PartitionReader {
     min: HashedKey,
     max: HashedKey,
     covers_all: bool,
-    /// Whose time is up, as of the reader's moment.
+    /// Which items have expired, as of the reader's moment.
     expiry: Expiry,
-    /// Whether items may be stored whose time is up, once that was asked.
+    /// Whether expired items may be stored, once that was asked.
     may_hold_expired: OnceLock<bool>,
     /// The one logical partition that is read.
     logical: Option<LogicalKey>,
@@ -214,7 +214,7 @@ impl PartitionReader {
     }
 
     /// Returns whether the whole physical partition is covered, and all its index entries are of items in it that are
-    /// there: none of them is still stored although its time is up.
+    /// there: none of them is still stored although it has expired.
     pub fn is_whole(&self) -> bool {
         self.covers_all && !self.may_hold_expired()
     }
@@ -224,10 +224,10 @@ impl PartitionReader {
         (self.covers_all || self.logical.is_some()) && !self.may_hold_expired()
     }
 
-    /// Returns whether some item of the physical partition may still be stored although its time is up. Who cannot tell
+    /// Returns whether some item of the physical partition may still be stored although it has expired. Who cannot tell
     /// from a look at the first few says yes.
     fn may_hold_expired(&self) -> bool {
-        // Whoever goes on to read meets the same failure.
+        // A caller that reads on meets the same failure.
         *self.may_hold_expired.get_or_init(|| self.look_for_expired().unwrap_or(true))
     }
 
@@ -264,8 +264,8 @@ impl PartitionReader {
         self.logical.is_some()
     }
 
-    /// Returns how many items there are: in the logical partition if one is covered, else in the physical one. Those whose
-    /// time is up count as long as they are stored.
+    /// Returns how many items there are: in the logical partition if one is covered, else in the physical one. Items that
+    /// have expired count as long as they are stored.
     pub fn item_count(&self) -> u64 {
         self.item_count
     }
@@ -377,7 +377,7 @@ impl PartitionReader {
         self.read(self.snapshot.visit_keys(&scan, &mut visit))
     }
 
-    /// Adds the item of each number to `out`; nothing where there is none, its time is up, or it is outside of the bounds.
+    /// Adds the item of each number to `out`; nothing where there is none, it has expired, or it is outside of the bounds.
     pub fn load(&self, numbers: &[u64], out: &mut Vec<Option<Item>>) -> Result<()> {
         if let Some(kept) = self.kept_items() {
             let find = |number| kept.binary_search_by_key(number, |item| item.header().number).ok();
@@ -450,7 +450,7 @@ impl PartitionReader {
                 }
             }
             match last {
-                // A page of items whose time is up would look like the end.
+                // A page of expired items would look like the end.
                 Some(last) if page.more && out.len() == before => scan = scan.after(&last),
                 _ => return Ok(page.more),
             }
@@ -480,7 +480,7 @@ impl PartitionReader {
     }
 
     /// Adds up to `numbers_max` numbers of items to `out`, in order, from behind `after`. Returns whether there may be
-    /// more. Those of items outside of the bounds, or whose time is up, are among them; loading gives nothing for them.
+    /// more. Those of items outside of the bounds, or expired ones, are among them; loading gives nothing for them.
     pub fn numbers(&self, after: u64, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
         if self.logical.is_some() {
             let all = &self.logical_numbers()?.numbers;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use armilla_kv::{Family, Scan, Snapshot};
 use bytes::Bytes;
 
-use crate::apply::{Adopted, AdoptedChange, AdoptedState, AdoptedVersion, Origin};
+use crate::apply::{CopiedChange, CopiedKey, CopiedState, CopiedVersion, Origin};
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
@@ -88,9 +88,9 @@ enum Pass {
 }
 
 /// What was read and is not taken over yet, for each child.
-type Queues = Vec<VecDeque<Adopted>>;
+type Queues = Vec<VecDeque<CopiedKey>>;
 
-/// A step that was settled.
+/// A step that was applied.
 struct Step {
     queues: Queues,
     landings: Vec<(usize, Landing)>,
@@ -205,7 +205,7 @@ impl Copy {
         }
     }
 
-    /// Waits until the store has caught up with its background work: it would soon hold everybody back.
+    /// Waits until the store has caught up with its background work: it would soon hold all writers back.
     async fn give_way(&self) {
         let (store, clock) = (&self.container.core.store, &self.container.core.env.clock);
         let until = clock.elapsed() + COPY_PRESSURE_WAIT_MAX;
@@ -231,7 +231,7 @@ impl Copy {
         let mut landings = Vec::new();
         for (place, queue) in queues.iter_mut().enumerate() {
             if !queue.is_empty() {
-                landings.push((place, self.children[place].partition.adopt(&plan, queue, &origin)?));
+                landings.push((place, self.children[place].partition.copy_in(&plan, queue, &origin)?));
             }
         }
         Ok(Step { queues, landings, read })
@@ -292,8 +292,8 @@ impl Copy {
                 Error::corrupt(format!("item number {number}: commit {lsn} is not in the change log"))
             })?;
             let state = self.version(plan, item, computed)?;
-            let change = AdoptedChange { operation, bytes: change, image: None };
-            self.queue(queues, Adopted { key, lsn, change: Some(change), state })?;
+            let change = CopiedChange { operation, bytes: change, image: None };
+            self.queue(queues, CopiedKey { key, lsn, change: Some(change), state })?;
         }
         Ok(())
     }
@@ -316,7 +316,7 @@ impl Copy {
         let items = self.newest(&entries)?;
         for (entry, item) in entries.into_iter().zip(items) {
             if !is_of(&entry, item.as_ref()) {
-                self.queue(queues, adopted(entry, AdoptedState::Unchanged))?;
+                self.queue(queues, copied(entry, CopiedState::Unchanged))?;
             }
         }
         Ok(())
@@ -334,20 +334,20 @@ impl Copy {
         };
         for ((entry, item), computed) in entries.into_iter().zip(items).zip(computed) {
             let is_kept = self.is_kept(&entry);
-            let adopted = match item {
+            let copied = match item {
                 Some(item) if is_of(&entry, Some(&item)) => {
                     let state = self.version(plan, item, computed)?;
-                    adopted(entry, state)
+                    copied(entry, state)
                 }
                 None if entry.change.kind.is_removal() => {
-                    let gone = adopted(entry, AdoptedState::Gone);
-                    Adopted { change: gone.change.filter(|_| is_kept), ..gone }
+                    let gone = copied(entry, CopiedState::Gone);
+                    CopiedKey { change: gone.change.filter(|_| is_kept), ..gone }
                 }
                 // If there is a newer version, a newer entry brings it.
-                _ if is_kept => adopted(entry, AdoptedState::Unchanged),
+                _ if is_kept => copied(entry, CopiedState::Unchanged),
                 _ => continue,
             };
-            self.queue(queues, adopted)?;
+            self.queue(queues, copied)?;
         }
         Ok(())
     }
@@ -368,21 +368,20 @@ impl Copy {
         Ok(self.snapshot.multi_get(Family::Meta, &records)?)
     }
 
-    fn version(&self, plan: &Plan, item: Item, computed: Option<Bytes>) -> Result<AdoptedState> {
-        let version = AdoptedVersion::prepare(plan, &self.layout, item, computed)?;
-        Ok(AdoptedState::Is(Box::new(version)))
+    fn version(&self, plan: &Plan, item: Item, computed: Option<Bytes>) -> Result<CopiedState> {
+        let version = CopiedVersion::prepare(plan, &self.layout, item, computed)?;
+        Ok(CopiedState::Is(Box::new(version)))
     }
 
     /// Queues a key for the child that it belongs to.
-    fn queue(&self, queues: &mut Queues, adopted: Adopted) -> Result<()> {
-        let is_behind =
-            |child: &Child| child.lower.as_ref().is_some_and(|lower| lower[..] <= adopted.key[..]);
+    fn queue(&self, queues: &mut Queues, copied: CopiedKey) -> Result<()> {
+        let is_behind = |child: &Child| child.lower.as_ref().is_some_and(|lower| lower[..] <= copied.key[..]);
         let place = self
             .children
             .partition_point(is_behind)
             .checked_sub(1)
             .ok_or_else(|| Error::corrupt("an item lies before the range of its partition"))?;
-        queues[place].push_back(adopted);
+        queues[place].push_back(copied);
         Ok(())
     }
 }
@@ -401,10 +400,10 @@ fn is_of(entry: &LogEntry, item: Option<&Item>) -> bool {
     !entry.change.kind.is_removal() && item.is_some_and(|item| item.header().version() == entry.position)
 }
 
-fn adopted(entry: LogEntry, state: AdoptedState) -> Adopted {
+fn copied(entry: LogEntry, state: CopiedState) -> CopiedKey {
     let LogEntry { position: (lsn, operation), change, image, bytes } = entry;
-    let change_there = AdoptedChange { operation, bytes, image };
-    Adopted { key: change.item_key, lsn, change: Some(change_there), state }
+    let change_there = CopiedChange { operation, bytes, image };
+    CopiedKey { key: change.item_key, lsn, change: Some(change_there), state }
 }
 
 /// Runs something that takes its time, where it keeps no other task waiting.

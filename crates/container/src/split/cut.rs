@@ -4,7 +4,7 @@
 //! each level of a hierarchical key, and the 32-bit hashes of version 1. A cut is a hashed key, or what hashed keys may
 //! begin with, so that items that share one are always on the same side.
 //!
-//! Not here: who decides to cut (the owner of the container), and doing it (`reshape`).
+//! Not here: who decides to cut (the owner of the container), and doing it (`split`).
 
 use std::ops::Bound;
 

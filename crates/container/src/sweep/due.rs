@@ -1,4 +1,4 @@
-//! Where a partition keeps what tells which items' time is up, and how far that was looked through.
+//! Where a partition keeps what tells which items have expired, and how far that was looked through.
 //!
 //! Not here: looking (`purge`), whether one item has expired (`expiry`).
 
@@ -21,7 +21,7 @@ const TS: &str = "_ts";
 #[derive(Default)]
 pub(crate) struct DueCursor {
     state: Mutex<CursorState>,
-    /// Taken by whoever looks.
+    /// Taken by the one task that looks.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn due_records(expiry: &Expiry) -> Scan {
     scan
 }
 
-/// Returns where in the index items lie whose time is up if they have none of their own; nothing where there are none.
+/// Returns where in the index items lie that have expired if they have no time of their own; nothing where there are none.
 pub(crate) fn due_stamps(expiry: &Expiry) -> Option<KeyRange> {
     let first_live = Value::Int64(i64::from(expiry.first_live_ts()?));
     let range = TermRange::Between { lower: Bound::Unbounded, upper: Bound::Excluded(&first_live) };

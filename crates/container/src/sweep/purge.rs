@@ -1,16 +1,16 @@
-//! Taking away items whose time is up, in the background and in small steps, with what is left of the budget.
+//! Taking away expired items, in the background and in small steps, with what is left of the budget.
 //!
-//! Nobody sees such items any more, so there is no hurry: each step is one task of low priority for a partition's
+//! No reader sees such items any more, so there is no hurry: each step is one task of low priority for a partition's
 //! committer, which pays for the deletes, and a partition without budget waits for a better moment.
 //!
 //! Which items are due is found in two places. Those with a time to live of their own have records in the order in which
-//! their times are up. All others live as long as the container says; they are found by their time stamps, in the index of
+//! they expire. All others live as long as the container says; they are found by their time stamps, in the index of
 //! `_ts`, so that another default needs no other records. A cursor in memory keeps those out of the way that have a longer
 //! time of their own.
 //!
-//! Nothing here runs by itself: whoever owns the container calls [`Container::purge_step`].
+//! Nothing here runs by itself: the owner of the container calls [`Container::purge_step`].
 //!
-//! Not here: what taking an item away does, and looking at it once more (`settle`).
+//! Not here: what taking an item away does, and looking at it once more (`apply`).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Found {
 }
 
 impl Container {
-    /// Takes away items whose time is up: one bounded step in every partition that has some and has budget left. Returns
+    /// Takes away expired items: one bounded step in every partition that has some and has budget left. Returns
     /// how many are gone, and whether another step at once would find more. Partitions are opened for it, if the container
     /// has a time to live.
     pub async fn purge_step(&self) -> Result<(u64, bool)> {
@@ -129,7 +129,7 @@ impl Container {
     }
 }
 
-/// Looks for items whose time is up.
+/// Looks for expired items.
 fn look(partition: &Partition, slot: &Slot, plan: &Plan) -> Result<Found> {
     let expiry = plan.expiry(partition.now_seconds());
     let from = partition.due.begin();

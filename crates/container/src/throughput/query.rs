@@ -97,7 +97,7 @@ fn price_so_far(work: &QueryWork, cost: ReadCost) -> RequestUnits {
         ReadCost::Single => 1,
         ReadCost::Double => 2,
     };
-    // What was read pays for as much computing; whoever computes more pays for that instead.
+    // What was read pays for as much computing; a query that computes more pays for that instead.
     let computed = STEP * u128::from(work.steps.saturating_sub(STEPS_FREE)) * KIB;
     // Exact up to here, then rounded once, half up.
     let amount = replicas * (whole * KIB + by_bytes).max(computed);

@@ -1,6 +1,6 @@
 //! Transactional batches: a list of steps on one logical partition, done in order, all or none.
 //!
-//! A batch needs no snapshot and no retry: its steps are settled one after the other by the committer, with nothing in
+//! A batch needs no snapshot and no retry: its steps are applied one after the other by the committer, with nothing in
 //! between, so each sees those before it.
 
 use armilla_governor::{OperationKind, Priority};
@@ -13,7 +13,7 @@ use crate::item::ETag;
 use crate::item::patch::Patch;
 use crate::plan::Plan;
 use crate::throughput::ReadCost;
-use crate::throughput::supply::Admission;
+use crate::throughput::source::Admission;
 use crate::write::outcome::{BatchDone, BatchFailed};
 use crate::write::task::{BatchTask, Done, Step, Task};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
@@ -84,7 +84,7 @@ impl Container {
             _ => Err(Error::new(ErrorKind::Internal, "a batch was taken for something else")),
         });
         let Some(slot) = slot else { return done };
-        admission.settle(&slot, bytes, done, |done| match done {
+        admission.finish(&slot, bytes, done, |done| match done {
             Ok(done) => done.charge,
             Err(failed) => failed.charge,
         })

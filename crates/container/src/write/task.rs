@@ -27,7 +27,7 @@ pub(crate) enum Task {
     Reindex,
     /// One step of dropping what is not wanted any more from the change log.
     Trim,
-    /// Taking away items whose time is up.
+    /// Taking away expired items.
     Purge(Box<PurgeTask>),
     /// Nothing: it is answered once everything before it has landed.
     Barrier,
@@ -113,8 +113,8 @@ pub(crate) struct TransactionTask {
     pub(crate) reads: Reads,
     pub(crate) logical: LogicalKey,
     /// Whether all others were kept out of the logical partition since before it was read.
-    pub(crate) is_held: bool,
-    /// The second by which its draft judged whether an item's time is up.
+    pub(crate) is_locked: bool,
+    /// The second by which its draft judged whether an item has expired.
     pub(crate) now: u32,
 }
 
@@ -125,7 +125,7 @@ impl TransactionTask {
     }
 }
 
-/// Items whose time is up, on their way to the committer.
+/// Expired items, on their way to the committer.
 pub(crate) struct PurgeTask {
     /// What decides when the task's turn comes: the definition may have changed meanwhile.
     pub(crate) plan: Arc<CurrentPlan>,
@@ -142,13 +142,13 @@ impl PurgeTask {
     }
 }
 
-/// An item whose time is up, or was a moment ago.
+/// An expired item, or one that was a moment ago.
 pub(crate) struct DueItem {
     pub(crate) number: u64,
     pub(crate) key: Bytes,
 }
 
-/// What became of items whose time was up.
+/// What became of expired items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Purged {
     /// How many are gone.

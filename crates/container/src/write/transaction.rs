@@ -1,9 +1,9 @@
-//! Transactions over one logical partition, for whoever has to think between reads and writes: scripts and triggers.
+//! Transactions over one logical partition, for callers that compute between reads and writes: scripts and triggers.
 //!
 //! A transaction reads one moment of its logical partition, and sees its own writes over it. Its writes reach the
 //! committer together, with all that was read; if any of that has changed meanwhile, the commit fails with
 //! [`ErrorKind::Conflict`], nothing is written, and the caller runs it again. From the attempt
-//! [`OPTIMISTIC_ATTEMPTS_MAX`] on, a transaction holds its logical partition, so that nobody can change it.
+//! [`OPTIMISTIC_ATTEMPTS_MAX`] on, a transaction locks its logical partition, so that no other writer can change it.
 //!
 //! What the caller is shown of a written item holds once the transaction is committed: its number, its etag and its
 //! time stamp are fixed when the write is drafted.
@@ -26,13 +26,13 @@ use crate::partition::Partition;
 use crate::partition::locks::Pass;
 use crate::plan::Plan;
 use crate::read::reader::PartitionReader;
-use crate::throughput::supply::ChargeMeter;
+use crate::throughput::source::ChargeMeter;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::outcome::Written;
 use crate::write::task::{Done, Task, TransactionTask};
 use crate::write::{self, ItemAddress, Precondition, WriteMode};
 
-/// Attempts of a transaction that trust that nobody else writes meanwhile; later ones keep others out.
+/// Attempts of a transaction that trust that no other writer comes in between; later ones keep others out.
 pub const OPTIMISTIC_ATTEMPTS_MAX: u32 = 2;
 
 /// A transaction over one logical partition. What it costs is not taken down by itself: its owner says it. Dropping it lets go of everything; nothing was written.
@@ -65,10 +65,10 @@ impl Container {
         let (mut slot, mut partition) = self.route(&hashed)?;
         slot.admit(self.clock(), priority, Some(bytes))?;
         let hold = loop {
-            if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_held(&logical) {
+            if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_locked(&logical) {
                 break None;
             }
-            match partition.hold(&plan, &logical).await? {
+            match partition.lock(&plan, &logical).await? {
                 Some(pass) => break Some(pass),
                 // Others have taken its place: the logical partition lies in one of them.
                 None => (slot, partition) = self.route(&hashed)?,
@@ -236,8 +236,8 @@ impl Transaction {
         let now = draft.now();
         let (writes, reads) = draft.finish();
         let gate = hold.is_none().then(|| logical.clone());
-        let is_held = hold.is_some();
-        let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_held, now }));
+        let is_locked = hold.is_some();
+        let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_locked, now }));
         let done = partition.submit(plan, task, gate.as_ref()).await;
         // Not before the answer: others wait until all of this is over.
         drop(hold);

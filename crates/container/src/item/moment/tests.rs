@@ -56,7 +56,7 @@ fn there_is_none_behind_the_last() {
 }
 
 #[test]
-fn nobody_is_given_the_same_moment() {
+fn no_moment_is_given_twice() {
     let moments = Moments::default();
     let now = Moment::of_second(1_700_000_000);
     let given = std::thread::scope(|scope| {

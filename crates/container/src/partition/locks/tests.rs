@@ -20,23 +20,23 @@ fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
 
 #[test]
 fn first_come_first_served() {
-    let holds = Arc::new(Holds::default());
+    let locks = Arc::new(LogicalLocks::default());
     let (a, b) = (logical(r#"["a"]"#), logical(r#"["b"]"#));
-    assert!(!holds.is_held(&a));
-    let first = poll(pin!(holds.join(&a, PassKind::Hold))).expect("nobody is there");
-    assert!(holds.is_held(&a) && !holds.is_held(&b));
-    let elsewhere = poll(pin!(holds.join(&b, PassKind::Hold))).expect("nobody is there");
+    assert!(!locks.is_locked(&a));
+    let first = poll(pin!(locks.join(&a, PassKind::Lock))).expect("the line is empty");
+    assert!(locks.is_locked(&a) && !locks.is_locked(&b));
+    let elsewhere = poll(pin!(locks.join(&b, PassKind::Lock))).expect("the line is empty");
     let (mut write_1, mut write_2) =
-        (pin!(holds.join(&a, PassKind::Write)), pin!(holds.join(&a, PassKind::Write)));
-    let mut hold_3 = pin!(holds.join(&a, PassKind::Hold));
-    let mut write_4 = pin!(holds.join(&a, PassKind::Write));
+        (pin!(locks.join(&a, PassKind::Write)), pin!(locks.join(&a, PassKind::Write)));
+    let mut hold_3 = pin!(locks.join(&a, PassKind::Lock));
+    let mut write_4 = pin!(locks.join(&a, PassKind::Write));
     assert!(poll(write_1.as_mut()).is_none() && poll(write_2.as_mut()).is_none());
     assert!(poll(hold_3.as_mut()).is_none() && poll(write_4.as_mut()).is_none());
     drop(first);
     // Writers pass in company; the next holder waits for all of them, and those behind it for it.
     let (pass_1, pass_2) = (poll(write_1.as_mut()).unwrap(), poll(write_2.as_mut()).unwrap());
     assert!(poll(hold_3.as_mut()).is_none() && poll(write_4.as_mut()).is_none());
-    assert!(holds.is_held(&a), "whoever comes now has to wait behind the one who waits");
+    assert!(locks.is_locked(&a), "a newcomer has to wait behind the one who waits");
     drop(pass_1);
     assert!(poll(hold_3.as_mut()).is_none());
     drop(pass_2);
@@ -44,22 +44,22 @@ fn first_come_first_served() {
     assert!(poll(write_4.as_mut()).is_none());
     drop(pass_3);
     let pass_4 = poll(write_4.as_mut()).unwrap();
-    assert!(!holds.is_held(&a), "writers do not keep others out");
+    assert!(!locks.is_locked(&a), "writers do not keep others out");
     drop((pass_4, elsewhere));
-    assert!(holds.lock().is_empty());
-    assert_eq!(holds.count.load(Ordering::Relaxed), 0);
+    assert!(locks.lock().is_empty());
+    assert_eq!(locks.count.load(Ordering::Relaxed), 0);
 }
 
 #[test]
-fn whoever_goes_away_is_not_waited_for() {
-    for kind in [PassKind::Write, PassKind::Hold] {
+fn a_task_that_goes_away_is_not_waited_for() {
+    for kind in [PassKind::Write, PassKind::Lock] {
         for told in [false, true] {
-            let holds = Arc::new(Holds::default());
+            let locks = Arc::new(LogicalLocks::default());
             let a = logical(r#"["a"]"#);
-            let first = poll(pin!(holds.join(&a, PassKind::Hold))).unwrap();
-            let mut goes = Box::pin(holds.join(&a, kind));
+            let first = poll(pin!(locks.join(&a, PassKind::Lock))).unwrap();
+            let mut goes = Box::pin(locks.join(&a, kind));
             assert!(poll(goes.as_mut()).is_none());
-            let mut stays = pin!(holds.join(&a, PassKind::Hold));
+            let mut stays = pin!(locks.join(&a, PassKind::Lock));
             assert!(poll(stays.as_mut()).is_none());
             if told {
                 // It was let in, and goes before it hears of it.
@@ -71,22 +71,22 @@ fn whoever_goes_away_is_not_waited_for() {
                 assert!(poll(stays.as_mut()).is_none());
                 drop(first);
             }
-            let pass = poll(stays.as_mut()).expect("nobody is before it");
+            let pass = poll(stays.as_mut()).expect("no task is before it");
             drop(pass);
-            assert!(holds.lock().is_empty(), "{kind:?}, told {told}");
+            assert!(locks.lock().is_empty(), "{kind:?}, told {told}");
         }
     }
 }
 
-/// Many who hold, write and give up at random: a holder is alone, and nobody waits for ever.
+/// Many who hold, write and give up at random: a holder is alone, and no task waits for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_holder_is_alone() {
-    let holds = Arc::new(Holds::default());
+    let locks = Arc::new(LogicalLocks::default());
     // What is inside: writers count up, a holder counts far down.
     let inside = Arc::new([const { AtomicI64::new(0) }; 2]);
     let mut tasks = Vec::new();
     for task in 0..16_u64 {
-        let (holds, inside) = (holds.clone(), inside.clone());
+        let (locks, inside) = (locks.clone(), inside.clone());
         tasks.push(tokio::spawn(async move {
             let mut random = task + 1;
             for _ in 0..2_000 {
@@ -95,8 +95,8 @@ async fn a_holder_is_alone() {
                 let place = (random >> 33) as usize % 2;
                 let key = logical(["[\"a\"]", "[\"b\"]"][place]);
                 let (kind, weight) =
-                    if random >> 60 < 4 { (PassKind::Hold, -1_000_000) } else { (PassKind::Write, 1) };
-                let waiting = holds.join(&key, kind);
+                    if random >> 60 < 4 { (PassKind::Lock, -1_000_000) } else { (PassKind::Write, 1) };
+                let waiting = locks.join(&key, kind);
                 let pass = if random >> 40 & 7 == 0 {
                     // Polled a few times, then given up.
                     tokio::select! {
@@ -109,7 +109,7 @@ async fn a_holder_is_alone() {
                 };
                 let before = inside[place].fetch_add(weight, Ordering::SeqCst);
                 match kind {
-                    PassKind::Hold => assert_eq!(before, 0),
+                    PassKind::Lock => assert_eq!(before, 0),
                     PassKind::Write => assert!(before >= 0),
                 }
                 if random >> 50 & 3 == 0 {
@@ -123,5 +123,5 @@ async fn a_holder_is_alone() {
     for task in tasks {
         task.await.unwrap();
     }
-    assert!(holds.lock().is_empty());
+    assert!(locks.lock().is_empty());
 }

@@ -63,7 +63,7 @@ fn a_cursor_goes_back_for_early_time_stamps_only() {
     assert_eq!(cursor.begin(), Some(first_entry(100)));
     cursor.end(Some(behind(&entry(300, 7))));
     assert_eq!(cursor.begin(), Some(behind(&entry(300, 7))), "it goes back once");
-    // What comes while somebody looks counts for the next look.
+    // What comes during a look counts for the next look.
     cursor.note_landed(Some(50));
     cursor.note_landed(Some(60));
     cursor.end(Some(behind(&entry(400, 7))));

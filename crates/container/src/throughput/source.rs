@@ -101,7 +101,7 @@ impl Supply {
     }
 }
 
-/// The budget and the figures of a physical partition, for whoever has to say later what something cost.
+/// The budget and the figures of a physical partition, for a caller that says later what something cost.
 #[derive(Clone)]
 pub struct ChargeMeter {
     slot: Arc<Slot>,
@@ -204,7 +204,7 @@ impl<'a> Admission<'a> {
     }
 
     /// The same for what the operation came to; failures cost too.
-    pub(crate) fn settle<T>(
+    pub(crate) fn finish<T>(
         &self,
         slot: &Slot,
         logical: Option<&[u8]>,

@@ -1,7 +1,7 @@
-//! Filling a partition that nobody knows of yet with what others have.
+//! Filling a partition that is not in the map yet with what others have.
 //!
-//! The one who fills it is the only one who writes to it, so there is no queue: groups are settled where the caller is,
-//! which may block, one after the other. Each group is told to have landed before the next is settled.
+//! The one who fills it is the only one who writes to it, so there is no queue: groups are applied where the caller is,
+//! which may block, one after the other. Each group is told to have landed before the next is applied.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use armilla_kv as kv;
 
 use super::Partition;
-use crate::apply::{Adopted, Effects, Group, Origin, Touched};
+use crate::apply::{CopiedKey, Effects, Group, Origin, Touched};
 use crate::error::{Error, Result};
 use crate::feed::Merged;
 use crate::feed::trim::TrimState;
@@ -27,23 +27,23 @@ pub(crate) struct Landing {
 
 impl Partition {
     /// Takes over as much as fits one batch.
-    pub(crate) fn adopt(
+    pub(crate) fn copy_in(
         &self,
         plan: &Plan,
-        adopted: &mut VecDeque<Adopted>,
+        copied: &mut VecDeque<CopiedKey>,
         origin: &Origin<'_>,
     ) -> Result<Landing> {
         let space = self.space();
-        let settled = self.settled();
-        let mut group = Group::new(self, space.as_ref(), &settled);
-        while let Some(next) = adopted.pop_front() {
-            group.adopt(plan, next, origin)?;
+        let applied = self.applied();
+        let mut group = Group::new(self, space.as_ref(), &applied);
+        while let Some(next) = copied.pop_front() {
+            group.copy_in(plan, next, origin)?;
             if group.is_full() {
                 break;
             }
         }
         let effects = group.finish();
-        drop(settled);
+        drop(applied);
         Ok(self.launch(effects))
     }
 
@@ -57,9 +57,9 @@ impl Partition {
         merged: Option<Merged>,
     ) -> Landing {
         let space = self.space();
-        let settled = self.settled();
-        let mut effects = Group::new(self, space.as_ref(), &settled).finish();
-        drop(settled);
+        let applied = self.applied();
+        let mut effects = Group::new(self, space.as_ref(), &applied).finish();
+        drop(applied);
         effects.seal(lsn, Layouts::of(layout), log, merged);
         self.launch(effects)
     }
@@ -67,9 +67,9 @@ impl Partition {
     fn launch(&self, mut effects: Effects) -> Landing {
         let counters = effects.counters.clone();
         let committed = effects.batch().map(|batch| self.space().commit(batch));
-        let mut settled = self.settled();
-        let number = settled.last_group() + 1;
-        let touched = settled.absorb(effects, number);
+        let mut applied = self.applied();
+        let number = applied.last_group() + 1;
+        let touched = applied.absorb(effects, number);
         Landing { committed, counters, touched, number }
     }
 
@@ -79,7 +79,7 @@ impl Partition {
         if let Some(committed) = committed {
             committed.await.map_err(Error::from)?;
         }
-        self.settled().landed(number, counters.lsn, touched);
+        self.applied().landed(number, counters.lsn, touched);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What a partition's committer goes on from: its counters, and what it has settled and the store does not show yet.
+//! What a partition's committer goes on from: its counters, and what it has applied and the store does not show yet.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,8 +14,8 @@ use crate::item::Item;
 use crate::limits::{KNOWN_ENTRY_COUNTS_MAX, KNOWN_SIZES_MAX};
 use crate::partition::counters::Counters;
 
-/// What the committer has settled so far: the counters, and what is not durable yet.
-pub(crate) struct Settled {
+/// What the committer has applied so far: the counters, and what is not durable yet.
+pub(crate) struct Applied {
     pub(super) counters: Counters,
     pub(super) index: IndexState,
     pub(super) log: LogState,
@@ -40,9 +40,9 @@ pub(crate) struct Touched {
     pub(crate) earliest_ts: Option<u32>,
 }
 
-impl Settled {
-    pub(crate) fn new(counters: Counters, index: IndexState) -> Settled {
-        Settled {
+impl Applied {
+    pub(crate) fn new(counters: Counters, index: IndexState) -> Applied {
+        Applied {
             floor_lsn: counters.lsn,
             counters,
             index,
@@ -56,8 +56,8 @@ impl Settled {
     }
 
     /// The same, with what the change log holds.
-    pub(crate) fn with_log(self, log: LogState) -> Settled {
-        Settled { log, ..self }
+    pub(crate) fn with_log(self, log: LogState) -> Applied {
+        Applied { log, ..self }
     }
 
     /// Begins a group that goes on from here.

@@ -1,13 +1,13 @@
 //! Taking items over from another partition: the same versions, with the same numbers, moments and etags.
 //!
-//! Everything that is stored about an item is made by the code that settles ordinary writes, so a partition that took
+//! Everything that is stored about an item is made by the code that applies ordinary writes, so a partition that took
 //! over its items looks as if they had been written there. What differs: nothing is checked, no number is given, and the
 //! change log gets the entries that it had elsewhere.
 //!
-//! Items come in any order. Reservations of unique keys are the one thing in which two items meet: whoever has one is
+//! Items come in any order. Reservations of unique keys are the one thing in which two items meet: the item that has one is
 //! found out from the record, because the item that had it before may be taken over later.
 //!
-//! Not here: what is taken over, and when (`reshape`). A failure in the middle leaves the group half done; the caller
+//! Not here: what is taken over, and when (`split`). A failure in the middle leaves the group half done; the caller
 //! gives up the whole partition then.
 
 use armilla_index::{IndexId, Part};
@@ -26,17 +26,17 @@ use crate::plan::Plan;
 use crate::write;
 
 /// One key of another partition, and what becomes of it.
-pub(crate) struct Adopted {
+pub(crate) struct CopiedKey {
     pub(crate) key: Bytes,
     /// The commit by which it does.
     pub(crate) lsn: u64,
     /// The entry of that in the change log, where it is taken over.
-    pub(crate) change: Option<AdoptedChange>,
-    pub(crate) state: AdoptedState,
+    pub(crate) change: Option<CopiedChange>,
+    pub(crate) state: CopiedState,
 }
 
 /// An entry of another change log.
-pub(crate) struct AdoptedChange {
+pub(crate) struct CopiedChange {
     /// Which operation of its commit it was there.
     pub(crate) operation: u16,
     pub(crate) bytes: Bytes,
@@ -45,24 +45,24 @@ pub(crate) struct AdoptedChange {
 }
 
 /// What becomes of an item.
-pub(crate) enum AdoptedState {
+pub(crate) enum CopiedState {
     /// Nothing is known of it yet, or nothing changes.
     Unchanged,
     /// It is gone.
     Gone,
     /// It has this version.
-    Is(Box<AdoptedVersion>),
+    Is(Box<CopiedVersion>),
 }
 
 /// A version of an item, with all that can be worked out about it beforehand.
-pub(crate) struct AdoptedVersion {
+pub(crate) struct CopiedVersion {
     item: Item,
     /// Its index entries, part by part.
     entries: [EntryList; 3],
     unique: Vec<Vec<u8>>,
 }
 
-impl AdoptedVersion {
+impl CopiedVersion {
     /// Works out what there is to an item under a layout; `computed` is the record of its computed entries, which are
     /// taken as they are.
     pub(crate) fn prepare(
@@ -70,7 +70,7 @@ impl AdoptedVersion {
         layout: &Layout,
         item: Item,
         computed: Option<Bytes>,
-    ) -> Result<AdoptedVersion> {
+    ) -> Result<CopiedVersion> {
         let mut entries: [EntryList; 3] = Default::default();
         if layout.matcher.has_entries() {
             let root = item.stored().root();
@@ -82,7 +82,7 @@ impl AdoptedVersion {
             entries = [part(Part::Content), part(Part::Stamp), computed];
         }
         let unique = write::unique_keys(plan, item.stored().root());
-        Ok(AdoptedVersion { item, entries, unique })
+        Ok(CopiedVersion { item, entries, unique })
     }
 }
 
@@ -110,35 +110,35 @@ impl Origin<'_> {
 
 impl Group<'_> {
     /// Takes over one key. What is there already stays as it is.
-    pub(crate) fn adopt(&mut self, plan: &Plan, adopted: Adopted, origin: &Origin<'_>) -> Result<()> {
-        let Adopted { key, lsn, change, state } = adopted;
+    pub(crate) fn copy_in(&mut self, plan: &Plan, copied: CopiedKey, origin: &Origin<'_>) -> Result<()> {
+        let CopiedKey { key, lsn, change, state } = copied;
         self.effects.written = true;
         let old = match state {
-            AdoptedState::Unchanged => None,
-            AdoptedState::Gone | AdoptedState::Is(_) => self.item(&key)?,
+            CopiedState::Unchanged => None,
+            CopiedState::Gone | CopiedState::Is(_) => self.item(&key)?,
         };
-        if let (AdoptedState::Is(version), Some(old)) = (&state, &old)
+        if let (CopiedState::Is(version), Some(old)) = (&state, &old)
             && version.item.header().lasting_version() == old.header().lasting_version()
         {
             return Ok(());
         }
         let operation = match change {
             Some(change) => {
-                if !matches!(state, AdoptedState::Is(_)) {
+                if !matches!(state, CopiedState::Is(_)) {
                     self.effects.log.note_more();
                 }
-                Some(self.adopt_change(lsn, change, origin)?)
+                Some(self.copy_change_in(lsn, change, origin)?)
             }
             None => None,
         };
         match state {
-            AdoptedState::Unchanged => Ok(()),
-            AdoptedState::Gone => match old {
+            CopiedState::Unchanged => Ok(()),
+            CopiedState::Gone => match old {
                 Some(old) => self.disown(plan, &key, &old, origin.keeps_versions_at(lsn)),
                 None => Ok(()),
             },
-            AdoptedState::Is(version) => {
-                let AdoptedVersion { item, entries, unique } = *version;
+            CopiedState::Is(version) => {
+                let CopiedVersion { item, entries, unique } = *version;
                 let item = operation.map_or_else(|| item.clone(), |operation| item.renumbered(operation));
                 let old = match old {
                     Some(old) if old.header().number != item.header().number => {
@@ -154,8 +154,8 @@ impl Group<'_> {
 
     /// Puts an entry into the change log, at its position or the next that is free, and returns which operation it has
     /// there.
-    fn adopt_change(&mut self, lsn: u64, change: AdoptedChange, origin: &Origin<'_>) -> Result<u16> {
-        let AdoptedChange { operation: mut free, bytes, image } = change;
+    fn copy_change_in(&mut self, lsn: u64, change: CopiedChange, origin: &Origin<'_>) -> Result<u16> {
+        let CopiedChange { operation: mut free, bytes, image } = change;
         if origin.is_one_of_several {
             while self.look_up(Family::Feed, &keys::feed(lsn, free))?.is_some_and(|taken| taken != bytes) {
                 free = free.checked_add(1).ok_or_else(|| {

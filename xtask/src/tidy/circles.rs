@@ -11,7 +11,7 @@ mod imports;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Problem;
+use super::{Problem, is_test_file};
 use crate::repository::Source;
 use imports::{Imports, Reexport};
 
@@ -79,7 +79,7 @@ impl<'a> Files<'a> {
     fn of_crate(name: &str, sources: &'a [Source]) -> Files<'a> {
         let folder = format!("crates/{name}/src/");
         let is_ours = |source: &&Source| {
-            source.path.starts_with(&folder) && source.has_extension(&["rs"]) && !is_test(&source.path)
+            source.path.starts_with(&folder) && source.has_extension(&["rs"]) && !is_test_file(&source.path)
         };
         let sources: Vec<&Source> = sources.iter().filter(is_ours).collect();
         let tree = Tree::new(&folder, &sources);
@@ -141,12 +141,6 @@ impl<'a> Files<'a> {
         let line = self.uses[start].get(&way[1]).copied().unwrap_or(1);
         (names.join(" -> "), line)
     }
-}
-
-/// Tells whether a file has nothing but tests.
-fn is_test(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name == "tests.rs" || name.ends_with("_tests.rs") || path.contains("/tests/")
 }
 
 /// The modules of a crate, by their paths from its root.

@@ -4,6 +4,7 @@
 //! commands are parts of that, or its long versions.
 
 mod conformance;
+mod deny;
 mod repository;
 mod selection;
 mod steps;

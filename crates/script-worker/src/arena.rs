@@ -18,7 +18,7 @@ use std::sync::Arc;
 use armilla_script::wire::Notice;
 use rquickjs::allocator::Allocator;
 
-use crate::interpreter::Meter;
+use crate::meter::Meter;
 
 /// Every block begins with its class, in as many bytes as keep the rest aligned.
 const HEADER_BYTES: usize = 16;

@@ -8,7 +8,7 @@ use armilla_script::limits::{MESSAGE_CHARACTERS_MAX, STACK_TRACE_CHARACTERS_MAX}
 use rquickjs::{CatchResultExt as _, CaughtError, Coerced, Ctx, Object, Value};
 
 use crate::interpreter::Interpreter;
-use crate::prelude::FILE_NAME_PREFIX;
+use crate::part::FILE_NAME_PREFIX;
 
 /// What is said of an object that does not let itself be shown.
 const NOT_SHOWN: &str = "an object that cannot be shown";

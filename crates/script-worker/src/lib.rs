@@ -28,8 +28,13 @@ mod failure;
 mod functions;
 mod host;
 mod interpreter;
+mod kind;
+mod meter;
+mod operation;
+mod part;
 mod prelude;
 mod raw;
+mod rejections;
 mod serve;
 mod warm;
 

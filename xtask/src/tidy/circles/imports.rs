@@ -163,19 +163,16 @@ fn read_tree(tokens: &[Token], mut at: usize, before: &[String], leaves: &mut Ve
     at + 1
 }
 
-/// Leaves out the items that `#[cfg(test)]` stands before.
+/// Leaves out the items that are for tests alone: `#[cfg(test)]` or `#[cfg(all(test, ...))]` stands before them.
 fn without_tests(tokens: Vec<Token>) -> Vec<Token> {
-    const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::new();
     let mut tokens = tokens.into_iter().collect::<std::collections::VecDeque<Token>>();
     while let Some(token) = tokens.pop_front() {
-        let rest = tokens.iter().map(|token| token.text.as_str());
-        let is_for_tests = token.text == TEST[0] && rest.take(TEST.len() - 1).eq(TEST[1..].iter().copied());
-        if !is_for_tests {
+        let Some(length) = length_for_tests(&token, &tokens) else {
             kept.push(token);
             continue;
-        }
-        tokens.drain(..TEST.len() - 1);
+        };
+        tokens.drain(..length);
         // To the end of the item: its body, or the semicolon.
         let mut depth = 0_usize;
         let mut is_use = false;
@@ -196,6 +193,17 @@ fn without_tests(tokens: Vec<Token>) -> Vec<Token> {
         }
     }
     kept
+}
+
+/// Returns how many tokens of an attribute follow its first one, if it makes what it stands before one for tests alone.
+fn length_for_tests(first: &Token, rest: &std::collections::VecDeque<Token>) -> Option<usize> {
+    let is_attribute =
+        first.text == "#" && rest.iter().zip(["[", "cfg", "("]).all(|(token, sign)| token.text == sign);
+    let length = rest.iter().position(|token| token.text == "]").filter(|_| is_attribute)? + 1;
+    let words = || rest.iter().take(length).map(|token| token.text.as_str());
+    let is_for_tests =
+        words().any(|word| word == "test") && !words().any(|word| word == "not" || word == "any");
+    is_for_tests.then_some(length)
 }
 
 /// Cuts a text into names and signs, without comments, texts and numbers.
@@ -378,8 +386,14 @@ mod tests {
             "mod tests;",
             "#[expect(x)] fn f(_: [u8; 2]) -> crate::a::B { crate::a::B {} }",
         ] {
-            let text = format!("#[cfg(test)]\n{item}\nfn f() {{ crate::z::Z }}");
-            assert_eq!(paths(&text), ["3 crate::z::Z"], "{item}");
+            for condition in ["test", "all(test, unix)"] {
+                let text = format!("#[cfg({condition})]\n{item}\nfn f() {{ crate::z::Z }}");
+                assert_eq!(paths(&text), ["3 crate::z::Z"], "{text}");
+            }
+        }
+        for condition in ["not(test)", "any(test, unix)", "unix"] {
+            let text = format!("#[cfg({condition})]\nuse crate::a::B;");
+            assert_eq!(paths(&text), ["2 crate::a::B"], "{text}");
         }
     }
 }

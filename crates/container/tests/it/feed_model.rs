@@ -277,7 +277,7 @@ impl Model {
     }
 
     async fn sweep(&mut self) {
-        // Those that nobody has opened are left alone.
+        // Those that were not opened are left alone.
         self.container.positions().unwrap();
         for _ in 0..1_000 {
             let swept = self.container.sweep_step().await.unwrap();
@@ -415,7 +415,7 @@ impl Model {
                 35 => self.sweep().await,
                 36 if switches => self.switch(),
                 37 => {
-                    // Somebody else goes on from where this one is.
+                    // Another reader goes on from where this one is.
                     let place = self.random.below(self.readers.len() as u64) as usize;
                     let other = self.random.below(self.readers.len() as u64) as usize;
                     self.readers[other] = self.readers[place].clone();

@@ -178,7 +178,7 @@ async fn purging_spends_what_is_left_and_no_more() {
         }
     }
     clock.advance(Duration::from_secs(1_001));
-    // A second without anybody else: what it costs is the rate, and at most one item more.
+    // A second without other writers: what it costs is the rate, and at most one item more.
     let figures = || container.figures()[0].governor.clone();
     let (before, refused_before) = (figures().charge.hundredths(), figures().refused);
     let purged = purge(&container).await;
@@ -276,7 +276,7 @@ async fn through_splits_and_merges() {
         assert_eq!(fixture.purge().await, 25 + 20);
         all();
         fixture.check();
-        // Whoever was copied with its record is found by it.
+        // An item that was copied with its record is found by it.
         fixture.pass(8);
         merge(container, ids(container).try_into().unwrap()).await.unwrap();
         fixture.check();

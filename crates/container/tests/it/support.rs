@@ -48,7 +48,7 @@ pub(crate) fn open(
     open_ranges(store, env, Arc::new(limits), definition, None, ranges)
 }
 
-/// Opens a container that refuses nobody.
+/// Opens a container that refuses no request.
 pub(crate) fn open_ranges(
     store: Arc<dyn Store>,
     env: Env,
@@ -283,7 +283,7 @@ pub(crate) async fn make_older(store: &Arc<dyn Store>, space: u64, version: u8) 
     space.commit(batch).await.unwrap();
 }
 
-/// Runs a transaction as callers do: again and again, until nobody interferes.
+/// Runs a transaction as callers do: again and again, until no other writer interferes.
 pub(crate) async fn run<T>(
     container: &Container,
     partition_key: &PartitionKey,

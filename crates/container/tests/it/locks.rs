@@ -1,4 +1,4 @@
-//! Holding a logical partition: who waits, who does not, and that everybody gets on in the end.
+//! Locking a logical partition: who waits, who does not, and that every task gets on in the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,7 +120,7 @@ async fn dropping_lets_go() {
         match how {
             0 => drop(holder),
             1 => {
-                // Somebody who waits for the hold and goes away.
+                // A task that waits for the lock and goes away.
                 let next = tokio::spawn({
                     let container = container.clone();
                     async move { begin(&container, HELD).await }
@@ -199,7 +199,7 @@ async fn broken_partitions_and_reindexing() {
     assert!(container.begin(&key(A), HELD, ReadCost::Single, Priority::High).await.is_err());
     faults.revive();
     write(&container, A, "1", 1).await;
-    // The index is made anew while somebody holds; the drafted items end in the layout of the moment.
+    // The index is made anew while a transaction has the lock; the drafted items end in the layout of the moment.
     let other = r#"{"id":"c","partitionKey":{"paths":["/pk"]},"indexingPolicy":{"indexingMode":"consistent",
         "includedPaths":[{"path":"/n/?"}],"excludedPaths":[{"path":"/*"}]}}"#;
     let mut holder = begin(&container, HELD).await;
@@ -216,7 +216,7 @@ async fn broken_partitions_and_reindexing() {
 }
 
 #[tokio::test]
-async fn a_space_that_somebody_else_took_is_no_trap() {
+async fn a_space_that_another_handle_took_is_no_trap() {
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let open = || open(memory.clone(), Env::simulated(1).0, definition(DEFINITION), 400, Limits::default());
     let old = open();
@@ -232,9 +232,9 @@ async fn a_space_that_somebody_else_took_is_no_trap() {
     check(&new);
 }
 
-/// Writers, batches, short and held transactions and a drain, all at once: nobody waits for ever.
+/// Writers, batches, short and held transactions and a drain, all at once: no task waits for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn everybody_gets_on() {
+async fn every_task_gets_on() {
     let container = Arc::new(Fixture::simple().container);
     let mut tasks = Vec::new();
     for task in 0..12_usize {
@@ -250,7 +250,7 @@ async fn everybody_gets_on() {
                         transaction.snapshot();
                         put(&mut transaction, "n", n + 1);
                         if round % 5 > 0 {
-                            // Held, so nobody can have come in between.
+                            // Locked, so no writer can have come in between.
                             transaction.commit().await.unwrap();
                         }
                     }
@@ -271,8 +271,8 @@ async fn everybody_gets_on() {
     check(&container);
 }
 
-/// So many logical partitions are written meanwhile that nobody remembers when ours changed last. Whoever trusted in
-/// its luck has to run again then, and whoever holds has not.
+/// So many logical partitions are written meanwhile that it is not remembered when ours changed last. A transaction that trusted in
+/// its luck has to run again then, and one with the lock has not.
 #[tokio::test]
 async fn forgotten_changes_do_not_stop_a_holder() {
     const FORGOTTEN_AFTER: usize = 4_096;

@@ -26,7 +26,7 @@ use crate::partition::Partition;
 use crate::partition::counters::Counters;
 use crate::plan::{CurrentPlan, Plan};
 use crate::read::session::SessionToken;
-use crate::throughput::source::{Admission, Supply};
+use crate::throughput::source::{Admission, ThroughputSource};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write::outcome::{ReadItem, Written};
 use crate::write::task::{Done, Task, Unqueued};
@@ -48,7 +48,7 @@ pub(crate) struct Core {
     pub(crate) plan: Arc<CurrentPlan>,
     pub(crate) map: RwLock<Arc<Map>>,
     /// Where the throughput comes from; locked before the map where both are.
-    pub(crate) supply: Mutex<Supply>,
+    pub(crate) source: Mutex<ThroughputSource>,
     /// Told when there may be something to re-index.
     pub(crate) reindex_wanted: Notify,
     /// Told when a partition may have become too large.
@@ -71,11 +71,11 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
         map: PartitionMap,
-        supply: Supply,
+        source: ThroughputSource,
         policy: Policy,
     ) -> Container {
         let map = Map::new(map, policy);
-        supply.apply(&map, &limits, env.clock.now_ms());
+        source.apply(&map, &limits, env.clock.now_ms());
         let core = Core {
             store,
             env,
@@ -85,7 +85,7 @@ impl Container {
             plan: Arc::new(CurrentPlan::new(Plan::new(definition, computed))),
             map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
-            supply: Mutex::new(supply),
+            source: Mutex::new(source),
             reindex_wanted: Notify::new(),
             grown: Arc::new(Notify::new()),
             sweep_wanted: Notify::new(),
@@ -123,10 +123,10 @@ impl Container {
     }
 
     /// Takes throughput from somewhere else, or another amount of it, from now on.
-    pub fn set_supply(&self, supply: Supply) {
-        let mut current = self.core.supply.lock().expect("no panic while the supply is held");
-        supply.apply(&self.map_now(), &self.core.limits, self.clock().now_ms());
-        *current = supply;
+    pub fn set_throughput_source(&self, source: ThroughputSource) {
+        let mut current = self.core.source.lock().expect("no panic while the throughput source is held");
+        source.apply(&self.map_now(), &self.core.limits, self.clock().now_ms());
+        *current = source;
     }
 
     /// Returns how far every physical partition is, in the order of their ranges.

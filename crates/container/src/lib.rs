@@ -53,7 +53,7 @@ pub use split::cut::CutBy;
 pub use split::{Closed, Reshape, Retired};
 pub use sweep::Swept;
 pub use throughput::figures::PartitionFigures;
-pub use throughput::source::{ChargeMeter, SharedBudgets, Supply};
+pub use throughput::source::{ChargeMeter, SharedBudgets, ThroughputSource};
 pub use throughput::{QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge};
 pub use write::batch::BatchStep;
 pub use write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone, Written};

@@ -389,7 +389,7 @@ impl Closed {
     /// Tasks that waited are routed again.
     pub fn flip(mut self, map_version: u64) -> Vec<Retired> {
         let core = self.reshape.container.core.clone();
-        let supply = core.supply.lock().expect("no panic while the supply is held");
+        let source = core.source.lock().expect("no panic while the throughput source is held");
         let mut current = core.map.write().expect("no panic while the map is held");
         let first = self.reshape.parents.first().expect("a reshape has parents").slot.range.id;
         let place = current.place_of(first).expect("no other driver replaces what is being replaced");
@@ -404,11 +404,11 @@ impl Closed {
         slots.splice(place..place + self.reshape.parents.len(), children);
         let map = Map { version: map_version, slots };
         map.assert_whole();
-        supply.apply(&map, &core.limits, core.env.clock.now_ms());
+        source.apply(&map, &core.limits, core.env.clock.now_ms());
         *current = Arc::new(map);
         drop(current);
         core.map_version.send_replace(map_version);
-        drop(supply);
+        drop(source);
         let retire = |parent: &Parent| {
             let gone = parent.partition.watch_end();
             parent.partition.set_gate(Gate::Retired);

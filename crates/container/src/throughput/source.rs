@@ -22,7 +22,7 @@ use crate::throughput::{ReadCost, Work, price};
 
 /// Where a container's throughput comes from.
 #[derive(Clone)]
-pub enum Supply {
+pub enum ThroughputSource {
     /// It has request units a second of its own.
     Own(u32),
     /// It shares those of its database.
@@ -55,7 +55,7 @@ impl SharedBudgets {
         shared
     }
 
-    /// Changes the throughput. Each container that shares it must be told (`Container::set_supply`), because the
+    /// Changes the throughput. Each container that shares it must be told (`Container::set_throughput_source`), because the
     /// number of budgets may change.
     pub fn set_throughput(&self, now_ms: i64, throughput: u32) {
         let count = throughput.div_ceil(self.physical_partition_ru).max(1);
@@ -84,18 +84,18 @@ fn share(throughput: u32, count: usize) -> RequestUnits {
     RequestUnits::from_hundredths(u64::from(throughput) * 100 / count as u64)
 }
 
-impl Supply {
+impl ThroughputSource {
     /// Gives every partition of a map its budget.
     pub(crate) fn apply(&self, map: &Map, limits: &Limits, now_ms: i64) {
         let count = map.slots.len();
         for (place, slot) in map.slots.iter().enumerate() {
             match self {
-                Supply::Own(throughput) => {
+                ThroughputSource::Own(throughput) => {
                     let most = share(limits.physical_partition_ru, 1);
                     slot.own_budget.set_rate(now_ms, share(*throughput, count).min(most));
                     slot.set_budget(slot.own_budget.clone());
                 }
-                Supply::Shared(shared) => slot.set_budget(shared.budget_of(place, count)),
+                ThroughputSource::Shared(shared) => slot.set_budget(shared.budget_of(place, count)),
             }
         }
     }
@@ -124,7 +124,7 @@ impl ChargeMeter {
     }
 
     /// Takes down what something cost and how long it took.
-    pub fn settle(&self, charge: RequestUnits, took: Duration) {
+    pub fn spend(&self, charge: RequestUnits, took: Duration) {
         let logical = self.logical.as_deref();
         self.slot.spend(self.clock.as_ref(), self.kind, self.priority, logical, charge, took);
     }

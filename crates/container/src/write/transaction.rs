@@ -10,7 +10,6 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
@@ -106,11 +105,6 @@ impl Transaction {
     /// Returns the partition key of the logical partition.
     pub fn partition_key(&self) -> &PartitionKey {
         &self.partition_key
-    }
-
-    /// Takes down what the transaction cost in all, once.
-    pub fn settle_charge(&self, charge: RequestUnits, took: Duration) {
-        self.meter.settle(charge, took);
     }
 
     /// Returns what takes down the cost of the transaction, for after it has ended.

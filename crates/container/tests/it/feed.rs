@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use armilla_container::{
     BatchStep, Container, CutBy, ErrorKind, FeedMode, FeedStart, Limits, ListScope, Policy, Position,
-    Precondition, Priority, ReadCost, SessionToken, Supply, WriteMode,
+    Precondition, Priority, ReadCost, SessionToken, ThroughputSource, WriteMode,
 };
 use armilla_value::{HashVersion, HashedKey, hashed_key};
 
@@ -469,7 +469,7 @@ async fn who_has_spent_what_it_may_waits() {
         definition,
         None,
         map,
-        Supply::Own(400),
+        ThroughputSource::Own(400),
         Policy { enforced: true, burst: false },
     );
     for number in 0..60_u32 {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use armilla_container::{
     BatchStep, ChangeKind, Container, CutBy, ErrorKind, FeedMode, FeedPage, FeedStart, Limits, ListScope,
-    PartitionMap, Policy, Precondition, Priority, ReadCost, StepDone, Supply, WriteMode, check_partition,
+    PartitionMap, Policy, Precondition, Priority, ReadCost, StepDone, ThroughputSource, WriteMode,
+    check_partition,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -84,7 +85,7 @@ fn hashed(pk: u64) -> HashedKey {
 fn open(store: Arc<dyn Store>, env: Env, text: &str, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let (limits, definition) = (Arc::new(Limits::default()), definition(text));
-    Container::open(store, env, limits, identity(), definition, None, map, Supply::Own(400), policy)
+    Container::open(store, env, limits, identity(), definition, None, map, ThroughputSource::Own(400), policy)
 }
 
 impl Model {

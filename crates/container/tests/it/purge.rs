@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use armilla_container::{
     Container, CutBy, ErrorKind, Limits, ListScope, PURGE_STEP_ITEMS, PartitionMap, Policy, Precondition,
-    Priority, ReadCost, SessionToken, Supply, WriteMode,
+    Priority, ReadCost, SessionToken, ThroughputSource, WriteMode,
 };
 use armilla_env::{Clock, Env, SimulatedClock};
 use armilla_kv::fault::{Fault, FaultStore};
@@ -153,7 +153,7 @@ fn metered(throughput: u32, default_ttl: i32) -> (Container, Arc<SimulatedClock>
     let (definition, limits) = (definition(&with_default(Some(default_ttl))), Limits::default());
     let map = PartitionMap { version: 1, ranges: ranges(&definition, throughput, &limits) };
     let policy = Policy { enforced: true, burst: false };
-    let (store, supply) = (Arc::new(MemoryStore::new()), Supply::Own(throughput));
+    let (store, supply) = (Arc::new(MemoryStore::new()), ThroughputSource::Own(throughput));
     let limits = Arc::new(limits);
     (Container::open(store, env, limits, identity(), definition, None, map, supply, policy), clock)
 }

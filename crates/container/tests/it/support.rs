@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use armilla_container::{
     ComputedProperties, Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind,
     FIRST_MAP_VERSION, Item, Limits, ListRequest, ListScope, PartitionMap, Policy, Position, Precondition,
-    Priority, Range, ReadCost, SessionToken, Supply, Transaction, WriteMode, Written, check_partition,
-    initial_ranges,
+    Priority, Range, ReadCost, SessionToken, ThroughputSource, Transaction, WriteMode, Written,
+    check_partition, initial_ranges,
 };
 use armilla_env::{Entropy, Env, SeededEntropy, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
@@ -59,7 +59,17 @@ pub(crate) fn open_ranges(
 ) -> Container {
     let map = PartitionMap { version: FIRST_MAP_VERSION, ranges };
     let policy = Policy { enforced: false, burst: false };
-    Container::open(store, env, limits, identity(), definition, computed, map, Supply::Own(400), policy)
+    Container::open(
+        store,
+        env,
+        limits,
+        identity(),
+        definition,
+        computed,
+        map,
+        ThroughputSource::Own(400),
+        policy,
+    )
 }
 
 impl Fixture {

@@ -4,6 +4,7 @@
 //! commands are parts of that, or its long versions.
 
 mod conformance;
+mod deny;
 mod repository;
 mod selection;
 mod steps;
@@ -26,6 +27,7 @@ commands:
   test [OPTION]...         everything CI runs, cheapest first, until a step fails
   conformance [OPTION]...  build the server and run the official SDKs against it
   tidy                     rules about the source text that no compiler checks
+  circles                  which files of each crate use each other in a circle; tidy refuses them in some crates
   crash [ARGUMENT]...      kill the server while it writes; `crash --help` lists the arguments
   feeds [ARGUMENT]...      read change feeds while the server is killed; `feeds --help` lists the arguments
   hostile [ARGUMENT]...    attack the server, with the attacks that take minutes; `hostile --help` lists the arguments
@@ -70,6 +72,10 @@ fn run() -> Result<bool> {
             no_arguments(rest)?;
             tidy::run(&repository)?;
             Ok(true)
+        }
+        "circles" => {
+            no_arguments(rest)?;
+            print(&tidy::circles::report(&repository.sources()?))
         }
         "crash" => steps::run_beside_server(&repository, CRASH, CRASH, rest).map(|()| true),
         "feeds" => steps::run_beside_server(&repository, CRASH, FEEDS, rest).map(|()| true),

@@ -132,10 +132,15 @@ impl Source {
 
 /// Returns a program of the development profile, which cargo was to build before.
 fn built(name: &str) -> Result<PathBuf> {
+    let program = target_folder()?.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    ensure!(program.is_file(), "{} is missing: run the step build first", program.display());
+    Ok(program)
+}
+
+/// Returns cargo's target folder.
+pub(crate) fn target_folder() -> Result<PathBuf> {
     // Cargo puts programs beside each other, whatever its configuration says about the target folder.
     let own = std::env::current_exe().context("cannot tell where this program lies")?;
     let target = own.parent().and_then(Path::parent).context("this program lies in a target folder")?;
-    let program = target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    ensure!(program.is_file(), "{} is missing: run the step build first", program.display());
-    Ok(program)
+    Ok(target.to_path_buf())
 }

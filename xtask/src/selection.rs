@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn steps_are_chosen_by_name() {
         let all =
-            "fmt tidy clippy unit build python js rust-sdk crash crash-splits feeds hostile damage docs";
+            "fmt tidy clippy deny unit build python js rust-sdk crash crash-splits feeds hostile damage docs";
         for (arguments, expected) in [
             (&[][..], all),
             (&["--list"], all),
@@ -115,7 +115,7 @@ mod tests {
             (&["--from=crash-splits", "--skip=crash-splits", "--skip=feeds"], "build hostile damage docs"),
             (
                 &["--skip", "crash", "--skip", "rust-sdk"],
-                "fmt tidy clippy unit build python js crash-splits feeds hostile damage docs",
+                "fmt tidy clippy deny unit build python js crash-splits feeds hostile damage docs",
             ),
         ] {
             assert_eq!(names(arguments).as_deref(), Ok(expected), "{arguments:?}");

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::conformance;
+use crate::deny;
 use crate::repository::Repository;
 use crate::tidy;
 
@@ -49,7 +50,7 @@ const FEED_HISTORIES: &str = "300";
 const DAMAGE_CASES: &str = "40";
 
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 14] = [
+pub(crate) const STEPS: [Step; 15] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -57,6 +58,7 @@ pub(crate) const STEPS: [Step; 14] = [
     plain("clippy", "no warning anywhere", |repository| {
         execute(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     }),
+    plain("deny", "licences, sources and advisories of dependencies", deny::run),
     plain("unit", "cargo test of the whole workspace", |repository| {
         execute(repository.cargo().args(["test", "--workspace"]))
     }),

@@ -2,13 +2,19 @@
 //!
 //! `cargo xtask tidy` and the test at the end are the same thing.
 
+mod arrow_table;
 mod arrows;
+mod async_locks;
+pub(crate) mod circles;
 mod compat;
 mod decisions;
 mod foreign_words;
+mod invariants;
 mod links;
 mod long_files;
 mod module_docs;
+mod places;
+mod sleeps;
 mod test_modules;
 mod unfinished;
 
@@ -58,6 +64,8 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
     let mut problems = Vec::new();
     for rule in [
         arrows::check,
+        arrow_table::check,
+        circles::check,
         foreign_words::check,
         module_docs::check,
         test_modules::check,
@@ -66,11 +74,21 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
         links::check,
         long_files::check,
         decisions::check,
+        places::check,
+        sleeps::check,
+        async_locks::check,
+        invariants::check,
     ] {
         problems.extend(rule(&sources));
     }
     problems.sort();
     Ok(problems)
+}
+
+/// Tells whether a file has nothing but tests.
+fn is_test_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name == "tests.rs" || name.ends_with("_tests.rs") || path.contains("/tests/")
 }
 
 /// Makes sources for the tests of rules.

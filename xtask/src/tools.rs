@@ -1,11 +1,15 @@
-//! Tools that are not Rust's: whether they are there, and what to install when they are not.
+//! Tools that do not come with Rust: whether they are there, and what to install when they are not.
 //!
-//! On a machine of one's own nothing is installed unasked. In CI, as root on Debian, it is.
+//! On a machine of one's own nothing is installed into the system unasked. In CI, as root on Debian, it is. Programs that
+//! cargo can build are built into the project's target folder, each version in a folder of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+
+use crate::repository::{Repository, target_folder};
+use crate::steps::execute;
 
 /// A tool, how to see that it works, and the Debian package that has it.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +39,28 @@ pub(crate) const NODE: Tool = Tool {
 
 /// Node's package manager.
 pub(crate) const NPM: Tool = Tool { name: "npm", program: "npm", probe: &["--version"], package: "npm" };
+
+/// A program that cargo builds from the registry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CargoTool {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+}
+
+/// Returns a program that cargo builds, which is done if it was not before.
+pub(crate) fn cargo_tool(repository: &Repository, tool: CargoTool) -> Result<PathBuf> {
+    let root = target_folder()?.join("tools").join(format!("{}-{}", tool.name, tool.version));
+    let program = root.join("bin").join(format!("{}{}", tool.name, std::env::consts::EXE_SUFFIX));
+    if !program.is_file() {
+        let mut install = repository.cargo();
+        // It is run for seconds: building it without optimizations and symbols is most of what it costs.
+        install.args(["install", tool.name, "--version", tool.version, "--locked", "--debug", "--quiet"]);
+        install.env("CARGO_PROFILE_DEV_DEBUG", "0").arg("--root").arg(&root);
+        execute(&mut install)?;
+        ensure!(program.is_file(), "cargo installed {} elsewhere than {}", tool.name, program.display());
+    }
+    Ok(program)
+}
 
 /// Fails unless all tools work, in one line that says what to install.
 pub(crate) fn require(tools: &[Tool]) -> Result<()> {

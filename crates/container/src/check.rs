@@ -8,22 +8,25 @@ use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{PartitionKey, extract};
 use bytes::Bytes;
 
-use crate::container::{Container, Plan};
-use crate::counters::{Counters, LogicalSize, SizeChange};
+use crate::check::rebuild::name_of;
+use crate::container::Container;
 use crate::error::{Error, Result};
 use crate::feed::Change;
-use crate::index_state::IndexState;
+use crate::index::state::IndexState;
+use crate::item::keys;
+use crate::item::number::sequence_in;
 use crate::item::{Item, Stamp};
-use crate::keys;
-use crate::ranges::Range;
-use crate::rebuild::name_of;
-use crate::settle::sequence_in;
+use crate::map::ranges::Range;
+use crate::partition::counters::{Counters, LogicalSize, SizeChange};
+use crate::plan::Plan;
 use crate::write;
 
 mod changes;
 mod index;
+mod index_seen;
+pub(crate) mod rebuild;
 
-use index::IndexCheck;
+use index_seen::IndexSeen;
 
 /// Problems after which a check gives up listing more of the same partition.
 const PROBLEMS_MAX: usize = 100;
@@ -72,7 +75,7 @@ pub fn check_partition(
     let get = |family, key: &[u8]| snapshot.get(family, key);
     let state = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &plan.layout)?;
     let mut check = Check {
-        index: IndexCheck::new(state),
+        index: IndexSeen::new(state),
         snapshot: snapshot.as_ref(),
         plan: &plan,
         range: &slot.range,
@@ -91,7 +94,7 @@ pub fn check_partition(
 }
 
 struct Check<'a> {
-    index: IndexCheck,
+    index: IndexSeen,
     snapshot: &'a dyn Snapshot,
     plan: &'a Plan,
     range: &'a Range,
@@ -318,7 +321,7 @@ impl Check<'_> {
             }
             Ok(())
         })?;
-        let IndexCheck { indexes, computed: expected_computed, .. } = self.index;
+        let IndexSeen { indexes, computed: expected_computed, .. } = self.index;
         if (counts, names) != (indexes, indexes) {
             self.problem(format!(
                 "there are {counts} counts and {names} names of indexes for {indexes} indexes"

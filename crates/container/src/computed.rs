@@ -1,6 +1,6 @@
-//! Computed properties as the index sees them: somebody else evaluates them.
+//! Computed properties as the index sees them: the caller evaluates them.
 //!
-//! The query engine lies above this crate, so whoever opens a container hands in what evaluates its computed
+//! The query engine lies above this crate, so the caller that opens a container hands in what evaluates its computed
 //! properties. Values are evaluated once, when an item is written, and the entries they gave are kept beside the
 //! item: what a later program version would compute does not matter for finding them again.
 

@@ -1,35 +1,35 @@
 //! A container: its definition, its physical partitions, and every operation on its items.
 //!
 //! Every operation is routed with the partition map of the moment. A write that comes to a partition which was replaced
-//! meanwhile is routed again; nobody outside notices.
+//! meanwhile is routed again; callers do not notice.
 
 use std::sync::{Arc, Mutex, RwLock};
 
 use armilla_env::{Clock, Env};
 use armilla_governor::{OperationKind, Policy, Priority};
-use armilla_index::Matcher;
 use armilla_kv::Store;
-use armilla_value::{HashedKey, Node, PartitionKey, Value};
+use armilla_value::{HashedKey, PartitionKey};
 use tokio::sync::{Notify, watch};
 
-use crate::committer::{Done, Partition, Task, Unqueued};
 use crate::computed::ComputedProperties;
-use crate::counters::Counters;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::expiry::Expiry;
-use crate::index_state::IndexState;
+use crate::index::layout::Layout;
+use crate::item::expiry::Expiry;
+use crate::item::keys::LogicalKey;
+use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, ETag, Item};
-use crate::keys::LogicalKey;
-use crate::layout::Layout;
 use crate::limits::Limits;
+use crate::map::ranges::{PartitionMap, Range};
 use crate::map::{Map, Slot};
-use crate::patch::Patch;
-use crate::ranges::{PartitionMap, Range};
-use crate::session::SessionToken;
-use crate::settle::Written;
-use crate::supply::{Admission, Supply};
+use crate::partition::Partition;
+use crate::partition::counters::Counters;
+use crate::plan::{CurrentPlan, Plan};
+use crate::read::session::SessionToken;
+use crate::throughput::source::{Admission, ThroughputSource};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write::outcome::{ReadItem, Written};
+use crate::write::task::{Done, Task, Unqueued};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
 /// A container with its physical partitions. Cloning it gives another handle to the same one.
@@ -45,10 +45,10 @@ pub(crate) struct Core {
     pub(crate) limits: Arc<Limits>,
     identity: Arc<ContainerIdentity>,
     pub(crate) policy: Policy,
-    plan: RwLock<Arc<Plan>>,
+    pub(crate) plan: Arc<CurrentPlan>,
     pub(crate) map: RwLock<Arc<Map>>,
     /// Where the throughput comes from; locked before the map where both are.
-    pub(crate) supply: Mutex<Supply>,
+    pub(crate) source: Mutex<ThroughputSource>,
     /// Told when there may be something to re-index.
     pub(crate) reindex_wanted: Notify,
     /// Told when a partition may have become too large.
@@ -57,79 +57,6 @@ pub(crate) struct Core {
     pub(crate) sweep_wanted: Notify,
     /// The version of the map, for those who wait for another.
     pub(crate) map_version: watch::Sender<u64>,
-}
-
-/// A definition with what is derived from it once and used by every write.
-pub(crate) struct Plan {
-    pub(crate) definition: ContainerDefinition,
-    /// Which entries items are to have in the index.
-    pub(crate) layout: Arc<Layout>,
-    computed: Option<Arc<dyn ComputedProperties>>,
-    /// A key that is the id itself costs no index term of its own.
-    pub(crate) partition_key_is_id: bool,
-    /// Whether the change log keeps replaced versions.
-    pub(crate) keeps_all_versions: bool,
-}
-
-impl Plan {
-    fn new(definition: ContainerDefinition, computed: Option<Arc<dyn ComputedProperties>>) -> Plan {
-        let layout = Arc::new(Layout::of(&definition));
-        let paths = &definition.partition_key.paths;
-        let key = &definition.partition_key;
-        // A container without a key has no term for one either.
-        let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
-        let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
-        Plan { definition, layout, computed, partition_key_is_id, keeps_all_versions }
-    }
-
-    /// Returns the compiled indexing policy.
-    pub(crate) fn matcher(&self) -> &Matcher {
-        &self.layout.matcher
-    }
-
-    /// Returns the computed properties of an item, if any have entries in the index.
-    pub(crate) fn computed(&self, root: Node<'_>) -> Vec<(String, Option<Value>)> {
-        match &self.computed {
-            Some(computed) if self.layout.has_computed => computed.evaluate(root),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns whether a partition has something to do to get to the layout that is wanted, and can.
-    pub(crate) fn needs_reindex(&self, state: &IndexState) -> bool {
-        state.needs(&self.layout) && (self.evaluates() || !self.layout.has_computed)
-    }
-
-    /// Returns the second since 1970 UTC from which on versions are kept, if all are for a while.
-    pub(crate) fn oldest_kept(&self, now: u32) -> Option<u32> {
-        let minutes = self.definition.change_feed_retention_minutes.filter(|_| self.keeps_all_versions)?;
-        Some(now.saturating_sub(minutes.saturating_mul(60)))
-    }
-
-    /// Returns how long items live without a time to live of their own; none where items live for ever whatever they say.
-    pub(crate) fn default_ttl(&self) -> Option<i32> {
-        self.definition.default_ttl
-    }
-
-    /// Returns what tells, as of a second since 1970 UTC, which items' time is up.
-    pub(crate) fn expiry(&self, now: u32) -> Expiry {
-        Expiry::new(self.default_ttl(), now)
-    }
-
-    /// Returns whether computed properties can be evaluated.
-    pub(crate) fn evaluates(&self) -> bool {
-        self.computed.is_some()
-    }
-}
-
-/// An item that was read.
-pub struct ReadItem {
-    /// The item.
-    pub item: Item,
-    /// What the read cost.
-    pub charge: RequestUnits,
-    /// Where it was read.
-    pub position: Position,
 }
 
 impl Container {
@@ -144,26 +71,26 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
         map: PartitionMap,
-        supply: Supply,
+        source: ThroughputSource,
         policy: Policy,
     ) -> Container {
         let map = Map::new(map, policy);
-        supply.apply(&map, &limits, env.clock.now_ms());
+        source.apply(&map, &limits, env.clock.now_ms());
         let core = Core {
             store,
             env,
             limits,
             identity: Arc::new(identity),
             policy,
-            plan: RwLock::new(Arc::new(Plan::new(definition, computed))),
+            plan: Arc::new(CurrentPlan::new(Plan::new(definition, computed))),
             map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
-            supply: Mutex::new(supply),
+            source: Mutex::new(source),
             reindex_wanted: Notify::new(),
             grown: Arc::new(Notify::new()),
             sweep_wanted: Notify::new(),
         };
-        // Somebody looks once, whatever happens.
+        // The sweeper looks once, whatever happens.
         core.sweep_wanted.notify_one();
         Container { core: Arc::new(core) }
     }
@@ -185,8 +112,7 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
     ) {
-        *self.core.plan.write().expect("no panic while the definition is held") =
-            Arc::new(Plan::new(definition, computed));
+        self.core.plan.set(Plan::new(definition, computed));
         self.core.reindex_wanted.notify_waiters();
         self.core.sweep_wanted.notify_one();
     }
@@ -197,10 +123,10 @@ impl Container {
     }
 
     /// Takes throughput from somewhere else, or another amount of it, from now on.
-    pub fn set_supply(&self, supply: Supply) {
-        let mut current = self.core.supply.lock().expect("no panic while the supply is held");
-        supply.apply(&self.map_now(), &self.core.limits, self.clock().now_ms());
-        *current = supply;
+    pub fn set_throughput_source(&self, source: ThroughputSource) {
+        let mut current = self.core.source.lock().expect("no panic while the throughput source is held");
+        source.apply(&self.map_now(), &self.core.limits, self.clock().now_ms());
+        *current = source;
     }
 
     /// Returns how far every physical partition is, in the order of their ranges.
@@ -227,7 +153,7 @@ impl Container {
             let item = partition.read(&address.key).map_err(|error| self.failed(error, &partition))?;
             self.answer_read(item, known, &partition, cost, || format!("'{id}'"))
         };
-        admission.settle(&slot, logical, read(), |read| read.charge)
+        admission.finish(&slot, logical, read(), |read| read.charge)
     }
 
     /// Reads an item by its number, which its resource id holds.
@@ -239,7 +165,7 @@ impl Container {
         cost: ReadCost,
         priority: Priority,
     ) -> Result<ReadItem> {
-        // Whoever the partition of its birth was, its children hold it now.
+        // Whichever the partition of its birth was, its children hold it now.
         for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
             let Some(key) = partition.read_number(number).map_err(|error| self.failed(error, &partition))?
@@ -252,7 +178,7 @@ impl Container {
                 let item = partition.read(&key).map_err(|error| self.failed(error, &partition))?;
                 self.answer_read(item, known, &partition, cost, || format!("number {number}"))
             };
-            return admission.settle(slot, None, read(), |read| read.charge);
+            return admission.finish(slot, None, read(), |read| read.charge);
         }
         Err(Error {
             charge: price(&Work::ReadNothing, cost),
@@ -356,7 +282,7 @@ impl Container {
         let intent = match prepare() {
             Ok(intent) => intent,
             Err(error) => {
-                return admission.settle(&slot, bytes, Err(error), |_: &Written| RequestUnits::ZERO);
+                return admission.finish(&slot, bytes, Err(error), |_: &Written| RequestUnits::ZERO);
             }
         };
         // The item's own key decides where it goes; mostly it is the one of the request.
@@ -367,7 +293,7 @@ impl Container {
             _ => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
         });
         let Some(slot) = slot else { return written };
-        admission.settle(&slot, Some(&logical.as_bytes()[..]), written, |written| written.charge)
+        admission.finish(&slot, Some(&logical.as_bytes()[..]), written, |written| written.charge)
     }
 
     /// Has a task done by whichever partition holds a logical partition by the time it is queued. Returns the
@@ -396,7 +322,7 @@ impl Container {
     pub fn logical_size(&self, partition_key: &PartitionKey) -> Result<crate::LogicalSize> {
         let (hashed, logical) = write::locate(&self.plan(), partition_key)?;
         let (_, partition) = self.route(&hashed)?;
-        match partition.space().get(armilla_kv::Family::Meta, &crate::keys::size(&logical))? {
+        match partition.space().get(armilla_kv::Family::Meta, &crate::item::keys::size(&logical))? {
             Some(bytes) => crate::LogicalSize::decode(&bytes),
             None => Ok(crate::LogicalSize::default()),
         }
@@ -425,10 +351,10 @@ impl Container {
     }
 
     pub(crate) fn plan(&self) -> Arc<Plan> {
-        self.core.plan.read().expect("no panic while the definition is held").clone()
+        self.core.plan.get()
     }
 
-    /// Returns what tells which items' time is up now.
+    /// Returns what tells which items have expired by now.
     pub(crate) fn expiry(&self) -> Expiry {
         let plan = self.plan();
         // Most containers need not ask for the time.
@@ -476,7 +402,7 @@ impl Container {
         Ok(partition)
     }
 
-    /// Opens the partition of a range, which takes it over from whoever had it.
+    /// Opens the partition of a range, which takes it over from the handle that had it.
     pub(crate) fn open_partition(&self, range: &Range, first_layout: Arc<Layout>) -> Result<Partition> {
         let core = &self.core;
         Partition::open(

@@ -13,17 +13,17 @@
 //!
 //! Not here: the indexing policy's own rules (`armilla_index::policy`), parsing computed properties.
 
-use std::fmt;
-
 use armilla_index::reader::Field;
-use armilla_index::{IndexingMode, IndexingPolicy, PolicyError};
-use armilla_value::{Object, PropertyPath, Value};
+use armilla_index::{IndexingMode, IndexingPolicy};
+use armilla_value::{PropertyPath, Value};
 
 mod client_encryption;
 mod computed;
 mod conflict;
+mod error;
 mod full_text;
 mod geospatial;
+mod json;
 pub(crate) mod limits;
 mod partition_key;
 mod property_paths;
@@ -36,39 +36,12 @@ mod vectors;
 pub use client_encryption::ClientEncryptionPolicy;
 pub use computed::ComputedProperty;
 pub use conflict::ConflictPolicy;
+pub use error::DefinitionError;
 pub use full_text::{FullTextPath, FullTextPolicy};
 pub use geospatial::GeospatialType;
+use json::{integer, object};
 pub use partition_key::PartitionKeyDefinition;
 pub use vectors::{DistanceFunction, VectorDataType, VectorEmbedding};
-
-/// A definition that cannot be accepted: what is wrong, and where in the request body.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DefinitionError {
-    /// What is wrong, complete in itself.
-    pub message: String,
-    /// The member that is wrong, such as `partitionKey.paths[1]`.
-    pub path: String,
-}
-
-impl fmt::Display for DefinitionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for DefinitionError {}
-
-impl From<PolicyError> for DefinitionError {
-    fn from(error: PolicyError) -> DefinitionError {
-        DefinitionError { message: error.message, path: error.path }
-    }
-}
-
-impl DefinitionError {
-    fn new(path: impl Into<String>, message: impl Into<String>) -> DefinitionError {
-        DefinitionError { message: message.into(), path: path.into() }
-    }
-}
 
 /// A validated container definition; what the user left out is `None` and stays out of the answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -249,23 +222,4 @@ pub fn validate_resource_id(id: &str) -> Result<(), DefinitionError> {
         return refuse(format!("the id '{}' ends with a space or newline", id.escape_debug()));
     }
     Ok(())
-}
-
-fn object<'a>(members: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
-    Value::Object(members.into_iter().collect::<Object>())
-}
-
-fn integer(number: impl Into<i64>) -> Value {
-    Value::Int64(number.into())
-}
-
-/// Returns the known word that the field holds, in whatever case, by its position in `words`.
-fn word_position(field: &Field<'_>, what: &str, words: &[&str]) -> Result<usize, DefinitionError> {
-    let word = field.text()?;
-    words.iter().position(|known| known.eq_ignore_ascii_case(word)).ok_or_else(|| {
-        DefinitionError::new(
-            field.path(),
-            format!("the {what} '{word}' at '{}' is none of {}", field.path(), words.join(", ")),
-        )
-    })
 }

@@ -8,7 +8,7 @@
 //!   that came after it. So the log is read forwards only.
 //!
 //! In this folder: reading the log (`log`), the feed that is made of it (`read`, `walk`, `page`), positions in it
-//! (`token`), waiting for it to grow (`wait`). Not here: who writes it (`settle`), what is dropped from it (`trim`).
+//! (`token`), waiting for it to grow (`wait`). Not here: who writes it (`apply`), what is dropped from it (`trim`).
 
 use bytes::Bytes;
 
@@ -16,22 +16,25 @@ use crate::error::{Error, Result};
 
 mod bounds;
 mod log;
+mod merged;
 mod page;
 mod read;
 mod request;
 mod time;
 mod token;
+pub(crate) mod trim;
 mod versions;
 mod wait;
 mod walk;
 
 pub(crate) use log::{LogEntry, LogPage, read_log};
+pub(crate) use merged::Merged;
 pub use request::{FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
-pub(crate) use time::{Ages, Merged};
+pub(crate) use time::Ages;
 pub(crate) use versions::find_version;
 
 /// Entries of version 1 know only the commit of the version before, and had its image behind them where all versions
-/// were kept. Nobody holds a position from the time when they were written, so that image is not looked at.
+/// were kept. No reader holds a position from the time when they were written, so that image is not looked at.
 const FIRST_VERSION: u8 = 1;
 
 const FORMAT_VERSION: u8 = 2;
@@ -51,7 +54,7 @@ pub enum ChangeKind {
     Replace,
     /// It went.
     Delete,
-    /// It went because its time was up.
+    /// It expired.
     Expire,
 }
 

@@ -4,7 +4,8 @@
 //! properties that clients see are made from it when the item is written out; they are never stored.
 //! Byte by byte: `docs/on-disk.md`.
 //!
-//! Not here: where moments come from (`moment`).
+//! In this folder: the keys under which it lies (`keys`), its number (`number`), where moments come from (`moment`),
+//! whether it has expired (`expiry`), changing parts of it (`patch`).
 
 use std::fmt;
 
@@ -13,7 +14,13 @@ use armilla_value::stored::Stored;
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
-use crate::moment::{Moment, TICKS_PER_SECOND};
+use crate::item::moment::{Moment, TICKS_PER_SECOND};
+
+pub(crate) mod expiry;
+pub(crate) mod keys;
+pub(crate) mod moment;
+pub(crate) mod number;
+pub(crate) mod patch;
 
 /// Properties of an item that belong to the server: dropped on the way in, added on the way out.
 pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
@@ -105,7 +112,7 @@ impl ItemHeader {
         last_second(self.ts, self.ttl)
     }
 
-    /// Returns whether the item's time is up in a container with this default, at a second since 1970 UTC. It lives for
+    /// Returns whether the item has expired in a container with this default, at a second since 1970 UTC. It lives for
     /// as many whole seconds as it was given, so it is there for the whole of its last one.
     pub fn is_expired(&self, default_ttl: Option<i32>, now: u32) -> bool {
         let Some(default_ttl) = default_ttl else { return false };
@@ -288,7 +295,7 @@ impl Item {
         &self.header
     }
 
-    /// Returns whether the item's time is up: see [`ItemHeader::is_expired`].
+    /// Returns whether the item has expired: see [`ItemHeader::is_expired`].
     pub fn is_expired(&self, default_ttl: Option<i32>, now: u32) -> bool {
         self.header.is_expired(default_ttl, now)
     }

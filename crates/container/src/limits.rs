@@ -151,8 +151,8 @@ pub const TRANSACTION_ENTRY_OPERATIONS_MAX: usize = 72_000;
 pub(crate) const TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX: usize = 76_000;
 
 /// Most operations of the store that one write needs beside those for index entries: the item, its number, its entry in
-/// the change log and the one before, its computed entries, when its time is up and when the one before was to be, and two
-/// reservations for each unique key. Items whose time is up and that a transaction takes away count as its writes.
+/// the change log and the one before, its computed entries, when it expires and when the one before would have, and two
+/// reservations for each unique key. Expired items that a transaction takes away count as its writes.
 const WRITE_RECORDS_MAX: usize = 7 + 2 * crate::definition::limits::UNIQUE_KEYS_MAX;
 
 // A group that is nearly full, with one transaction at its bounds behind it, fits a batch of the store. Each entry may
@@ -197,7 +197,7 @@ pub(crate) const COPY_ENTRIES: usize = 32;
 /// The same, in bytes.
 pub(crate) const COPY_BYTES: usize = 256 * 1024;
 
-/// Items or entries of the change log that are copied at once while their partition serves nobody.
+/// Items or entries of the change log that are copied at once while their partition is closed.
 pub(crate) const COPY_ENTRIES_IDLE: usize = 512;
 
 /// The same, in bytes.
@@ -226,7 +226,7 @@ pub const PURGE_STEP_ITEMS: usize = 100;
 /// passed over.
 pub(crate) const PURGE_STEP_ENTRIES: usize = 1_000;
 
-/// Items that are loaded at once to see whether their time is up.
+/// Items that are loaded at once to see whether they have expired.
 pub(crate) const PURGE_LOADED_ITEMS: usize = 64;
 
 /// Changes of index entries for expired items that hold the unique keys of one write, beyond which the write has to be

@@ -1,9 +1,10 @@
 //! The physical partitions of a container, as of one moment, and which of them holds what.
 //!
-//! A map is replaced as a whole. Whoever took one goes on with it, and so keeps the partitions in it alive until it is
+//! A map is replaced as a whole. A task that took one goes on with it, and so keeps the partitions in it alive until it is
 //! done; a writer whose partition was retired meanwhile takes the next map and routes again.
 //!
-//! Not here: how a map comes to be replaced (`reshape`), who may spend how much (`supply`).
+//! In this folder: the ranges of the map that clients see (`ranges`), arcs of the ring in positions (`arcs`).
+//! Not here: how a map comes to be replaced (`split`), who may spend how much (`source`).
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
@@ -11,8 +12,11 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use armilla_governor::{Budget, Meter, Policy, RequestUnits};
 use armilla_value::HashedKey;
 
-use crate::committer::Partition;
-use crate::ranges::{PartitionMap, Range};
+use crate::map::ranges::{PartitionMap, Range};
+use crate::partition::Partition;
+
+pub(crate) mod arcs;
+pub(crate) mod ranges;
 
 /// The physical partitions of a container in the order of their ranges, which cover the ring without gap or overlap.
 pub(crate) struct Map {
@@ -29,7 +33,7 @@ pub(crate) struct Slot {
     pub(crate) meter: Meter,
     /// Operations that were served, to see whether there are any.
     pub(crate) served: AtomicU64,
-    /// The budget of a partition that shares with nobody.
+    /// The budget of a partition that does not share.
     pub(crate) own_budget: Arc<Budget>,
     /// The budget that it draws on.
     budget: RwLock<Arc<Budget>>,

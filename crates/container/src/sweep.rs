@@ -1,26 +1,32 @@
-//! Clearing away what is not wanted any more, in the background and in small steps: items whose time is up, and what a
+//! Clearing away what is not wanted any more, in the background and in small steps: expired items, and what a
 //! change log holds too long.
 //!
-//! Nothing here runs by itself: whoever owns the container waits for [`Container::sweep_wanted`] and calls
+//! Nothing here runs by itself: the owner of the container waits for [`Container::sweep_wanted`] and calls
 //! [`Container::sweep_step`]. Between steps everything is whole.
+//!
+//! In this folder: taking expired items away (`purge`), where it is kept which they are (`due`).
 
 use std::ops::Bound;
 use std::sync::Arc;
 
 use armilla_kv::Family;
 
-use crate::committer::Partition;
-use crate::container::{Container, Plan};
+use crate::container::Container;
 use crate::error::{ErrorKind, Result};
+use crate::feed::trim::TrimState;
 use crate::feed::{Ages, read_log};
-use crate::keys;
-use crate::settle::Trimmed;
-use crate::trim::TrimState;
+use crate::item::keys;
+use crate::partition::Partition;
+use crate::plan::Plan;
+use crate::write::task::Trimmed;
+
+pub(crate) mod due;
+pub(crate) mod purge;
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Items that were purged because their time was up.
+    /// Items that were purged because they had expired.
     pub purged: u64,
     /// Entries that were dropped from change logs.
     pub trimmed: u64,

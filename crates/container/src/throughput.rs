@@ -6,9 +6,13 @@
 //!
 //! Queries are counted in a record of their own ([`QueryWork`]), because it adds up over pages.
 //!
-//! Not here: the budget of a partition and its enforcement (`governor`).
+//! In this folder: what queries cost (`query`), which budget a partition draws on (`source`), what it shows of itself
+//! (`figures`). Not here: the budget of a partition and its enforcement (`governor`).
 
 use std::ops::AddAssign;
+
+pub(crate) mod figures;
+pub(crate) mod source;
 
 pub use armilla_governor::RequestUnits;
 

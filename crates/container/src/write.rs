@@ -2,6 +2,9 @@
 //!
 //! Runs on the writer's own task, so that the committer, which all writers of a partition share, has little
 //! left to do: check preconditions, give numbers, add up.
+//!
+//! In this folder: several writes as one (`batch`, `transaction`), what is queued for a committer and what it answers
+//! (`task`), what writers get back (`outcome`). Not here: what a write does to the stored state (`apply`).
 
 use armilla_index::{Leaves, Part};
 use armilla_value::stored::{self, Node, Stored};
@@ -10,15 +13,20 @@ use armilla_value::{
 };
 use bytes::Bytes;
 
-use crate::container::Plan;
-use crate::entries::EntryList;
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::entries::EntryList;
+use crate::item::keys::LogicalKey;
+use crate::item::moment::Moment;
+use crate::item::patch::Patch;
 use crate::item::{ETag, SYSTEM_PROPERTIES, Stamp, new_header_bytes};
-use crate::keys::LogicalKey;
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
-use crate::moment::Moment;
-use crate::patch::Patch;
+use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+
+pub(crate) mod batch;
+pub(crate) mod outcome;
+pub(crate) mod task;
+pub(crate) mod transaction;
 
 /// What must hold of the stored item for a write to go ahead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
 use armilla_container::{
-    Container, ContainerDefinition, ContainerIdentity, FIRST_MAP_VERSION, Limits, PartitionMap, Supply,
-    initial_ranges,
+    Container, ContainerDefinition, ContainerIdentity, FIRST_MAP_VERSION, Limits, PartitionMap,
+    ThroughputSource, initial_ranges,
 };
 use armilla_kv::SpaceId;
 use armilla_script::{Owner, Workers};
@@ -365,10 +365,10 @@ impl Engine {
             provisioned.validate_fixed(self.limits())?;
         }
         let supply = match (own, shared) {
-            (None, Some((_, budgets))) => Supply::Shared(budgets),
-            _ => Supply::Own(provisioned.max()),
+            (None, Some((_, budgets))) => ThroughputSource::Shared(budgets),
+            _ => ThroughputSource::Own(provisioned.max()),
         };
-        let is_sharing = matches!(supply, Supply::Shared(_));
+        let is_sharing = matches!(supply, ThroughputSource::Shared(_));
         let (version, ts) = (definition.partition_key.version, change.version.ts);
         let lsn_floor = change.counters.lsn_floor;
         // One without a key is one partition, whatever its throughput.

@@ -80,7 +80,7 @@ impl Engine {
                 Err(error) => error.charge,
                 Ok(transacted) => transacted.charge,
             };
-            meter.settle(charge, self.env().clock.elapsed().saturating_sub(began));
+            meter.spend(charge, self.env().clock.elapsed().saturating_sub(began));
             return finished;
         }
     }

@@ -5,7 +5,9 @@ use std::num::NonZero;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::Duration;
 
-use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits, SharedBudgets, Supply};
+use armilla_container::{
+    Container, ContainerDefinition, ContainerIdentity, Limits, SharedBudgets, ThroughputSource,
+};
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, Scan, SpaceId, Store};
@@ -420,7 +422,7 @@ impl Loader {
                     evaluator,
                     record.map(version.ts)?,
                     // Offers are read later.
-                    Supply::Own(Throughput::DEFAULT.max()),
+                    ThroughputSource::Own(Throughput::DEFAULT.max()),
                     self.policy,
                 );
                 let database =

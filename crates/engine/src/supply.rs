@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use armilla_container::{Limits, PartitionFigures, Supply};
+use armilla_container::{Limits, PartitionFigures, ThroughputSource};
 use armilla_value::rid::{ContainerRid, DatabaseRid};
 
 use crate::containers::ContainerHandle;
@@ -46,10 +46,10 @@ impl Tree {
         }
         for container in self.containers_of(offer) {
             let supply = match &shared {
-                Some(shared) => Supply::Shared(shared.clone()),
-                None => Supply::Own(throughput),
+                Some(shared) => ThroughputSource::Shared(shared.clone()),
+                None => ThroughputSource::Own(throughput),
             };
-            container.container().set_supply(supply);
+            container.container().set_throughput_source(supply);
             container.want_partitions(partitions_for(throughput, limits));
         }
     }

@@ -5,7 +5,7 @@
 //! of the used part is an image of the whole interpreter, and copying it back makes the interpreter forget whatever
 //! has happened since, at the price of one `memcpy`.
 //!
-//! What this relies on, and who sees to it (`warm`): when an image is made and when it is put back, nobody is inside
+//! What this relies on, and who sees to it (`warm`): when an image is made and when it is put back, no code runs inside
 //! the interpreter, and the same handles to it exist outside. Handles that came since are gone, so no count of
 //! references is off. Nothing that was made inside since holds memory outside: the native function, whose closure
 //! lies outside, is part of the image.
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use armilla_script::wire::Notice;
 use rquickjs::allocator::Allocator;
 
-use crate::interpreter::Meter;
+use crate::meter::Meter;
 
 /// Every block begins with its class, in as many bytes as keep the rest aligned.
 const HEADER_BYTES: usize = 16;
@@ -57,7 +57,7 @@ struct Books {
 const BOOKS_BYTES: usize = std::mem::size_of::<Books>().next_multiple_of(HEADER_BYTES);
 
 // SAFETY: an arena is plain memory. It is only changed by the interpreter that it belongs to, which is locked then,
-// and by `restore`, whose caller makes sure that nobody is inside.
+// and by `restore`, whose caller makes sure that no code runs inside.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
@@ -90,7 +90,7 @@ impl Arena {
     ///
     /// # Safety
     ///
-    /// The image is of this arena. Nobody is inside the interpreter, and the handles to it are those that there were
+    /// The image is of this arena. No code runs inside the interpreter, and the handles to it are those that there were
     /// when the image was made.
     pub(crate) unsafe fn restore(&self, image: &[u8]) {
         debug_assert!(image.len() <= self.layout.size());
@@ -137,7 +137,7 @@ impl Arena {
         match self.exhausted {
             Exhausted::ReturnNull => std::ptr::null_mut(),
             Exhausted::EndProcess => {
-                // Nobody is in the middle of a frame: frames are not made of this memory, and there is one thread.
+                // No code is in the middle of a frame: frames are not made of this memory, and there is one thread.
                 let _ = self.meter.channel().send(&Notice::OutOfMemory { steps: self.meter.steps() });
                 std::process::exit(0)
             }

@@ -19,7 +19,7 @@ struct Pipes {
     frame: Vec<u8>,
 }
 
-/// Nobody is at the other end any more, or what comes from there makes no sense.
+/// The server is not at the other end any more, or what comes from there makes no sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Over;
 
@@ -65,7 +65,7 @@ impl Channel {
         self.receive(take)
     }
 
-    /// Says whether the server has sent something that nobody asked for. While a script computes, that can only be the
+    /// Says whether the server has sent something that was not asked for. While a script computes, that can only be the
     /// order to stop.
     pub(crate) fn is_interrupted(&self) -> bool {
         let pipes = self.pipes();

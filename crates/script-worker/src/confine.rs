@@ -42,11 +42,11 @@ pub(crate) fn confine() -> Result<(), NotConfined> {
     Ok(())
 }
 
-/// A worker that computes does not notice that nobody listens any more.
+/// A worker that computes does not notice that the server does not listen any more.
 #[cfg(target_os = "linux")]
 fn die_with_the_server() -> Result<(), NotConfined> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    // The server may have died before; then somebody else has adopted this process, and its output has no reader.
+    // The server may have died before; then another process has adopted this one, and its output has no reader.
     let stdout = std::io::stdout();
     let mut output = [rustix::event::PollFd::new(&stdout, rustix::event::PollFlags::OUT)];
     rustix::event::poll(&mut output, Some(&rustix::event::Timespec::default()))?;

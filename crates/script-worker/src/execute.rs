@@ -4,19 +4,19 @@
 //! waits. After each call the jobs of promises run to their end. Callbacks never run inside one another, so a chain
 //! of them has no depth.
 
-use std::cell::RefCell;
-
 use armilla_script::wire::Notice;
 use armilla_script::{Finished, Role, ScriptError};
-use rquickjs::{CatchResultExt as _, CaughtError, Ctx, Runtime, Value};
+use rquickjs::{CatchResultExt as _, CaughtError, Ctx};
 
 use crate::channel::{Channel, Over};
 use crate::code::{CodeCache, NoFunction};
 use crate::failure;
 use crate::host::{Given, Host};
 use crate::interpreter::Interpreter;
+use crate::kind::Kind;
 use crate::prelude;
-use crate::warm::{Kind, WarmPool};
+use crate::rejections::{Rejections, first_rejection};
+use crate::warm::WarmPool;
 
 /// An execution that was ordered.
 pub(crate) struct Task {
@@ -71,7 +71,7 @@ pub(crate) fn execute(
             Err(NoFunction::Script(error)) => Err(error),
             Err(NoFunction::Over) => return Err(Over),
         };
-        // Said before the interpreter is put back, which nobody has to wait for.
+        // Said before the interpreter is put back, which the server need not wait for.
         channel.send(&Notice::Done { result, steps: interpreter.meter().steps() })
     };
     match warm.use_once(kind, Some(host.clone()), work) {
@@ -92,7 +92,7 @@ fn drive<'js>(
     let function = function()?;
     let arguments = prelude::arguments(ctx, arguments)?;
     // Ends a turn: the jobs of promises run, then everything that went wrong in it is looked at.
-    let settle = |result: rquickjs::Result<bool>| -> Result<bool, ScriptError> {
+    let checked = |result: rquickjs::Result<bool>| -> Result<bool, ScriptError> {
         let is_more = result.catch(ctx).map_err(failed)?;
         while !interpreter.is_stopped() && ctx.execute_pending_job() {}
         if interpreter.is_stopped() {
@@ -108,37 +108,8 @@ fn drive<'js>(
             None => Ok(is_more),
         }
     };
-    settle(control.start.call((function, arguments)))?;
-    while settle(control.next.call(()))? {}
-    settle(control.finish.call::<_, ()>(()).map(|()| false))?;
+    checked(control.start.call((function, arguments)))?;
+    while checked(control.next.call(()))? {}
+    checked(control.finish.call::<_, ()>(()).map(|()| false))?;
     Ok(host.take_finished())
-}
-
-/// Promises that were rejected while nobody waited for them, each followed by its reason. Kept as data of the
-/// interpreter's user, because values must not leave it.
-type Rejections<'js> = RefCell<Vec<Value<'js>>>;
-
-/// Notes rejections, and that they were handled after all.
-pub(crate) fn track_rejections(runtime: &Runtime) {
-    runtime.set_host_promise_rejection_tracker(Some(Box::new(|ctx, promise, reason, is_handled| {
-        note_rejection(&ctx, promise, reason, is_handled);
-    })));
-}
-
-fn note_rejection<'js>(ctx: &Ctx<'js>, promise: Value<'js>, reason: Value<'js>, is_handled: bool) {
-    let Some(rejections) = ctx.userdata::<Rejections<'js>>() else { return };
-    let Ok(mut rejections) = rejections.try_borrow_mut() else { return };
-    if !is_handled {
-        rejections.push(promise);
-        rejections.push(reason);
-    } else if let Some(pair) = rejections.chunks(2).position(|pair| pair[0] == promise) {
-        rejections.drain(2 * pair..2 * pair + 2);
-    }
-}
-
-/// Returns the reason of the first rejection that nobody has taken care of.
-fn first_rejection<'js>(ctx: &Ctx<'js>) -> Option<Value<'js>> {
-    let rejections = ctx.userdata::<Rejections<'js>>()?;
-    let open = rejections.try_borrow().ok()?;
-    open.get(1).cloned()
 }

@@ -8,7 +8,7 @@ use armilla_script::limits::{MESSAGE_CHARACTERS_MAX, STACK_TRACE_CHARACTERS_MAX}
 use rquickjs::{CatchResultExt as _, CaughtError, Coerced, Ctx, Object, Value};
 
 use crate::interpreter::Interpreter;
-use crate::prelude::FILE_NAME_PREFIX;
+use crate::part::FILE_NAME_PREFIX;
 
 /// What is said of an object that does not let itself be shown.
 const NOT_SHOWN: &str = "an object that cannot be shown";
@@ -153,7 +153,7 @@ fn number_of<'js>(ctx: &Ctx<'js>, object: &Object<'js>) -> Option<u32> {
 /// What a stack says between a line of the prelude and the function that it called.
 const NATIVE_CALL: &str = "at apply (native)";
 
-/// Leaves the lines of the prelude out of a stack: nobody can look them up.
+/// Leaves the lines of the prelude out of a stack: their author cannot look them up.
 fn own_lines(stack: &str) -> String {
     let mut lines: Vec<&str> = Vec::new();
     for line in stack.lines().filter(|line| !line.trim().is_empty()) {

@@ -13,7 +13,8 @@ use crate::channel::{Channel, Over};
 use crate::code::{CodeCache, NoFunction};
 use crate::failure;
 use crate::interpreter::Interpreter;
-use crate::warm::{Kind, WarmPool};
+use crate::kind::Kind;
+use crate::warm::WarmPool;
 
 /// What the names of the functions begin with, among the global variables. No identifier can be spelled so.
 const GLOBAL_PREFIX: &str = "udf.";

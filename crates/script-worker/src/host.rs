@@ -1,7 +1,7 @@
 //! The native side of the prelude: one function, `host(operation, ...)`, and what it leaves behind.
 //!
 //! What concerns documents, time and chance is asked of the server. An operation on documents gives false if it was
-//! not accepted, the number of an error code if it was refused, and otherwise its result: true where nobody wants to
+//! not accepted, the number of an error code if it was refused, and otherwise its result: true where the script does not want to
 //! see a document, null for one that is not modified.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,80 +14,9 @@ use rquickjs::{Ctx, Exception, Function, IntoJs as _, Result, Value};
 
 use crate::channel::Channel;
 use crate::failure;
-use crate::interpreter::Meter;
-use crate::prelude::Part;
-
-macro_rules! operations {
-    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
-        /// What the prelude asks for.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Operation {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Operation {
-            /// All of them, with the names that the prelude has for them. Their numbers are their places.
-            pub(crate) const ALL: &'static [(Operation, &'static str)] = &[$((Operation::$variant, $name),)*];
-        }
-    };
-}
-
-operations! {
-    /// The link by resource ids.
-    SelfLink "SELF_LINK",
-    /// The link by names.
-    AltLink "ALT_LINK",
-    /// (is by rid, name, known etag, is wanted)
-    Read "READ",
-    /// (body, is wanted)
-    Create "CREATE",
-    /// (body, is wanted, etag)
-    Upsert "UPSERT",
-    /// (is by rid, name, body, is wanted, etag)
-    Replace "REPLACE",
-    /// (is by rid, name, etag)
-    Delete "DELETE",
-    /// (text, parameters as JSON, page size, continuation, is wanted)
-    Query "QUERY",
-    /// Why the last operation was refused.
-    Message "MESSAGE",
-    /// Where the page after the last one begins.
-    Continuation "CONTINUATION",
-    /// Whether the last upsert created.
-    IsCreated "IS_CREATED",
-    /// What is stored, in megabytes, as text.
-    CurrentMegabytes "CURRENT_MB",
-    /// What may be stored, likewise.
-    MaxMegabytes "MAX_MB",
-    /// What is stored, as the headers say it.
-    CurrentUsage "CURRENT_USAGE",
-    /// What may be stored, likewise.
-    MaxUsage "MAX_USAGE",
-    /// An id for a document without one.
-    Guid "GUID",
-    /// A number for Math.random.
-    Random "RANDOM",
-    /// Milliseconds since 1970.
-    Now "NOW",
-    /// (text); false if the log is full.
-    Log "LOG",
-    /// (value)
-    SetRequest "SET_REQUEST",
-    /// (value)
-    SetResponse "SET_RESPONSE",
-    /// The name of the write that a trigger goes with.
-    WriteName "OPERATION_TYPE",
-    /// Whether the log is kept.
-    KeepsLog "KEEPS_LOG",
-    /// The body of the request, as JSON text.
-    RequestText "REQUEST_TEXT",
-    /// The body of the response so far, as JSON text.
-    ResponseText "RESPONSE_TEXT",
-    /// The part of the prelude for console.log.
-    LoadConsole "LOAD_CONSOLE",
-    /// The part of the prelude for the integrated query.
-    LoadQuery "LOAD_QUERY",
-}
+use crate::meter::Meter;
+use crate::operation::Operation;
+use crate::part::Part;
 
 /// What the native function works on.
 #[derive(Clone)]
@@ -387,7 +316,7 @@ pub(crate) fn native<'js>(ctx: &Ctx<'js>, place: &Place) -> Result<Function<'js>
     Function::new(ctx.clone(), call)
 }
 
-/// What is said to whoever asks when there is nothing to ask any more.
+/// What is said to a script that asks when there is nothing to ask any more.
 const OVER: &str = "the execution is over";
 
 /// Makes a text that may be missing, which is undefined then.

@@ -1,21 +1,20 @@
 //! An interpreter with bounds.
 //!
-//! It asks every [`STEPS_PER_CHECK`] calls and jumps back, and in most of its loops in C as well, whether it is to go
+//! It asks every `STEPS_PER_CHECK` calls and jumps back, and in most of its loops in C as well, whether it is to go
 //! on. The number of questions depends on the script and its input alone, which makes it the measure of what a script
 //! computed. Whether it is to go on, the server says.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use armilla_script::ScriptError;
-use armilla_script::limits::{GARBAGE_BYTES_MIN, STACK_BYTES_MAX, STEPS_PER_CHECK};
+use armilla_script::limits::{GARBAGE_BYTES_MIN, STACK_BYTES_MAX};
 use rquickjs::context::intrinsic::{
     Date, Eval, Json, MapSet, Promise, Proxy, RegExp, RegExpCompiler, TypedArrays, WeakRef,
 };
 use rquickjs::{Context, Ctx, Runtime};
 
 use crate::arena::{Arena, ArenaAllocator};
-use crate::channel::Channel;
+use crate::meter::Meter;
 
 /// All of the language. Left out is what belongs to browsers: `performance`, which tells the time, `atob`, `btoa` and
 /// `DOMException`.
@@ -25,51 +24,6 @@ type Language = (Date, Eval, RegExpCompiler, RegExp, Json, Proxy, MapSet, TypedA
 pub(crate) struct Interpreter {
     context: Context,
     meter: Arc<Meter>,
-}
-
-/// What a script has computed, and whether it is to go on.
-pub(crate) struct Meter {
-    channel: Channel,
-    /// Whether anything may run at all.
-    is_running: AtomicBool,
-    /// Set once a script was stopped because its time was over.
-    is_stopped: AtomicBool,
-    checks: AtomicU64,
-}
-
-impl Meter {
-    pub(crate) fn new(channel: Channel) -> Arc<Meter> {
-        let (is_running, is_stopped) = (AtomicBool::new(true), AtomicBool::new(false));
-        Arc::new(Meter { channel, is_running, is_stopped, checks: AtomicU64::new(0) })
-    }
-
-    fn check(&self) -> bool {
-        self.checks.fetch_add(1, Ordering::Relaxed);
-        // Time that is over stays over.
-        if !self.is_stopped() && self.channel.is_interrupted() {
-            self.stop();
-        }
-        self.is_stopped() || !self.is_running.load(Ordering::Relaxed)
-    }
-
-    /// Lets nothing go on any more.
-    pub(crate) fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-
-    /// Returns how much was computed, in whole multiples of [`STEPS_PER_CHECK`].
-    pub(crate) fn steps(&self) -> u64 {
-        self.checks.load(Ordering::Relaxed).saturating_mul(STEPS_PER_CHECK)
-    }
-
-    /// Returns the way to the server.
-    pub(crate) fn channel(&self) -> &Channel {
-        &self.channel
-    }
 }
 
 impl Interpreter {
@@ -88,14 +42,12 @@ impl Interpreter {
 
     /// Begins to count anew.
     pub(crate) fn begin(&self) {
-        self.meter.is_stopped.store(false, Ordering::Relaxed);
-        self.meter.checks.store(0, Ordering::Relaxed);
-        self.meter.is_running.store(true, Ordering::Relaxed);
+        self.meter.begin();
     }
 
     /// Lets nothing run any more until the next beginning.
     pub(crate) fn end(&self) {
-        self.meter.is_running.store(false, Ordering::Relaxed);
+        self.meter.end();
     }
 
     /// Enters the interpreter.

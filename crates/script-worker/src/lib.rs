@@ -17,7 +17,7 @@
 //! * a process opens nothing, connects to nothing and starts nothing once it has shut itself in;
 //! * unsafe code is in `raw`, `arena` and one function of `warm`.
 //!
-//! Not here: time. The server says when it is over, and kills whoever does not listen.
+//! Not here: time. The server says when it is over, and kills a worker that does not listen.
 
 mod arena;
 mod channel;
@@ -28,8 +28,13 @@ mod failure;
 mod functions;
 mod host;
 mod interpreter;
+mod kind;
+mod meter;
+mod operation;
+mod part;
 mod prelude;
 mod raw;
+mod rejections;
 mod serve;
 mod warm;
 

@@ -12,7 +12,8 @@ use crate::code::{self, CodeCache};
 use crate::confine;
 use crate::execute;
 use crate::functions::Functions;
-use crate::warm::{Kind, WarmPool};
+use crate::kind::Kind;
+use crate::warm::WarmPool;
 
 /// Runs this process as a worker: orders come from standard input, notices go to standard output.
 pub fn main() -> ExitCode {

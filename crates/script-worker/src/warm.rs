@@ -7,36 +7,16 @@
 use std::sync::Arc;
 
 use armilla_script::ScriptError;
-use armilla_script::limits::{SANDBOX_MEMORY_BYTES_MAX, SCRIPT_MEMORY_BYTES_MAX, WARM_BYTES_MAX};
+use armilla_script::limits::WARM_BYTES_MAX;
 
 use crate::arena::{Arena, Exhausted};
 use crate::channel::Channel;
-use crate::execute::track_rejections;
 use crate::host::{Host, Place};
-use crate::interpreter::{Interpreter, Meter};
+use crate::interpreter::Interpreter;
+use crate::kind::Kind;
+use crate::meter::Meter;
 use crate::prelude;
-
-/// What an interpreter is for. The API differs between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Procedure = 0,
-    PreTrigger = 1,
-    PostTrigger = 2,
-    /// User-defined functions, and checking texts: there is no API.
-    Functions = 3,
-}
-
-impl Kind {
-    /// How many there are.
-    const COUNT: usize = 4;
-
-    fn memory_bytes_max(self) -> usize {
-        match self {
-            Kind::Functions => SANDBOX_MEMORY_BYTES_MAX,
-            Kind::Procedure | Kind::PreTrigger | Kind::PostTrigger => SCRIPT_MEMORY_BYTES_MAX,
-        }
-    }
-}
+use crate::rejections::track_rejections;
 
 /// Those that wait, one of each kind.
 pub(crate) struct WarmPool {
@@ -114,7 +94,7 @@ impl Warm {
     /// Puts the interpreter back to its beginning.
     #[expect(unsafe_code, reason = "what the arena relies on is known here")]
     fn forget(&self) {
-        // SAFETY: the image was made of this arena. Nobody is inside the interpreter, which is this value's own, and
+        // SAFETY: the image was made of this arena. No code runs inside the interpreter, which is this value's own, and
         // values cannot leave it. Outside there are the context and the control functions, as when the image was
         // made; what else an execution keeps as the interpreter's data it has taken away.
         unsafe { self.arena.restore(&self.image) };

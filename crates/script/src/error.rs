@@ -11,7 +11,7 @@ pub enum ScriptError {
     NotAFunction(String),
     /// The text is longer than any may be.
     TooLong,
-    /// The script threw an exception that nobody caught.
+    /// The script threw an exception that it did not catch.
     Thrown {
         /// The number of the error, which clients see as the sub-status.
         number: Option<u32>,

@@ -1,6 +1,6 @@
 //! JavaScript that clients bring along, run where it can reach nothing but what it is given.
 //!
-//! No script is ever run in this process. An interpreter is right until somebody finds the text for which it is not,
+//! No script is ever run in this process. An interpreter is right until a text is found for which it is not,
 //! so scripts run in worker processes: each has one interpreter, a bound on its memory, no files, no sockets, and two
 //! pipes to here. What a script can do to its worker ends with the worker, which is killed when its time is over.
 //!
@@ -28,6 +28,7 @@ mod collection;
 mod error;
 pub mod limits;
 mod program;
+mod role;
 mod run;
 mod sandbox;
 pub mod wire;
@@ -39,6 +40,8 @@ pub use collection::{
 };
 pub use error::ScriptError;
 pub use program::Program;
-pub use run::{Finished, Outcome, Role, Run, WriteKind, run};
+pub use role::{Finished, Role, WriteKind};
+pub use run::{Outcome, Run, run};
 pub use sandbox::Sandbox;
-pub use workers::{Owner, WORKER_COMMAND, WorkerFigures, WorkerStart, Workers};
+pub use worker::Owner;
+pub use workers::{WORKER_COMMAND, WorkerFigures, WorkerStart, Workers};

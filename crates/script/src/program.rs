@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::ScriptError;
 use crate::limits::{CHECK_SLICES_MAX, PROGRAM_BYTES_MAX};
 use crate::wire::{Notice, Order};
-use crate::workers::{Owner, Workers};
+use crate::worker::Owner;
+use crate::workers::Workers;
 
 /// A JavaScript function: its text, and a number by which workers know what they have compiled.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use crate::error::ScriptError;
 use crate::limits::RESULT_BYTES_MAX;
 use crate::program::Program;
 use crate::wire::{Argument, Notice, Order};
-use crate::worker::Worker;
-use crate::workers::{Owner, Workers};
+use crate::worker::{Owner, Worker};
+use crate::workers::Workers;
 
 /// A place where functions run. They share its global variables, and nothing with any other sandbox.
 pub struct Sandbox {

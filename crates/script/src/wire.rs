@@ -11,7 +11,7 @@
 mod bytes;
 
 use crate::error::ScriptError;
-use crate::run::{Finished, Role, WriteKind};
+use crate::role::{Finished, Role, WriteKind};
 use bytes::{Reader, Writer};
 
 pub use bytes::{Frames, Malformed};
@@ -110,21 +110,21 @@ pub enum Call<'a> {
         name: Name<'a>,
         /// The etag that the script holds already.
         known: Option<&'a str>,
-        /// Whether anybody looks at it.
+        /// Whether the script looks at it.
         is_wanted: bool,
     },
     /// Create a document.
     Create {
         /// Its JSON text.
         body: &'a str,
-        /// Whether anybody looks at what was stored.
+        /// Whether the script looks at what was stored.
         is_wanted: bool,
     },
     /// Create or replace a document.
     Upsert {
         /// Its JSON text.
         body: &'a str,
-        /// Whether anybody looks at what was stored.
+        /// Whether the script looks at what was stored.
         is_wanted: bool,
         /// The etag that it must have.
         etag: Option<&'a str>,
@@ -135,7 +135,7 @@ pub enum Call<'a> {
         name: Name<'a>,
         /// Its new JSON text.
         body: &'a str,
-        /// Whether anybody looks at what was stored.
+        /// Whether the script looks at what was stored.
         is_wanted: bool,
         /// The etag that it must have.
         etag: Option<&'a str>,
@@ -157,7 +157,7 @@ pub enum Call<'a> {
         page_size: Option<u64>,
         /// Where an earlier page ended.
         continuation: Option<&'a str>,
-        /// Whether anybody looks at it.
+        /// Whether the script looks at it.
         is_wanted: bool,
     },
     /// The id of a document that has none.
@@ -191,7 +191,7 @@ pub enum Reply<'a> {
         /// The reason in words.
         message: &'a str,
     },
-    /// It was done, and nobody wants to see the result.
+    /// It was done, and the script does not look at the result.
     Done,
     /// The script holds this version already.
     NotModified,

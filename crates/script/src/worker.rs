@@ -15,7 +15,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::error::ScriptError;
 use crate::limits::{START_SLICES_MAX, STOP_SLICES_MAX, WAIT_SLICE, WORKER_NICENESS};
 use crate::wire::{Frames, Notice, Order};
-use crate::workers::Owner;
+
+/// Whose scripts may share a worker, one after the other: those of one container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Owner(pub u64);
 
 /// A worker. It is killed when this goes.
 pub(crate) struct Worker {
@@ -81,7 +84,7 @@ impl Worker {
         std::mem::replace(&mut self.is_stale, true)
     }
 
-    /// Says whether it has ended while it had no work, or has said something that nobody asked for. The system may end
+    /// Says whether it has ended while it had no work, or has said something that it was not asked for. The system may end
     /// any process where memory is short; that is not the fault of the script that comes next.
     pub(crate) fn is_gone(&self) -> bool {
         let mut pipes = [PollFd::new(&self.output, PollFlags::IN)];

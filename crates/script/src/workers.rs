@@ -11,14 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 
 use crate::error::ScriptError;
 use crate::limits::{IDLE_WORKER_PERIOD, IDLE_WORKERS_MAX, WORKERS_MAX};
-use crate::worker::Worker;
+use crate::worker::{Owner, Worker};
 
 /// What a program is started with to become a worker.
 pub const WORKER_COMMAND: &str = "script-worker";
-
-/// Whose scripts may share a worker, one after the other: those of one container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Owner(pub u64);
 
 /// How a worker is started.
 #[derive(Debug, Clone)]

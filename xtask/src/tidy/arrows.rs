@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 22] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 22] = [
     (
         "server",
         &[
@@ -31,7 +31,7 @@ const ALLOWED: [(&str, &[&str]); 22] = [
     ("workload", &["client", "report", "env", "value"]),
     ("report", &[]),
     ("client", &["env", "value"]),
-    ("api-sql", &["engine", "env", "index", "value"]),
+    ("api-sql", &["engine", "env", "value"]),
     ("api-table", &["engine", "env", "value"]),
     ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
@@ -44,7 +44,7 @@ const ALLOWED: [(&str, &[&str]); 22] = [
     ("sql", &[]),
     ("backup", &["kv", "value"]),
     ("kv-embedded", &["kv"]),
-    ("kv", &["env"]),
+    ("kv", &[]),
     ("env", &[]),
     ("value", &[]),
 ];
@@ -57,13 +57,17 @@ pub(super) const INSIDE: [&str; 10] =
 const EDGE: [&str; 4] = ["hyper", "http", "serde", "rustls"];
 
 /// Crates that compute and do nothing else: no runtime, no sockets.
-const PURE: [&str; 6] = ["value", "governor", "index", "sql", "functions", "query"];
+pub(super) const PURE: [&str; 6] = ["value", "governor", "index", "sql", "functions", "query"];
 
 /// What a pure crate may not use.
 const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];
 
+/// Packages that one crate alone may use, so that the others do not come to lean on them.
+const ALONE: [(&str, &str); 3] =
+    [("fjall", "kv-embedded"), ("lsm-tree", "kv-embedded"), ("rquickjs", "script-worker")];
+
 /// The prefix of our packages' names.
-const PREFIX: &str = "armilla-";
+pub(super) const PREFIX: &str = "armilla-";
 
 /// Checks the manifests of all crates.
 pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
@@ -96,6 +100,9 @@ fn objection(from: &str, allowed: &[&str], dependency: &Dependency<'_>) -> Optio
                 .then(|| format!("{from} -> {to}: not even tests may depend on what is above"))
         }
         Some(to) => (!allowed.contains(&to)).then(|| format!("{from} -> {to} is no arrow of ours")),
+        None if ALONE.iter().any(|(alone, owner)| *alone == package && *owner != from) => {
+            Some(format!("{from} -> {package}: another crate alone uses it"))
+        }
         None if dependency.is_for_tests => None,
         None if INSIDE.contains(&from) && EDGE.iter().any(|edge| is_of_family(package, edge)) => {
             Some(format!("{from} -> {package}: it belongs to the edge, and {from} lies inside"))
@@ -113,14 +120,14 @@ fn is_of_family(package: &str, family: &str) -> bool {
 }
 
 /// A line of a manifest that names a dependency.
-struct Dependency<'a> {
+pub(super) struct Dependency<'a> {
     line: usize,
-    package: &'a str,
-    is_for_tests: bool,
+    pub(super) package: &'a str,
+    pub(super) is_for_tests: bool,
 }
 
 /// Returns what a manifest depends on.
-fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
+pub(super) fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
     let mut found: Vec<Dependency<'_>> = Vec::new();
     // In a section of dependencies each line is one; in the table of one dependency, lines describe it.
     let (mut is_list, mut is_table, mut is_for_tests) = (false, false, false);
@@ -176,7 +183,7 @@ mod tests {
     #[test]
     fn every_form_of_a_dependency_is_read() {
         let manifest = "[package]\nname = \"armilla-kv\"\n\n[dependencies] # all of them\n\
-                        armilla-env.workspace = true\n# armilla-value = \"1\"\n\
+                        bytes.workspace = true\n# armilla-value = \"1\"\n\
                         armilla-container = { path = \"x\" }\ntokio = \"1\"\n\
                         store = { package = \"armilla-index\", path = \"x\" }\n\n\
                         [target.'cfg(unix)'.dependencies]\narmilla-api-sql.workspace = true\n\n\
@@ -196,6 +203,19 @@ mod tests {
         );
         assert!(findings(check, &[("bench/Cargo.toml", manifest)]).is_empty(), "only crates are layered");
         assert!(findings(check, &[("crates/kv/fuzz/Cargo.toml", manifest)]).is_empty());
+    }
+
+    #[test]
+    fn some_packages_are_for_one_crate_alone() {
+        for (package, owner) in ALONE {
+            for section in ["dependencies", "dev-dependencies"] {
+                let manifest = format!("[{section}]\n{package}.workspace = true\n");
+                let expected =
+                    format!("crates/engine/Cargo.toml:2: engine -> {package}: another crate alone uses it");
+                assert_eq!(findings(check, &[("crates/engine/Cargo.toml", &manifest)]), [expected]);
+                assert!(findings(check, &[(&format!("crates/{owner}/Cargo.toml"), &manifest)]).is_empty());
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::splits::reshape;
 async fn rest() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
+        // Other threads are the point: no clock of ours says when they had their turn.
         tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_micros(100))).await.unwrap();
     }
 }

@@ -5,10 +5,10 @@ use bytes::Bytes;
 
 use super::Check;
 use crate::error::Result;
+use crate::feed::trim::TrimState;
 use crate::feed::{Change, Merged};
 use crate::item::Item;
-use crate::keys;
-use crate::trim::TrimState;
+use crate::item::keys;
 
 /// The entry that was read last.
 struct LastEntry {

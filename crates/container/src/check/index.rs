@@ -8,35 +8,16 @@ use armilla_index::{IndexId, Part, split_entry};
 use armilla_kv::Family;
 use bytes::Bytes;
 
-use super::Check;
-use crate::entries::EntryList;
+use super::{Check, shown};
+use crate::apply::decode_count;
 use crate::error::Result;
-use crate::index_state::IndexState;
+use crate::index::entries::EntryList;
+use crate::index::layout::Crowded;
 use crate::item::Item;
-use crate::keys;
-use crate::layout::Crowded;
-use crate::settle::decode_count;
+use crate::item::keys;
 
 /// Entries that are looked up at once.
 const LOOK_UP_ENTRIES: usize = 1_000;
-
-/// What a check knows of the index.
-pub(super) struct IndexCheck {
-    state: IndexState,
-    /// Entries that items should have, and have.
-    found: u64,
-    crowded: Crowded,
-    /// Items with a record of computed entries.
-    pub(super) computed: u64,
-    /// Indexes that have entries.
-    pub(super) indexes: u64,
-}
-
-impl IndexCheck {
-    pub(super) fn new(state: IndexState) -> IndexCheck {
-        IndexCheck { state, found: 0, crowded: Crowded::default(), computed: 0, indexes: 0 }
-    }
-}
 
 impl Check<'_> {
     /// Looks up the entries of an item, and returns how long the keys of those are together that it should have.
@@ -74,9 +55,9 @@ impl Check<'_> {
                     Some(value) if value.is_empty() => self.index.found += 1,
                     Some(_) => {
                         self.index.found += 1;
-                        self.problem(format!("{name}: the entry {} has a value", super::shown(key)));
+                        self.problem(format!("{name}: the entry {} has a value", shown(key)));
                     }
-                    None => self.problem(format!("{name}: the entry {} is missing", super::shown(key))),
+                    None => self.problem(format!("{name}: the entry {} is missing", shown(key))),
                 }
             }
         }

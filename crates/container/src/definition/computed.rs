@@ -7,7 +7,8 @@ use armilla_index::paths::PathSegment;
 use armilla_index::reader::Field;
 use armilla_value::Value;
 
-use super::{DefinitionError, PartitionKeyDefinition, limits, object};
+use super::json::object;
+use super::{DefinitionError, PartitionKeyDefinition, limits};
 
 /// A property that is computed when it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]

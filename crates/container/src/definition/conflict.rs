@@ -3,7 +3,8 @@
 use armilla_index::reader::Field;
 use armilla_value::{PropertyPath, Value};
 
-use super::{DefinitionError, object, property_paths, word_position};
+use super::json::{object, word_position};
+use super::{DefinitionError, property_paths};
 
 /// What to do when two regions wrote the same item.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,8 @@ use armilla_index::paths::PropertyRoute;
 use armilla_index::reader::Field;
 use armilla_value::Value;
 
-use super::{DefinitionError, object};
+use super::DefinitionError;
+use super::json::object;
 
 /// Languages whose words can be taken apart.
 const LANGUAGES: [&str; 7] = ["en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR", "pt-PT"];

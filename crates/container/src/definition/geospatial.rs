@@ -3,7 +3,8 @@
 use armilla_index::IndexingPolicy;
 use armilla_index::reader::Field;
 
-use super::{DefinitionError, word_position};
+use super::DefinitionError;
+use super::json::word_position;
 
 /// Which space GeoJSON values lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,14 +1,15 @@
 //! `partitionKey`: `{"paths": ["/tenant", "/user"], "kind": "MultiHash", "version": 2}`.
 //!
 //! A container made without a key gets the system's: `{"paths": ["/_partitionKey"], "systemKey": true}`. Its items have
-//! no value there, unless somebody wants to give them one; requests name that by `[]`.
+//! no value there, unless a client wants to give them one; requests name that by `[]`.
 
 use std::borrow::Cow;
 
 use armilla_index::reader::Field;
 use armilla_value::{Component, HashVersion, PartitionKey, PropertyPath, Value};
 
-use super::{DefinitionError, integer, limits, object, property_paths};
+use super::json::{integer, object};
+use super::{DefinitionError, limits, property_paths};
 
 /// Where an item's partition key stands and how it is hashed.
 #[derive(Debug, Clone)]

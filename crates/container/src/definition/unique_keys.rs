@@ -3,7 +3,8 @@
 use armilla_index::reader::Field;
 use armilla_value::{PropertyPath, Value};
 
-use super::{DefinitionError, limits, object, property_paths};
+use super::json::object;
+use super::{DefinitionError, limits, property_paths};
 
 pub(super) fn read(body: &Field<'_>) -> Result<Vec<Vec<PropertyPath>>, DefinitionError> {
     let Some(policy) = body.member("uniqueKeyPolicy") else { return Ok(Vec::new()) };

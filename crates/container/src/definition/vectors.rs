@@ -6,7 +6,8 @@ use armilla_index::policy::VectorIndex;
 use armilla_index::reader::Field;
 use armilla_value::Value;
 
-use super::{DefinitionError, integer, limits, object};
+use super::json::{integer, object};
+use super::{DefinitionError, limits};
 
 /// The type of a vector's components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use armilla_value::{HashVersion, HashedKey};
 use bytes::Bytes;
 
-use crate::keys::{self, LogicalKey};
+use crate::item::keys::{self, LogicalKey};
 
 /// Which keys of items belong to a scope.
 pub(super) enum KeyBounds {

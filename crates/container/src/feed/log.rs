@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::Change;
 use crate::error::{Error, Result};
-use crate::keys;
+use crate::item::keys;
 
 /// An entry of the change log.
 pub(crate) struct LogEntry {

@@ -2,7 +2,7 @@
 
 use super::FeedChange;
 use crate::limits::FEED_WALK_ENTRIES_MAX;
-use crate::page::{Metered, PageMeter};
+use crate::read::page::{Metered, PageMeter};
 
 pub(super) struct FeedPageBuilder<'a> {
     pub(super) meter: PageMeter<'a>,

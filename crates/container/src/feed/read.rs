@@ -14,15 +14,16 @@ use super::page::FeedPageBuilder;
 use super::time::commit_before;
 use super::walk::{View, Walk, Walked};
 use super::{FeedMode, FeedPage, FeedRequest, FeedStart, token};
-use crate::arcs;
-use crate::committer::Partition;
-use crate::container::{Container, Plan, check_session};
-use crate::counters::Counters;
+use crate::container::{Container, check_session};
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::keys::LogicalKey;
-use crate::list::ListScope;
+use crate::item::keys::LogicalKey;
+use crate::map::arcs;
 use crate::map::{Map, Slot};
-use crate::page::PageMeter;
+use crate::partition::Partition;
+use crate::partition::counters::Counters;
+use crate::plan::Plan;
+use crate::read::list::ListScope;
+use crate::read::page::PageMeter;
 use crate::write;
 
 /// The part of the ring that a scope covers.
@@ -139,7 +140,7 @@ impl Container {
                 behind.push(place);
             }
         }
-        // Somebody has to say whether the request may be served, and to pay for it.
+        // One partition has to say whether the request may be served, and to pay for it.
         if behind.is_empty() && count > 0 {
             behind.push(first);
         }
@@ -200,7 +201,7 @@ impl Container {
     }
 }
 
-/// Refuses a position that no page of this container can have had: whoever holds it would miss everything up to there.
+/// Refuses a position that no page of this container can have had: a reader that holds it would miss everything up to there.
 fn check_not_ahead(part: &FeedPart, partition: &Partition) -> Result<()> {
     // Who reads sees a commit as soon as it is durable, which may be a moment before its writers are told.
     let newest = Counters::load(partition.space().as_ref(), part.slot.range.lsn_base)?.lsn;

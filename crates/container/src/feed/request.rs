@@ -6,8 +6,8 @@ use armilla_value::PartitionKey;
 use super::ChangeKind;
 use crate::error::Position;
 use crate::item::Item;
-use crate::list::ListScope;
-use crate::session::SessionToken;
+use crate::read::list::ListScope;
+use crate::read::session::SessionToken;
 use crate::throughput::ReadCost;
 
 /// Which changes a feed shows.

@@ -10,45 +10,14 @@
 use std::ops::Bound;
 
 use armilla_kv::{Family, Snapshot};
-use bytes::Bytes;
 
-use super::read_log;
-use crate::committer::Partition;
-use crate::counters::Counters;
-use crate::error::{Error, Result};
-use crate::keys;
+use super::{Merged, read_log};
+use crate::error::Result;
+use crate::item::keys;
 use crate::limits::{FEED_TIME_SLACK_SECONDS, STEP_BACK_SECONDS_MAX};
 use crate::map::Slot;
-
-const FORMAT_VERSION: u8 = 1;
-
-/// The last merge among the ancestors of a partition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Merged {
-    /// The commit up to which the log is not in the order of time.
-    pub(crate) lsn: u64,
-    /// Seconds since 1970 UTC when it was.
-    pub(crate) ts: u32,
-}
-
-impl Merged {
-    pub(crate) fn encode(self) -> Bytes {
-        let mut bytes = vec![FORMAT_VERSION];
-        bytes.extend_from_slice(&self.lsn.to_be_bytes());
-        bytes.extend_from_slice(&self.ts.to_be_bytes());
-        bytes.into()
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Merged> {
-        let read = || {
-            let (&FORMAT_VERSION, rest) = bytes.split_first()? else { return None };
-            let (lsn, rest) = rest.split_first_chunk()?;
-            let ts = rest.try_into().ok()?;
-            Some(Merged { lsn: u64::from_be_bytes(*lsn), ts: u32::from_be_bytes(ts) })
-        };
-        read().ok_or_else(|| Error::corrupt("the record of a partition's last merge is damaged"))
-    }
-}
+use crate::partition::Partition;
+use crate::partition::counters::Counters;
 
 /// Returns a commit before everything that was written at or after a second since 1970 UTC, and not long before.
 pub(super) fn commit_before(slot: &Slot, partition: &Partition, ts: u32) -> Result<u64> {
@@ -123,23 +92,5 @@ impl<'s> Ages<'s> {
 
     fn has_come(&self, ts: u32) -> bool {
         ts <= self.now.saturating_add(STEP_BACK_SECONDS_MAX)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn records_come_back_as_they_were() {
-        let merged = Merged { lsn: 0x0102_0304, ts: 1_700_000_000 };
-        let whole = merged.encode();
-        assert_eq!(whole.len(), 13);
-        assert_eq!(Merged::decode(&whole).unwrap(), merged);
-        for length in 0..whole.len() {
-            assert!(Merged::decode(&whole[..length]).is_err(), "cut to {length} bytes");
-        }
-        assert!(Merged::decode(&[&whole[..], b"x"].concat()).is_err());
-        assert!(Merged::decode(&[b"\x02", &whole[1..]].concat()).is_err());
     }
 }

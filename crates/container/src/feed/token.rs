@@ -6,9 +6,9 @@
 
 use armilla_value::HashedKey;
 
-use crate::arcs::{self, Arc};
 use crate::error::Result;
 use crate::limits::FEED_TOKEN_ARCS_MAX;
+use crate::map::arcs::{self, Arc};
 
 const PREFIX: &str = "F1";
 

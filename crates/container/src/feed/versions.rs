@@ -7,7 +7,7 @@ use armilla_kv::{Family, Snapshot};
 use super::{Change, read_log};
 use crate::error::Result;
 use crate::item::Item;
-use crate::keys;
+use crate::item::keys;
 use crate::limits::{FEED_WALK_ENTRIES, PAGE_BYTES_MAX};
 
 /// Returns the version before the change at a position, and where its entry lies, if that is still kept.

@@ -8,7 +8,7 @@ use super::read::{FeedPart, feed_parts};
 use super::token;
 use crate::container::Container;
 use crate::error::Result;
-use crate::list::ListScope;
+use crate::read::list::ListScope;
 
 impl Container {
     /// Waits until a partition of the scope has commits behind the token, or others have taken the place of one. There

@@ -16,16 +16,16 @@ use bytes::Bytes;
 use super::bounds::KeyBounds;
 use super::page::FeedPageBuilder;
 use super::{Change, FeedChange, FeedMode, LogEntry, find_version, read_log};
-use crate::committer::Partition;
-use crate::container::Plan;
-use crate::counters::{Counters, LogicalSize};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expiry::Expiry;
+use crate::feed::trim::TrimState;
 use crate::item::Item;
-use crate::keys::{self, LogicalKey};
+use crate::item::expiry::Expiry;
+use crate::item::keys::{self, LogicalKey};
 use crate::limits::{FEED_LOGICAL_ITEMS_MAX, FEED_WALK_ENTRIES, PAGE_BYTES_MAX};
 use crate::map::Slot;
-use crate::trim::TrimState;
+use crate::partition::Partition;
+use crate::partition::counters::{Counters, LogicalSize};
+use crate::plan::Plan;
 
 /// One partition as of one moment. All parts of a page that lie in it are read at the same, so that they come to the
 /// same end, and one position is enough for them from there on.
@@ -35,7 +35,7 @@ pub(super) struct View {
     snapshot: Arc<dyn Snapshot>,
     /// The newest commit of the snapshot.
     pub(super) lsn: u64,
-    /// Items whose time is up are no news.
+    /// Expired items are no news.
     expiry: Expiry,
 }
 
@@ -80,7 +80,7 @@ enum Source {
 
 impl Walk<'_> {
     /// Fails if not all versions behind a commit are there any more, of the part of the ring that is read.
-    pub(super) fn check_complete(&self, part: &crate::arcs::Arc) -> Result<()> {
+    pub(super) fn check_complete(&self, part: &crate::map::arcs::Arc) -> Result<()> {
         let state = TrimState::load(|key| self.view.snapshot.get(Family::Meta, key))?;
         let complete_after = state.and_then(|state| state.complete_after_in(&part.min, &part.max));
         let oldest = complete_after.unwrap_or(self.view.lsn);

@@ -93,7 +93,7 @@ fn price_so_far(work: &QueryWork, cost: ReadCost) -> RequestUnits {
         + FUNCTION_CALL * u128::from(work.function_calls);
     let by_bytes =
         FETCHED_KIB * u128::from(work.fetched_bytes) + SCANNED_KIB * u128::from(work.scanned_bytes);
-    // What was read pays for as much computing; whoever computes more pays for that instead.
+    // What was read pays for as much computing; a query that computes more pays for that instead.
     let computed = STEP * u128::from(work.steps.saturating_sub(STEPS_FREE)) * KIB;
     // Exact up to here, then rounded once, half up.
     let amount = replicas(cost) * (whole * KIB + by_bytes).max(computed);

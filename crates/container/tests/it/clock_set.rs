@@ -70,7 +70,7 @@ async fn time_stamps_and_time_to_live_follow_a_clock_that_was_set_back() {
         let changes = follower.drain(&container);
         assert!(changes.is_sorted_by_key(|change| change.lsn), "{is_restarted}");
         assert_eq!(changes.len(), 4);
-        // Whoever follows from a time on is shown what was written since.
+        // A reader that follows from a time on is shown what was written since.
         let mut since = Follower::latest(ListScope::All, FeedStart::Time(second));
         assert_eq!(since.drain(&container).len(), 4, "{is_restarted}");
         // And everything expires when its time is up.

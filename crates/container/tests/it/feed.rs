@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use armilla_container::{
     BatchStep, Container, CutBy, ErrorKind, FeedMode, FeedStart, Limits, ListScope, Policy, Position,
-    Precondition, Priority, ReadCost, SessionToken, Supply, WriteMode,
+    Precondition, Priority, ReadCost, SessionToken, ThroughputSource, WriteMode,
 };
 use armilla_value::{HashVersion, HashedKey, hashed_key};
 
@@ -269,7 +269,7 @@ async fn scopes_see_what_is_theirs() {
     }
 }
 
-/// A logical partition is read by its items or by the log, whichever is less; nobody can tell.
+/// A logical partition is read by its items or by the log, whichever is less; readers cannot tell.
 #[tokio::test]
 async fn a_logical_partition_among_many() {
     let container = Fixture::simple().container;
@@ -351,7 +351,7 @@ async fn positions_of_parents_are_good_for_children() {
     }
 }
 
-/// What a merge brought together has one position as soon as it was read to its end once, whoever writes meanwhile.
+/// What a merge brought together has one position as soon as it was read to its end once, whatever is written meanwhile.
 #[tokio::test]
 async fn parts_of_one_partition_come_to_one_position() {
     let container = Fixture::new(SIMPLE, 20_000, Limits::default()).container;
@@ -380,7 +380,7 @@ async fn what_is_no_token_is_refused() {
         let waited = container.feed_changed(&ListScope::All, token).await;
         refused(waited, ErrorKind::Invalid);
     }
-    // A position that is not there yet was never given to anybody.
+    // A position that is not there yet was never given to a reader.
     put(&container, "a", "1", 1).await;
     for (token, is_one) in [("0", true), ("1", true), ("2", false), ("18446744073709551615", false)] {
         let mut follower = Follower::latest(ListScope::All, FeedStart::Token(token.to_owned()));
@@ -391,7 +391,7 @@ async fn what_is_no_token_is_refused() {
 
 /// A partition that is written all the time does not keep the others' changes from being shown.
 #[tokio::test]
-async fn nobody_waits_behind_a_busy_partition() {
+async fn no_reader_waits_behind_a_busy_partition() {
     let container = Fixture::new(SIMPLE, 20_000, Limits::default()).container;
     let cut = container.map().ranges[1].min.clone();
     let busy = (0..).map(|number: u32| number.to_string()).find(|pk| hashed(pk) < cut).unwrap();
@@ -469,7 +469,7 @@ async fn who_has_spent_what_it_may_waits() {
         definition,
         None,
         map,
-        Supply::Own(400),
+        ThroughputSource::Own(400),
         Policy { enforced: true, burst: false },
     );
     for number in 0..60_u32 {
@@ -533,7 +533,7 @@ async fn who_waits_is_told() {
         put(&container, &high, "1", 1).await;
         assert_eq!(waiting.await.unwrap(), matches!(scope, ListScope::All));
     }
-    // Whoever waits for a partition that is replaced goes on with the next.
+    // A reader that waits for a partition that is replaced goes on with the next.
     for scope in [ListScope::All, logical(&low)] {
         let token = position(scope.clone());
         let waiting = tokio::spawn(wait(scope, token));

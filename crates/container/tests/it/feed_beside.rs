@@ -63,7 +63,7 @@ async fn reshape(container: Container, random: Random, is_over: Arc<AtomicBool>)
     }
 }
 
-/// Follows until nobody writes any more and there is nothing left.
+/// Follows until no writer is left and there is nothing left.
 async fn follow(container: Container, mut follower: Follower, is_over: Arc<AtomicBool>) -> History {
     let mut seen = History::new();
     loop {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use armilla_container::{
     BatchStep, ChangeKind, Container, CutBy, ErrorKind, FeedMode, FeedPage, FeedStart, Limits, ListScope,
-    PartitionMap, Policy, Precondition, Priority, ReadCost, StepDone, Supply, WriteMode, check_partition,
+    PartitionMap, Policy, Precondition, Priority, ReadCost, StepDone, ThroughputSource, WriteMode,
+    check_partition,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -84,7 +85,7 @@ fn hashed(pk: u64) -> HashedKey {
 fn open(store: Arc<dyn Store>, env: Env, text: &str, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let (limits, definition) = (Arc::new(Limits::default()), definition(text));
-    Container::open(store, env, limits, identity(), definition, None, map, Supply::Own(400), policy)
+    Container::open(store, env, limits, identity(), definition, None, map, ThroughputSource::Own(400), policy)
 }
 
 impl Model {
@@ -277,7 +278,7 @@ impl Model {
     }
 
     async fn sweep(&mut self) {
-        // Those that nobody has opened are left alone.
+        // Those that were not opened are left alone.
         self.container.positions().unwrap();
         for _ in 0..1_000 {
             let swept = self.container.sweep_step().await.unwrap();
@@ -415,7 +416,7 @@ impl Model {
                 35 => self.sweep().await,
                 36 if switches => self.switch(),
                 37 => {
-                    // Somebody else goes on from where this one is.
+                    // Another reader goes on from where this one is.
                     let place = self.random.below(self.readers.len() as u64) as usize;
                     let other = self.random.below(self.readers.len() as u64) as usize;
                     self.readers[other] = self.readers[place].clone();

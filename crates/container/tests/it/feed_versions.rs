@@ -205,7 +205,7 @@ async fn versions_of_a_clock_that_was_ahead_go_with_their_neighbours() {
         put(&container, "a", "x", n).await;
     }
     clock.set_ms(now_ms);
-    // As long as nothing is behind them nobody knows how old they are.
+    // As long as nothing is behind them it is not known how old they are.
     assert_eq!(sweep(&container).await, 0);
     for n in 20..25 {
         put(&container, "a", "x", n).await;
@@ -351,7 +351,7 @@ async fn deletes_leave_nothing() {
     }
     assert_eq!(log_entries(&container), 17 + 3);
     check(&container);
-    assert_eq!(container.sweep_step().await.unwrap(), Swept::default(), "whoever copies may need it");
+    assert_eq!(container.sweep_step().await.unwrap(), Swept::default(), "a split driver may need it");
     assert_eq!(Follower::latest(ListScope::All, FeedStart::Beginning).drain(&container).len(), 17);
     drop(reshape);
     container.sweep_wanted().await;

@@ -6,7 +6,7 @@ use armilla_container::{
 };
 use armilla_value::HashedKey;
 
-/// Somebody who reads a feed page by page.
+/// A reader of a feed, page by page.
 #[derive(Clone)]
 pub(crate) struct Follower {
     pub(crate) mode: FeedMode,

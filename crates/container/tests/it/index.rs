@@ -384,7 +384,7 @@ async fn computed_properties_are_indexed_by_name() {
     assert_eq!(find(&container, "/low", TermRange::All), set(&["a", "c"]));
     check(&container);
 
-    // Whoever cannot evaluate keeps the rest right.
+    // A container that cannot evaluate keeps the rest right.
     drop(container);
     let container = open(&store, computed_definition("LOWER(c.name)"), None, 400);
     upsert(&container, "1", r#"{"id":"a","pk":1,"name":"Eve"}"#).await;

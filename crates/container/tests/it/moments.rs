@@ -210,7 +210,7 @@ async fn moments_grow_also_if_the_clock_goes_back_a_little() {
     check(&container);
 }
 
-/// After a restart nobody knows what was given last, but what is stored is.
+/// After a restart it is not known what was given last, but what is stored is.
 #[tokio::test]
 async fn a_restart_keeps_moments_and_goes_on_behind_them() {
     let (store, clock) = (memory(), SetClock::new());

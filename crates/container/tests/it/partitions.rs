@@ -48,7 +48,7 @@ async fn a_session_ahead_of_the_partition_is_refused() {
     refused(read("0:-1#2"), ErrorKind::SessionNotAvailable);
 }
 
-/// Who reads sees a commit as soon as it is durable; that its partition says so a moment later is nobody's business.
+/// Who reads sees a commit as soon as it is durable; that its partition says so a moment later does not matter to readers.
 #[tokio::test]
 async fn a_session_that_saw_a_commit_before_its_writers_were_told_is_served() {
     let store = Arc::new(MemoryStore::new());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use armilla_container::{
     Container, CutBy, ErrorKind, Limits, ListScope, PURGE_STEP_ITEMS, PartitionMap, Policy, Precondition,
-    Priority, ReadCost, SessionToken, Supply, WriteMode,
+    Priority, ReadCost, SessionToken, ThroughputSource, WriteMode,
 };
 use armilla_env::{Clock, Env, SimulatedClock};
 use armilla_kv::fault::{Fault, FaultStore};
@@ -153,7 +153,7 @@ fn metered(throughput: u32, default_ttl: i32) -> (Container, Arc<SimulatedClock>
     let (definition, limits) = (definition(&with_default(Some(default_ttl))), Limits::default());
     let map = PartitionMap { version: 1, ranges: ranges(&definition, throughput, &limits) };
     let policy = Policy { enforced: true, burst: false };
-    let (store, supply) = (Arc::new(MemoryStore::new()), Supply::Own(throughput));
+    let (store, supply) = (Arc::new(MemoryStore::new()), ThroughputSource::Own(throughput));
     let limits = Arc::new(limits);
     (Container::open(store, env, limits, identity(), definition, None, map, supply, policy), clock)
 }
@@ -178,7 +178,7 @@ async fn purging_spends_what_is_left_and_no_more() {
         }
     }
     clock.advance(Duration::from_secs(1_001));
-    // A second without anybody else: what it costs is the rate, and at most one item more.
+    // A second without other writers: what it costs is the rate, and at most one item more.
     let figures = || container.figures()[0].governor.clone();
     let (before, refused_before) = (figures().charge.hundredths(), figures().refused);
     let purged = purge(&container).await;
@@ -276,7 +276,7 @@ async fn through_splits_and_merges() {
         assert_eq!(fixture.purge().await, 25 + 20);
         all();
         fixture.check();
-        // Whoever was copied with its record is found by it.
+        // An item that was copied with its record is found by it.
         fixture.pass(8);
         merge(container, ids(container).try_into().unwrap()).await.unwrap();
         fixture.check();

@@ -27,7 +27,7 @@ fn dump(store: &Arc<dyn Store>) -> Dump {
     Family::ALL.into_iter().flat_map(family).collect()
 }
 
-/// Returns what a space holds once it was brought up to date: nobody knows what its change log holds, if it has entries.
+/// Returns what a space holds once it was brought up to date: it is not known what its change log holds, if it has entries.
 fn brought_up_to_date(mut dump: Dump) -> Dump {
     if dump.keys().any(|(family, _)| *family == Family::Feed) {
         let unknown = [&[1][..], &[0xFF; 8], &[0; 26]].concat();

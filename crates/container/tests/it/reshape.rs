@@ -1,4 +1,4 @@
-//! Splits and merges: nothing of an item changes, what was known of the parents holds of the children, and whoever meets
+//! Splits and merges: nothing of an item changes, what was known of the parents holds of the children, and a task that meets
 //! one in the middle notices nothing.
 
 use std::collections::BTreeMap;
@@ -362,7 +362,7 @@ async fn writers_wait_while_the_parents_are_closed() {
 }
 
 #[tokio::test]
-async fn holders_of_a_retired_partition_keep_nobody_waiting() {
+async fn holders_of_a_retired_partition_keep_no_task_waiting() {
     let container = container_of(RICH, 400);
     fill(&container).await;
     let hold = container.begin(&key(r#"["3"]"#), 5, ReadCost::Single, Priority::High).await.unwrap();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armilla_container::{
-    Container, CutBy, Error, Limits, ListScope, PartitionMap, Policy, Precondition, Priority, Range, Supply,
-    WriteMode,
+    Container, CutBy, Error, Limits, ListScope, PartitionMap, Policy, Precondition, Priority, Range,
+    ThroughputSource, WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::Store;
@@ -25,7 +25,7 @@ fn open(store: Arc<dyn Store>, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let env = Env::simulated(1).0;
     let (limits, definition) = (Arc::new(Limits::default()), definition(DEFINITION));
-    Container::open(store, env, limits, identity(), definition, None, map, Supply::Own(400), policy)
+    Container::open(store, env, limits, identity(), definition, None, map, ThroughputSource::Own(400), policy)
 }
 
 fn first_map(throughput: u32) -> PartitionMap {

@@ -42,7 +42,7 @@ pub(crate) fn children(container: &Container, parents: &[u32], cuts: &[HashedKey
     bounds.windows(2).enumerate().map(range).collect()
 }
 
-/// The same, in spaces that nobody had, also where others were given up.
+/// The same, in spaces that were not used before, also where others were given up.
 fn children_anew(container: &Container, parents: &[u32], cuts: &[HashedKey]) -> Vec<Range> {
     let mut ranges = children(container, parents, cuts);
     ranges.iter_mut().for_each(|range| range.space = SpaceId(NEXT_SPACE.fetch_add(1, Ordering::Relaxed)));

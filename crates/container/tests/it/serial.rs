@@ -34,7 +34,7 @@ enum Move {
     /// Commits a transaction, and waits for the answer or not.
     Commit(usize, bool),
     Drop(usize),
-    /// A batch of writes by somebody else.
+    /// A batch of another writer.
     Other(Vec<Act>, bool),
 }
 
@@ -146,7 +146,7 @@ async fn history(moves: Vec<Move>, late: bool) {
         let (task, waits) = match step {
             Move::Act(slot, act) => {
                 if slots[slot].is_none() {
-                    // Some hold, if nobody here would keep them waiting for ever.
+                    // Some hold, if no transaction here would keep them waiting for ever.
                     begun += 1;
                     let holds = begun.is_multiple_of(5) && slots.iter().all(Option::is_none);
                     let attempt = if holds { OPTIMISTIC_ATTEMPTS_MAX } else { 0 };
@@ -157,7 +157,7 @@ async fn history(moves: Vec<Move>, late: bool) {
                         transaction = begins => Some(transaction.unwrap()),
                         () = never_if(holds) => None,
                     };
-                    // Somebody of ours holds: this one has to come again later.
+                    // Another of ours has the lock: this one has to come again later.
                     let Some(transaction) = ready else { continue };
                     slots[slot] = Some((transaction, Vec::new()));
                 }
@@ -212,7 +212,7 @@ async fn history(moves: Vec<Move>, late: bool) {
                 (task, waits)
             }
         };
-        // Nobody may wait here for one of the open transactions that holds.
+        // No task may wait here for one of the open transactions that holds.
         if waits && slots.iter().all(Option::is_none) {
             tasks.push(tokio::spawn(std::future::ready(task.await.unwrap())));
         } else {

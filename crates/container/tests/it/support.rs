@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use armilla_container::{
     ComputedProperties, Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind,
     FIRST_MAP_VERSION, Item, Limits, ListRequest, ListScope, PartitionMap, Policy, Position, Precondition,
-    Priority, Range, ReadCost, SessionToken, Supply, Transaction, WriteMode, Written, check_partition,
-    initial_ranges,
+    Priority, Range, ReadCost, SessionToken, ThroughputSource, Transaction, WriteMode, Written,
+    check_partition, initial_ranges,
 };
 use armilla_env::{Entropy, Env, SeededEntropy, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
@@ -48,7 +48,7 @@ pub(crate) fn open(
     open_ranges(store, env, Arc::new(limits), definition, None, ranges)
 }
 
-/// Opens a container that refuses nobody.
+/// Opens a container that refuses no request.
 pub(crate) fn open_ranges(
     store: Arc<dyn Store>,
     env: Env,
@@ -59,7 +59,17 @@ pub(crate) fn open_ranges(
 ) -> Container {
     let map = PartitionMap { version: FIRST_MAP_VERSION, ranges };
     let policy = Policy { enforced: false, burst: false };
-    Container::open(store, env, limits, identity(), definition, computed, map, Supply::Own(400), policy)
+    Container::open(
+        store,
+        env,
+        limits,
+        identity(),
+        definition,
+        computed,
+        map,
+        ThroughputSource::Own(400),
+        policy,
+    )
 }
 
 impl Fixture {
@@ -283,7 +293,7 @@ pub(crate) async fn make_older(store: &Arc<dyn Store>, space: u64, version: u8) 
     space.commit(batch).await.unwrap();
 }
 
-/// Runs a transaction as callers do: again and again, until nobody interferes.
+/// Runs a transaction as callers do: again and again, until no other writer interferes.
 pub(crate) async fn run<T>(
     container: &Container,
     partition_key: &PartitionKey,

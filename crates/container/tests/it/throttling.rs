@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use armilla_container::{
     Container, CutBy, ErrorKind, Limits, ListRequest, ListScope, PartitionMap, Policy, Precondition,
-    Priority, ReadCost, RequestUnits, SessionToken, SharedBudgets, Supply, WriteMode,
+    Priority, ReadCost, RequestUnits, SessionToken, SharedBudgets, ThroughputSource, WriteMode,
 };
 use armilla_env::{Clock, Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
@@ -28,10 +28,10 @@ fn limits(physical_partition_ru: u32) -> Limits {
 
 impl Metered {
     fn new(throughput: u32, limits: Limits) -> Metered {
-        Metered::with(throughput, Supply::Own(throughput), limits)
+        Metered::with(throughput, ThroughputSource::Own(throughput), limits)
     }
 
-    fn with(throughput: u32, supply: Supply, limits: Limits) -> Metered {
+    fn with(throughput: u32, supply: ThroughputSource, limits: Limits) -> Metered {
         let (env, clock) = Env::simulated(1);
         let definition = definition(DEFINITION);
         let map = PartitionMap { version: 1, ranges: ranges(&definition, throughput, &limits) };
@@ -130,7 +130,7 @@ async fn what_a_refusal_says() {
     metered.clock.advance(Duration::from_millis(250));
     let begun = metered.container.begin(&key("[1]"), 0, ReadCost::Single, Priority::High).await.unwrap();
     // A script that costs more than a second has is owed by the next ones.
-    begun.settle_charge(RequestUnits::from_hundredths(74_300), Duration::from_millis(3));
+    begun.meter().spend(RequestUnits::from_hundredths(74_300), Duration::from_millis(3));
     let error = refused(metered.read(1), ErrorKind::Throttled);
     assert_eq!(error.retry_after, Some(Duration::from_millis(750)));
     assert_eq!(error.charge, RequestUnits::from_hundredths(38));
@@ -152,7 +152,7 @@ async fn what_a_refusal_says() {
     metered.clock.advance(Duration::from_millis(750));
     assert_eq!(metered.read(1).unwrap(), RequestUnits::from_hundredths(100));
     // What outlives a transaction can still say what it cost.
-    meter.settle(RequestUnits::from_hundredths(500_000), Duration::ZERO);
+    meter.spend(RequestUnits::from_hundredths(500_000), Duration::ZERO);
     let error = refused(metered.read(1), ErrorKind::Throttled);
     assert_eq!(error.retry_after, Some(Duration::from_secs(13)));
 }
@@ -200,16 +200,16 @@ async fn shares_change_with_splits_and_supplies() {
     split(container, 1, CutBy::Bytes).await.unwrap();
     assert_eq!(rates(), [300, 300, 300]);
     assert_near(metered.read_for(10, &[7]), 3_000.0);
-    container.set_supply(Supply::Own(6_000));
+    container.set_throughput_source(ThroughputSource::Own(6_000));
     // Never more than one partition can serve.
     assert_eq!(rates(), [1_000, 1_000, 1_000]);
     let shared = Arc::new(SharedBudgets::new(2_000, &limits(1_000), ENFORCED));
     assert_eq!(shared.throughput(), 2_000);
-    container.set_supply(Supply::Shared(shared.clone()));
+    container.set_throughput_source(ThroughputSource::Shared(shared.clone()));
     assert_eq!(rates(), [1_000, 1_000, 1_000]);
     assert_near(metered.read_for(10, &keys), 20_000.0);
     shared.set_throughput(metered.clock.now_ms(), 400);
-    container.set_supply(Supply::Shared(shared));
+    container.set_throughput_source(ThroughputSource::Shared(shared));
     assert_eq!(rates(), [400, 400, 400]);
     assert_near(metered.read_for(10, &keys), 4_000.0);
 }
@@ -218,7 +218,7 @@ async fn shares_change_with_splits_and_supplies() {
 async fn containers_of_a_database_share() {
     let shared = Arc::new(SharedBudgets::new(400, &limits(1_000), ENFORCED));
     let both: Vec<Metered> =
-        (0..2).map(|_| Metered::with(400, Supply::Shared(shared.clone()), limits(1_000))).collect();
+        (0..2).map(|_| Metered::with(400, ThroughputSource::Shared(shared.clone()), limits(1_000))).collect();
     for metered in &both {
         metered.create(1, "1").await;
         metered.next_second();

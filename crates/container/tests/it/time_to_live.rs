@@ -265,7 +265,7 @@ async fn times_of_items_count_once_the_container_has_them() {
     fixture.check();
 }
 
-/// An item whose time is up is not there for whoever writes, before it is purged and after.
+/// An expired item is not there for writers, before it is purged and after.
 #[tokio::test]
 async fn writes_find_nothing_or_room() {
     for is_purged in [false, true] {
@@ -409,7 +409,7 @@ async fn items_that_expire_under_a_transaction() {
         async move { container.begin(&key(A), attempt, ReadCost::Single, Priority::High).await.unwrap() }
     };
     for act in 0..3 {
-        // Nobody interferes: whatever it read, it goes through.
+        // No other writer interferes: whatever it read, it goes through.
         let fixture = fixture(Some(10));
         fixture.create(A, &body("1", None)).await.unwrap();
         fixture.pass(10);
@@ -451,7 +451,7 @@ async fn items_that_expire_under_a_transaction() {
     assert_eq!(fixture.purge().await, 1);
     refused(transaction.commit().await, ErrorKind::Conflict);
 
-    // One whose time was up before it began may be purged or not.
+    // One that had expired before it began may be purged or not.
     fixture.create(A, &body("1", None)).await.unwrap();
     fixture.pass(11);
     let mut transaction = begin(&fixture, 0).await;
@@ -478,7 +478,7 @@ async fn items_that_expire_under_a_transaction() {
     fixture.check();
 }
 
-/// A full page of items whose time is up is not the end.
+/// A full page of expired items is not the end.
 #[tokio::test]
 async fn pages_go_on_behind_expired_items() {
     let fixture = fixture(Some(-1));

@@ -1,4 +1,4 @@
-//! Transactions: own writes seen, what is shown holds, all or nothing, and nobody's update lost.
+//! Transactions: own writes seen, what is shown holds, all or nothing, and no update lost.
 
 use std::sync::Arc;
 
@@ -226,7 +226,7 @@ async fn conflicts() {
         let body = body("9", 5);
         transaction.put(WriteMode::Replace, None, body.as_bytes(), Precondition::None).err().unwrap();
     };
-    let id_of_nobody: Act = |transaction| assert!(transaction.id_of(77).unwrap().is_none());
+    let id_of_none: Act = |transaction| assert!(transaction.id_of(77).unwrap().is_none());
     #[rustfmt::skip]
     let rows: [(&str, Act, &str, bool); 14] = [
         ("lost update", read, "1", true),
@@ -240,7 +240,7 @@ async fn conflicts() {
         ("query and nothing", query, "", false),
         ("refused create", refused_create, "1", true),
         ("refused replace", refused_replace, "9", true),
-        ("unknown number", id_of_nobody, "9", true),
+        ("unknown number", id_of_none, "9", true),
         ("another logical partition", query, "b", false),
         ("reads alone", |_| {}, "1", false),
     ];
@@ -345,7 +345,7 @@ async fn no_increment_is_lost() {
         }));
     }
     for task in tasks {
-        // With the logical partition held there is nobody to conflict with.
+        // With the logical partition held there is no writer to conflict with.
         assert!(task.await.unwrap() <= OPTIMISTIC_ATTEMPTS_MAX);
     }
     let sum = async |id: &str| {
@@ -493,7 +493,7 @@ async fn a_failed_commit_leaves_nothing_or_all() {
             };
             assert_eq!(kind, expected);
             assert_eq!(container.counters().unwrap().items, items, "{fault:?}");
-            // Whoever comes next sees what is stored, and nobody holds anything.
+            // The next reader sees what is stored, and nothing is locked.
             let (_, position, _) = run(&container, &key(KEY), |transaction| {
                 assert_eq!(transaction.read("3")?.is_some(), items > 0);
                 put(transaction, WriteMode::Upsert, "3", 2);

@@ -99,7 +99,7 @@ fn an_image_brings_everything_back() {
         assert_eq!(allocator.alloc(50), freed, "the books are as they were");
         fill(allocator.alloc(5_000), 5_000, 3);
         assert!(allocator.0.used() > image.len());
-        // SAFETY: the image is of this arena, and nobody else uses it.
+        // SAFETY: the image is of this arena, and no other code uses it.
         unsafe { allocator.0.restore(&image) };
         assert!(holds(kept, 100, 1));
         assert_eq!(allocator.0.used(), image.len());

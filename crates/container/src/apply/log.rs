@@ -1,0 +1,82 @@
+//! Writing the change log: the entry of a write, and what becomes of the one before it.
+
+use armilla_kv::Family;
+use bytes::Bytes;
+
+use super::Group;
+use crate::error::Position;
+use crate::feed::{Change, ChangeKind};
+use crate::item::Item;
+use crate::item::keys;
+use crate::plan::Plan;
+
+impl Group<'_> {
+    /// Gives the write its place in the order of commits and writes it into the change log. The writes of a
+    /// transaction have one commit number, and count inside it.
+    pub(super) fn log(
+        &mut self,
+        plan: &Plan,
+        kind: ChangeKind,
+        old: Option<&Item>,
+        number: u64,
+        item_key: Bytes,
+        ts: u32,
+    ) -> (Position, u16) {
+        self.effects.written = true;
+        let operation = match &mut self.scope {
+            None => 0,
+            Some(scope) => {
+                scope.writes += 1;
+                scope.writes - 1
+            }
+        };
+        if operation == 0 {
+            self.effects.counters.lsn += 1;
+        }
+        let position = self.position();
+        let change = change_of(kind, ts, number, item_key, old);
+        self.log_change(plan.keeps_all_versions, (position.lsn, operation), change, old);
+        (position, operation)
+    }
+
+    /// Writes a change into the log, and sees to the entry of the version before.
+    pub(super) fn log_change(
+        &mut self,
+        keeps_all_versions: bool,
+        position: (u64, u16),
+        change: Change,
+        old: Option<&Item>,
+    ) {
+        let (lsn, operation) = position;
+        self.effects.log.note_write(lsn, keeps_all_versions);
+        if let Some(old) = old {
+            self.supersede(old, keeps_all_versions);
+        }
+        if change.kind.is_removal() && !keeps_all_versions {
+            if !self.logs_removals {
+                return;
+            }
+            self.effects.log.note_more();
+            self.effects.log.removal_lsn = lsn;
+        }
+        self.record(Family::Feed, keys::feed(lsn, operation), Some(change.encode()));
+    }
+
+    /// Keeps a version that is not the newest any more, or forgets that it was written.
+    pub(super) fn supersede(&mut self, old: &Item, is_kept: bool) {
+        let (lsn, operation) = old.header().version();
+        if is_kept {
+            self.effects.log.note_more();
+            self.effects.value_bytes += old.bytes().len();
+            self.record(Family::Feed, keys::feed_image(lsn, operation), Some(old.bytes().clone()));
+        } else {
+            self.record(Family::Feed, keys::feed(lsn, operation), None);
+        }
+    }
+}
+
+/// Returns the entry for a write.
+fn change_of(kind: ChangeKind, ts: u32, number: u64, item_key: Bytes, old: Option<&Item>) -> Change {
+    let (previous_lsn, previous_operation) = old.map_or((0, 0), |old| old.header().version());
+    Change { kind, ts, number, previous_lsn, previous_operation, item_key }
+}

@@ -1,0 +1,336 @@
+//! One write: what it finds, what it demands, and everything that changes with it.
+
+use armilla_index::{self as terms, Leaves};
+use armilla_kv::Family;
+use armilla_value::{PartitionKey, Stored, stored};
+use bytes::Bytes;
+
+use super::Group;
+use super::index::NewVersion;
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::feed::ChangeKind;
+use crate::item::keys::{self, LogicalKey};
+use crate::item::moment::Moment;
+use crate::item::number::sequence_in;
+use crate::item::patch::Patch;
+use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
+use crate::partition::counters::SizeChange;
+use crate::plan::Plan;
+use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
+use crate::write::outcome::Written;
+use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
+
+impl Group<'_> {
+    pub(super) fn write_by_itself(&mut self, plan: &Plan, intent: Intent) -> Result<Written> {
+        match intent {
+            Intent::Put { mode, item, precondition } => self.put(plan, mode, item, precondition),
+            Intent::Delete { address, precondition } => self.delete(plan, &address, precondition),
+            Intent::Patch { address, partition_key, patch, precondition } => {
+                self.patch(plan, &address, &partition_key, &patch, precondition)
+            }
+        }
+    }
+
+    pub(super) fn put(
+        &mut self,
+        plan: &Plan,
+        mode: WriteMode,
+        item: PreparedItem,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let old = match mode {
+            WriteMode::Replace => self.live_item(plan, &item.address.key)?,
+            WriteMode::Create | WriteMode::Upsert => self.live_item_or_room(plan, &item.address)?,
+        };
+        match (mode, &old) {
+            (WriteMode::Replace, None) => return Err(not_found(&item.address)),
+            (WriteMode::Create, Some(_)) if precondition != Precondition::Missing => {
+                return Err(Error::new(
+                    ErrorKind::ItemExists,
+                    "entity with the specified id already exists in the system",
+                ));
+            }
+            _ => {}
+        }
+        if let Some(old) = &old {
+            self.check(old, precondition)?;
+        }
+        self.write(plan, old, item, 0)
+    }
+
+    fn patch(
+        &mut self,
+        plan: &Plan,
+        address: &ItemAddress,
+        partition_key: &PartitionKey,
+        patch: &Patch,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
+        self.check(&old, precondition)?;
+        if !patch.applies_to(&old) {
+            return Err(Error::new(
+                ErrorKind::PreconditionFailed,
+                "operation cannot be performed because the condition of the patch does not hold for the item",
+            ));
+        }
+        patch.check_targets(&plan.definition.partition_key.paths)?;
+        let patched = patch.apply(old.stored().root().to_value())?;
+        let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
+            .map_err(|error| Error::invalid(format!("the patched item is not valid: {error}")))?;
+        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key, None)?;
+        self.write(plan, Some(old), item, patch.len())
+    }
+
+    pub(super) fn delete(
+        &mut self,
+        plan: &Plan,
+        address: &ItemAddress,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
+        self.check(&old, precondition)?;
+        let work = self.work_of_delete(plan, &old);
+        let position = self.remove(plan, ChangeKind::Delete, &address.logical, &address.key, &old)?;
+        let charge = self.charge(&work, &address.key);
+        Ok(Written { kind: ChangeKind::Delete, item: old, charge, position })
+    }
+
+    /// Returns what it takes to delete an item.
+    pub(super) fn work_of_delete(&self, plan: &Plan, old: &Item) -> Work {
+        let root = old.stored().root();
+        let terms = TermCount {
+            leaves: terms::leaves(plan.matcher(), root).len(),
+            entries: plan.definition.unique_keys.len() + terms::composite_entries(plan.matcher(), root),
+            partition_key: !plan.partition_key_is_id,
+        };
+        Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms }
+    }
+
+    /// Takes an item away with all that is stored about it. A failure leaves everything as it was.
+    pub(super) fn remove(
+        &mut self,
+        plan: &Plan,
+        kind: ChangeKind,
+        logical: &LogicalKey,
+        key: &Bytes,
+        old: &Item,
+    ) -> Result<Position> {
+        let header = *old.header();
+        let ts = self.partition.next_moment(self.clock, Some(old))?.second();
+        let index_change = self.index_change(header.number, Some(old), None)?;
+        let change = SizeChange::of_item(key, Some(old.bytes().len()), None, index_change.growth());
+        let resized = self.resized(keys::size(logical), change)?;
+
+        // From here on nothing fails.
+        self.note_repeat(key);
+        let layout = self.effects.index.state.layout_of(header.number).clone();
+        self.change_index(index_change, &layout, None);
+        for (constraint, values) in write::unique_keys(plan, old.stored().root()).iter().enumerate() {
+            self.record(Family::Meta, keys::unique(logical, constraint as u8, values), None);
+        }
+        self.record(Family::Number, keys::number(header.number), None);
+        self.change_expiry(Some(&header), None);
+        let (position, _) = self.log(plan, kind, Some(old), header.number, key.clone(), ts);
+        self.resize(resized, Some(position.lsn));
+        self.effects.set_item(key.clone(), None);
+        Ok(position)
+    }
+
+    /// Writes a new version of an item whose preconditions hold.
+    fn write(
+        &mut self,
+        plan: &Plan,
+        old: Option<Item>,
+        prepared: PreparedItem,
+        patch_operations: usize,
+    ) -> Result<Written> {
+        let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl, drafted } =
+            prepared;
+        let entries_before = self.effects.index.all().0;
+        let old_unique = match &old {
+            Some(old) => write::unique_keys(plan, old.stored().root()),
+            None => Vec::new(),
+        };
+        for (constraint, values) in unique.iter().enumerate() {
+            if old_unique.get(constraint) == Some(values) {
+                continue;
+            }
+            let key = keys::unique(&address.logical, constraint as u8, values);
+            if let Some(holder) = self.look_up(Family::Meta, &key)?
+                && holder != address.id.as_bytes()
+                && !self.make_room_of(plan, &address.logical, &holder, entries_before)?
+            {
+                return Err(Error::new(
+                    ErrorKind::UniqueKeyTaken,
+                    format!(
+                        "unique index constraint violation: another item of the logical partition has the \
+                         same values of unique key {}",
+                        constraint + 1
+                    ),
+                ));
+            }
+        }
+        let number = match (&old, drafted.and_then(|drafted| drafted.number)) {
+            (Some(old), _) => old.header().number,
+            (None, Some(number)) => number,
+            (None, None) => self.partition.reserve_number()?,
+        };
+        let stamp = drafted.map(|drafted| drafted.stamp);
+        let moment = self.moment(old.as_ref(), drafted)?;
+        let ts = moment.second();
+        let mut header = ItemHeader {
+            lsn: 0,
+            operation: 0,
+            number,
+            ts,
+            second_ticks: Some(moment.ticks_of_second()),
+            ttl,
+            stamp,
+            shown_operation: None,
+        };
+        let encoded = Stored::open(&value[header.bytes_len()..])
+            .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
+        let new = NewVersion {
+            root: encoded.root(),
+            ts,
+            computed: &computed,
+            content: Some((entries, &plan.layout)),
+        };
+        let index_change = self.index_change(number, old.as_ref(), Some(new))?;
+        let old_bytes = old.as_ref().map(|old| old.bytes().len());
+        let change = SizeChange::of_item(&address.key, old_bytes, Some(value.len()), index_change.growth());
+        let resized = self.resized(keys::size(&address.logical), change)?;
+        self.check_room(plan, &resized)?;
+
+        // From here on nothing fails.
+        self.note_repeat(&address.key);
+        let layout = self.effects.index.state.layout_of(number).clone();
+        self.change_index(index_change, &layout, Some((encoded.root(), &computed)));
+        if layout.has_computed {
+            let built = self.effects.index.state.is_built(number);
+            self.note_computed(plan, built);
+        }
+        self.use_number(number);
+        if let Some(stamp) = stamp {
+            self.use_number(stamp.number());
+        }
+        if old.is_none() {
+            self.record(Family::Number, keys::number(number), Some(address.key.clone()));
+        }
+        self.change_expiry(old.as_ref().map(Item::header), Some(&header));
+        self.effects.note_ts(ts);
+        let mut changed_entries = 0;
+        for constraint in 0..unique.len().max(old_unique.len()) {
+            let (before, after) = (old_unique.get(constraint), unique.get(constraint));
+            if before == after {
+                continue;
+            }
+            if let Some(values) = before {
+                changed_entries += 1;
+                self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
+            }
+            if let Some(values) = after {
+                changed_entries += 1;
+                let key = keys::unique(&address.logical, constraint as u8, values);
+                self.record(Family::Meta, key, Some(Bytes::copy_from_slice(address.id.as_bytes())));
+            }
+        }
+        let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
+        let (position, operation) = self.log(plan, kind, old.as_ref(), number, address.key.clone(), ts);
+        self.resize(resized, Some(position.lsn));
+        self.effects.value_bytes += value.len();
+        header.lsn = position.lsn;
+        header.operation = operation;
+        header.write(&mut value);
+        let item = Item::open(value.into())?;
+        let new_bytes = item.json_bytes(&self.partition.identity);
+        let work = match &old {
+            None => Work::Create {
+                item_bytes: new_bytes,
+                terms: TermCount {
+                    leaves: leaves.len(),
+                    entries: changed_entries + composites.len(),
+                    partition_key: !plan.partition_key_is_id,
+                },
+            },
+            Some(old) => {
+                let root = old.stored().root();
+                let old_leaves = terms::leaves(plan.matcher(), root);
+                let (removed, added) = Leaves::diff(&old_leaves, &leaves);
+                let old_composites = terms::composite_terms(plan.matcher(), root);
+                let (composites_removed, composites_added) = Leaves::diff(&old_composites, &composites);
+                Work::Replace {
+                    old_bytes: old.json_bytes(&self.partition.identity),
+                    new_bytes,
+                    terms: TermCount {
+                        leaves: removed + added,
+                        entries: changed_entries + composites_removed + composites_added,
+                        partition_key: false,
+                    },
+                    patch_operations,
+                }
+            }
+        };
+        let charge = self.charge(&work, &address.key);
+        self.effects.set_item(address.key, Some(item.clone()));
+        Ok(Written { kind, item, charge, position })
+    }
+
+    /// Returns the moment of a new version: the one that was drafted, unless it may not follow what it replaces, which the
+    /// draft finds out and its commit then need not.
+    fn moment(&self, old: Option<&Item>, drafted: Option<Drafted>) -> Result<Moment> {
+        match drafted {
+            Some(drafted) if old.is_none_or(|old| drafted.moment.may_follow(old.moment())) => {
+                Ok(drafted.moment)
+            }
+            _ => self.partition.next_moment(self.clock, old),
+        }
+    }
+
+    /// Returns what a write costs, and takes note that the transaction knows the item from now on.
+    pub(super) fn charge(&mut self, work: &Work, key: &Bytes) -> RequestUnits {
+        let Some(scope) = &mut self.scope else { return price(work, ReadCost::Single) };
+        let saving = if scope.known.insert(key.clone()) { Saving::Shared } else { Saving::Known };
+        let tally = measure(work, ReadCost::Single, saving);
+        scope.tally += tally;
+        tally.total()
+    }
+
+    /// Sees to it that a number is never given again.
+    pub(super) fn use_number(&mut self, number: u64) {
+        if let Some(sequence) = sequence_in(self.partition.range_id, number) {
+            self.effects.counters.sequence = self.effects.counters.sequence.max(sequence);
+        }
+    }
+
+    /// Takes note if an item is written that this group has written before.
+    pub(super) fn note_repeat(&mut self, key: &Bytes) {
+        if self.effects.items.contains_key(key) {
+            self.index_repeats();
+        }
+    }
+
+    pub(super) fn check(&self, old: &Item, precondition: Precondition) -> Result<()> {
+        let holds = match precondition {
+            Precondition::None | Precondition::Exists => true,
+            Precondition::Missing => false,
+            Precondition::Version(etag) => etag == Some(old.etag(&self.partition.identity)),
+            Precondition::WrittenAt(moment) => moment == old.moment(),
+        };
+        if holds {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::PreconditionFailed,
+            "operation cannot be performed because one of the specified precondition is not met",
+        ))
+    }
+}
+
+pub(super) fn not_found(address: &ItemAddress) -> Error {
+    Error::new(
+        ErrorKind::ItemNotFound,
+        format!("entity with the specified id does not exist in the system: '{}'", address.id),
+    )
+}

@@ -1,0 +1,265 @@
+//! One physical partition: its space in the store, what is known of it in memory, and who may write to it.
+//!
+//! In this folder: its committer, which gives writes their order (`committer`), what waits for it (`queue`), whether it
+//! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`copy_in`). Not here: what
+//! a task does to the stored state (`apply`), who may queue (`locks`).
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use armilla_env::Env;
+use armilla_kv::{Family, Space, SpaceId, Store};
+use bytes::Bytes;
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
+
+use crate::apply::{Applied, LogState};
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::feed::trim::TrimState;
+use crate::index::layout::{Layout, Layouts};
+use crate::index::state::IndexState;
+use crate::item::keys::{self, LogicalKey};
+use crate::item::moment::Moments;
+use crate::item::number::item_number;
+use crate::item::{ContainerIdentity, Item};
+use crate::limits::{Limits, QUEUE_KIB_MAX};
+use crate::map::ranges::Range;
+use crate::partition::counters::Counters;
+use crate::partition::known_numbers::KnownNumbers;
+use crate::partition::locks::LogicalLocks;
+use crate::sweep::due::DueCursor;
+
+mod committer;
+mod copy_in;
+pub(crate) mod counters;
+mod gate;
+mod known_numbers;
+pub(crate) mod locks;
+mod moments;
+mod queue;
+pub(crate) mod recount;
+
+pub(crate) use copy_in::Landing;
+pub(crate) use gate::{Gate, Growth, Never};
+use queue::Queue;
+
+/// One physical partition: its space in the store and its committer.
+pub(crate) struct Partition {
+    pub(crate) range_id: u32,
+    pub(crate) identity: Arc<ContainerIdentity>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) env: Env,
+    store: Arc<dyn Store>,
+    space_id: SpaceId,
+    lsn_base: u64,
+    space: RwLock<Arc<dyn Space>>,
+    /// The newest durable commit.
+    lsn: AtomicU64,
+    /// The same, for those who wait for it.
+    commits: watch::Sender<u64>,
+    /// How many numbers were given: never less than is stored, and never less than it was.
+    sequence: AtomicU64,
+    /// Gives versions their moments.
+    moments: Moments,
+    /// What the running committer goes on from; no other task takes this.
+    applied: Mutex<Applied>,
+    /// What is known of the index, for readers.
+    index: RwLock<IndexState>,
+    /// The layout that a partition without any takes.
+    first_layout: Arc<Layout>,
+    /// The layouts that were read last, so that they are parsed once.
+    known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
+    pub(crate) known_numbers: KnownNumbers,
+    /// Where to go on looking for expired items.
+    pub(crate) due: DueCursor,
+    queue: Mutex<Queue>,
+    locks: Arc<LogicalLocks>,
+    /// Tells the committer that writes have come while it waits for the store.
+    arrived: Notify,
+    room: Arc<Semaphore>,
+    /// Whether tasks are taken; changed with the queue locked.
+    gate: watch::Sender<Gate>,
+    /// What is stored, as of the newest durable commit.
+    totals: RwLock<Counters>,
+    /// How large the partition may become before the split driver is told.
+    pub(crate) growth: Growth,
+    /// While others are being made to take its place.
+    pub(crate) reshaping: Mutex<Option<Arc<AtomicU8>>>,
+    /// Dropped with the partition, which tells who waits for its last user.
+    gone: Mutex<Option<oneshot::Sender<Never>>>,
+}
+
+impl Partition {
+    /// Opens the partition's space, which fences the handle that had it before.
+    pub(crate) fn open(
+        store: Arc<dyn Store>,
+        range: &Range,
+        identity: Arc<ContainerIdentity>,
+        limits: Arc<Limits>,
+        env: Env,
+        first_layout: Arc<Layout>,
+        grown: Arc<Notify>,
+    ) -> Result<Partition> {
+        let space = store.open_space(range.space)?;
+        recount::bring_up_to_date(space.as_ref(), range, &first_layout)?;
+        let counters = Counters::load(space.as_ref(), range.lsn_base)?;
+        let decode = |bytes: &Bytes| Layouts::decode(bytes).map(Arc::new);
+        let get = |family, key: &[u8]| space.get(family, key);
+        let index = IndexState::load(get, decode, &counters, &first_layout)?;
+        let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
+        let growth = Growth::new(grown, limits.physical_partition_bytes);
+        Ok(Partition {
+            range_id: range.id,
+            identity,
+            limits,
+            env,
+            store,
+            space_id: range.space,
+            lsn_base: range.lsn_base,
+            lsn: AtomicU64::new(counters.lsn),
+            commits: watch::Sender::new(counters.lsn),
+            sequence: AtomicU64::new(counters.sequence),
+            moments: Moments::default(),
+            space: RwLock::new(space),
+            totals: RwLock::new(counters.clone()),
+            applied: Mutex::new(Applied::new(counters, index.clone()).with_log(log)),
+            index: RwLock::new(index),
+            first_layout,
+            known_layouts: Mutex::default(),
+            known_numbers: KnownNumbers::default(),
+            due: DueCursor::default(),
+            queue: Mutex::default(),
+            locks: Arc::default(),
+            arrived: Notify::new(),
+            room: Arc::new(Semaphore::new(QUEUE_KIB_MAX)),
+            gate: watch::Sender::default(),
+            growth,
+            reshaping: Mutex::default(),
+            gone: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn space(&self) -> Arc<dyn Space> {
+        self.space.read().expect("no panic while the space is held").clone()
+    }
+
+    /// Returns where the partition is now.
+    pub(crate) fn position(&self) -> Position {
+        Position { range_id: self.range_id, lsn: self.lsn.load(Ordering::Acquire) }
+    }
+
+    /// Returns what tells of the newest durable commit.
+    pub(crate) fn watch_commits(&self) -> watch::Receiver<u64> {
+        self.commits.subscribe()
+    }
+
+    fn set_lsn(&self, lsn: u64) {
+        self.lsn.store(lsn, Ordering::Release);
+        self.commits.send_replace(lsn);
+    }
+
+    /// Reads an item by its key.
+    pub(crate) fn read(&self, key: &[u8]) -> Result<Option<Item>> {
+        self.space().get(Family::Item, key)?.map(Item::open).transpose()
+    }
+
+    /// Reads the key of the item with a number.
+    pub(crate) fn read_number(&self, number: u64) -> Result<Option<Bytes>> {
+        Ok(self.space().get(Family::Number, &keys::number(number))?)
+    }
+
+    /// Returns what is known of the index; what is on its way to the store counts.
+    pub(crate) fn index(&self) -> IndexState {
+        self.index.read().expect("no panic while the index state is held").clone()
+    }
+
+    /// Returns the layouts that a record holds.
+    pub(crate) fn layouts(&self, bytes: &Bytes) -> Result<Arc<Layouts>> {
+        let mut known = self.known_layouts.lock().expect("no panic while layouts are read");
+        if let Some((known_bytes, layouts)) = &*known
+            && known_bytes == bytes
+        {
+            return Ok(layouts.clone());
+        }
+        let layouts = Arc::new(Layouts::decode(bytes)?);
+        *known = Some((Bytes::copy_from_slice(bytes), layouts.clone()));
+        Ok(layouts)
+    }
+
+    /// Returns the time, as items have it.
+    pub(crate) fn now_seconds(&self) -> u32 {
+        u32::try_from(self.env.clock.now_seconds()).unwrap_or(0)
+    }
+
+    /// Gives a number that is given once. It is for ever once something with it is committed.
+    pub(crate) fn reserve_number(&self) -> Result<u64> {
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) + 1;
+        item_number(self.range_id, sequence)
+            .ok_or_else(|| Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"))
+    }
+
+    /// Returns whether writers of a logical partition have to wait.
+    pub(crate) fn is_locked(&self, logical: &LogicalKey) -> bool {
+        self.locks.is_locked(logical)
+    }
+
+    /// Opens, closes or retires the partition. A retired one stays retired.
+    pub(crate) fn set_gate(&self, gate: Gate) {
+        let mut queue = self.queue.lock().expect("no panic while the queue is held");
+        if queue.gate != Gate::Retired {
+            queue.gate = gate;
+            self.gate.send_replace(gate);
+        }
+    }
+
+    /// Returns what tells when the last user of the partition is gone: it fails then.
+    pub(crate) fn watch_end(&self) -> oneshot::Receiver<Never> {
+        let (sender, receiver) = oneshot::channel();
+        *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        receiver
+    }
+
+    /// Returns what is stored, as of the newest durable commit.
+    pub(crate) fn totals(&self) -> Counters {
+        self.totals.read().expect("no panic while the totals are held").clone()
+    }
+
+    fn set_totals(&self, counters: Counters) {
+        self.growth.note(counters.size().total_bytes());
+        *self.totals.write().expect("no panic while the totals are held") = counters;
+    }
+
+    /// Returns whether others are being made to take the partition's place.
+    pub(crate) fn is_reshaping(&self) -> bool {
+        self.reshaping.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Returns what the running committer goes on from. A panic may have left it half changed, but then the
+    /// partition is broken and puts another in its place.
+    fn applied(&self) -> MutexGuard<'_, Applied> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.queue.lock().expect("no panic while the queue is held").broken
+    }
+
+    /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.
+    pub(crate) fn reload(&self) -> Result<()> {
+        if let Some(lost) = &self.queue.lock().expect("no panic while the queue is held").lost {
+            return Err(lost.clone());
+        }
+        let space = self.store.open_space(self.space_id)?;
+        let counters = Counters::load(space.as_ref(), self.lsn_base)?;
+        let get = |family, key: &[u8]| space.get(family, key);
+        let index = IndexState::load(get, |bytes| self.layouts(bytes), &counters, &self.first_layout)?;
+        let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
+        self.set_lsn(counters.lsn);
+        self.sequence.fetch_max(counters.sequence, Ordering::Relaxed);
+        *self.index.write().expect("no panic while the index state is held") = index.clone();
+        *self.space.write().expect("no panic while the space is held") = space;
+        self.set_totals(counters.clone());
+        *self.applied() = Applied::new(counters, index).with_log(log);
+        self.queue.lock().expect("no panic while the queue is held").broken = false;
+        Ok(())
+    }
+}

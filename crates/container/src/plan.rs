@@ -1,0 +1,97 @@
+//! A definition with what is derived from it once and used by every write, and the one that holds now.
+
+use std::sync::{Arc, RwLock};
+
+use armilla_index::Matcher;
+use armilla_value::{Node, Value};
+
+use crate::computed::ComputedProperties;
+use crate::definition::ContainerDefinition;
+use crate::index::layout::Layout;
+use crate::index::state::IndexState;
+use crate::item::expiry::Expiry;
+
+/// A definition with what is derived from it once and used by every write.
+pub(crate) struct Plan {
+    pub(crate) definition: ContainerDefinition,
+    /// Which entries items are to have in the index.
+    pub(crate) layout: Arc<Layout>,
+    computed: Option<Arc<dyn ComputedProperties>>,
+    /// A key that is the id itself costs no index term of its own.
+    pub(crate) partition_key_is_id: bool,
+    /// Whether the change log keeps replaced versions.
+    pub(crate) keeps_all_versions: bool,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        definition: ContainerDefinition,
+        computed: Option<Arc<dyn ComputedProperties>>,
+    ) -> Plan {
+        let layout = Arc::new(Layout::of(&definition));
+        let paths = &definition.partition_key.paths;
+        let key = &definition.partition_key;
+        // A container without a key has no term for one either.
+        let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
+        let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
+        Plan { definition, layout, computed, partition_key_is_id, keeps_all_versions }
+    }
+
+    /// Returns the compiled indexing policy.
+    pub(crate) fn matcher(&self) -> &Matcher {
+        &self.layout.matcher
+    }
+
+    /// Returns the computed properties of an item, if any have entries in the index.
+    pub(crate) fn computed(&self, root: Node<'_>) -> Vec<(String, Option<Value>)> {
+        match &self.computed {
+            Some(computed) if self.layout.has_computed => computed.evaluate(root),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether a partition has something to do to get to the layout that is wanted, and can.
+    pub(crate) fn needs_reindex(&self, state: &IndexState) -> bool {
+        state.needs(&self.layout) && (self.evaluates() || !self.layout.has_computed)
+    }
+
+    /// Returns the second since 1970 UTC from which on versions are kept, if all are for a while.
+    pub(crate) fn oldest_kept(&self, now: u32) -> Option<u32> {
+        let minutes = self.definition.change_feed_retention_minutes.filter(|_| self.keeps_all_versions)?;
+        Some(now.saturating_sub(minutes.saturating_mul(60)))
+    }
+
+    /// Returns how long items live without a time to live of their own; none where items live for ever whatever they say.
+    pub(crate) fn default_ttl(&self) -> Option<i32> {
+        self.definition.default_ttl
+    }
+
+    /// Returns what tells, as of a second since 1970 UTC, which items have expired.
+    pub(crate) fn expiry(&self, now: u32) -> Expiry {
+        Expiry::new(self.default_ttl(), now)
+    }
+
+    /// Returns whether computed properties can be evaluated.
+    pub(crate) fn evaluates(&self) -> bool {
+        self.computed.is_some()
+    }
+}
+
+/// The plan that holds now. A task that must not act on an older one keeps this rather than a plan.
+pub(crate) struct CurrentPlan(RwLock<Arc<Plan>>);
+
+impl CurrentPlan {
+    pub(crate) fn new(plan: Plan) -> CurrentPlan {
+        CurrentPlan(RwLock::new(Arc::new(plan)))
+    }
+
+    /// Returns the plan.
+    pub(crate) fn get(&self) -> Arc<Plan> {
+        self.0.read().expect("no panic while the definition is held").clone()
+    }
+
+    /// Puts another in its place.
+    pub(crate) fn set(&self, plan: Plan) {
+        *self.0.write().expect("no panic while the definition is held") = Arc::new(plan);
+    }
+}

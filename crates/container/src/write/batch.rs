@@ -1,0 +1,116 @@
+//! Transactional batches: a list of steps on one logical partition, done in order, all or none.
+//!
+//! A batch needs no snapshot and no retry: its steps are applied one after the other by the committer, with nothing in
+//! between, so each sees those before it.
+
+use armilla_governor::{OperationKind, Priority};
+use armilla_value::PartitionKey;
+use bytes::Bytes;
+
+use crate::container::Container;
+use crate::error::{Error, ErrorKind, Result};
+use crate::item::ETag;
+use crate::item::patch::Patch;
+use crate::plan::Plan;
+use crate::throughput::ReadCost;
+use crate::throughput::source::Admission;
+use crate::write::outcome::{BatchDone, BatchFailed};
+use crate::write::task::{BatchTask, Done, Step, Task};
+use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
+
+/// One step of a batch.
+pub enum BatchStep {
+    /// Writes a whole item.
+    Put {
+        /// How.
+        mode: WriteMode,
+        /// The item that a replace names.
+        id: Option<String>,
+        /// The item's JSON.
+        body: Bytes,
+        /// What must hold of the stored item.
+        precondition: Precondition,
+    },
+    /// Deletes an item.
+    Delete {
+        /// Which.
+        id: String,
+        /// What must hold of it.
+        precondition: Precondition,
+    },
+    /// Changes parts of an item.
+    Patch {
+        /// Which.
+        id: String,
+        /// How.
+        patch: Patch,
+        /// What must hold of it.
+        precondition: Precondition,
+    },
+    /// Reads an item.
+    Read {
+        /// Which.
+        id: String,
+        /// The version that the caller holds already, if it asks for another only.
+        known: Option<ETag>,
+        /// What must hold of it.
+        precondition: Precondition,
+    },
+    /// Fails with this error when its turn comes: what the caller found wrong with the step before.
+    Fail(Error),
+}
+
+impl Container {
+    /// Does some steps on one logical partition in order, all or none. The outer error is of the batch as a whole:
+    /// it could not be routed, or its commit failed.
+    pub async fn batch(
+        &self,
+        partition_key: &PartitionKey,
+        steps: Vec<BatchStep>,
+        cost: ReadCost,
+        priority: Priority,
+    ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
+        let plan = self.plan();
+        let (hashed, logical) = write::locate(&plan, partition_key)?;
+        let (slot, _) = self.route(&hashed)?;
+        let bytes = Some(&logical.as_bytes()[..]);
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, priority, bytes)?;
+        let prepare = |step| self.prepare_step(&plan, partition_key, step).unwrap_or_else(Step::Fail);
+        let steps = steps.into_iter().map(prepare).collect();
+        let task = Task::Batch(Box::new(BatchTask { steps, cost }));
+        let (slot, done) = self.submit(&plan, task, &hashed, &logical).await;
+        let done = done.and_then(|done| match done {
+            Done::Batch(done) => Ok(*done),
+            _ => Err(Error::new(ErrorKind::Internal, "a batch was taken for something else")),
+        });
+        let Some(slot) = slot else { return done };
+        admission.finish(&slot, bytes, done, |done| match done {
+            Ok(done) => done.charge,
+            Err(failed) => failed.charge,
+        })
+    }
+
+    fn prepare_step(&self, plan: &Plan, partition_key: &PartitionKey, step: BatchStep) -> Result<Step> {
+        Ok(match step {
+            BatchStep::Put { mode, id, body, precondition } => {
+                let item =
+                    write::prepare_put(plan, self.limits(), id.as_deref(), &body, partition_key, None)?;
+                Step::Write(Intent::Put { mode, item, precondition })
+            }
+            BatchStep::Delete { id, precondition } => {
+                let address = ItemAddress::new(plan, partition_key, &id)?;
+                Step::Write(Intent::Delete { address, precondition })
+            }
+            BatchStep::Patch { id, patch, precondition } => {
+                let address = ItemAddress::new(plan, partition_key, &id)?;
+                let partition_key = partition_key.clone();
+                Step::Write(Intent::Patch { address, partition_key, patch, precondition })
+            }
+            BatchStep::Read { id, known, precondition } => {
+                let address = ItemAddress::new(plan, partition_key, &id)?;
+                Step::Read { address, known, precondition }
+            }
+            BatchStep::Fail(error) => Step::Fail(error),
+        })
+    }
+}

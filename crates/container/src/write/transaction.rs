@@ -1,0 +1,243 @@
+//! Transactions over one logical partition, for callers that compute between reads and writes: scripts and triggers.
+//!
+//! A transaction reads one moment of its logical partition, and sees its own writes over it. Its writes reach the
+//! committer together, with all that was read; if any of that has changed meanwhile, the commit fails with
+//! [`ErrorKind::Conflict`], nothing is written, and the caller runs it again. From the attempt
+//! [`OPTIMISTIC_ATTEMPTS_MAX`] on, a transaction locks its logical partition, so that no other writer can change it.
+//!
+//! What the caller is shown of a written item holds once the transaction is committed: its number, its etag and its
+//! time stamp are fixed when the write is drafted.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use armilla_governor::{OperationKind, Priority};
+use armilla_value::PartitionKey;
+use bytes::Bytes;
+
+use crate::apply::Draft;
+use crate::container::Container;
+use crate::definition::ContainerDefinition;
+use crate::error::{Error, ErrorKind, Position, Result};
+use crate::item::keys::LogicalKey;
+use crate::item::{ContainerIdentity, Item};
+use crate::partition::Partition;
+use crate::partition::locks::Pass;
+use crate::plan::Plan;
+use crate::read::reader::PartitionReader;
+use crate::throughput::source::ChargeMeter;
+use crate::throughput::{ReadCost, RequestUnits};
+use crate::write::outcome::Written;
+use crate::write::task::{Done, Task, TransactionTask};
+use crate::write::{self, ItemAddress, Precondition, WriteMode};
+
+/// Attempts of a transaction that trust that no other writer comes in between; later ones keep others out.
+pub const OPTIMISTIC_ATTEMPTS_MAX: u32 = 2;
+
+/// A transaction over one logical partition. What it costs is not taken down by itself: its owner says it. Dropping it lets go of everything; nothing was written.
+pub struct Transaction {
+    partition: Arc<Partition>,
+    meter: ChargeMeter,
+    plan: Arc<Plan>,
+    partition_key: PartitionKey,
+    logical: LogicalKey,
+    reader: Arc<PartitionReader>,
+    draft: Draft,
+    has_writes: bool,
+    hold: Option<Pass>,
+}
+
+impl Container {
+    /// Begins a transaction over a logical partition. `attempt` counts from 0 how often the caller has run it in vain.
+    /// As long as a late attempt lives, other writers of the logical partition wait, so its owner must not wait for
+    /// one of them.
+    pub async fn begin(
+        &self,
+        partition_key: &PartitionKey,
+        attempt: u32,
+        cost: ReadCost,
+        priority: Priority,
+    ) -> Result<Transaction> {
+        let plan = self.plan();
+        let (hashed, logical) = write::locate(&plan, partition_key)?;
+        let bytes = logical.as_bytes();
+        let (mut slot, mut partition) = self.route(&hashed)?;
+        slot.admit(self.clock(), priority, Some(bytes))?;
+        let hold = loop {
+            if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_locked(&logical) {
+                break None;
+            }
+            match partition.lock(&plan, &logical).await? {
+                Some(pass) => break Some(pass),
+                // Others have taken its place: the logical partition lies in one of them.
+                None => (slot, partition) = self.route(&hashed)?,
+            }
+        };
+        let clock = self.core.env.clock.clone();
+        let meter =
+            ChargeMeter::new(slot.clone(), clock, OperationKind::Script, priority, Some(bytes.clone()));
+        let (reader, draft) = self.draft_on(&plan, &slot, &logical, hashed, cost)?;
+        Ok(Transaction {
+            partition,
+            meter,
+            plan,
+            partition_key: partition_key.clone(),
+            logical,
+            reader: Arc::new(reader),
+            draft,
+            has_writes: false,
+            hold,
+        })
+    }
+}
+
+impl Transaction {
+    /// Returns what items need to know to show themselves.
+    pub fn identity(&self) -> &ContainerIdentity {
+        &self.partition.identity
+    }
+
+    /// Returns the container's definition when the transaction began.
+    pub fn definition(&self) -> &ContainerDefinition {
+        &self.plan.definition
+    }
+
+    /// Returns the partition key of the logical partition.
+    pub fn partition_key(&self) -> &PartitionKey {
+        &self.partition_key
+    }
+
+    /// Returns what takes down the cost of the transaction, for after it has ended.
+    pub fn meter(&self) -> ChargeMeter {
+        self.meter.clone()
+    }
+
+    /// Reads an item, as this transaction left it if it wrote it.
+    pub fn read(&mut self, id: &str) -> Result<Option<Item>> {
+        let key = self.logical.item(id);
+        self.draft.read(self.reader.snapshot(), &key).map_err(|error| self.placed(error))
+    }
+
+    /// Returns the id of the item with a number, if there is one in the logical partition; this transaction's own
+    /// are among them.
+    pub fn id_of(&mut self, number: u64) -> Result<Option<String>> {
+        let key = match self.draft.own_key(number) {
+            Some(key) => Some(key),
+            None => self.reader.item_key_of(number)?,
+        };
+        let id = match key {
+            Some(key) => self.id_in(&key, number)?,
+            None => None,
+        };
+        if id.is_none() {
+            // What is missing has no key by which its absence could be noted.
+            self.draft.see_whole();
+        }
+        Ok(id)
+    }
+
+    fn id_in(&mut self, key: &Bytes, number: u64) -> Result<Option<String>> {
+        let Some(id) = key.strip_prefix(&self.logical.as_bytes()[..]) else { return Ok(None) };
+        // The key outlives its item: another may have it now.
+        let item = self.draft.item(self.reader.snapshot(), key).map_err(|error| self.placed(error))?;
+        Ok(item
+            .filter(|item| item.header().number == number)
+            .map(|_| String::from_utf8_lossy(id).into_owned()))
+    }
+
+    /// Writes a whole item given as JSON. `id` is the item that a replace names. What is returned shows the item as
+    /// it will be; its commit is not known yet.
+    pub fn put(
+        &mut self,
+        mode: WriteMode,
+        id: Option<&str>,
+        body: &[u8],
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let written = self.put_prepared(mode, id, body, precondition);
+        self.written(written)
+    }
+
+    fn put_prepared(
+        &mut self,
+        mode: WriteMode,
+        id: Option<&str>,
+        body: &[u8],
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let drafted = Some(self.draft.drafted()?);
+        let limits = &self.partition.limits;
+        let item = write::prepare_put(&self.plan, limits, id, body, &self.partition_key, drafted)
+            .map_err(|error| self.draft.refuse(error))?;
+        self.draft.put(self.reader.snapshot(), mode, item, precondition)
+    }
+
+    /// Deletes an item.
+    pub fn delete(&mut self, id: &str, precondition: Precondition) -> Result<Written> {
+        let written = ItemAddress::new(&self.plan, &self.partition_key, id)
+            .and_then(|address| self.draft.delete(self.reader.snapshot(), address, precondition));
+        self.written(written)
+    }
+
+    fn written(&mut self, written: Result<Written>) -> Result<Written> {
+        match written {
+            Ok(written) => {
+                self.has_writes = true;
+                Ok(Written { position: self.position(), ..written })
+            }
+            Err(error) => Err(self.placed(error)),
+        }
+    }
+
+    fn placed(&self, error: Error) -> Error {
+        Error { position: Some(self.position()), ..error }
+    }
+
+    /// Returns the logical partition as the transaction found it, without its own writes. All of it counts as read.
+    pub fn snapshot(&mut self) -> Arc<PartitionReader> {
+        self.draft.see_whole();
+        self.reader.clone()
+    }
+
+    /// Returns the numbers of the items of the snapshot that this transaction deleted.
+    pub fn deleted(&self) -> &HashSet<u64> {
+        self.draft.deleted()
+    }
+
+    /// Returns whether no further write should be begun, because the transaction is near its bounds on writes, index
+    /// entries and bytes.
+    pub fn is_full(&self) -> bool {
+        self.draft.is_full()
+    }
+
+    /// Returns what was read and written so far costs, refused writes included.
+    pub fn charge(&self) -> RequestUnits {
+        self.draft.charge()
+    }
+
+    /// Returns where the logical partition was when the transaction began.
+    pub fn position(&self) -> Position {
+        self.reader.position()
+    }
+
+    /// Commits what was written, all or nothing. Fails with [`ErrorKind::Conflict`] if what was read has changed.
+    pub async fn commit(self) -> Result<Position> {
+        let position = self.position();
+        if !self.has_writes {
+            return Ok(position);
+        }
+        let Transaction { partition, plan, logical, draft, hold, .. } = self;
+        let now = draft.now();
+        let (writes, reads) = draft.finish();
+        let gate = hold.is_none().then(|| logical.clone());
+        let is_locked = hold.is_some();
+        let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_locked, now }));
+        let done = partition.submit(plan, task, gate.as_ref()).await;
+        // Not before the answer: others wait until all of this is over.
+        drop(hold);
+        match done? {
+            Done::Committed(position) => Ok(position),
+            _ => Err(Error::new(ErrorKind::Internal, "a transaction was taken for something else")),
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::net::IpAddr;
 
+use armilla_api_admin::AdminApi;
 use armilla_api_sql::SqlApi;
 use armilla_api_table::TableApi;
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use http_body_util::Full;
 /// A front end with a port of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Front {
-    /// The SQL API, with the server's own paths beside it.
+    /// The SQL API, with the administration and the server's own paths beside it.
     Sql,
     /// The Table API as the database's Table service speaks it.
     Table,
@@ -65,8 +66,8 @@ impl Scheme {
 
 /// An API that answers requests.
 pub(crate) enum Api {
-    /// The SQL API.
-    Sql(SqlApi),
+    /// The SQL API, and the administration on the same port.
+    Sql(SqlApi, AdminApi),
     /// The Table API in one of its flavours.
     Table(TableApi),
 }
@@ -75,7 +76,7 @@ impl Api {
     /// Tells whether the API's own rules let a web page send such a request, or ask whether it may.
     pub(crate) fn lets_in(&self, origin: &str, method: &Method) -> bool {
         match self {
-            Api::Sql(_) => false,
+            Api::Sql(..) => false,
             Api::Table(api) => api.lets_in(origin, method),
         }
     }
@@ -93,7 +94,8 @@ impl Api {
     {
         let scheme = scheme.name();
         match self {
-            Api::Sql(api) => api.handle(request, armilla_api_sql::Peer { scheme }).await,
+            Api::Sql(_, admin) if AdminApi::serves(request.uri().path()) => admin.handle(request).await,
+            Api::Sql(api, _) => api.handle(request, armilla_api_sql::Peer { scheme }).await,
             Api::Table(api) => api.handle(request, armilla_api_table::Peer { scheme, address }).await,
         }
     }

@@ -1,16 +1,26 @@
-//! The figures of physical partitions as JSON, for tools and for people who look at them through tools.
+//! `/_armilla/partitions`: the figures of physical partitions as JSON, for tools and for people who look at them through
+//! tools.
 //!
 //! What nobody has counted yet, because the partition was not opened since the start, is `null`.
 
 use armilla_engine::{
-    ContainerFigures, Histogram, OperationKind, PartitionFigures, RangeFigures, RequestUnits,
+    ContainerFigures, Histogram, OperationKind, PartitionFigures, RangeFigures, RangeStatus, RequestUnits,
 };
 use armilla_value::{Object, Value, json};
+use http::StatusCode;
 
-use crate::ranges::status_word;
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::request::Request;
 
-/// Returns the document that tells of all containers.
-pub(crate) fn containers(containers: &[ContainerFigures]) -> Vec<u8> {
+/// Tells of the physical partitions of all containers.
+pub(crate) fn read(request: &Request<'_>) -> Result<Reply, Failure> {
+    request.expect_verb("GET")?;
+    let containers = request.engine.partitions(&request.caller)?;
+    Ok(Reply::json(StatusCode::OK, document(&containers)))
+}
+
+fn document(containers: &[ContainerFigures]) -> Vec<u8> {
     let mut document = Object::default();
     document.insert("containers", containers.iter().map(container).collect::<Vec<Object>>());
     let mut text = Vec::with_capacity(1_024 * (1 + containers.len()));
@@ -114,4 +124,12 @@ fn units(charge: RequestUnits) -> Value {
 /// Returns a number with two decimals.
 fn rounded(number: f64) -> Value {
     Value::from((number * 100.0).round() / 100.0)
+}
+
+/// Returns the state of a range in the word that the partition map has for it.
+fn status_word(status: RangeStatus) -> &'static str {
+    match status {
+        RangeStatus::Online => "online",
+        RangeStatus::Splitting => "splitting",
+    }
 }

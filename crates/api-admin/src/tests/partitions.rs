@@ -1,11 +1,9 @@
-//! The administration of physical partitions.
+//! Figures of physical partitions, splitting and merging them.
 
 use armilla_value::{Object, Value};
 use http::Method;
 
 use super::client::{Answer, Client, KEY, READ_ONLY_KEY};
-use super::splits::reshape;
-use crate::sign;
 
 const PARTITIONS: &str = "/_armilla/partitions";
 const SPLIT: &str = "/_armilla/dbs/d/colls/c/split";
@@ -119,25 +117,21 @@ async fn partitions_are_told_with_their_figures() {
 #[tokio::test]
 async fn only_keys_of_the_account_administrate() {
     let client = Client::with_container().await;
-    client.post("/dbs/d/users", r#"{"id":"u"}"#).await.expect(201);
-    let permission = r#"{"id":"p","permissionMode":"All","resource":"dbs/d/colls/c"}"#;
-    let permission = client.post("/dbs/d/users/u/permissions", permission).await.expect(201);
-    let token = permission.member("_token").replace('&', "%26").replace('=', "%3D").replace('+', "%2B");
+    let token = client.token().await;
     for (method, path) in [(Method::GET, PARTITIONS), (Method::POST, SPLIT), (Method::POST, MERGE)] {
         client.send_as("", method.clone(), path, &[], "{}").await.expect(401);
         client.send_as(&token, method.clone(), path, &[], "{}").await.expect_code(403, 0);
-        let wrong = sign("d3Jvbmc=", method.as_str(), "armilla", &path[1..], &client.date()).unwrap();
+        let wrong = client.sign("d3Jvbmc=", &method, path);
         client.send_as(&wrong, method.clone(), path, &[], "{}").await.expect(401);
         // A signature over another path does not serve this one.
-        let other = sign(KEY, method.as_str(), "armilla", "_armilla/other", &client.date()).unwrap();
+        let other = client.sign(KEY, &method, "/_armilla/other");
         client.send_as(&other, method.clone(), path, &[], "{}").await.expect(401);
-        let read_only = sign(READ_ONLY_KEY, method.as_str(), "armilla", &path[1..], &client.date()).unwrap();
+        let read_only = client.sign(READ_ONLY_KEY, &method, path);
         let expected = if method == Method::GET { 200 } else { 403 };
         let body = if path == MERGE { r#"{"ranges":["0","1"]}"# } else { "{}" };
         client.send_as(&read_only, method, path, &[], body).await.expect(expected);
     }
-    let signed = sign(KEY, "get", "armilla", &PARTITIONS[1..], &client.date()).unwrap();
-    client.send_as(&signed, Method::GET, PARTITIONS, &[], "").await.expect(200);
+    client.get(PARTITIONS).await.expect(200);
 }
 
 #[tokio::test]
@@ -167,8 +161,8 @@ async fn what_cannot_be_split_or_merged_is_refused() {
     client.post(MERGE, r#"{"ranges":["0","7"]}"#).await.expect_code(410, 1002);
     client.post("/_armilla/dbs/d/colls/no/split", "{}").await.expect(404);
     client.post("/_armilla/dbs/no/colls/c/split", "{}").await.expect(404);
-    reshape(&client, "split", "{}").await;
-    reshape(&client, "split", r#"{"range":2}"#).await;
+    client.reshape("split", "{}").await;
+    client.reshape("split", r#"{"range":2}"#).await;
     // 1 and 4 do not lie side by side.
     client.post(MERGE, r#"{"ranges":["1","4"]}"#).await.expect_code(400, 0);
     client.post(MERGE, r#"{"ranges":["1","1"]}"#).await.expect_code(400, 0);
@@ -179,7 +173,7 @@ async fn what_cannot_be_split_or_merged_is_refused() {
 async fn splits_are_made_where_they_are_asked_for() {
     let client = Client::with_container().await;
     let at = "0C000000000000000000000000000000";
-    let map = reshape(&client, "split", &format!(r#"{{"range":"0","at":"{at}"}}"#)).await;
+    let map = client.reshape("split", &format!(r#"{{"range":"0","at":"{at}"}}"#)).await;
     let expected = format!(r#""minInclusive":"","maxExclusive":"{at}""#);
     assert!(map.text.contains(&expected), "{}", map.text);
     let container = container(&client.get(PARTITIONS).await.expect(200));
@@ -195,6 +189,5 @@ async fn names_in_paths_are_signed_as_they_are_sent() {
     let definition = r#"{"id":"a b","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
     client.post("/dbs/d/colls", definition).await.expect(201);
     let path = "/_armilla/dbs/d/colls/a%20b/split";
-    let signed = sign(KEY, "POST", "armilla", &path[1..], &client.date()).unwrap();
-    client.send_as(&signed, Method::POST, path, &[], "").await.expect(202);
+    client.post(path, "").await.expect(202);
 }

@@ -15,7 +15,7 @@ use armilla_engine::{Caller, Engine};
 use armilla_env::Env;
 use armilla_kv::Store;
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Response, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use tracing::Instrument as _;
@@ -39,6 +39,9 @@ const ACTIVITY_IDS: [&str; 3] = ["x-ms-activity-id", "x-ms-request-id", "x-ms-cl
 /// What a client is told that has no room.
 const NO_ROOM: &str = "the server holds as much of requests and answers as it can: try again in a moment, with fewer \
                        requests at the same time, and read the answers";
+
+/// What somebody is told who may not ask.
+type Refused = Box<Response<Full<Bytes>>>;
 
 /// What every request to a port needs.
 pub(crate) struct Handler {
@@ -118,16 +121,9 @@ impl Handler {
         peer: SocketAddr,
         activity: &Arc<Activity>,
     ) -> Response<Full<Bytes>> {
-        if let Err(unknown) = self.hosts.check(request.uri(), request.headers()) {
-            return answer::host_refused(self.front, &unknown.message());
-        }
-        let page = match self.origins.sender(request.method(), request.uri(), request.headers(), scheme) {
-            Sender::Own => None,
-            Sender::Page(page) => Some(page),
-            Sender::Foreign(Some(origin)) if self.api.lets_in(&origin, request.method()) => None,
-            Sender::Foreign(origin) => {
-                return answer::origin_refused(self.front, &origins::refusal(origin.as_deref()));
-            }
+        let page = match self.look_at_sender(&request, scheme) {
+            Ok(page) => page,
+            Err(refused) => return *refused,
         };
         if let Some(page) = &page
             && origins::is_preflight(request.method(), request.headers())
@@ -139,6 +135,26 @@ impl Handler {
             origins::show(&page, response.headers_mut());
         }
         response
+    }
+
+    /// Looks at who sends a request, and to whom; returns the web page that may, if it is one, or why it may not.
+    pub(crate) fn look_at_sender<B>(
+        &self,
+        request: &Request<B>,
+        scheme: Scheme,
+    ) -> Result<Option<HeaderValue>, Refused> {
+        if let Err(unknown) = self.hosts.check(request.uri(), request.headers()) {
+            return Err(Box::new(answer::host_refused(self.front, &unknown.message())));
+        }
+        match self.origins.sender(request.method(), request.uri(), request.headers(), scheme) {
+            Sender::Own => Ok(None),
+            Sender::Page(page) => Ok(Some(page)),
+            Sender::Foreign(Some(origin)) if self.api.lets_in(&origin, request.method()) => Ok(None),
+            Sender::Foreign(origin) => {
+                let refusal = origins::refusal(origin.as_deref());
+                Err(Box::new(answer::origin_refused(self.front, &refusal)))
+            }
+        }
     }
 
     /// Answers a request that was sent to us by somebody who may.

@@ -37,6 +37,7 @@ mod partition_table;
 mod port;
 mod process;
 mod progress;
+mod protocol;
 mod ready;
 mod repair;
 mod reshape;

@@ -1,8 +1,4 @@
 //! The bytes of one connection, plain or under TLS, counted and watched.
-//!
-//! It also mends one thing: the HTTP stack answers a request head that it cannot parse by itself, with a
-//! status and no body, and SDKs parse the body of every failure as JSON. No answer of ours with such a
-//! status is without a body, so those answers can be told apart and given one.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -14,11 +10,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
 use crate::activity::Activity;
-use crate::answer;
 use crate::metrics::Metrics;
-
-/// What an HTTP/2 connection begins with; no HTTP/1.1 method does.
-const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0";
 
 enum Transport {
     Plain(TcpStream),
@@ -30,10 +22,6 @@ pub(crate) struct Stream {
     transport: Transport,
     activity: Arc<Activity>,
     metrics: Arc<Metrics>,
-    /// How many bytes of the preface were seen, until they differ or are all there.
-    preface_seen: Option<usize>,
-    /// An answer that takes the place of one without a body, and how much of it went out.
-    mended: Option<(Vec<u8>, usize)>,
 }
 
 impl Stream {
@@ -52,65 +40,12 @@ impl Stream {
     }
 
     fn new(transport: Transport, activity: Arc<Activity>, metrics: Arc<Metrics>) -> Stream {
-        Stream { transport, activity, metrics, preface_seen: Some(0), mended: None }
-    }
-
-    fn watch_preface(&mut self, bytes: &[u8]) {
-        let Some(seen) = self.preface_seen else { return };
-        let rest = &HTTP2_PREFACE[seen..];
-        let length = rest.len().min(bytes.len());
-        if rest[..length] != bytes[..length] {
-            self.preface_seen = None;
-        } else if length == rest.len() {
-            self.preface_seen = None;
-            self.activity.is_http2();
-        } else {
-            self.preface_seen = Some(seen + length);
-        }
-    }
-
-    fn poll_transport_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = match &mut self.transport {
-            Transport::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
-        };
-        if let Poll::Ready(Ok(count)) = written {
-            self.note_sent(count);
-        }
-        written
+        Stream { transport, activity, metrics }
     }
 
     fn note_sent(&self, count: usize) {
         self.activity.sent(count);
         self.metrics.sent(count);
-    }
-
-    /// Writes a mended answer if these bytes call for one; `None` if they do not.
-    fn poll_mended(
-        &mut self,
-        cx: &mut Context<'_>,
-        first: &[u8],
-        whole_length: usize,
-    ) -> Option<Poll<io::Result<usize>>> {
-        if self.mended.is_none() {
-            if !self.activity.is_reading_head() || first.len() != whole_length {
-                return None;
-            }
-            self.mended = Some((answer::with_body(first)?, 0));
-        }
-        let (bytes, mut done) = self.mended.take()?;
-        while done < bytes.len() {
-            match self.poll_transport_write(cx, &bytes[done..]) {
-                Poll::Pending => {
-                    self.mended = Some((bytes, done));
-                    return Some(Poll::Pending);
-                }
-                Poll::Ready(Err(error)) => return Some(Poll::Ready(Err(error))),
-                Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
-                Poll::Ready(Ok(count)) => done += count,
-            }
-        }
-        Some(Poll::Ready(Ok(whole_length)))
     }
 }
 
@@ -129,7 +64,6 @@ impl AsyncRead for Stream {
         if count > 0 {
             self.activity.received();
             self.metrics.received(count);
-            self.watch_preface(&buffer.filled()[before..]);
         }
         Poll::Ready(Ok(()))
     }
@@ -137,10 +71,14 @@ impl AsyncRead for Stream {
 
 impl AsyncWrite for Stream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.poll_mended(cx, bytes, bytes.len()) {
-            Some(written) => written,
-            None => self.poll_transport_write(cx, bytes),
+        let written = match &mut self.transport {
+            Transport::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_write(cx, bytes),
+        };
+        if let Poll::Ready(Ok(count)) = written {
+            self.note_sent(count);
         }
+        written
     }
 
     fn poll_write_vectored(
@@ -148,11 +86,6 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let first = slices.first().map_or(&[][..], |slice| slice);
-        let whole_length = slices.iter().map(|slice| slice.len()).sum();
-        if let Some(written) = self.poll_mended(cx, first, whole_length) {
-            return written;
-        }
         let written = match &mut self.transport {
             Transport::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Transport::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),

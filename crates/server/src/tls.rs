@@ -16,6 +16,7 @@ use armilla_env::{Clock, Env};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
 
 use crate::data_dir::{Readers, write_durably};
 use crate::limits::{CERTIFICATE_RENEWAL, CERTIFICATE_VALID, PEM_FILE_BYTES_MAX};
@@ -28,12 +29,12 @@ const NAMES: [&str; 5] = ["localhost", "127.0.0.1", "::1", "*.table.localhost", 
 /// Certificates count from a day ago, for clients whose clock is behind.
 const BACKDATED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns the TLS configuration. Without a folder the self-signed certificate is made afresh.
+/// Returns the TLS configuration, as it is for all protocols. Without a folder the self-signed certificate is made afresh.
 pub(crate) fn server_config(
     certificate: &Certificate,
     folder: Option<&Path>,
     env: &Env,
-) -> Result<Arc<ServerConfig>> {
+) -> Result<ServerConfig> {
     match certificate {
         Certificate::Files { certificate, key } => {
             let pair = Pair { certificate: read_pem(certificate)?, key: read_pem(key)? };
@@ -57,13 +58,20 @@ pub(crate) fn server_config(
     }
 }
 
+/// Returns what speaks TLS for a protocol, which clients may ask for by these names.
+pub(crate) fn acceptor(config: &ServerConfig, names: &[&[u8]]) -> TlsAcceptor {
+    let mut config = config.clone();
+    config.alpn_protocols = names.iter().map(|name| name.to_vec()).collect();
+    TlsAcceptor::from(Arc::new(config))
+}
+
 struct Pair {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
 impl Pair {
-    fn config(&self) -> Result<Arc<ServerConfig>> {
+    fn config(&self) -> Result<ServerConfig> {
         let chain: Vec<_> = CertificateDer::pem_slice_iter(&self.certificate)
             .collect::<Result<_, _>>()
             .context("the certificate is not PEM")?;
@@ -72,19 +80,18 @@ impl Pair {
         }
         let key = PrivateKeyDer::from_pem_slice(&self.key).context("the key is not PEM")?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
+        let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .context("no TLS version is left")?
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .context("the key does not fit the certificate")?;
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Arc::new(config))
+        Ok(config)
     }
 }
 
 /// Returns the certificate of the data folder, made or renewed when it must be.
-fn kept(folder: &Path, names: &[&str], env: &Env) -> Result<Arc<ServerConfig>> {
+fn kept(folder: &Path, names: &[&str], env: &Env) -> Result<ServerConfig> {
     let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let about_path = folder.join("about.txt");
     let about = match fs::read_to_string(&about_path) {

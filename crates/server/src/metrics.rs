@@ -14,8 +14,8 @@ use armilla_engine::ContainerFigures;
 use armilla_kv::StoreStats;
 use http::{Method, StatusCode};
 
-use crate::api::Front;
 use crate::process;
+use crate::requests::api::Front;
 
 pub(crate) use access::FigureKeys;
 pub(crate) use resource::Resource;

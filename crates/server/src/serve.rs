@@ -17,23 +17,23 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::api::Front;
-use crate::connection::{Common, Connections};
-use crate::descriptors;
-use crate::handler::Handler;
-use crate::hosts::Hosts;
 use crate::limits;
-use crate::listener::{self, Entrance};
-use crate::memory;
+use crate::listening::connection::{Common, Connections};
+use crate::listening::listener::{self, Entrance};
+use crate::listening::protocol::Http;
+use crate::listening::tls;
 use crate::metrics::{FigureKeys, Metrics};
-use crate::origins::Origins;
-use crate::protocol::Http;
 use crate::ready;
+use crate::requests::api::Front;
+use crate::requests::handler::Handler;
+use crate::requests::hosts::Hosts;
+use crate::requests::origins::Origins;
 use crate::rooms::Rooms;
+use crate::rooms::descriptors;
+use crate::rooms::memory;
 use crate::settings::{Data, Settings};
 use crate::shutdown::Signals;
 use crate::storage::Storage;
-use crate::tls;
 
 /// Serves until a signal asks for the end.
 ///

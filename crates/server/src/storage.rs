@@ -14,9 +14,9 @@ use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
-use crate::api::{Api, Front};
 use crate::data_dir::DataDir;
-use crate::options::{CrossPartitionChoice, DurabilityChoice};
+use crate::requests::api::{Api, Front};
+use crate::settings::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
 
 /// Everything that is open.

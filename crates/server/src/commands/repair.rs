@@ -15,7 +15,7 @@ use armilla_engine::{CheckReport, Engine, EngineOptions};
 use armilla_env::Env;
 use armilla_kv_embedded::{EmbeddedStore, Loss, Options, Salvaged};
 
-use crate::check::{Progress, check_store};
+use crate::commands::check::{Progress, check_store};
 use crate::data_dir::DataDir;
 use crate::limits::DAMAGED_FOLDERS_MAX;
 use crate::limits::EXIT_PROBLEMS;

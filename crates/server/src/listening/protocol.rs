@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use crate::activity::Activity;
-use crate::api::Scheme;
-use crate::stream::Stream;
+use crate::listening::activity::Activity;
+use crate::listening::stream::Stream;
+use crate::requests::api::Scheme;
 
 pub(crate) use self::http::Http;
 

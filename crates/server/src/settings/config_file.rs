@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::limits::CONFIG_FILE_BYTES_MAX;
-use crate::options::Options;
+use crate::settings::options::Options;
 
 /// Reads the options in a file.
 pub(crate) fn read(path: &Path) -> Result<Options> {

@@ -11,8 +11,8 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
-use crate::api::Scheme;
 use crate::limits::PREFLIGHT_SECONDS;
+use crate::requests::api::Scheme;
 use crate::settings::Settings;
 
 static SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

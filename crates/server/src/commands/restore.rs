@@ -12,8 +12,8 @@ use armilla_env::Env;
 use armilla_kv::Store as _;
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
-use crate::backup::{Telling, bytes, count, read_all, tell_problems};
-use crate::backup_options::RestoreOptions;
+use crate::commands::backup::{Telling, bytes, count, read_all, tell_problems};
+use crate::commands::backup_options::RestoreOptions;
 use crate::data_dir::{DataDir, NewDataDir};
 use crate::limits::{EXIT_PROBLEMS, RESTORE_WRITE_BUFFER_BYTES};
 use crate::storage::store_failure;

@@ -10,10 +10,10 @@ use hyper_util::server::conn::auto;
 
 use super::http_stream::HttpStream;
 use super::{Protocol, Serving, Session};
-use crate::handler::Handler;
 use crate::limits;
+use crate::listening::stream::Stream;
+use crate::requests::handler::Handler;
 use crate::settings::ConnectionSettings;
-use crate::stream::Stream;
 
 /// Requests, each answered by a handler.
 pub(crate) struct Http {

@@ -14,14 +14,14 @@ use tokio::sync::Notify;
 
 use super::client::{BOTH, Client, Security};
 use super::port::{Port, settings};
-use crate::api::Front;
-use crate::handler::Handler;
-use crate::hosts::Hosts;
+use crate::listening::protocol::framed::{Answers, End, FrameService, Measure};
+use crate::listening::protocol::upgrade::{UpgradeService, Upgrading};
+use crate::listening::protocol::{Http, Session};
 use crate::metrics::FigureKeys;
-use crate::origins::Origins;
-use crate::protocol::framed::{Answers, End, FrameService, Measure};
-use crate::protocol::upgrade::{UpgradeService, Upgrading};
-use crate::protocol::{Http, Session};
+use crate::requests::api::Front;
+use crate::requests::handler::Handler;
+use crate::requests::hosts::Hosts;
+use crate::requests::origins::Origins;
 use crate::storage::Storage;
 
 const MESSAGE_BYTES_MAX: usize = 70_000;

@@ -16,10 +16,10 @@ use armilla_env::{Clock, SleepFuture};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::activity::Activity;
 use crate::limits::{BODY_GATHERED_BYTES_MAX, BODY_GATHERED_BYTES_MIN, PROGRESS_BYTES};
-use crate::room::Held;
+use crate::listening::activity::Activity;
 use crate::rooms::Rooms;
+use crate::rooms::room::Held;
 
 /// A body whose every piece must come within a time, and all of it within another.
 pub(crate) struct GatheredBody<B> {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use armilla_client::{Client, ContainerRow, PartitionRow};
 use armilla_env::Env;
 
-use crate::client_options::PartitionsOptions;
+use crate::commands::client_options::PartitionsOptions;
 
 /// Characters of a hashed key that the table shows.
 const HASH_CHARACTERS_MAX: usize = 8;

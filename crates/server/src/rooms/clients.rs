@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::room::Share;
+use crate::rooms::room::Share;
 
 /// One client.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
-use crate::api::Front;
 use crate::limits::NO_ROOM_RETRY_MS;
+use crate::requests::api::Front;
 
 /// The type of our JSON.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

@@ -11,9 +11,9 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::activity::Activity;
-use crate::answer;
-use crate::stream::Stream;
+use crate::listening::activity::Activity;
+use crate::listening::stream::Stream;
+use crate::requests::answer;
 
 /// What an HTTP/2 connection begins with; no HTTP/1.1 method does.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0";

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use crate::activity::Activity;
+use crate::listening::activity::Activity;
 use crate::metrics::Metrics;
 
 enum Transport {

@@ -20,17 +20,17 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use tracing::Instrument as _;
 
-use crate::activity::Activity;
-use crate::answer;
-use crate::api::{Api, Front, Scheme};
-use crate::catch_panic::CatchPanic;
-use crate::gathered_body::{BodyTimes, GatheredBody, GivenUp};
-use crate::hosts::Hosts;
 use crate::limits::{ANSWER_BYTES_EXPECTED, BODY_TOTAL_TIMEOUT, PAGE_BYTES_EXPECTED};
+use crate::listening::activity::Activity;
 use crate::metrics::{FigureKeys, Metrics, Resource};
-use crate::origins::{self, Origins, Sender};
+use crate::requests::answer;
+use crate::requests::api::{Api, Front, Scheme};
+use crate::requests::catch_panic::CatchPanic;
+use crate::requests::hosts::Hosts;
+use crate::requests::origins::{self, Origins, Sender};
+use crate::requests::waiting;
 use crate::rooms::Rooms;
-use crate::waiting;
+use crate::rooms::gathered_body::{BodyTimes, GatheredBody, GivenUp};
 
 /// Headers that name a request in the log and in the client's error: of the SQL API, then of the Table API, where
 /// the answer has a name of its own.

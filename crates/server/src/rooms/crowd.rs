@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::activity::Activity;
-use crate::clients::Client;
-use crate::flow::Flow;
 use crate::limits::{GIVES_WAY_AFTER, IDLE_GIVES_WAY_AFTER};
+use crate::listening::activity::Activity;
+use crate::rooms::clients::Client;
+use crate::rooms::flow::Flow;
 
 /// All open connections.
 #[derive(Default)]

@@ -15,11 +15,11 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
-use crate::backup_options::{BackupOptions, RestoreOptions};
-use crate::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
-use crate::feed::FeedOptions;
-use crate::help;
-use crate::port::PortChoice;
+use crate::commands::backup_options::{BackupOptions, RestoreOptions};
+use crate::commands::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
+use crate::commands::feed::FeedOptions;
+use crate::settings::help;
+use crate::settings::port::PortChoice;
 
 /// The command line.
 #[derive(Debug, Parser)]

@@ -18,7 +18,7 @@ use armilla_env::Env;
 use armilla_kv_embedded::{EmbeddedStore, Options};
 use bytes::Bytes;
 
-use crate::backup_options::{BackupCommand, BackupOptions, TakeOptions};
+use crate::commands::backup_options::{BackupCommand, BackupOptions, TakeOptions};
 use crate::data_dir::DataDir;
 use crate::limits::{BACKUP_FRAMES_AHEAD, EXIT_PROBLEMS, PROGRESS_PERIOD};
 use crate::storage::store_failure;

@@ -12,10 +12,10 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::api::Front;
-use crate::connection::Connections;
-use crate::crowd::Crowd;
 use crate::limits::{ACCEPT_BACKLOG, ACCEPT_PAUSE};
+use crate::listening::connection::Connections;
+use crate::requests::api::Front;
+use crate::rooms::crowd::Crowd;
 
 /// A port that is open, and what serves the connections that come in there.
 pub(crate) struct Entrance {

@@ -9,10 +9,10 @@ use tokio::sync::Notify;
 
 use super::client::{BOTH, Client, Security};
 use super::port::Port;
-use crate::api::Front;
 use crate::limits::IDLE_GIVES_WAY_AFTER;
-use crate::protocol::Session;
-use crate::protocol::framed::{Answers, End, FrameService, Framed, Measure};
+use crate::listening::protocol::Session;
+use crate::listening::protocol::framed::{Answers, End, FrameService, Framed, Measure};
+use crate::requests::api::Front;
 
 const HEAD_BYTES: usize = 4;
 const FRAME_BYTES_MAX: usize = 200_000;

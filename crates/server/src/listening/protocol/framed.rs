@@ -19,13 +19,13 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{Protocol, Serving, Session};
-use crate::activity::{Activity, InFlight};
-use crate::api::Front;
-use crate::catch_panic::CatchPanic;
-use crate::connection::Common;
 use crate::limits::{ANSWER_BYTES_EXPECTED, BODY_TOTAL_TIMEOUT, FRAME_READ_AHEAD_BYTES, PROGRESS_BYTES};
-use crate::room::Held;
-use crate::stream::Stream;
+use crate::listening::activity::{Activity, InFlight};
+use crate::listening::connection::Common;
+use crate::listening::stream::Stream;
+use crate::requests::api::Front;
+use crate::requests::catch_panic::CatchPanic;
+use crate::rooms::room::Held;
 
 /// A front end that speaks in frames.
 pub(crate) trait FrameService: Send + Sync + 'static {

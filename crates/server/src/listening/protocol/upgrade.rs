@@ -23,11 +23,11 @@ use hyper_util::server::conn::auto;
 use super::framed::{self, FrameService};
 use super::http_stream::HttpStream;
 use super::{Http, Protocol, Serving, Session};
-use crate::api::Scheme;
-use crate::connection::Common;
-use crate::handler::Handler;
+use crate::listening::connection::Common;
+use crate::listening::stream::Stream;
 use crate::metrics::Resource;
-use crate::stream::Stream;
+use crate::requests::api::Scheme;
+use crate::requests::handler::Handler;
 
 /// A front end to whose protocol a connection can be changed.
 pub(crate) trait UpgradeService: FrameService {

@@ -11,9 +11,9 @@ use std::time::Duration;
 use armilla_env::Clock;
 use tokio::sync::Notify;
 
-use crate::clients::Client;
-use crate::flow::Flow;
-use crate::room::Seat;
+use crate::rooms::clients::Client;
+use crate::rooms::flow::Flow;
+use crate::rooms::room::Seat;
 
 /// Stands for "no request head has begun".
 const NONE: u64 = 0;

@@ -9,13 +9,13 @@ use armilla_kv::StoreStats;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::connection::{Common, Connections};
-use crate::listener::{self, Entrance};
+use crate::listening::connection::{Common, Connections};
+use crate::listening::listener::{self, Entrance};
+use crate::listening::protocol::Protocol;
+use crate::listening::tls;
 use crate::metrics::Metrics;
-use crate::protocol::Protocol;
 use crate::rooms::Rooms;
 use crate::settings::{Certificate, Settings};
-use crate::tls;
 
 /// How long anything may take that is to happen.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);

@@ -15,14 +15,14 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use crate::activity::{Activity, Overdue, Timeouts};
-use crate::api::Scheme;
+use crate::listening::activity::{Activity, Overdue, Timeouts};
+use crate::listening::protocol::{Protocol, Serving, Session};
+use crate::listening::stream::Stream;
+use crate::listening::tls;
 use crate::metrics::Metrics;
-use crate::protocol::{Protocol, Serving, Session};
+use crate::requests::api::Scheme;
 use crate::rooms::Rooms;
 use crate::settings::ConnectionSettings;
-use crate::stream::Stream;
-use crate::tls;
 
 /// The first byte of a TLS connection: a handshake record.
 const TLS_HANDSHAKE: u8 = 0x16;

@@ -12,9 +12,9 @@ use armilla_client::Client;
 use armilla_env::Env;
 use armilla_value::{Object, json};
 
-use crate::client_options::{ContainerOptions, MergeOptions, SplitOptions};
+use crate::commands::client_options::{ContainerOptions, MergeOptions, SplitOptions};
+use crate::commands::progress::Progress;
 use crate::limits::POLL_PERIOD;
-use crate::progress::Progress;
 use watch::{Step, Watch};
 
 /// Splits a range of a container.

@@ -36,6 +36,8 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::OwnerNotFound(_) => Status::NOT_FOUND.sub(OWNER_NOT_FOUND),
         ErrorKind::AlreadyExists(_) => Status::CONFLICT,
         ErrorKind::PreconditionFailed => Status::PRECONDITION_FAILED,
+        // Of a range that another split or merge has just taken.
+        ErrorKind::Conflict => Status::retry_with(),
         ErrorKind::TooLarge => Status::TOO_LARGE,
         ErrorKind::Invalid => Status::BAD_REQUEST,
         ErrorKind::Forbidden => Status::FORBIDDEN,
@@ -54,7 +56,6 @@ fn status(kind: ErrorKind) -> Status {
         | ErrorKind::PartitionKeyMismatch
         | ErrorKind::ContainerReplaced
         | ErrorKind::FailedDependency
-        | ErrorKind::Conflict
         | ErrorKind::ScriptInvalid
         | ErrorKind::ScriptFailed(_)
         | ErrorKind::ScriptTimeout
@@ -98,6 +99,7 @@ mod tests {
             (ErrorKind::Forbidden, (403, 0)),
             (ErrorKind::Unauthenticated, (401, 0)),
             (ErrorKind::Locked, (423, 0)),
+            (ErrorKind::Conflict, (449, 0)),
             (ErrorKind::RangeGone, (410, 1002)),
             (ErrorKind::OutcomeUnknown, (408, 0)),
             (ErrorKind::Unavailable, (503, 0)),

@@ -40,6 +40,11 @@ impl Status {
     pub(crate) const INTERNAL: Status = Status::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
     pub(crate) const UNAVAILABLE: Status = Status::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
 
+    /// Returns the status of a request that shall be sent again, because somebody else changed what it worked on.
+    pub(crate) fn retry_with() -> Status {
+        Status::new(StatusCode::from_u16(449).expect("449 has three digits"), "RetryWith")
+    }
+
     const fn new(http: StatusCode, code: &'static str) -> Status {
         Status { http, sub: 0, code }
     }

@@ -8,8 +8,7 @@ use crate::path::Address;
 use crate::request::Request;
 use crate::response::Reply;
 use crate::{
-    admin, conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, usage,
-    users,
+    conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, usage, users,
 };
 
 /// Serves a request.
@@ -76,7 +75,6 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::PartitionKeyDelete { .. } => {
             Err(Failure::not_implemented("deleting all items of a partition key"))
         }
-        Address::Admin { resource, .. } => admin::serve(request, resource).await,
         Address::Attachments { .. } => Err(Failure::bad_request(
             "attachments are not supported any more: they were withdrawn from the API",
         )),

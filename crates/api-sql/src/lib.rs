@@ -9,7 +9,6 @@
 //! changes                        the change feed
 //! batches, batch_*               several operations on items in one request
 //! usage                          how full a container and its partitions are
-//! admin                          physical partitions: their figures, splitting and merging them
 //! resource_text, response        replies as JSON and headers
 //! failure, status, error_map     failures as status codes and bodies
 //! binary_json                    the binary form in which some clients send items
@@ -20,10 +19,9 @@
 //! * nothing below this crate knows a status code or a header name;
 //! * item bodies are never parsed and written again here.
 //!
-//! What works and what does not: `COMPAT.md`.
+//! What works and what does not: `COMPAT.md`. Not here: `/_armilla`, which is `api-admin`'s.
 
 mod account;
-mod admin;
 mod auth;
 mod batch_answer;
 mod batch_body;
@@ -37,7 +35,6 @@ mod databases;
 mod dispatch;
 mod error_map;
 mod failure;
-mod figures_text;
 mod headers;
 mod http_date;
 mod index_utilization;

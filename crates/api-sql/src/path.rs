@@ -34,114 +34,26 @@ fn script_keyword(kind: ScriptKind) -> &'static str {
 pub(crate) enum Address<'p> {
     Account,
     Databases,
-    Database {
-        database: Segment<'p>,
-    },
-    Containers {
-        database: Segment<'p>,
-    },
-    Container {
-        database: Segment<'p>,
-        container: Segment<'p>,
-    },
-    PartitionKeyRanges {
-        database: Segment<'p>,
-        container: Segment<'p>,
-    },
-    Items {
-        database: Segment<'p>,
-        container: Segment<'p>,
-    },
-    Item {
-        database: Segment<'p>,
-        container: Segment<'p>,
-        item: Segment<'p>,
-    },
-    Attachments {
-        database: Segment<'p>,
-        container: Segment<'p>,
-        item: Segment<'p>,
-    },
-    Scripts {
-        database: Segment<'p>,
-        container: Segment<'p>,
-        kind: ScriptKind,
-    },
-    Script {
-        database: Segment<'p>,
-        container: Segment<'p>,
-        kind: ScriptKind,
-        script: Segment<'p>,
-    },
-    Conflicts {
-        database: Segment<'p>,
-        container: Segment<'p>,
-    },
-    Conflict {
-        database: Segment<'p>,
-        container: Segment<'p>,
-        conflict: Segment<'p>,
-    },
-    PartitionKeyDelete {
-        database: Segment<'p>,
-        container: Segment<'p>,
-    },
-    Users {
-        database: Segment<'p>,
-    },
-    User {
-        database: Segment<'p>,
-        user: Segment<'p>,
-    },
-    Permissions {
-        database: Segment<'p>,
-        user: Segment<'p>,
-    },
-    Permission {
-        database: Segment<'p>,
-        user: Segment<'p>,
-        permission: Segment<'p>,
-    },
-    ClientEncryptionKeys {
-        database: Segment<'p>,
-    },
-    ClientEncryptionKey {
-        database: Segment<'p>,
-        key: Segment<'p>,
-    },
+    Database { database: Segment<'p> },
+    Containers { database: Segment<'p> },
+    Container { database: Segment<'p>, container: Segment<'p> },
+    PartitionKeyRanges { database: Segment<'p>, container: Segment<'p> },
+    Items { database: Segment<'p>, container: Segment<'p> },
+    Item { database: Segment<'p>, container: Segment<'p>, item: Segment<'p> },
+    Attachments { database: Segment<'p>, container: Segment<'p>, item: Segment<'p> },
+    Scripts { database: Segment<'p>, container: Segment<'p>, kind: ScriptKind },
+    Script { database: Segment<'p>, container: Segment<'p>, kind: ScriptKind, script: Segment<'p> },
+    Conflicts { database: Segment<'p>, container: Segment<'p> },
+    Conflict { database: Segment<'p>, container: Segment<'p>, conflict: Segment<'p> },
+    PartitionKeyDelete { database: Segment<'p>, container: Segment<'p> },
+    Users { database: Segment<'p> },
+    User { database: Segment<'p>, user: Segment<'p> },
+    Permissions { database: Segment<'p>, user: Segment<'p> },
+    Permission { database: Segment<'p>, user: Segment<'p>, permission: Segment<'p> },
+    ClientEncryptionKeys { database: Segment<'p> },
+    ClientEncryptionKey { database: Segment<'p>, key: Segment<'p> },
     Offers,
-    Offer {
-        offer: Segment<'p>,
-    },
-    /// What this server has besides the API of the service. The path is signed as it was sent.
-    Admin {
-        path: &'p str,
-        resource: AdminResource<'p>,
-    },
-}
-
-/// What an administrator addresses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum AdminResource<'p> {
-    /// The physical partitions of all containers, with their figures.
-    Partitions,
-    /// The backups that are being taken.
-    Backups,
-    /// One of them.
-    Backup { id: Segment<'p> },
-    /// A frame of one of them, by its number.
-    BackupFrame { id: Segment<'p>, number: u64 },
-    /// A container whose physical partitions are to change.
-    Reshape { database: Segment<'p>, container: Segment<'p>, kind: ReshapeKind },
-}
-
-/// How physical partitions are to change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReshapeKind {
-    /// One becomes two.
-    Split,
-    /// Two become one.
-    Merge,
+    Offer { offer: Segment<'p> },
 }
 
 /// Why a path addresses nothing.
@@ -168,9 +80,6 @@ impl fmt::Display for PathError {
     }
 }
 
-/// The first word of paths that the service does not have.
-const ADMIN_WORD: &str = "_armilla";
-
 /// Deepest path: `dbs/d/colls/c/docs/i/attachments/a`.
 const SEGMENTS_MAX: usize = 8;
 
@@ -180,7 +89,6 @@ pub(crate) fn parse(path: &str) -> Result<Address<'_>, PathError> {
         return Err(PathError::TooLong);
     }
     let path = path.strip_prefix('/').unwrap_or(path);
-    let as_sent = path;
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Ok(Address::Account);
@@ -195,29 +103,7 @@ pub(crate) fn parse(path: &str) -> Result<Address<'_>, PathError> {
         *raw.get_mut(count).ok_or(PathError::Unknown)? = segment;
         count += 1;
     }
-    match raw[..count] {
-        [ADMIN_WORD, ref below @ ..] => Ok(Address::Admin { path: as_sent, resource: admin(below)? }),
-        ref raw => resource(raw),
-    }
-}
-
-fn admin<'p>(raw: &[&'p str]) -> Result<AdminResource<'p>, PathError> {
-    Ok(match *raw {
-        ["partitions"] => AdminResource::Partitions,
-        ["backups"] => AdminResource::Backups,
-        ["backups", id] => AdminResource::Backup { id: decode(id)? },
-        ["backups", id, "frames", number] => AdminResource::BackupFrame {
-            id: decode(id)?,
-            number: number.parse().map_err(|_| PathError::Unknown)?,
-        },
-        ["dbs", d, "colls", c, "split"] => {
-            AdminResource::Reshape { database: decode(d)?, container: decode(c)?, kind: ReshapeKind::Split }
-        }
-        ["dbs", d, "colls", c, "merge"] => {
-            AdminResource::Reshape { database: decode(d)?, container: decode(c)?, kind: ReshapeKind::Merge }
-        }
-        _ => return Err(PathError::Unknown),
-    })
+    resource(&raw[..count])
 }
 
 fn resource<'p>(raw: &[&'p str]) -> Result<Address<'p>, PathError> {
@@ -325,7 +211,6 @@ impl<'p> Address<'p> {
                 "clientencryptionkeys"
             }
             Address::Offers | Address::Offer { .. } => "offers",
-            Address::Admin { .. } => "armilla",
         }
     }
 
@@ -356,11 +241,7 @@ impl<'p> Address<'p> {
     /// Returns the database segment of a path that has one.
     pub(crate) fn database(&self) -> Option<&str> {
         match self {
-            Address::Account
-            | Address::Databases
-            | Address::Offers
-            | Address::Offer { .. }
-            | Address::Admin { .. } => None,
+            Address::Account | Address::Databases | Address::Offers | Address::Offer { .. } => None,
             Address::Database { database }
             | Address::Containers { database }
             | Address::Container { database, .. }
@@ -406,8 +287,7 @@ impl<'p> Address<'p> {
             | Address::ClientEncryptionKeys { .. }
             | Address::ClientEncryptionKey { .. }
             | Address::Offers
-            | Address::Offer { .. }
-            | Address::Admin { .. } => None,
+            | Address::Offer { .. } => None,
         }
     }
 
@@ -451,7 +331,6 @@ impl<'p> Address<'p> {
             }
             // Offers are signed by their id alone.
             Address::Offer { offer } => words[0] = Some(offer),
-            Address::Admin { path, .. } => words[0] = Some(path),
             Address::Account
             | Address::Databases
             | Address::Database { .. }

@@ -105,7 +105,7 @@ fn push_range(text: &mut Vec<u8>, range: &RangeInfo) {
 }
 
 /// Returns how clients call the state of a range. They know no other words.
-pub(crate) fn status_word(status: RangeStatus) -> &'static str {
+fn status_word(status: RangeStatus) -> &'static str {
     match status {
         RangeStatus::Online => "online",
         RangeStatus::Splitting => "splitting",

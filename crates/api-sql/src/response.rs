@@ -53,14 +53,6 @@ impl Reply {
         reply
     }
 
-    /// Returns a reply with bytes that are no text.
-    pub(crate) fn binary(status: StatusCode, bytes: Bytes, charge: RequestUnits) -> Reply {
-        let mut reply = Reply::empty(status, charge);
-        reply.set(&http::header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-        reply.body = bytes;
-        reply
-    }
-
     /// Returns the reply that tells of a failure.
     pub(crate) fn failure(failure: &Failure, activity_id: &str) -> Reply {
         let mut reply = Reply::empty(failure.status.http, failure.charge);

@@ -2,8 +2,6 @@
 
 mod access;
 mod account;
-mod admin;
-mod backups;
 mod batches;
 mod bulk;
 mod changes;

@@ -63,6 +63,9 @@ pub(crate) const BODY_GATHERED_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The least that a body in several pieces is gathered in.
 pub(crate) const BODY_GATHERED_BYTES_MIN: usize = 1024;
 
+/// Bytes that are read ahead on a connection that speaks in frames; the length of a frame must stand in as many.
+pub(crate) const FRAME_READ_AHEAD_BYTES: usize = 8 * 1024;
+
 /// Bytes of answers that were made and not sent yet, over all connections. From half of it on requests wait.
 pub(crate) const ANSWERS_BYTES_MAX: usize = 512 * 1024 * 1024;
 

@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use tracing_subscriber::EnvFilter;
 
-use crate::options::LogFormat;
 use crate::settings::LogSettings;
+use crate::settings::options::LogFormat;
 
 /// What is logged unless a filter is given: ours, and only the troubles of others.
 const FILTER: &str = "warn,armilla=info";

@@ -4,52 +4,31 @@
 //! to the API of its port as it came, and the API goes to the engine. What the server says to people goes to
 //! standard error; standard output has one line when it is ready, or the result of a command.
 //!
+//! ```text
+//! settings                the command line, the environment and the file, checked
+//! serve, ready, shutdown  from start to end
+//! listening               ports, connections, what is spoken on them
+//! requests                requests in HTTP, from their senders to an API
+//! rooms                   what clients make the server hold
+//! commands                everything but serving
+//! ```
+//!
 //! Exit codes: 0 done, 1 could not, 2 a check found problems, or a repair could not save everything.
 
-mod activity;
-mod answer;
-mod api;
-mod backup;
-mod backup_options;
-mod catch_panic;
-mod check;
-mod client_options;
-mod clients;
-mod config_file;
-mod connection;
-mod crowd;
+mod commands;
 mod data_dir;
-mod descriptors;
-mod feed;
-mod flow;
-mod gathered_body;
-mod handler;
-mod help;
-mod hosts;
 mod limits;
-mod listener;
+mod listening;
 mod logging;
-mod memory;
 mod metrics;
-mod options;
-mod origins;
-mod partition_table;
-mod port;
 mod process;
-mod progress;
 mod ready;
-mod repair;
-mod reshape;
-mod restore;
-mod room;
+mod requests;
 mod rooms;
 mod serve;
 mod settings;
 mod shutdown;
 mod storage;
-mod stream;
-mod tls;
-mod waiting;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -59,7 +38,9 @@ use anyhow::Result;
 use armilla_env::Env;
 use clap::Parser as _;
 
-use crate::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
+use crate::commands::{backup, check, feed, partition_table, repair, reshape, restore};
+use crate::requests::catch_panic;
+use crate::settings::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
 use crate::settings::{LogSettings, Settings};
 
 // Requests and commits allocate on one thread and free on another, many times each; the system's allocator took a

@@ -14,8 +14,8 @@ use armilla_engine::ContainerFigures;
 use armilla_kv::StoreStats;
 use http::{Method, StatusCode};
 
-use crate::api::Front;
 use crate::process;
+use crate::requests::api::Front;
 
 pub(crate) use access::FigureKeys;
 pub(crate) use resource::Resource;
@@ -125,7 +125,7 @@ impl Metrics {
         Gauge::up(&self.in_flight)
     }
 
-    /// Records an answered request.
+    /// Records a request that was answered in HTTP.
     pub(crate) fn answered(
         &self,
         front: Front,
@@ -134,7 +134,7 @@ impl Metrics {
         status: StatusCode,
         took: Duration,
     ) {
-        self.answered[front as usize].fetch_add(1, Ordering::Relaxed);
+        self.served(front);
         let figures = &self.resources[resource as usize];
         let others = METHODS.len() - 1;
         let method = METHODS[..others].iter().position(|name| *name == method.as_str()).unwrap_or(others);
@@ -145,6 +145,11 @@ impl Metrics {
         figures.requests[method][status].fetch_add(1, Ordering::Relaxed);
         figures.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         figures.duration_us.fetch_add(took_us, Ordering::Relaxed);
+    }
+
+    /// Counts a request that was answered, in whatever protocol.
+    pub(crate) fn served(&self, front: Front) {
+        self.answered[front as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Writes everything as Prometheus text.

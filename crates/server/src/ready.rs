@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::api::Front;
-use crate::options::LogFormat;
+use crate::requests::api::Front;
+use crate::settings::options::LogFormat;
 use crate::settings::{
     Certificate, DEVELOPMENT_STORAGE_TABLE_PORT, Data, STORAGE_WELL_KNOWN_KEY, Settings, WELL_KNOWN_KEY,
 };

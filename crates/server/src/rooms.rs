@@ -3,19 +3,27 @@
 //! Whoever needs room that is not there waits a while, and meanwhile those give way who hold some and let the others
 //! wait. Nobody waits without an end: then the client is asked to come again.
 
+pub(crate) mod clients;
+pub(crate) mod crowd;
+pub(crate) mod descriptors;
+pub(crate) mod flow;
+pub(crate) mod gathered_body;
+pub(crate) mod memory;
+pub(crate) mod room;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use armilla_env::{Clock, Env};
 use bytes::Bytes;
 
-use crate::activity::Activity;
-use crate::clients::Clients;
-use crate::crowd::{Crowd, Short};
 use crate::limits::{
     ANSWERS_BYTES_MAX, ANSWERS_SHARE_BYTES_MAX, BODIES_BYTES_MAX, BODIES_SHARE_BYTES_MAX,
     CONNECTION_ANSWERS_BYTES_ENOUGH, CONNECTION_ANSWERS_BYTES_MAX, ROOM_LOOK_PERIOD, ROOM_PATIENCE,
 };
-use crate::room::{Full, Held, Room};
+use crate::listening::activity::Activity;
+use crate::rooms::clients::Clients;
+use crate::rooms::crowd::{Crowd, Short};
+use crate::rooms::room::{Full, Held, Room};
 
 /// What there is room for, and who is there.
 pub(crate) struct Rooms {

@@ -16,24 +16,24 @@ use armilla_env::Env;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
-use tokio_rustls::TlsAcceptor;
 
-use crate::api::Front;
-use crate::connection::Connections;
-use crate::descriptors;
-use crate::handler::Handler;
-use crate::hosts::Hosts;
 use crate::limits;
-use crate::listener::{self, Entrance};
-use crate::memory;
+use crate::listening::connection::{Common, Connections};
+use crate::listening::listener::{self, Entrance};
+use crate::listening::protocol::Http;
+use crate::listening::tls;
 use crate::metrics::{FigureKeys, Metrics};
-use crate::origins::Origins;
 use crate::ready;
+use crate::requests::api::Front;
+use crate::requests::handler::Handler;
+use crate::requests::hosts::Hosts;
+use crate::requests::origins::Origins;
 use crate::rooms::Rooms;
+use crate::rooms::descriptors;
+use crate::rooms::memory;
 use crate::settings::{Data, Settings};
 use crate::shutdown::Signals;
 use crate::storage::Storage;
-use crate::tls;
 
 /// Serves until a signal asks for the end.
 ///
@@ -113,6 +113,12 @@ async fn start(settings: Settings, env: Env) -> Result<Server> {
     let figure_keys = Arc::new(FigureKeys::new(keys.cloned()));
     let (hosts, origins) = (Arc::new(Hosts::new(&settings)), Arc::new(Origins::new(&settings)));
     let rooms = Rooms::new(&env);
+    let common = Arc::new(Common {
+        metrics: metrics.clone(),
+        rooms: rooms.clone(),
+        clock: env.clock.clone(),
+        settings: settings.connections.clone(),
+    });
     let mut entrances = Vec::new();
     for (front, listener) in listeners {
         let handler = Handler {
@@ -129,8 +135,8 @@ async fn start(settings: Settings, env: Env) -> Result<Server> {
             body_timeout: settings.connections.body_timeout,
             slow_request: settings.slow_request,
         };
-        let connections =
-            Connections::new(handler, TlsAcceptor::from(tls.clone()), settings.connections.clone());
+        let protocol = Http::new(handler, &settings.connections);
+        let connections = Connections::new(protocol, &tls, common.clone());
         entrances.push(Entrance { listener, connections: Arc::new(connections) });
     }
     let (shutdown, asked) = watch::channel(false);

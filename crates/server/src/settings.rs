@@ -3,6 +3,11 @@
 //! Invariant: with [`Settings`] in hand, the server never listens beyond this machine with a key that
 //! everybody knows or can guess.
 
+pub(crate) mod config_file;
+pub(crate) mod help;
+pub(crate) mod options;
+pub(crate) mod port;
+
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -12,13 +17,12 @@ use anyhow::{Context, Result, bail};
 pub(crate) use armilla_client::{PORT, WELL_KNOWN_KEY};
 use armilla_engine::{Consistency, Limits, Policy};
 
-use crate::api::Front;
-use crate::config_file;
-use crate::hosts;
 use crate::limits;
-use crate::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
-use crate::origins;
-use crate::port::PortChoice;
+use crate::requests::api::Front;
+use crate::requests::hosts;
+use crate::requests::origins;
+use crate::settings::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
+use crate::settings::port::PortChoice;
 
 /// The key of `devstoreaccount1`, which the emulators of the storage service made well known.
 pub(crate) const STORAGE_WELL_KNOWN_KEY: &str =

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result, anyhow};
+use armilla_api_admin::{AdminApi, AdminApiOptions};
 use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
 use armilla_api_table::{Flavour, TableApi, TableApiOptions};
 use armilla_engine::{Engine, EngineOptions, WorkerStart};
@@ -13,9 +14,9 @@ use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
-use crate::api::{Api, Front};
 use crate::data_dir::DataDir;
-use crate::options::{CrossPartitionChoice, DurabilityChoice};
+use crate::requests::api::{Api, Front};
+use crate::settings::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
 
 /// Everything that is open.
@@ -60,7 +61,7 @@ impl Storage {
     /// Returns the API of a front end over the engine.
     pub(crate) fn api(&self, front: Front, settings: &Settings, env: &Env) -> Result<Api> {
         match front {
-            Front::Sql => self.sql_api(settings, env).map(Api::Sql),
+            Front::Sql => Ok(Api::Sql(self.sql_api(settings, env)?, self.admin_api(settings, env)?)),
             Front::Table => Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Cosmos))),
             Front::StorageTable => {
                 Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Storage)))
@@ -81,6 +82,16 @@ impl Storage {
             ..SqlApiOptions::new(settings.key.as_str())
         };
         SqlApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")
+    }
+
+    fn admin_api(&self, settings: &Settings, env: &Env) -> Result<AdminApi> {
+        let options = AdminApiOptions {
+            primary_key: settings.key.clone(),
+            secondary_key: settings.secondary_key.clone(),
+            read_only_keys: settings.read_only_key.iter().cloned().collect(),
+            date_skew: settings.date_skew,
+        };
+        AdminApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the administration")
     }
 
     /// Returns the Table API, one for both of its ports: what is changed through one holds for the other at once.

@@ -7,10 +7,11 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 22] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 23] = [
     (
         "server",
         &[
+            "api-admin",
             "api-sql",
             "api-table",
             "backup",
@@ -31,6 +32,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 22] = [
     ("workload", &["client", "report", "env", "value"]),
     ("report", &[]),
     ("client", &["env", "value"]),
+    ("api-admin", &["engine", "env", "value"]),
     ("api-sql", &["engine", "env", "value"]),
     ("api-table", &["engine", "env", "value"]),
     ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),

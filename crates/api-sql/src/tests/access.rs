@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use http::Method;
 
 use super::client::{Answer, Client, READ_ONLY_KEY};
-use crate::path::{self, Address, AdminResource};
+use crate::path::{self, Address};
 
 /// The kinds of callers, in the order of the columns.
 const CALLERS: [&str; 9] = [
@@ -166,16 +166,6 @@ fn account_rows() -> Vec<Row> {
         query("/offers", KEYS_READ),
         get("/offers/{offer}", KEYS_READ).missing("/offers/zzzz", KEYS_READ),
         put("/offers/{offer}", "{offer_body}", KEY_WRITES).missing("/offers/zzzz", KEY_WRITES),
-        get("/_armilla/partitions", KEYS_READ),
-        post("/_armilla/dbs/d/colls/c/split", "", KEY_WRITES)
-            .answers(202)
-            .missing("/_armilla/dbs/d/colls/x/split", KEY_WRITES),
-        post("/_armilla/dbs/d/colls/c/merge", r#"{"ranges":["0","1"]}"#, KEY_WRITES)
-            .answers(410)
-            .missing("/_armilla/dbs/d/colls/x/merge", KEY_WRITES),
-        post("/_armilla/backups", "", KEY_WRITES),
-        get("/_armilla/backups/b/frames/0", KEY_WRITES).answers(404),
-        delete("/_armilla/backups/b", KEY_WRITES).answers(404),
     ]
 }
 
@@ -529,17 +519,12 @@ fn kind(address: &Address<'_>) -> &'static str {
         Address::ClientEncryptionKey { .. } => "encryption key",
         Address::Offers => "offers",
         Address::Offer { .. } => "offer",
-        Address::Admin { resource: AdminResource::Partitions, .. } => "figures of partitions",
-        Address::Admin { resource: AdminResource::Reshape { .. }, .. } => "splits and merges",
-        Address::Admin { resource: AdminResource::Backups, .. } => "backups",
-        Address::Admin { resource: AdminResource::Backup { .. }, .. } => "backup",
-        Address::Admin { resource: AdminResource::BackupFrame { .. }, .. } => "part of a backup",
     }
 }
 
 #[test]
 fn no_kind_of_address_is_forgotten() {
-    const KINDS: usize = 27;
+    const KINDS: usize = 22;
     let rows = rows();
     let found: BTreeSet<&str> = rows.iter().map(|row| kind(&path::parse(row.path).unwrap())).collect();
     assert_eq!(found.len(), KINDS, "{found:?}");

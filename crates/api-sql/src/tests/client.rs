@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use armilla_api_admin::{AdminApi, AdminApiOptions};
 use armilla_engine::{Engine, EngineOptions, Policy, WorkerStart};
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
@@ -21,6 +22,8 @@ pub(super) const READ_ONLY_KEY: &str = "cmVhZCBvbmx5";
 
 pub(super) struct Client {
     pub(super) api: SqlApi,
+    /// Splits and merges, which the server has at the same port.
+    admin: AdminApi,
     pub(super) clock: Arc<SimulatedClock>,
     env: Env,
     store: Arc<MemoryStore>,
@@ -89,6 +92,10 @@ pub(super) fn usual() -> EngineOptions {
     }
 }
 
+fn administration(engine: &Engine, env: &Env) -> AdminApi {
+    AdminApi::new(engine.clone(), env.clone(), AdminApiOptions::new(KEY)).unwrap()
+}
+
 impl Client {
     pub(super) async fn new() -> Client {
         let mut options = SqlApiOptions::new(KEY);
@@ -106,16 +113,18 @@ impl Client {
         let (env, clock) = Env::simulated(7);
         let store = Arc::new(MemoryStore::new());
         let engine = Engine::open(store.clone(), env.clone(), engine_options.clone()).await.unwrap();
+        let admin = administration(&engine, &env);
         let api = SqlApi::new(engine, env.clone(), options.clone()).unwrap();
-        Client { api, clock, env, store, options: (options, engine_options) }
+        Client { api, admin, clock, env, store, options: (options, engine_options) }
     }
 
     /// The same account, opened again.
     pub(super) async fn reopen(self) -> Client {
         let (options, engine_options) = self.options.clone();
         let engine = Engine::open(self.store.clone(), self.env.clone(), engine_options).await.unwrap();
+        let admin = administration(&engine, &self.env);
         let api = SqlApi::new(engine, self.env.clone(), options).unwrap();
-        Client { api, ..self }
+        Client { api, admin, ..self }
     }
 
     /// The engine behind the API.
@@ -185,15 +194,13 @@ impl Client {
     }
 
     pub(super) async fn exchange(&self, request: Request<Full<Bytes>>) -> Answer {
-        let response = self.api.handle(request, Peer { scheme: "https" }).await;
+        let response = match AdminApi::serves(request.uri().path()) {
+            true => self.admin.handle(request).await,
+            false => self.api.handle(request, Peer { scheme: "https" }).await,
+        };
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        // Only the pieces of a backup are no text.
-        let is_text = parts.headers.get("content-type").is_none_or(|kind| kind != "application/octet-stream");
-        let text = match is_text {
-            true => String::from_utf8(body.to_vec()).unwrap(),
-            false => String::from_utf8_lossy(&body).into_owned(),
-        };
+        let text = String::from_utf8(body.to_vec()).unwrap();
         let answer = Answer { status: parts.status.as_u16(), headers: parts.headers, text };
         check_every_answer(&answer);
         answer
@@ -209,6 +216,9 @@ impl Client {
 
     pub(super) fn sign(&self, key: &str, method: &Method, path: &str) -> String {
         let date = self.date();
+        if AdminApi::serves(path) {
+            return crate::sign(key, method.as_str(), "armilla", &path[1..], &date).unwrap();
+        }
         let mut headers = HeaderMap::new();
         headers.insert("x-ms-date", HeaderValue::from_str(&date).unwrap());
         let now_ms = self.env.clock.now_ms();
@@ -250,7 +260,7 @@ fn check_every_answer(answer: &Answer) {
     }
     if answer.text.is_empty() {
         assert_eq!(answer.header("content-type"), None);
-    } else if answer.header("content-type") != Some("application/octet-stream") {
+    } else {
         assert_eq!(answer.header("content-type"), Some("application/json"));
         answer.json();
     }

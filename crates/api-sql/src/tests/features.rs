@@ -53,9 +53,6 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::POST, "/offers", "GET, POST"),
         (Method::DELETE, "/offers/TQAA", "GET, PUT"),
         (Method::TRACE, "/offers/TQAA", "GET, PUT"),
-        (Method::POST, "/_armilla/partitions", "GET"),
-        (Method::GET, "/_armilla/dbs/d/colls/c/split", "POST"),
-        (Method::DELETE, "/_armilla/dbs/d/colls/c/merge", "POST"),
     ] {
         let answer = client.send(method.clone(), path, &[], "").await;
         assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{method} {path}");
@@ -68,7 +65,6 @@ async fn paths_that_lead_nowhere() {
     let client = Client::with_container().await;
     for (path, status) in [
         ("/nothing", 404),
-        ("/_armilla/nothing", 404),
         ("/dbs/d/nothing/x", 404),
         ("/dbs/d/colls/c/nothing", 404),
         ("/dbs//colls", 400),

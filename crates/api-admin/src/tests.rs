@@ -1,0 +1,6 @@
+//! Requests through the whole front end, over a store in memory.
+
+mod access;
+mod backups;
+mod client;
+mod partitions;

@@ -39,7 +39,6 @@ mod error_map;
 mod failure;
 mod figures_text;
 mod headers;
-mod http_date;
 mod items;
 mod json_parts;
 mod json_text;
@@ -76,7 +75,6 @@ use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
-pub use auth::sign;
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
 use auth::{Credential, Keys, SignedDate};

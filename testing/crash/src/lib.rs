@@ -11,4 +11,3 @@ pub mod program;
 pub mod random;
 pub mod requests;
 pub mod server_process;
-pub mod signature;

@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-const ALLOWED: [(&str, &[&str]); 22] = [
+const ALLOWED: [(&str, &[&str]); 23] = [
     (
         "server",
         &[
@@ -20,6 +20,7 @@ const ALLOWED: [(&str, &[&str]); 22] = [
             "env",
             "kv",
             "kv-embedded",
+            "rest-wire",
             "script-worker",
             "transfer",
             "value",
@@ -30,9 +31,10 @@ const ALLOWED: [(&str, &[&str]); 22] = [
     ("demo", &["client", "report", "env", "value"]),
     ("workload", &["client", "report", "env", "value"]),
     ("report", &[]),
-    ("client", &["env", "value"]),
-    ("api-sql", &["engine", "env", "index", "value"]),
-    ("api-table", &["engine", "env", "value"]),
+    ("client", &["rest-wire", "env", "value"]),
+    ("api-sql", &["engine", "rest-wire", "env", "index", "value"]),
+    ("api-table", &["engine", "rest-wire", "env", "value"]),
+    ("rest-wire", &[]),
     ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
     ("script-worker", &["script"]),

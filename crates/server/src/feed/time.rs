@@ -1,6 +1,8 @@
 //! Times as people and HTTP write them: RFC 3339 and RFC 1123, to the second.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
+
+use armilla_rest_wire::http_date;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
@@ -19,8 +21,7 @@ pub(super) fn parse(text: &str) -> Option<u64> {
 
 /// Writes a time as a header has it.
 pub(super) fn header(seconds: u64) -> String {
-    let seconds = seconds.min(SECONDS_MAX.unsigned_abs());
-    httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
+    http_date::format_seconds(i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
 /// `2026-01-31T12:00:00Z`, with parts of a second or without, and with an offset instead of the `Z`.

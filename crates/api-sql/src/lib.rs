@@ -40,7 +40,6 @@ mod failure;
 mod figures_text;
 mod headers;
 mod items;
-mod json_parts;
 mod json_text;
 mod limits;
 mod offer_headers;

@@ -125,7 +125,7 @@ pub(super) fn write_next(
     out: &mut Vec<u8>,
     case: Case,
     entities: Entities,
-    random: &mut armilla_crash::random::Random,
+    random: &mut armilla_env::Random,
     new_keys: &mut NewKeys,
 ) {
     match case {
@@ -161,7 +161,7 @@ mod tests {
         let env = Env::simulated(1).0;
         let mut composer = Composer::new(&env, "127.0.0.1:10002".parse().unwrap());
         let entities = Entities::new(2, 400).unwrap();
-        let (mut random, mut keys) = (armilla_crash::random::Random::new(1), NewKeys::new(0, 0));
+        let (mut random, mut keys) = (armilla_env::Random::new(1), NewKeys::new(0, 0));
         for (case, start) in [
             (Case::Insert, "POST /devstoreaccount1/writes HTTP/1.1"),
             (Case::Get, "GET /devstoreaccount1/reads(PartitionKey='customer-0000"),

@@ -28,7 +28,6 @@ mod plan;
 #[cfg(unix)]
 mod postgres;
 mod queries;
-mod random;
 mod result;
 mod run;
 mod schedule;
@@ -36,6 +35,7 @@ mod side;
 mod table;
 mod tally;
 mod time;
+mod words;
 
 use std::process::ExitCode;
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::server_process::{Launch, ServerProcess};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_rest_wire::well_known;
 use tokio::sync::Mutex;
 use tokio::time::timeout;

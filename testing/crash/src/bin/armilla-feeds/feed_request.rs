@@ -1,7 +1,7 @@
 //! A page of a change feed, asked for.
 
-use armilla_crash::random::Random;
 use armilla_crash::requests::Target;
+use armilla_env::Random;
 use armilla_rest_wire::http_date;
 
 use crate::client::{Client, DATABASE};

@@ -27,6 +27,8 @@ mod place;
 mod plan;
 #[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
+pub mod postgres_server;
 mod queries;
 mod result;
 mod run;

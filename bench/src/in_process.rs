@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use armilla_crash::random::Random;
 use armilla_engine::{
     Caller, ContainerHandle, Engine, EngineOptions, ItemName, Precondition, Throughput, Triggers, WriteMode,
 };
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_governor::Policy;
 use armilla_kv::cache::CachedStore;
 use armilla_kv::{Durability, Store};

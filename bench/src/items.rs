@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, ensure};
-use armilla_crash::random::Random;
+use armilla_env::Random;
 use armilla_value::{Component, PartitionKey};
 
 /// Items of one logical partition.

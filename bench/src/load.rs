@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use crate::measure::Latencies;
 

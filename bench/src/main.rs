@@ -39,7 +39,6 @@ mod metering;
 mod neighbours;
 mod over_http;
 mod place;
-mod postgres_server;
 mod queries;
 mod raw_store;
 mod report;

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use armilla_crash::process_figures;
-use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use crate::items::Items;
 use crate::load::{Source, drive};

@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 use armilla_crash::process_figures;
-use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
 use armilla_crash::server_process::ServerProcess;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use crate::items::Items;
 use crate::load::{Pool, Source, drive, from_pool};

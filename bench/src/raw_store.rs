@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
-use armilla_crash::random::Random;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_kv::{Batch, Family, Space, SpaceId, Store as _};
 use armilla_kv_embedded::EmbeddedStore;
 use armilla_value::{HashVersion, hashed_key, stored};

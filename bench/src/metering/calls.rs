@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use armilla_crash::process_figures;
-use armilla_crash::random::Random;
-use armilla_env::{Clock, Env};
+use armilla_env::{Clock, Env, Random};
 use armilla_governor::{Budget, Meter, OperationKind, Policy, Priority, RequestUnits};
 
 /// Logical partitions that are counted: more than the sketch of hot ones holds.

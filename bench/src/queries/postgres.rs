@@ -6,6 +6,7 @@ use std::pin::pin;
 
 use anyhow::{Context, Result, bail};
 use armilla_env::Env;
+use armilla_workload::postgres_server::{PostgresServer, Purpose};
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
 use tokio::runtime::Runtime;
@@ -17,8 +18,7 @@ use super::explained::Explained;
 use super::orders::Orders;
 use super::repeat::{median_us, timed_us};
 use super::table::{Answer, Line, PostgresFigures, Table};
-use crate::postgres_server::{PostgresServer, Purpose};
-use crate::server::Setup;
+use crate::server::{Setup, folder};
 
 /// Bytes of documents that go to the server at once.
 const COPY_BYTES: usize = 256 * 1024;
@@ -35,7 +35,7 @@ pub(super) fn measure(
 ) -> Result<()> {
     let programs = options.postgres_bin.as_deref();
     let purpose = Purpose::Queries { items: orders.count, workers: options.postgres_workers };
-    let Some(server) = PostgresServer::start(programs, setup, env, purpose)? else {
+    let Some(server) = PostgresServer::start(programs, folder(setup)?, env, purpose)? else {
         eprintln!("PostgreSQL is not installed: it is left out");
         return Ok(());
     };

@@ -8,13 +8,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use armilla_crash::process_figures;
 use armilla_env::Env;
+use armilla_workload::postgres_server::{PostgresServer, Purpose};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 use super::workload::{COUNTER, Case, Entries, Table, Workload, counter};
 use crate::measure::{Latencies, Measurement, measure_with};
-use crate::postgres_server::{PostgresServer, Purpose};
-use crate::server::Setup;
+use crate::server::{Setup, folder};
 
 /// Rows that one statement puts in while counters are made.
 const ROWS_AT_ONCE: usize = 500;
@@ -38,7 +38,8 @@ impl Postgres {
         env: &Env,
         workload: Workload,
     ) -> Result<Option<Postgres>> {
-        let Some(server) = PostgresServer::start(programs, setup, env, Purpose::DurableWrites)? else {
+        let purpose = Purpose::DurableWrites { items: 0, connections: None };
+        let Some(server) = PostgresServer::start(programs, folder(setup)?, env, purpose)? else {
             eprintln!("PostgreSQL is not installed: it is left out");
             return Ok(None);
         };

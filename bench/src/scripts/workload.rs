@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use armilla_crash::random::Random;
+use armilla_env::Random;
 
 use crate::items::{CONTAINER, DATABASE};
 

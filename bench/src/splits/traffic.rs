@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use crate::items::Items;
 use crate::measure::Latencies;

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use armilla_crash::random::Random;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use super::connection::{Connection, Reply};
 use super::requests::{Composer, write_next};

@@ -4,18 +4,13 @@
 
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::time::{Duration, UNIX_EPOCH};
 
 use armilla_env::Env;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use ring::hmac;
+use armilla_rest_wire::http_date::RequestDate;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::well_known::{STORAGE_ACCOUNT as ACCOUNT, STORAGE_KEY};
 
 use super::workload::{BATCH_ENTITIES, Case, Entities, NewKeys, PARTITION_ENTITIES, READ_TABLE, WRITE_TABLE};
-
-/// The account of the storage service's emulators, and its key.
-const ACCOUNT: &str = "devstoreaccount1";
-const KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// The version of the protocol that requests name.
 const VERSION: &str = "2019-02-02";
@@ -29,19 +24,17 @@ const CHANGE_SET_BOUNDARY: &str = "changeset_c1f0";
 /// Composes requests and signs them.
 #[derive(Clone)]
 pub(super) struct Composer {
-    key: hmac::Key,
+    key: AccountKey,
     env: Env,
     address: SocketAddr,
-    seconds: i64,
-    date: String,
+    date: RequestDate,
 }
 
 impl Composer {
     /// Returns a composer of requests to an address.
     pub(super) fn new(env: &Env, address: SocketAddr) -> Composer {
-        let secret = STANDARD.decode(KEY).expect("the well-known key is base64");
-        let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-        Composer { key, env: env.clone(), address, seconds: i64::MIN, date: String::new() }
+        let key = AccountKey::new(STORAGE_KEY).expect("the well-known key is base64");
+        Composer { key, env: env.clone(), address, date: RequestDate::new(0) }
     }
 
     /// Writes a request for a new table.
@@ -105,31 +98,21 @@ impl Composer {
         headers: &str,
         body: &[u8],
     ) {
-        self.renew_date();
-        // The account twice: once for itself, and once because it is the first part of the path.
-        let signed = format!("{}\n/{ACCOUNT}/{ACCOUNT}/{path}", self.date);
-        let signature = STANDARD.encode(hmac::sign(&self.key, signed.as_bytes()));
-        let accept = if path == "$batch" { "multipart/mixed" } else { ACCEPT };
+        self.date.move_to(self.env.clock.now_seconds());
+        let path = format!("/{ACCOUNT}/{path}");
+        let date = self.date.text();
+        let authorization = self.key.shared_key_lite(ACCOUNT, &path, date);
+        let accept = if path.ends_with("$batch") { "multipart/mixed" } else { ACCEPT };
         // Writing to a vector cannot fail.
         let _ = write!(
             out,
-            "{method} /{ACCOUNT}/{path}{query} HTTP/1.1\r\nhost: {}\r\nx-ms-date: {}\r\nx-ms-version: {VERSION}\r\n\
-             dataserviceversion: 3.0\r\naccept: {accept}\r\nauthorization: SharedKeyLite {ACCOUNT}:{signature}\r\n\
+            "{method} {path}{query} HTTP/1.1\r\nhost: {}\r\nx-ms-date: {date}\r\nx-ms-version: {VERSION}\r\n\
+             dataserviceversion: 3.0\r\naccept: {accept}\r\nauthorization: {authorization}\r\n\
              {headers}content-length: {}\r\n\r\n",
             self.address,
-            self.date,
             body.len(),
         );
         out.extend_from_slice(body);
-    }
-
-    fn renew_date(&mut self) {
-        let seconds = self.env.clock.now_seconds();
-        if seconds != self.seconds {
-            self.seconds = seconds;
-            let since_epoch = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-            self.date = httpdate::fmt_http_date(UNIX_EPOCH + since_epoch);
-        }
     }
 }
 
@@ -142,7 +125,7 @@ pub(super) fn write_next(
     out: &mut Vec<u8>,
     case: Case,
     entities: Entities,
-    random: &mut armilla_crash::random::Random,
+    random: &mut armilla_env::Random,
     new_keys: &mut NewKeys,
 ) {
     match case {
@@ -178,7 +161,7 @@ mod tests {
         let env = Env::simulated(1).0;
         let mut composer = Composer::new(&env, "127.0.0.1:10002".parse().unwrap());
         let entities = Entities::new(2, 400).unwrap();
-        let (mut random, mut keys) = (armilla_crash::random::Random::new(1), NewKeys::new(0, 0));
+        let (mut random, mut keys) = (armilla_env::Random::new(1), NewKeys::new(0, 0));
         for (case, start) in [
             (Case::Insert, "POST /devstoreaccount1/writes HTTP/1.1"),
             (Case::Get, "GET /devstoreaccount1/reads(PartitionKey='customer-0000"),

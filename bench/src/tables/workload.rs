@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Result, ensure};
-use armilla_crash::random::Random;
+use armilla_env::Random;
 use clap::ValueEnum;
 
 /// The table that is read.

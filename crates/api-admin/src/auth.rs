@@ -6,23 +6,22 @@
 //! Not here: resource tokens are checked by the engine, which made them, and permit nothing here.
 
 use std::borrow::Cow;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use armilla_engine::Access;
+use armilla_rest_wire::names::MS_DATE;
+use armilla_rest_wire::signature::{AccountKey, push_master_text};
+use armilla_rest_wire::{http_date, percent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use ring::hmac;
+use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::failure::{Failure, Status};
 use crate::limits::AUTHORIZATION_BYTES_MAX;
 use crate::options::KeyError;
-use crate::path::percent_decode;
 
 /// The word that signatures use for what is here.
 const RESOURCE_TYPE: &str = "armilla";
-
-static MS_DATE: HeaderName = HeaderName::from_static("x-ms-date");
 
 /// An `Authorization` header, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub(crate) enum Credential {
 
 /// The keys of the account, prepared for signing.
 pub(crate) struct Keys {
-    keys: Vec<(hmac::Key, Access)>,
+    keys: Vec<(AccountKey, Access)>,
 }
 
 impl Keys {
@@ -47,8 +46,7 @@ impl Keys {
         let read_write = read_write.map(|key| (key, Access::Full));
         let read_only = read_only.map(|key| (key, Access::ReadOnly));
         let prepare = |(key, access): (&str, Access)| {
-            let secret = STANDARD.decode(key.trim()).ok().filter(|secret| !secret.is_empty());
-            secret.map(|secret| (hmac::Key::new(hmac::HMAC_SHA256, &secret), access)).ok_or(KeyError)
+            AccountKey::new(key).map(|key| (key, access)).map_err(|_| KeyError)
         };
         Ok(Keys { keys: read_write.chain(read_only).map(prepare).collect::<Result<_, _>>()? })
     }
@@ -62,8 +60,7 @@ impl Keys {
         date: &SignedDate<'_>,
     ) -> Result<Access, Failure> {
         let text = string_to_sign(method, link, date);
-        let is_made_with = |key: &hmac::Key| hmac::verify(key, text.as_bytes(), signature).is_ok();
-        match self.keys.iter().find(|(key, _)| is_made_with(key)) {
+        match self.keys.iter().find(|(key, _)| key.verify(&text, signature)) {
             Some((_, access)) => Ok(access.clone()),
             None => Err(Failure::new(
                 Status::UNAUTHORIZED,
@@ -71,7 +68,7 @@ impl Keys {
                     "The input authorization token can't serve the request. The wrong key is being used or the \
                      expected payload is not built as per the protocol. Server used the following payload to \
                      sign: '{}'",
-                    text.replace('\n', "\\n")
+                    String::from_utf8_lossy(&text).replace('\n', "\\n")
                 ),
             )),
         }
@@ -102,20 +99,19 @@ impl<'h> SignedDate<'h> {
                 ));
             }
         };
-        let Some(signed_ms) = parse_date_ms(value) else {
+        let Some(signed_ms) = http_date::parse_ms(value) else {
             return Err(Failure::new(
                 Status::UNAUTHORIZED,
                 format!("The date '{value}' is not of the form 'Thu, 27 Apr 2017 00:51:12 GMT'."),
             ));
         };
         if u128::from(now_ms.abs_diff(signed_ms)) > skew.as_millis() {
-            let now = Duration::from_secs(u64::try_from(now_ms / 1_000).unwrap_or(0));
             return Err(Failure::new(
                 Status::FORBIDDEN,
                 format!(
                     "The authorization token is not valid at the current time. Please create another token and \
                      retry (token time: {value}, server time: {}).",
-                    httpdate::fmt_http_date(UNIX_EPOCH + now)
+                    http_date::format_ms(now_ms)
                 ),
             ));
         }
@@ -123,22 +119,12 @@ impl<'h> SignedDate<'h> {
     }
 }
 
-/// Reads an RFC 1123 date in any case: signatures cover it in lower case, and some clients send it so.
-fn parse_date_ms(text: &str) -> Option<i64> {
-    let mut fixed: [u8; 29] = text.trim().as_bytes().try_into().ok()?;
-    fixed.make_ascii_lowercase();
-    for position in [0, 8, 26, 27, 28] {
-        fixed[position].make_ascii_uppercase();
-    }
-    let time = httpdate::parse_http_date(std::str::from_utf8(&fixed).ok()?).ok()?;
-    i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
-}
-
 /// Builds the text that a signature covers. Everything but the link is in lower case.
-fn string_to_sign(method: &Method, link: &str, date: &SignedDate<'_>) -> String {
-    let verb = method.as_str().to_ascii_lowercase();
-    let [ms_date, date] = [date.ms_date, date.date].map(str::to_ascii_lowercase);
-    format!("{verb}\n{RESOURCE_TYPE}\n{link}\n{ms_date}\n{date}\n")
+fn string_to_sign(method: &Method, link: &str, date: &SignedDate<'_>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(128);
+    let push_link = |text: &mut Vec<u8>| text.extend_from_slice(link.as_bytes());
+    push_master_text(&mut text, method.as_str(), RESOURCE_TYPE, push_link, [date.ms_date, date.date]);
+    text
 }
 
 /// Takes an `Authorization` header apart.
@@ -155,7 +141,7 @@ pub(crate) fn parse_authorization(headers: &HeaderMap) -> Result<Credential, Fai
     let value = value.to_str().map_err(|_| malformed())?;
     // A token that was not encoded holds `=` and `&` as they are; base64 has no `%`.
     let decoded = if value.contains('%') {
-        Cow::Owned(percent_decode(value.as_bytes()).ok_or_else(malformed)?)
+        percent::decode(value).ok_or_else(malformed)?
     } else {
         Cow::Borrowed(value)
     };
@@ -213,7 +199,7 @@ mod tests {
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let pair = |(name, value): &(&'static str, &str)| {
-            (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+            (http::HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
         };
         pairs.iter().map(pair).collect()
     }
@@ -229,7 +215,7 @@ mod tests {
             Keys::new(read_write.iter().copied(), read_only.iter().copied())
         };
         let checked = |key: &str, verb: &str, link: &str| {
-            let authorization = armilla_api_sql::sign(key, verb, RESOURCE_TYPE, link, DATE).unwrap();
+            let authorization = AccountKey::new(key).unwrap().master(verb, RESOURCE_TYPE, link, DATE);
             let headers = headers(&[("authorization", &authorization), ("x-ms-date", DATE)]);
             let Ok(Credential::Master { signature }) = parse_authorization(&headers) else { panic!("{key}") };
             let date = SignedDate::of(&headers, DATE_MS, SKEW).unwrap();
@@ -262,7 +248,7 @@ mod tests {
         let of = |pairs: &[(&'static str, &str)], now_ms| {
             status(
                 SignedDate::of(&headers(pairs), now_ms, SKEW)
-                    .map(|date| string_to_sign(&Method::GET, "l", &date)),
+                    .map(|date| String::from_utf8(string_to_sign(&Method::GET, "l", &date)).unwrap()),
             )
         };
         let skew_ms = SKEW.as_millis() as i64;

@@ -3,11 +3,10 @@
 //! Not here: how long a body may take, and how much of all bodies is held at once, which the server looks after.
 
 use std::fmt::Display;
-use std::pin::pin;
 
-use bytes::{Bytes, BytesMut};
+use armilla_rest_wire::body::{BodyError, BodyLimits};
+use bytes::Bytes;
 use http_body::Body;
-use http_body_util::BodyExt;
 
 use crate::failure::{Failure, Status};
 use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
@@ -18,27 +17,13 @@ where
     B: Body<Data = Bytes>,
     B::Error: Display,
 {
-    let mut body = pin!(body);
-    let mut whole = BytesMut::new();
-    let mut total = 0;
-    // A client that is still sending would find the connection reset and never see the answer, so what it sends beyond
-    // the bound is taken, to a point, and thrown away.
-    while total <= REQUEST_DRAIN_BYTES_MAX {
-        let Some(frame) = body.frame().await else { break };
-        let frame = frame
-            .map_err(|error| Failure::bad_request(format!("the request body could not be read: {error}")))?;
-        let Ok(data) = frame.into_data() else { continue };
-        total += data.len();
-        if total <= REQUEST_BODY_BYTES_MAX {
-            whole.extend_from_slice(&data);
-        } else {
-            whole = BytesMut::new();
+    let limits = BodyLimits { bytes_max: REQUEST_BODY_BYTES_MAX, drain_bytes_max: REQUEST_DRAIN_BYTES_MAX };
+    armilla_rest_wire::body::read(body, limits).await.map_err(|error| match error {
+        BodyError::Broken(error) => {
+            Failure::bad_request(format!("the request body could not be read: {error}"))
         }
-    }
-    if total > REQUEST_BODY_BYTES_MAX {
-        return Err(Failure::new(Status::TOO_LARGE, "Request size is too large"));
-    }
-    Ok(whole.freeze())
+        BodyError::TooLarge => Failure::new(Status::TOO_LARGE, "Request size is too large"),
+    })
 }
 
 #[cfg(test)]

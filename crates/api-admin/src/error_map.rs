@@ -62,6 +62,7 @@ fn status(kind: ErrorKind) -> Status {
         | ErrorKind::ScriptResultTooLarge
         | ErrorKind::BadQuery
         | ErrorKind::QueryTimeout
+        | ErrorKind::CrossPartition
         | ErrorKind::QueryNeedsPlan
         | ErrorKind::FeedExpired
         | ErrorKind::SessionNotAvailable => Status::INTERNAL,

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use armilla_rest_wire::percent;
+
 use crate::failure::{Failure, Status};
 use crate::limits::PATH_BYTES_MAX;
 
@@ -83,29 +85,8 @@ fn unknown() -> Failure {
 
 /// Percent-decodes one segment. A `+` stays a `+`.
 fn decode(segment: &str) -> Result<Segment<'_>, Failure> {
-    if !segment.contains('%') {
-        return Ok(Cow::Borrowed(segment));
-    }
-    let decoded = percent_decode(segment.as_bytes()).map(Cow::Owned);
-    decoded.ok_or_else(|| Failure::bad_request("the request path is not percent-encoded UTF-8"))
-}
-
-/// Percent-decodes bytes into UTF-8 text, or returns `None` where that cannot be done.
-pub(crate) fn percent_decode(encoded: &[u8]) -> Option<String> {
-    let hex_digit = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    let mut decoded = Vec::with_capacity(encoded.len());
-    let mut rest = encoded;
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            decoded.push(byte);
-            continue;
-        }
-        let (digits, after) = rest.split_at_checked(2)?;
-        decoded.push((hex_digit(digits[0])? << 4) | hex_digit(digits[1])?);
-        rest = after;
-    }
-    String::from_utf8(decoded).ok()
+    percent::decode(segment)
+        .ok_or_else(|| Failure::bad_request("the request path is not percent-encoded UTF-8"))
 }
 
 #[cfg(test)]

@@ -6,20 +6,18 @@
 //!
 //! Not here: resource tokens are checked by the engine, which made them.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
+use armilla_rest_wire::signature::{AccountKey, KeyError, push_master_text};
+use armilla_rest_wire::{http_date, percent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, Method};
-use ring::hmac;
 
 use crate::failure::Failure;
 use crate::headers::names;
-use crate::http_date;
 use crate::limits::AUTHORIZATION_BYTES_MAX;
-use crate::options::OptionsError;
-use crate::path::{Address, percent_decode};
+use crate::path::Address;
 use crate::status::Status;
 
 /// What a valid signature permits.
@@ -40,13 +38,9 @@ pub(crate) enum Credential {
     ResourceToken(String),
 }
 
-/// A configured key that is not base64, or is empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct KeyError;
-
 /// The keys of the account, prepared for signing.
 pub(crate) struct Keys {
-    keys: Vec<(hmac::Key, KeyAccess)>,
+    keys: Vec<(AccountKey, KeyAccess)>,
 }
 
 impl Keys {
@@ -62,7 +56,7 @@ impl Keys {
             .map(with(KeyAccess::ReadWrite))
             .chain(read_only.into_iter().map(with(KeyAccess::ReadOnly)));
         for (key, access) in all {
-            keys.push((hmac::Key::new(hmac::HMAC_SHA256, &secret(key)?), access));
+            keys.push((AccountKey::new(key)?, access));
         }
         Ok(Keys { keys })
     }
@@ -98,42 +92,14 @@ impl Keys {
     }
 
     fn access(&self, text: &[u8], signature: &[u8]) -> Option<KeyAccess> {
-        self.keys
-            .iter()
-            .find(|(key, _)| hmac::verify(key, text, signature).is_ok())
-            .map(|(_, access)| *access)
+        self.keys.iter().find(|(key, _)| key.verify(text, signature)).map(|(_, access)| *access)
     }
 
     /// Signs a text with the first key.
     #[cfg(test)]
     pub(crate) fn sign(&self, text: &[u8]) -> String {
-        STANDARD.encode(hmac::sign(&self.keys[0].0, text))
+        self.keys[0].0.sign(text)
     }
-}
-
-/// Returns the `Authorization` header of a request that is signed with a key of the account, for clients.
-///
-/// `key` is in base64, `date` is the value of the request's `x-ms-date`.
-pub fn sign(
-    key: &str,
-    verb: &str,
-    resource_type: &str,
-    link: &str,
-    date: &str,
-) -> Result<String, OptionsError> {
-    let secret = secret(key).map_err(|KeyError| OptionsError::Key)?;
-    let mut text = Vec::with_capacity(192);
-    push_signed(&mut text, verb, resource_type, |text| text.extend_from_slice(link.as_bytes()), [date, ""]);
-    let signature = STANDARD.encode(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &secret), &text));
-    // Base64 has three characters that mean something else in a header that is percent-encoded.
-    let signature = signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
-    Ok(format!("type%3Dmaster%26ver%3D1.0%26sig%3D{signature}"))
-}
-
-/// Returns the bytes of a key in base64.
-fn secret(key: &str) -> Result<Vec<u8>, KeyError> {
-    let secret = STANDARD.decode(key.trim()).map_err(|_| KeyError)?;
-    if secret.is_empty() { Err(KeyError) } else { Ok(secret) }
 }
 
 /// The date lines of a signature.
@@ -189,31 +155,8 @@ pub(crate) fn string_to_sign(
 ) -> Vec<u8> {
     let mut text = Vec::with_capacity(192);
     let dates = [date.ms_date, date.date];
-    push_signed(&mut text, method.as_str(), address.resource_type(), push_link, dates);
+    push_master_text(&mut text, method.as_str(), address.resource_type(), push_link, dates);
     text
-}
-
-/// Appends the lines that a signature covers. Everything but the link is in lower case.
-fn push_signed(
-    text: &mut Vec<u8>,
-    verb: &str,
-    resource_type: &str,
-    push_link: impl FnOnce(&mut Vec<u8>),
-    dates: [&str; 2],
-) {
-    let push_lower = |text: &mut Vec<u8>, part: &str| {
-        let start = text.len();
-        text.extend_from_slice(part.as_bytes());
-        text[start..].make_ascii_lowercase();
-        text.push(b'\n');
-    };
-    push_lower(text, verb);
-    push_lower(text, resource_type);
-    push_link(text);
-    text.push(b'\n');
-    for date in dates {
-        push_lower(text, date);
-    }
 }
 
 /// Takes an `Authorization` header apart.
@@ -229,11 +172,7 @@ pub(crate) fn parse_authorization(headers: &HeaderMap) -> Result<Credential, Fai
     }
     let value = value.to_str().map_err(|_| malformed())?;
     // A token that was not encoded holds `=` and `&` as they are; base64 has no `%`.
-    let decoded = if value.contains('%') {
-        Cow::Owned(percent_decode(value.as_bytes()).ok_or_else(malformed)?)
-    } else {
-        Cow::Borrowed(value)
-    };
+    let decoded = percent::decode(value).ok_or_else(malformed)?;
 
     let (mut kind, mut version, mut signature) = (None, None, None);
     for pair in decoded.split('&') {

@@ -7,11 +7,11 @@
 //! Invariant: items are handed on as the bytes that came; only the engine reads them.
 
 use armilla_engine::{BATCH_ACTIONS_MAX, BatchAction, ETag, Precondition, WriteMode};
+use armilla_value::json::slice::{self, Malformed, Member};
 use armilla_value::{PartitionKey, Value, json};
 use bytes::Bytes;
 
 use crate::failure::Failure;
-use crate::json_parts::{Malformed, Parts};
 use crate::limits::BATCH_MEMBER_BYTES_MAX;
 use crate::patch_body::{self, PatchBody};
 
@@ -39,13 +39,13 @@ pub(crate) fn parse(body: &Bytes) -> Result<Vec<BatchOperation>, Failure> {
         ));
     }
     let malformed = |error: Malformed| Failure::bad_request(format!("the batch is not valid JSON: {error}"));
-    let mut parts = Parts::of_array(body.clone()).map_err(malformed)?;
     let mut operations = Vec::new();
-    while let Some(part) = parts.next_element().map_err(malformed)? {
+    for part in slice::elements(body).map_err(malformed)? {
+        let part = body.slice_ref(part.map_err(malformed)?);
         if operations.len() == BATCH_ACTIONS_MAX {
             return Err(Failure::bad_request("Batch request has more operations than what is supported."));
         }
-        operations.push(operation(operations.len(), part)?);
+        operations.push(operation(operations.len(), &part)?);
     }
     if operations.is_empty() {
         return Err(Failure::bad_request("Batch request has no operations."));
@@ -68,13 +68,13 @@ struct Members {
 /// What is wrong with one operation.
 type Wrong = String;
 
-fn operation(index: usize, text: Bytes) -> Result<BatchOperation, Failure> {
+fn operation(index: usize, text: &Bytes) -> Result<BatchOperation, Failure> {
     let refuse = |why: String| Failure::bad_request(format!("operation {index} of the batch {why}"));
     let malformed = |error: Malformed| refuse(format!("is no JSON object: {error}"));
-    let mut parts = Parts::of_object(text).map_err(malformed)?;
     let mut members = Members::default();
-    while let Some((name, value)) = parts.next_member().map_err(malformed)? {
-        let slot = match json::parse(&name) {
+    for member in slice::members(text).map_err(malformed)? {
+        let Member { name, value, .. } = member.map_err(malformed)?;
+        let slot = match json::parse(name) {
             Ok(Value::String(name)) => match name.as_str() {
                 "operationType" => &mut members.operation_type,
                 "id" => &mut members.id,
@@ -84,7 +84,7 @@ fn operation(index: usize, text: Bytes) -> Result<BatchOperation, Failure> {
                 "partitionKey" => &mut members.partition_key,
                 "minimalReturnPreference" => &mut members.minimal_return_preference,
                 _ => {
-                    json::parse(&value).map_err(|error| {
+                    json::parse(value).map_err(|error| {
                         refuse(format!("has a member '{name}' that is not valid JSON: {error}"))
                     })?;
                     continue;
@@ -92,7 +92,7 @@ fn operation(index: usize, text: Bytes) -> Result<BatchOperation, Failure> {
             },
             _ => return Err(refuse("has a member whose name is not valid JSON".to_owned())),
         };
-        *slot = Some(value);
+        *slot = Some(text.slice_ref(value));
     }
     let operation_type = members.operation_type.take().map(|text| json::parse(&text));
     let Some(Ok(Value::String(operation_type))) = operation_type else {

@@ -24,14 +24,13 @@ use std::sync::Arc;
 use armilla_engine::{
     ChangeKind, ContainerHandle, ContainerIdentity, FeedAnswer, FeedChange, FeedPageRequest, FeedStart, Item,
 };
-use armilla_value::{Component, PartitionKey, PropertyPath, json};
-use bytes::Bytes;
+use armilla_value::json::slice;
+use armilla_value::{Component, PartitionKey, PropertyPath};
 use http::{HeaderValue, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::{FeedMode, Tag, names};
 use crate::items::list_scope;
-use crate::json_parts::Parts;
 use crate::json_text::{push_integer, push_string};
 use crate::request::Request;
 use crate::resource_text::{begin_feed, end_feed, page_headers};
@@ -273,21 +272,19 @@ fn key_names(paths: &[PropertyPath]) -> Vec<String> {
 
 /// Takes a member out of the object that the text ends with.
 fn remove_member(text: &mut Vec<u8>, begin: usize, name: &str) {
-    let object = Bytes::copy_from_slice(&text[begin..]);
-    let Ok(mut parts) = Parts::of_object(object) else { return };
+    let Ok(members) = slice::members(&text[begin..]) else { return };
     let mut rest = Vec::with_capacity(text.len() - begin);
     rest.push(b'{');
-    while let Ok(Some((member, value))) = parts.next_member() {
-        // A name may be spelled in many ways.
-        if json::parse(&member).is_ok_and(|member| member.as_str() == Some(name)) {
+    for member in members.map_while(Result::ok) {
+        if member.is_named(name) {
             continue;
         }
         if rest.len() > 1 {
             rest.push(b',');
         }
-        rest.extend_from_slice(&member);
+        rest.extend_from_slice(member.name);
         rest.push(b':');
-        rest.extend_from_slice(&value);
+        rest.extend_from_slice(member.value);
     }
     rest.push(b'}');
     text.truncate(begin);

@@ -5,15 +5,14 @@
 //!
 //! Not here: dates and `Authorization` (`auth`).
 
-pub(crate) mod names;
-
 use std::time::Duration;
 
 use armilla_engine::{FEED_WAIT_MAX, Migration, Priority, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
+use armilla_rest_wire::http_date;
+pub(crate) use armilla_rest_wire::names;
 use http::{HeaderMap, HeaderName};
 
 use crate::failure::Failure;
-use crate::http_date;
 use crate::limits::{
     ACTIVITY_ID_BYTES_MAX, CONTINUATION_BYTES_MAX, FEED_POSITION_BYTES_MAX, PAGE_ITEMS_MAX,
     PARTITION_KEY_HEADER_BYTES_MAX, SESSION_TOKEN_BYTES_MAX,

@@ -36,10 +36,8 @@ mod dispatch;
 mod error_map;
 mod failure;
 mod headers;
-mod http_date;
 mod index_utilization;
 mod items;
-mod json_parts;
 mod json_text;
 mod limits;
 mod offer_headers;
@@ -76,7 +74,6 @@ use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
-pub use auth::sign;
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
 use auth::{Credential, Keys, SignedDate};

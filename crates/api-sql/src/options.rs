@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::auth::{KeyError, Keys};
+use armilla_rest_wire::signature::KeyError;
+
+use crate::auth::Keys;
 use crate::limits::DATE_SKEW_DEFAULT;
 
 /// Who puts together the results of a query that several physical partitions answer.
@@ -72,7 +74,7 @@ impl SqlApiOptions {
         }
         let read_write = std::iter::once(&self.primary_key).chain(&self.secondary_key);
         Keys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
-            .map_err(|KeyError| OptionsError::Key)
+            .map_err(|_: KeyError| OptionsError::Key)
     }
 }
 

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use armilla_engine::ScriptKind;
+use armilla_rest_wire::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -163,32 +164,7 @@ fn script_kind(word: &str) -> Result<ScriptKind, PathError> {
 
 /// Percent-decodes one segment. A `+` stays a `+`.
 pub(crate) fn decode(segment: &str) -> Result<Segment<'_>, PathError> {
-    if !segment.contains('%') {
-        return Ok(Cow::Borrowed(segment));
-    }
-    percent_decode(segment.as_bytes()).map(Cow::Owned).ok_or(PathError::Encoding)
-}
-
-/// Percent-decodes bytes into UTF-8 text, or returns `None` where that cannot be done.
-pub(crate) fn percent_decode(encoded: &[u8]) -> Option<String> {
-    let mut decoded = Vec::with_capacity(encoded.len());
-    let mut rest = encoded;
-    while let Some((&byte, after)) = rest.split_first() {
-        if byte == b'%' {
-            let (digits, after) = after.split_at_checked(2)?;
-            let value = (hex_digit(digits[0])? << 4) | hex_digit(digits[1])?;
-            decoded.push(value);
-            rest = after;
-        } else {
-            decoded.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8(decoded).ok()
-}
-
-fn hex_digit(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+    percent::decode(segment).ok_or(PathError::Encoding)
 }
 
 impl<'p> Address<'p> {

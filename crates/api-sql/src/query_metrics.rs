@@ -1,9 +1,9 @@
 //! What a query tells of its work: the headers that clients ask for and take apart.
 
 use armilla_engine::QueryMetrics;
+use armilla_rest_wire::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use std::fmt::Write as _;
 
 use crate::headers::IndexMetricsForm;
 use crate::limits::INDEX_UTILIZATION_HEADER_BYTES_MAX;
@@ -41,29 +41,16 @@ pub(crate) fn execution(metrics: &QueryMetrics) -> String {
 pub(crate) fn index_utilization(form: IndexMetricsForm, json: &str) -> Option<String> {
     let text = match form {
         IndexMetricsForm::First => STANDARD.encode(json),
-        IndexMetricsForm::Second => percent_encode(json),
+        IndexMetricsForm::Second => percent::encode(json).to_string(),
     };
     (text.len() <= INDEX_UTILIZATION_HEADER_BYTES_MAX).then_some(text)
-}
-
-/// Encodes all but letters, digits and `-._~`, so that every decoder of URIs gives the text back.
-fn percent_encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(2 * text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]
 mod tests {
     use armilla_engine::QueryMetrics;
 
-    use super::{execution, index_utilization, percent_encode};
+    use super::{execution, index_utilization};
     use crate::headers::IndexMetricsForm;
     use crate::limits::INDEX_UTILIZATION_HEADER_BYTES_MAX;
 
@@ -110,7 +97,6 @@ mod tests {
             index_utilization(IndexMetricsForm::Second, json).unwrap(),
             "%7B%22IndexSpec%22%3A%22%2F%C3%B6%2F%3F%22%7D"
         );
-        assert_eq!(percent_encode("aZ0-._~ +"), "aZ0-._~%20%2B");
     }
 
     #[test]

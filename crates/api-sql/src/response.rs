@@ -2,10 +2,11 @@
 //!
 //! Header names are static and numbers are written once, so a point read makes few allocations here.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io::Write as _;
 
 use armilla_engine::{ETag, Position, RequestUnits, SessionToken};
+use armilla_rest_wire::percent;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
@@ -196,14 +197,7 @@ fn header_text(text: String) -> HeaderValue {
         // Takes the text's own memory over.
         return HeaderValue::try_from(text).expect("visible ASCII and spaces");
     }
-    let mut encoded = String::with_capacity(3 * text.len());
-    for byte in text.bytes() {
-        if is_plain(byte) {
-            encoded.push(char::from(byte));
-        } else {
-            write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
-        }
-    }
+    let encoded = percent::encode_unprintable(&text).to_string();
     HeaderValue::try_from(encoded).expect("only visible ASCII and spaces are left")
 }
 
@@ -224,7 +218,7 @@ fn encoded_log(log: &str) -> String {
             if is_plain(*byte) {
                 encoded.push(char::from(*byte));
             } else {
-                write!(encoded, "%{byte:02X}").expect("writing to a string does not fail");
+                encoded.push_str(percent::encode_byte(*byte));
             }
         }
     }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, Method};
 
-pub(crate) use accounts::{Accounts, Address, KeyError};
+pub(crate) use accounts::{Accounts, Address};
 pub(crate) use error::{AuthError, AuthErrorKind};
 pub(crate) use grant::{Operation, Permit, Principal};
 pub(crate) use limits::POLICY_ID_CHARACTERS_MAX;

@@ -12,6 +12,10 @@ use crate::limits::CLIENT_REQUEST_ID_BYTES_MAX;
 
 /// Names of headers.
 pub(crate) mod names {
+    pub(crate) use armilla_rest_wire::names::{
+        OFFER_AUTOPILOT, OFFER_THROUGHPUT, PREFER, PREFERENCE_APPLIED, REQUEST_CHARGE, RETRY_AFTER_MS,
+        VERSION,
+    };
     use http::HeaderName;
 
     pub(crate) const CLIENT_REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-client-request-id");
@@ -22,15 +26,7 @@ pub(crate) mod names {
         HeaderName::from_static("x-ms-continuation-nextpartitionkey");
     pub(crate) const NEXT_ROW_KEY: HeaderName = HeaderName::from_static("x-ms-continuation-nextrowkey");
     pub(crate) const NEXT_TABLE_NAME: HeaderName = HeaderName::from_static("x-ms-continuation-nexttablename");
-    pub(crate) const OFFER_AUTOPILOT: HeaderName =
-        HeaderName::from_static("x-ms-cosmos-offer-autopilot-settings");
-    pub(crate) const OFFER_THROUGHPUT: HeaderName = HeaderName::from_static("x-ms-offer-throughput");
-    pub(crate) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
-    pub(crate) const PREFER: HeaderName = HeaderName::from_static("prefer");
-    pub(crate) const REQUEST_CHARGE: HeaderName = HeaderName::from_static("x-ms-request-charge");
     pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-ms-request-id");
-    pub(crate) const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("x-ms-retry-after-ms");
-    pub(crate) const VERSION: HeaderName = HeaderName::from_static("x-ms-version");
     pub(crate) const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
 }
 
@@ -140,7 +136,7 @@ impl Preference {
 
 /// Returns what the client wants to be answered to a write; what is not known is not preferred.
 pub(crate) fn preference(headers: &HeaderMap) -> Preference {
-    match headers.get(names::PREFER).map(HeaderValue::as_bytes) {
+    match headers.get(&names::PREFER).map(HeaderValue::as_bytes) {
         Some(word) if word.eq_ignore_ascii_case(b"return-no-content") => Preference::NoContent,
         Some(word) if word.eq_ignore_ascii_case(b"return-content") => Preference::Content,
         _ => Preference::None,

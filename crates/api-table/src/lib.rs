@@ -172,7 +172,7 @@ impl TableApi {
             flavour,
             request_id: &request_id,
             client_request_id: headers::client_request_id(&parts.headers),
-            version: parts.headers.get(names::VERSION).cloned(),
+            version: parts.headers.get(&names::VERSION).cloned(),
         });
         // Rules that cannot be read let nobody in, and keep nobody out.
         if parts.method != Method::OPTIONS

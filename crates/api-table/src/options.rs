@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::auth::{Accounts, KeyError};
+use armilla_rest_wire::signature::KeyError;
+
+use crate::auth::Accounts;
 
 /// Which of the two services a listener behaves like, where they differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,7 +55,7 @@ impl TableApiOptions {
         let read_write = std::iter::once(&self.key).chain(&self.secondary_key);
         let read_only = self.read_only_keys.iter().map(String::as_str);
         Accounts::new(read_write.map(String::as_str), read_only, self.storage_emulator_account)
-            .map_err(|KeyError| OptionsError::Key)
+            .map_err(|_: KeyError| OptionsError::Key)
     }
 }
 

@@ -2,12 +2,15 @@
 //!
 //! Parameters of signatures are read where signatures are checked (`auth`).
 
+use std::borrow::Cow;
+
+use armilla_rest_wire::percent;
+
 use crate::failure::{Failure, Kind};
 use crate::limits::{
     CONTINUATION_BYTES_MAX, PAGE_DEFAULT, PAGE_MAX, QUERY_BYTES_MAX, QUERY_PARAMETERS_MAX, STORAGE_PAGE_MAX,
 };
 use crate::options::Flavour;
-use crate::path::decode_form;
 
 /// The parameters of a request, decoded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,9 +39,9 @@ impl Parameters {
                 return Err(Kind::UrlInvalid.into());
             }
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decode_form(name).ok_or(Kind::UrlInvalid)?;
-            let value = || decode_form(value).ok_or(Kind::UrlInvalid);
-            match name.as_str() {
+            let name = percent::decode_form(name).ok_or(Kind::UrlInvalid)?;
+            let value = || percent::decode_form(value).map(Cow::into_owned).ok_or(Kind::UrlInvalid);
+            match &*name {
                 "$filter" => parameters.filter = Some(value()?).filter(|text| !text.trim().is_empty()),
                 "$select" => parameters.select = selection(&value()?),
                 "$top" => parameters.top = Some(value()?),

@@ -5,6 +5,8 @@
 //!
 //! Not here: the account that a path may begin with (`auth`).
 
+use armilla_rest_wire::percent;
+
 use crate::limits::PATH_BYTES_MAX;
 use crate::options::Flavour;
 
@@ -40,12 +42,12 @@ pub(crate) fn parse(path: &str, flavour: Flavour) -> Result<Address, PathError> 
     let segment = path.strip_suffix('/').unwrap_or(path);
     if let Some((table, _)) = segment.split_once('/') {
         // Storage accounts say of the table what they can say.
-        return match (flavour, decode(table)) {
-            (Flavour::Storage, Some(table)) if !table.is_empty() => Ok(Address::Beyond(table)),
+        return match (flavour, percent::decode(table)) {
+            (Flavour::Storage, Some(table)) if !table.is_empty() => Ok(Address::Beyond(table.into_owned())),
             _ => Err(PathError),
         };
     }
-    let segment = decode(segment).ok_or(PathError)?;
+    let segment = percent::decode(segment).ok_or(PathError)?;
     if segment.is_empty() {
         return Ok(Address::Service);
     }
@@ -133,36 +135,6 @@ fn unquote(text: &str) -> Option<String> {
     Some(unquoted)
 }
 
-/// Decodes percent-encoded text.
-pub(crate) fn decode(text: &str) -> Option<String> {
-    decode_bytes(text, false)
-}
-
-/// Decodes a part of a query string, in which a plus is a space.
-pub(crate) fn decode_form(text: &str) -> Option<String> {
-    decode_bytes(text, true)
-}
-
-fn decode_bytes(text: &str, plus_is_space: bool) -> Option<String> {
-    if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {
-        return Some(text.to_owned());
-    }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'%' => {
-                let mut digit = || char::from(bytes.next()?).to_digit(16);
-                let (high, low) = (digit()?, digit()?);
-                (high * 16 + low) as u8
-            }
-            b'+' if plus_is_space => b' ',
-            other => other,
-        });
-    }
-    String::from_utf8(decoded).ok()
-}
-
 /// Writes the address of an entity as clients know it: quotes doubled, everything else that is not plain
 /// percent-encoded.
 pub(crate) fn entity_link(table: &str, partition_key: &str, row_key: &str) -> String {
@@ -178,18 +150,11 @@ pub(crate) fn entity_link(table: &str, partition_key: &str, row_key: &str) -> St
 
 /// Percent-encodes text, and doubles its quotes: for a place between quotes.
 pub(crate) fn encode(text: &str, out: &mut String) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    for byte in text.bytes() {
-        match byte {
-            b'\'' => out.push_str("''"),
-            b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
-            _ => {
-                out.push('%');
-                out.push(char::from(HEX[usize::from(byte >> 4)]));
-                out.push(char::from(HEX[usize::from(byte & 15)]));
-            }
+    for (position, piece) in text.split('\'').enumerate() {
+        if position > 0 {
+            out.push_str("''");
         }
+        out.extend(percent::encode(piece));
     }
 }
 

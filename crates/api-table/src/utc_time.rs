@@ -7,6 +7,8 @@
 
 use std::fmt;
 
+use armilla_value::calendar::{date_exists, date_from_days, days_from_date};
+
 /// Steps of 100 ns in a second.
 const STEPS_PER_SECOND: i64 = 10_000_000;
 /// Steps of 100 ns in a millisecond.
@@ -24,8 +26,8 @@ pub(crate) struct UtcTime {
 impl UtcTime {
     /// Returns the time so many milliseconds after 1970, or the nearest one that can be written.
     pub(crate) fn from_unix_ms(milliseconds: i64) -> UtcTime {
-        let first = days_from_civil(1, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND;
-        let last = days_from_civil(10_000, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND - 1;
+        let first = days_from_date(1, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND;
+        let last = days_from_date(10_000, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND - 1;
         UtcTime { steps: milliseconds.saturating_mul(STEPS_PER_MILLISECOND).clamp(first, last) }
     }
 
@@ -39,10 +41,10 @@ impl UtcTime {
             }
             _ => return None,
         };
-        if year == 0 || !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&date) {
+        if year == 0 || !date_exists(year, month, date) {
             return None;
         }
-        let days = days_from_civil(year, month, date);
+        let days = days_from_date(year, month, date);
         if rest.is_empty() {
             return UtcTime::from_parts(days, 0, 0);
         }
@@ -85,8 +87,8 @@ impl UtcTime {
 
     fn from_parts(days: i64, seconds: i64, fraction: i64) -> Option<UtcTime> {
         let steps = (days * SECONDS_PER_DAY + seconds) * STEPS_PER_SECOND + fraction;
-        let first = days_from_civil(1, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND;
-        let end = days_from_civil(10_000, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND;
+        let first = days_from_date(1, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND;
+        let end = days_from_date(10_000, 1, 1) * SECONDS_PER_DAY * STEPS_PER_SECOND;
         (first..end).contains(&steps).then_some(UtcTime { steps })
     }
 }
@@ -96,7 +98,7 @@ impl fmt::Display for UtcTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.steps.div_euclid(STEPS_PER_SECOND);
         let fraction = self.steps.rem_euclid(STEPS_PER_SECOND);
-        let (year, month, date) = civil_from_days(seconds.div_euclid(SECONDS_PER_DAY));
+        let (year, month, date) = date_from_days(seconds.div_euclid(SECONDS_PER_DAY));
         let second_of_day = seconds.rem_euclid(SECONDS_PER_DAY);
         write!(
             f,
@@ -113,39 +115,6 @@ fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |number: i64, digit| {
         digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
     })
-}
-
-fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Returns the days between 1970 and a date. Years begin in March here, so that the leap day is the last one.
-fn days_from_civil(year: i64, month: i64, date: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + date - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// Returns the date so many days after 1970: the reverse of [`days_from_civil`].
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let date = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, date)
 }
 
 #[cfg(test)]

@@ -16,24 +16,21 @@ pub(crate) use service_properties::{
     CorsRule, PropertiesChange, ServiceProperties, read_properties, write_properties,
 };
 
+use armilla_rest_wire::http_date;
+
 use element::{begin, close, leaf, open};
 
 /// Writes the state of the replication: there is one copy, so it is always as far as now.
 pub(crate) fn write_stats(now_ms: i64, has_bom: bool) -> Vec<u8> {
-    let now_seconds = u64::try_from(now_ms / 1_000).unwrap_or(0).min(HTTP_DATE_SECONDS_MAX);
-    let now = std::time::UNIX_EPOCH + std::time::Duration::from_secs(now_seconds);
     let mut out = begin(has_bom);
     open(&mut out, "StorageServiceStats");
     open(&mut out, "GeoReplication");
     leaf(&mut out, "Status", "live");
-    leaf(&mut out, "LastSyncTime", &httpdate::fmt_http_date(now));
+    leaf(&mut out, "LastSyncTime", &http_date::format_ms(now_ms));
     close(&mut out, "GeoReplication");
     close(&mut out, "StorageServiceStats");
     out.into_bytes()
 }
-
-/// The last second that has a date of the form of HTTP: 31 December 9999.
-const HTTP_DATE_SECONDS_MAX: u64 = 253_402_300_799;
 
 /// Writes an error, as requests for these documents expect it.
 pub(crate) fn write_error(code: &str, message: &str) -> Vec<u8> {

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use armilla_value::calendar::date_from_days;
 use armilla_value::{Object, Value};
 
 use crate::digest::Digest;
@@ -83,17 +84,9 @@ pub(crate) fn is_name(text: &str) -> bool {
 pub fn name_of_moment(moment_ms: i64) -> String {
     let seconds = moment_ms.div_euclid(1_000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days of a calendar whose year begins in March, in cycles of 400 years.
-    let shifted = days + 719_468;
-    let (cycle, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_cycle = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day_of_month = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_cycle + cycle * 400 + i64::from(month <= 2);
+    let (year, month, day) = date_from_days(days);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day_of_month:02}T{hour:02}{minute:02}{second:02}Z")
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
 
 #[cfg(test)]

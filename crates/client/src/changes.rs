@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use armilla_rest_wire::names;
 use http::{Method, header};
 
 use crate::failure::Failure;
 use crate::items::{Scope, items, scoped};
 use crate::limits::ANSWER_TIMEOUT;
-use crate::question::names;
 use crate::session::{Done, Session};
 
 /// Where a feed is read from.

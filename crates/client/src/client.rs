@@ -3,16 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use armilla_env::Env;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::well_known;
 use http::HeaderValue;
 
 use crate::config::{self, Config};
 use crate::endpoint::Endpoint;
 use crate::limits::THROTTLE_PATIENCE;
-use crate::options::{PORT, ServerOptions, WELL_KNOWN_KEY};
+use crate::options::{PORT, ServerOptions};
 use crate::session::Session;
-use crate::signature::Signer;
 use crate::trust::Trust;
 
 /// A server and the key to it. Cloning is cheap.
@@ -26,7 +27,7 @@ pub(crate) struct Shared {
     pub(crate) endpoint: Endpoint,
     /// What the `Host` header says.
     pub(crate) host: HeaderValue,
-    pub(crate) signer: Signer,
+    pub(crate) key: AccountKey,
     pub(crate) trust: Trust,
     pub(crate) env: Env,
 }
@@ -42,11 +43,11 @@ impl Client {
             Some(url) => Endpoint::parse(url)?,
             None => Endpoint::local(file.port.unwrap_or(PORT)),
         };
-        let key = options.key.as_deref().or(file.key.as_deref()).unwrap_or(WELL_KNOWN_KEY);
+        let key = options.key.as_deref().or(file.key.as_deref()).unwrap_or(well_known::COSMOS_KEY);
         let host = HeaderValue::try_from(endpoint.authority())?;
         let shared = Shared {
             host,
-            signer: Signer::new(key)?,
+            key: AccountKey::new(key).context("cannot sign with this key")?,
             trust: Trust::new(options.cacert.as_deref())?,
             endpoint,
             env,

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use armilla_rest_wire::names;
 use armilla_value::json;
 use http::{HeaderMap, StatusCode};
 
 use crate::connection::Answer;
-use crate::question::names;
 
 /// Why a request was not done.
 #[derive(Debug)]

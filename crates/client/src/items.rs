@@ -2,12 +2,13 @@
 //!
 //! Partition keys are the JSON arrays that requests carry, such as `["Oslo"]`.
 
+use armilla_rest_wire::names;
 use armilla_value::json;
 use bytes::Bytes;
 use http::{Method, header};
 
 use crate::failure::Failure;
-use crate::question::{Question, names, push_segment};
+use crate::question::{Question, push_segment};
 use crate::session::{Done, Session};
 
 /// Which part of a container is read.
@@ -139,8 +140,8 @@ impl Session {
             .partition_key(partition_key)?
             .header_option(&header::IF_MATCH, options.if_match)?
             .header_option(&header::IF_NONE_MATCH, options.if_none_match)?
-            .header_option(&names::PRE_TRIGGER, options.pre_trigger)?
-            .header_option(&names::POST_TRIGGER, options.post_trigger)?;
+            .header_option(&names::PRE_TRIGGER_INCLUDE, options.pre_trigger)?
+            .header_option(&names::POST_TRIGGER_INCLUDE, options.post_trigger)?;
         if mode == Mode::Upsert {
             question = question.header(&names::IS_UPSERT, "true");
         }
@@ -211,7 +212,7 @@ impl Session {
             .header(&names::IS_QUERY, "true")
             .header_option(&header::CONTENT_TYPE, Some("application/query+json"))?;
         if !matches!(query.scope, Scope::Key(_)) {
-            question = question.header(&names::CROSS_PARTITION, "true");
+            question = question.header(&names::ENABLE_CROSS_PARTITION_QUERY, "true");
         }
         let question = paged(scoped(question, query.scope)?, query.items_max, query.continuation)?;
         self.carry_out(&question).await
@@ -245,7 +246,7 @@ impl Session {
     ) -> Result<Done, Failure> {
         let question = items(Method::POST, database, container, None)
             .body(operations)
-            .header_option(&names::RANGE_ID, range)?
+            .header_option(&names::PARTITION_KEY_RANGE_ID, range)?
             .header(&names::IS_BATCH, "true")
             .header(&names::BATCH_ATOMIC, "false")
             .header(&names::BATCH_CONTINUE_ON_ERROR, "true")
@@ -310,7 +311,7 @@ pub(crate) fn scoped(question: Question, scope: Scope<'_>) -> Result<Question, F
     match scope {
         Scope::All => Ok(question),
         Scope::Key(key) => question.partition_key(key),
-        Scope::Range(id) => question.header_text(&names::RANGE_ID, id),
+        Scope::Range(id) => question.header_text(&names::PARTITION_KEY_RANGE_ID, id),
         Scope::Hashed(from, to) => question
             .header(&names::READ_KEY_TYPE, "EffectivePartitionKeyRange")
             .header_text(&names::START_EPK, from)?

@@ -26,7 +26,6 @@ mod question;
 mod resources;
 mod routing;
 mod session;
-mod signature;
 mod stream;
 mod trust;
 
@@ -41,7 +40,7 @@ pub use limits::{
     ANSWER_BYTES_MAX, ANSWER_TIMEOUT, BULK_BODY_BYTES_MAX, BULK_OPERATIONS_MAX, THROTTLE_PATIENCE,
 };
 pub use listing::{ContainerRow, Listing, PartitionRow};
-pub use options::{PORT, ServerOptions, WELL_KNOWN_KEY};
+pub use options::{PORT, ServerOptions};
 pub use page::{Lines, lines};
 pub use question::{Question, segment};
 pub use resources::{KeyRule, Range, ScriptKind, Throughput};

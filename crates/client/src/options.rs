@@ -7,10 +7,6 @@ use clap::Args;
 /// The port of the SQL API. The one the emulators use.
 pub const PORT: u16 = 8081;
 
-/// The account key that the service's emulators publish, so that their clients need no setup.
-pub const WELL_KNOWN_KEY: &str =
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
-
 /// Which server, and with which key.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ServerOptions {

@@ -3,10 +3,11 @@
 //! Nothing is parsed: a number is printed with the digits it came with. Only as much syntax is looked at as it takes
 //! to find where a change ends.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use armilla_value::json::slice;
 
 /// The member of a page that has its changes.
-const CHANGES: &[u8] = b"Documents";
+const CHANGES: &str = "Documents";
 
 /// The changes of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,134 +20,17 @@ pub struct Lines {
 
 /// Cuts a page into lines.
 pub fn lines(page: &[u8]) -> Result<Lines> {
-    let mut cursor = Cursor { bytes: page, position: 0 };
-    let mut lines = None;
-    cursor.each(b'{', b'}', |cursor| {
-        let name = cursor.value()?;
-        cursor.expect(b':')?;
-        if name.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) == Some(CHANGES) {
-            lines = Some(changes(cursor, page.len())?);
-            return Ok(());
-        }
-        cursor.value().map(|_| ())
-    })?;
-    lines.context("the page has no list of changes")
-}
-
-fn changes(cursor: &mut Cursor<'_>, length_max: usize) -> Result<Lines> {
-    let mut lines = Lines { text: Vec::with_capacity(length_max), count: 0 };
-    cursor.each(b'[', b']', |cursor| {
-        let change = cursor.value()?;
+    let changes = slice::member(page, CHANGES).context("the page is no JSON object")?;
+    let changes = changes.context("the page has no list of changes")?;
+    let mut lines = Lines { text: Vec::with_capacity(changes.len()), count: 0 };
+    for change in slice::elements(changes).context("the changes of the page are no JSON array")? {
+        let change = change.context("the changes of the page are no JSON array")?;
         // Between tokens a line may end; inside of strings it is escaped.
         lines.text.extend(change.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
         lines.text.push(b'\n');
         lines.count += 1;
-        Ok(())
-    })?;
+    }
     Ok(lines)
-}
-
-struct Cursor<'p> {
-    bytes: &'p [u8],
-    position: usize,
-}
-
-impl<'p> Cursor<'p> {
-    /// The next byte that is not white space.
-    fn peek(&mut self) -> Result<u8> {
-        let rest = &self.bytes[self.position..];
-        let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        self.position += blank;
-        self.bytes.get(self.position).copied().context("the page is cut off")
-    }
-
-    fn expect(&mut self, byte: u8) -> Result<()> {
-        if self.peek()? != byte {
-            bail!("the page is no JSON at byte {}", self.position);
-        }
-        self.position += 1;
-        Ok(())
-    }
-
-    /// Goes through the members of an object or the elements of an array.
-    fn each(&mut self, open: u8, close: u8, mut visit: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
-        self.expect(open)?;
-        if self.peek()? == close {
-            self.position += 1;
-            return Ok(());
-        }
-        loop {
-            visit(self)?;
-            if self.peek()? == close {
-                self.position += 1;
-                return Ok(());
-            }
-            self.expect(b',')?;
-        }
-    }
-
-    /// Steps over a value and returns its text.
-    fn value(&mut self) -> Result<&'p [u8]> {
-        let first = self.peek()?;
-        let start = self.position;
-        match first {
-            b'"' => self.string()?,
-            b'{' | b'[' => self.nested()?,
-            _ => {
-                let is_end = |byte: &u8| b",:]}".contains(byte) || byte.is_ascii_whitespace();
-                let rest = &self.bytes[start..];
-                let length = rest.iter().position(is_end).context("the page is cut off")?;
-                if length == 0 {
-                    bail!("the page is no JSON at byte {start}");
-                }
-                self.position += length;
-            }
-        }
-        Ok(&self.bytes[start..self.position])
-    }
-
-    /// Steps over a string, at whose first quote the cursor stands.
-    fn string(&mut self) -> Result<()> {
-        self.position += 1;
-        loop {
-            let rest = self.bytes.get(self.position..).unwrap_or_default();
-            let length = rest
-                .iter()
-                .position(|byte| matches!(byte, b'"' | b'\\'))
-                .context("the page is cut off in a string")?;
-            // A backslash takes the next byte along, whatever it is.
-            let is_end = rest[length] == b'"';
-            self.position += length + if is_end { 1 } else { 2 };
-            if is_end {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Steps over an object or array, at whose first byte the cursor stands.
-    fn nested(&mut self) -> Result<()> {
-        let mut depth = 0usize;
-        loop {
-            let rest = &self.bytes[self.position..];
-            let length = rest
-                .iter()
-                .position(|byte| matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'))
-                .context("the page is cut off")?;
-            self.position += length;
-            match rest[length] {
-                b'"' => {
-                    self.string()?;
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                _ => depth -= 1,
-            }
-            self.position += 1;
-            if depth == 0 {
-                return Ok(());
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -182,18 +66,18 @@ mod tests {
     #[test]
     fn pages_that_are_none() {
         for (page, expected) in [
-            ("", "cut off"),
+            ("", "no JSON object"),
             ("{}", "no list of changes"),
-            ("[]", "no JSON at byte 0"),
-            (r#"{"Documents":{}}"#, "no JSON at byte 13"),
-            (r#"{"Documents"[]}"#, "no JSON at byte 12"),
-            (r#"{"Documents":[,]}"#, "no JSON at byte 14"),
-            (r#"{"Documents":[1 2]}"#, "no JSON at byte 16"),
-            (r#"{"Documents":[{"a":"\"#, "cut off in a string"),
-            (r#"{"Documents":[{"a":"\""#, "cut off in a string"),
-            ("<html>", "no JSON at byte 0"),
+            ("[]", "no JSON object: expected an object at byte 0"),
+            (r#"{"Documents":{}}"#, "no JSON array: expected an array at byte 0"),
+            (r#"{"Documents"[]}"#, "no JSON object: expected a colon at byte 12"),
+            (r#"{"Documents":[,]}"#, "no JSON array: expected a value at byte 1"),
+            (r#"{"Documents":[1 2]}"#, "no JSON array: expected a comma or the end of the array at byte 3"),
+            (r#"{"Documents":[{"a":"\"#, "expected a closing quote"),
+            (r#"{"Documents":[{"a":"\""#, "expected a closing quote"),
+            ("<html>", "no JSON object"),
         ] {
-            let error = cut(page).unwrap_err().to_string();
+            let error = format!("{:#}", cut(page).unwrap_err());
             assert!(error.contains(expected), "{page}: {error}");
         }
     }

@@ -3,50 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use armilla_rest_wire::{names, percent};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method};
 
 use crate::failure::Failure;
 use crate::limits::ANSWER_TIMEOUT;
-
-/// The headers that a client writes or reads.
-pub(crate) mod names {
-    use http::HeaderName;
-
-    /// Declares header names as constants, so that none is parsed with each request.
-    macro_rules! header_names {
-        ($($constant:ident = $name:literal;)*) => {
-            $(pub(crate) static $constant: HeaderName = HeaderName::from_static($name);)*
-        };
-    }
-
-    header_names! {
-        A_IM = "a-im";
-        BATCH_ATOMIC = "x-ms-cosmos-batch-atomic";
-        BATCH_CONTINUE_ON_ERROR = "x-ms-cosmos-batch-continue-on-error";
-        CONTINUATION = "x-ms-continuation";
-        CROSS_PARTITION = "x-ms-documentdb-query-enablecrosspartition";
-        DATE = "x-ms-date";
-        END_EPK = "x-ms-end-epk";
-        IS_BATCH = "x-ms-cosmos-is-batch-request";
-        IS_QUERY = "x-ms-documentdb-isquery";
-        IS_UPSERT = "x-ms-documentdb-is-upsert";
-        MAX_ITEM_COUNT = "x-ms-max-item-count";
-        OFFER_AUTOPILOT = "x-ms-cosmos-offer-autopilot-settings";
-        OFFER_THROUGHPUT = "x-ms-offer-throughput";
-        PARTITION_KEY = "x-ms-documentdb-partitionkey";
-        POST_TRIGGER = "x-ms-documentdb-post-trigger-include";
-        PREFER = "prefer";
-        PRE_TRIGGER = "x-ms-documentdb-pre-trigger-include";
-        RANGE_ID = "x-ms-documentdb-partitionkeyrangeid";
-        READ_KEY_TYPE = "x-ms-read-key-type";
-        REQUEST_CHARGE = "x-ms-request-charge";
-        RETRY_AFTER_MS = "x-ms-retry-after-ms";
-        START_EPK = "x-ms-start-epk";
-        SUB_STATUS = "x-ms-substatus";
-        VERSION = "x-ms-version";
-    }
-}
 
 /// A request before it is signed.
 #[derive(Debug, Clone)]
@@ -136,21 +98,12 @@ fn ascii(text: &str) -> String {
 
 /// Returns a name as it stands in a path.
 pub fn segment(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    push_segment(&mut text, name);
-    text
+    percent::encode(name).to_string()
 }
 
 /// Appends a name as it stands in a path.
 pub(crate) fn push_segment(text: &mut String, name: &str) {
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{byte:02X}");
-        }
-    }
+    text.extend(percent::encode(name));
 }
 
 #[cfg(test)]

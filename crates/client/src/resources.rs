@@ -1,13 +1,14 @@
 //! Databases, containers, their scripts and their physical partitions.
 
 use anyhow::{Context as _, anyhow};
+use armilla_rest_wire::names;
 use armilla_value::{HashVersion, HashedKey, PropertyPath, Value, json};
 use bytes::Bytes;
 use http::{Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::items::below;
-use crate::question::{Question, names, push_segment};
+use crate::question::{Question, push_segment};
 use crate::session::{Done, Session};
 
 /// How much a container may use in a second.

@@ -8,6 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use armilla_rest_wire::http_date::RequestDate;
+use armilla_rest_wire::names;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
 use http_body_util::Full;
@@ -16,8 +18,7 @@ use crate::client::Shared;
 use crate::connection::{Answer, Broken, Connection};
 use crate::failure::{self, Failure, Refusal};
 use crate::limits::{THROTTLE_WAIT_DEFAULT, THROTTLE_WAIT_MAX};
-use crate::question::{Question, names};
-use crate::signature::Date;
+use crate::question::Question;
 
 /// The version of the API that is spoken.
 const API_VERSION: HeaderValue = HeaderValue::from_static("2020-07-15");
@@ -56,14 +57,20 @@ pub struct Session {
     pub(crate) shared: Arc<Shared>,
     connection: Option<Connection>,
     patience: Duration,
-    date: Date,
+    date: RequestDate,
     /// Room for what is signed.
     signed: Vec<u8>,
 }
 
 impl Session {
     pub(crate) fn new(shared: Arc<Shared>, patience: Duration) -> Session {
-        Session { shared, connection: None, patience, date: Date::new(0), signed: Vec::with_capacity(256) }
+        Session {
+            shared,
+            connection: None,
+            patience,
+            date: RequestDate::new(0),
+            signed: Vec::with_capacity(256),
+        }
     }
 
     /// Sets for how long a request is sent again that is refused for its rate; with zero, the first refusal counts.
@@ -161,7 +168,8 @@ impl Session {
         let shared = &self.shared;
         self.date.move_to(shared.env.clock.now_seconds());
         let Question { method, resource_type, link, .. } = question;
-        let authorization = shared.signer.sign(method, resource_type, link, &self.date, &mut self.signed);
+        let (verb, date) = (method.as_str(), self.date.text());
+        let authorization = shared.key.master_header(verb, resource_type, link, date, &mut self.signed);
         let uri = Uri::try_from(question.path.as_str()).map_err(|error| {
             Failure::Malformed(anyhow::anyhow!("no path of a request: {} ({error})", question.path))
         })?;
@@ -171,7 +179,7 @@ impl Session {
         let headers = request.headers_mut();
         headers.reserve(6 + question.headers.len());
         headers.insert(header::HOST, shared.host.clone());
-        headers.insert(names::DATE.clone(), self.date.header());
+        headers.insert(names::MS_DATE.clone(), self.date.header());
         headers.insert(names::VERSION.clone(), API_VERSION);
         headers.insert(header::AUTHORIZATION, authorization);
         if !question.body.is_empty() {

@@ -1,5 +1,7 @@
 //! Dates as the items carry them: UTC, with seven decimals of the second, 28 characters.
 
+use armilla_value::calendar::date_from_days;
+
 /// Steps of 100 ns in a second.
 pub(crate) const TICKS_PER_SECOND: i64 = 10_000_000;
 
@@ -16,7 +18,7 @@ pub(crate) const DATE_BYTES: usize = 28;
 pub(crate) fn text(ticks: i64) -> [u8; DATE_BYTES] {
     let days = ticks.div_euclid(TICKS_PER_DAY);
     let of_day = ticks.rem_euclid(TICKS_PER_DAY);
-    let (year, month, day) = civil(days);
+    let (year, month, day) = date_from_days(days);
     let mut text = *b"0000-00-00T00:00:00.0000000Z";
     let seconds = of_day / TICKS_PER_SECOND;
     digits(&mut text[0..4], year);
@@ -34,21 +36,6 @@ fn digits(out: &mut [u8], mut number: i64) {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;
     }
-}
-
-/// Returns year, month and day of a number of days since 1970, by the rule of Gregory XIII.
-fn civil(days: i64) -> (i64, i64, i64) {
-    // Years are counted from March, so that the day that some years have more is the last of its year.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

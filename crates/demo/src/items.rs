@@ -5,8 +5,10 @@
 //!
 //! Invariant: what is written here has no character that JSON escapes, and no white space between its parts.
 
+use armilla_env::Random;
+
 use crate::dates;
-use crate::random::{Guid, Random};
+use crate::guid::Guid;
 use crate::shape::{Answer, AnswerKind, Post};
 use crate::words::Words;
 

@@ -15,16 +15,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use armilla_client::{Client, Done, Failure, Session, WriteOptions};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_report::number;
 use armilla_value::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::dates;
+use crate::guid::Guid;
 use crate::items::{self, Version, Writer};
 use crate::limits::{ATTEMPTS_MAX, AWAY_MAX, AWAY_WAIT};
 use crate::model::{self, POSTS_V2, Place, USERS_V2, USERS_V3, scripts};
-use crate::random::{Guid, Random};
 use crate::rows::string_member;
 use crate::shape::{Answer, AnswerKind, Post, Shape, Totals};
 use crate::words::Words;
@@ -220,8 +220,8 @@ impl LiveWriter {
 
     /// C1: a new user, in both versions.
     async fn create_user(&mut self) -> Result<()> {
-        let id = self.random.guid();
-        let name = crate::shape::name(b"born-", self.random.next());
+        let id = Guid::random(&mut self.random);
+        let name = crate::shape::name(b"born-", self.random.next_u64());
         self.write_user(&id, &name).await?;
         self.lived.added.users += 1;
         Ok(())
@@ -234,7 +234,7 @@ impl LiveWriter {
         let Some(last) = users.checked_sub(self.lane + 1) else { return Ok(()) };
         let user = self.lane + self.lanes * self.random.below(u64::from(last / self.lanes + 1)) as u32;
         let id = self.shared.shape.user_id(user);
-        let name = crate::shape::name(b"name-", self.random.next());
+        let name = crate::shape::name(b"name-", self.random.next_u64());
         self.write_user(&id, &name).await?;
         self.lived.renames += 1;
         Ok(())
@@ -262,7 +262,7 @@ impl LiveWriter {
     async fn create_post(&mut self) -> Result<()> {
         let (author, name) = self.somebody().await?;
         let number = self.random.below(1 << 20);
-        let post = Post::new(self.random.guid(), 0, self.shared.shape.later_ticks(number));
+        let post = Post::new(Guid::random(&mut self.random), 0, self.shared.shape.later_ticks(number));
         let mut body = Vec::new();
         let writer = Writer { id: author.as_bytes(), name: name.as_bytes() };
         items::post(Version::V2, &post, writer, &self.shared.words, &mut self.random, &mut body);
@@ -312,7 +312,7 @@ impl LiveWriter {
         let post = self.some_post();
         let (author, name) = self.somebody().await?;
         let date = dates::text(self.shared.shape.later_ticks(self.random.below(1 << 20)));
-        let answer = Answer { kind, id: self.random.guid(), author: 0, date };
+        let answer = Answer { kind, id: Guid::random(&mut self.random), author: 0, date };
         let mut body = b"[\"".to_vec();
         body.extend_from_slice(post.as_bytes());
         body.extend_from_slice(b"\",");

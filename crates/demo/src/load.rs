@@ -23,11 +23,11 @@ use armilla_value::{Component, PartitionKey, json};
 use bytes::Bytes;
 use tokio::task::JoinSet;
 
+use crate::guid::Guid;
 use crate::items::{self, Version, Writer};
 use crate::limits::{PARTITION_THROUGHPUT, SMALL_THROUGHPUT, USERS_THROUGHPUT};
 use crate::model::{self, DATABASES, FEED_V3, LEASES_V3, PLACES, POSTS_V2, Place, scripts};
 use crate::progress::Progress;
-use crate::random::Guid;
 use crate::rows::Rows;
 use crate::shape::{Shape, Totals};
 use crate::words::Words;

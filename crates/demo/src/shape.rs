@@ -8,8 +8,10 @@
 //!
 //! Not here: how all this is written as items (`items`).
 
+use armilla_env::Random;
+
 use crate::dates::{self, DATE_BYTES, TICKS_PER_DAY, TICKS_PER_MINUTE};
-use crate::random::{Guid, Random};
+use crate::guid::Guid;
 
 /// Posts of a user, at least and at most.
 const POSTS: (u64, u64) = (5, 50);
@@ -141,7 +143,7 @@ impl Shape {
 
     /// Returns the id of a user.
     pub(crate) fn user_id(&self, user: u32) -> Guid {
-        self.random(Subject::UserId, &[u64::from(user)]).guid()
+        Guid::random(&mut self.random(Subject::UserId, &[u64::from(user)]))
     }
 
     /// Returns the name that a user has at first.
@@ -161,7 +163,7 @@ impl Shape {
     /// Returns a post of a user, counted from 0.
     pub(crate) fn post(&self, author: u32, number: u32) -> Post {
         let mut random = self.random(Subject::Post, &[u64::from(author), u64::from(number)]);
-        let id = random.guid();
+        let id = Guid::random(&mut random);
         let mut date_ticks = NEWEST_TICKS - random.below(self.span_ticks) as i64;
         let (comments, likes) = if author == self.tested_user() {
             (TURN_COMMENTS[number as usize % 2], TESTED_LIKES)
@@ -194,7 +196,7 @@ impl Shape {
                 AnswerKind::Comment => comments -= 1,
                 AnswerKind::Like => likes -= 1,
             }
-            let id = random.guid();
+            let id = Guid::random(&mut random);
             let author = random.below(u64::from(self.users)) as u32;
             let date = dates::text(post.date_ticks + 1 + random.below(ANSWERED_TICKS) as i64);
             Some(Answer { kind, id, author, date })
@@ -234,7 +236,7 @@ impl Shape {
     fn random(&self, subject: Subject, parts: &[u64]) -> Random {
         let mut all = [subject as u64, 0, 0];
         all[1..=parts.len()].copy_from_slice(parts);
-        Random::of(self.seed, &all[..=parts.len()])
+        Random::of_thing(self.seed, &all[..=parts.len()])
     }
 }
 

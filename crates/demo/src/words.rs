@@ -1,6 +1,6 @@
 //! Texts that look like writing: words with frequencies as in a language, so that they compress as writing does.
 
-use crate::random::Random;
+use armilla_env::Random;
 
 /// Common words, the commonest first.
 const WORDS: &str = "the of and to in a is that it for was on are as with they be at one have this from or had by hot \
@@ -63,7 +63,7 @@ impl Words {
         let mut left = 0;
         while out.len() < end {
             if left == 0 {
-                (bits, left) = (random.next(), 5);
+                (bits, left) = (random.next_u64(), 5);
             }
             let word = self.table[bits as usize % TABLE_LENGTH];
             bits >>= 12;
@@ -88,7 +88,7 @@ mod tests {
         for length in [0, 1, 2, 40, 100, 1_300, 1_490] {
             for seed in 0..50 {
                 let mut out = b"x".to_vec();
-                words.write(&mut Random::of(seed, &[]), length, &mut out);
+                words.write(&mut Random::of_thing(seed, &[]), length, &mut out);
                 assert_eq!(out.len(), length + 1);
                 assert!(out.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' '));
                 assert!(!out.ends_with(b" "));
@@ -100,7 +100,7 @@ mod tests {
     fn common_words_are_common() {
         let words = Words::new();
         let mut out = Vec::new();
-        words.write(&mut Random::of(1, &[]), 200_000, &mut out);
+        words.write(&mut Random::of_thing(1, &[]), 200_000, &mut out);
         let text = String::from_utf8(out).unwrap();
         let count = |wanted: &str| text.split(' ').filter(|word| *word == wanted).count();
         let [first, tenth, late] = ["the", "it", "among"].map(count);

@@ -4,6 +4,8 @@ use std::sync::Mutex;
 
 use ring::rand::{SecureRandom, SystemRandom};
 
+use crate::random::Random;
+
 /// A source of random bytes.
 pub trait Entropy: Send + Sync + 'static {
     /// Fills a buffer.
@@ -55,26 +57,21 @@ impl Entropy for SystemEntropy {
 
 /// A generator that gives the same bytes for the same seed. Not for secrets.
 pub struct SeededEntropy {
-    state: Mutex<u64>,
+    random: Mutex<Random>,
 }
 
 impl SeededEntropy {
     /// Returns a generator with a seed.
     pub fn new(seed: u64) -> SeededEntropy {
-        SeededEntropy { state: Mutex::new(seed) }
+        SeededEntropy { random: Mutex::new(Random::new(seed)) }
     }
 }
 
 impl Entropy for SeededEntropy {
-    // SplitMix64: every seed is good, and eight lines suffice.
     fn fill(&self, bytes: &mut [u8]) {
-        let mut state = self.state.lock().expect("no panic while the generator is held");
+        let mut random = self.random.lock().expect("no panic while the generator is held");
         for chunk in bytes.chunks_mut(8) {
-            *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut mixed = *state;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            chunk.copy_from_slice(&(mixed ^ (mixed >> 31)).to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&random.next_u64().to_le_bytes()[..chunk.len()]);
         }
     }
 }

@@ -5,11 +5,13 @@
 
 mod clock;
 mod entropy;
+mod random;
 
 use std::sync::Arc;
 
 pub use clock::{Clock, SimulatedClock, SleepFuture, SystemClock};
 pub use entropy::{Entropy, SeededEntropy, SystemEntropy};
+pub use random::Random;
 
 /// What a component needs of the outside world.
 #[derive(Clone)]
@@ -36,10 +38,15 @@ impl Env {
     pub fn guid(&self) -> String {
         let mut bytes = [0u8; 16];
         self.entropy.fill(&mut bytes);
-        bytes[6] = (bytes[6] & 0x0F) | 0x40;
-        bytes[8] = (bytes[8] & 0x3F) | 0x80;
+        mark_guid(&mut bytes);
         format_guid(bytes)
     }
+}
+
+/// Marks random bytes as a GUID of version 4.
+fn mark_guid(bytes: &mut [u8; 16]) {
+    bytes[6] = (bytes[6] & 0x0F) | 0x40;
+    bytes[8] = (bytes[8] & 0x3F) | 0x80;
 }
 
 /// Writes 16 bytes as a GUID in lower case with hyphens.

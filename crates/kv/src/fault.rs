@@ -9,9 +9,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use armilla_env::Random;
 use bytes::Bytes;
 
-use crate::random::Random;
 use crate::{
     Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
     Store, StoreSnapshot, StoreStats,
@@ -202,7 +202,7 @@ impl Plan {
 }
 
 fn happens(random: &mut Random, once_in: u64) -> bool {
-    random.next().checked_rem(once_in) == Some(0)
+    random.next_u64().checked_rem(once_in) == Some(0)
 }
 
 fn injected(kind: ErrorKind, message: &str) -> Error {

@@ -36,7 +36,6 @@ mod block_on;
 mod error;
 mod latch;
 mod limits;
-mod random;
 mod scan;
 
 pub mod cache;

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
 
+use armilla_rest_wire::percent;
+use armilla_rest_wire::well_known::{COSMOS_KEY, STORAGE_ACCOUNT, STORAGE_KEY};
+
 use crate::requests::api::Front;
 use crate::settings::options::LogFormat;
-use crate::settings::{
-    Certificate, DEVELOPMENT_STORAGE_TABLE_PORT, Data, STORAGE_WELL_KNOWN_KEY, Settings, WELL_KNOWN_KEY,
-};
+use crate::settings::{Certificate, DEVELOPMENT_STORAGE_TABLE_PORT, Data, Settings};
 
 /// Writes the one line on standard output that programs wait for.
 ///
@@ -95,7 +96,7 @@ fn connection_string(settings: &Settings, front: Front, address: SocketAddr) -> 
     let is_well_known = settings.uses_well_known_key();
     let (account, key, endpoint) = match front {
         Front::Sql => return None,
-        Front::Table => ("localhost", WELL_KNOWN_KEY, plain(&url(address))),
+        Front::Table => ("localhost", COSMOS_KEY, plain(&url(address))),
         Front::StorageTable => {
             // Clients take a host without a name for the storage service.
             let host = if is_of_this_machine(address.ip()) {
@@ -104,7 +105,7 @@ fn connection_string(settings: &Settings, front: Front, address: SocketAddr) -> 
                 address.to_string()
             };
             let endpoint = format!("http://{host}/{STORAGE_ACCOUNT}");
-            (STORAGE_ACCOUNT, STORAGE_WELL_KNOWN_KEY, endpoint)
+            (STORAGE_ACCOUNT, STORAGE_KEY, endpoint)
         }
     };
     let key = if is_well_known { key } else { "KEY" };
@@ -115,9 +116,6 @@ fn connection_string(settings: &Settings, front: Front, address: SocketAddr) -> 
         "{short}DefaultEndpointsProtocol=http;AccountName={account};AccountKey={key};TableEndpoint={endpoint};"
     ))
 }
-
-/// The account that the emulators of the storage service have.
-const STORAGE_ACCOUNT: &str = "devstoreaccount1";
 
 /// Returns an address without TLS.
 fn plain(secure: &str) -> String {
@@ -148,7 +146,7 @@ fn data_name(data: &Data) -> String {
     for character in folder.chars() {
         if character.is_whitespace() || character.is_control() || character == '%' {
             for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-                let _ = write!(name, "%{byte:02X}");
+                name.push_str(percent::encode_byte(byte));
             }
         } else {
             name.push(character);
@@ -200,7 +198,7 @@ mod tests {
                 Front::Table,
                 "127.0.0.1:8902",
                 format!(
-                    "DefaultEndpointsProtocol=http;AccountName=localhost;AccountKey={WELL_KNOWN_KEY};\
+                    "DefaultEndpointsProtocol=http;AccountName=localhost;AccountKey={COSMOS_KEY};\
                      TableEndpoint=http://localhost:8902/;"
                 ),
             ),
@@ -218,7 +216,7 @@ mod tests {
                 "127.0.0.1:10002",
                 format!(
                     "UseDevelopmentStorage=true  or  DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;\
-                     AccountKey={STORAGE_WELL_KNOWN_KEY};TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;"
+                     AccountKey={STORAGE_KEY};TableEndpoint=http://127.0.0.1:10002/devstoreaccount1;"
                 ),
             ),
             (

@@ -14,8 +14,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-pub(crate) use armilla_client::{PORT, WELL_KNOWN_KEY};
+pub(crate) use armilla_client::PORT;
 use armilla_engine::{Consistency, Limits, Policy};
+use armilla_rest_wire::well_known::{COSMOS_KEY, STORAGE_KEY};
 
 use crate::limits;
 use crate::requests::api::Front;
@@ -23,10 +24,6 @@ use crate::requests::hosts;
 use crate::requests::origins;
 use crate::settings::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
 use crate::settings::port::PortChoice;
-
-/// The key of `devstoreaccount1`, which the emulators of the storage service made well known.
-pub(crate) const STORAGE_WELL_KNOWN_KEY: &str =
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
 /// Where data lies unless another folder is given.
 pub(crate) const DATA_DIR: &str = "./armilla-data";
@@ -167,7 +164,7 @@ impl Settings {
         let storage_table_port = options.storage_table_port.and_then(PortChoice::port);
         check_ports([Some(port), table_port, storage_table_port])?;
         let at_bind = |port| SocketAddr::new(bind, port);
-        let key = options.key.unwrap_or_else(|| WELL_KNOWN_KEY.to_string());
+        let key = options.key.unwrap_or_else(|| COSMOS_KEY.to_string());
         let secondary_key = options.secondary_key;
         check_key("--key", &key)?;
         let read_only_key = options.read_only_key;
@@ -178,7 +175,7 @@ impl Settings {
             check_key("--read-only-key", read_only_key)?;
         }
         let mut keys = std::iter::once(&key).chain(&secondary_key).chain(&read_only_key);
-        let is_well_known = |key: &String| [WELL_KNOWN_KEY, STORAGE_WELL_KNOWN_KEY].contains(&key.as_str());
+        let is_well_known = |key: &String| [COSMOS_KEY, STORAGE_KEY].contains(&key.as_str());
         if keys.any(is_well_known) && !bind.is_loopback() {
             bail!(
                 "refusing to listen on {bind} with a well-known key, which everybody has: \
@@ -292,7 +289,7 @@ impl Settings {
 
     /// Tells whether the account key is the one everybody has.
     pub(crate) fn uses_well_known_key(&self) -> bool {
-        self.key == WELL_KNOWN_KEY
+        self.key == COSMOS_KEY
     }
 }
 
@@ -492,8 +489,8 @@ mod tests {
             (format!("allowed-origins = {:?}", vec!["*"; limits::ALLOWED_MAX + 1]), "at most 100"),
             ("bind = \"0.0.0.0\"".to_string(), "--key"),
             ("bind = \"::\"".to_string(), "--key"),
-            (format!("bind = \"0.0.0.0\"\n{own}\nsecondary-key = \"{WELL_KNOWN_KEY}\""), "--key"),
-            (format!("bind = \"0.0.0.0\"\nkey = \"{STORAGE_WELL_KNOWN_KEY}\""), "--key"),
+            (format!("bind = \"0.0.0.0\"\n{own}\nsecondary-key = \"{COSMOS_KEY}\""), "--key"),
+            (format!("bind = \"0.0.0.0\"\nkey = \"{STORAGE_KEY}\""), "--key"),
             ("port = 8902".to_string(), "--port and --table-port are both 8902"),
             ("storage-table-port = 8081".to_string(), "--port and --storage-table-port are both 8081"),
             ("storage-table-port = 8902".to_string(), "or --storage-table-port off"),
@@ -501,7 +498,7 @@ mod tests {
             ("key = \"\"".to_string(), "--key is not base64"),
             ("secondary-key = \"%\"".to_string(), "--secondary-key is not base64"),
             ("read-only-key = \"%\"".to_string(), "--read-only-key is not base64"),
-            (format!("bind = \"0.0.0.0\"\n{own}\nread-only-key = \"{WELL_KNOWN_KEY}\""), "--key"),
+            (format!("bind = \"0.0.0.0\"\n{own}\nread-only-key = \"{COSMOS_KEY}\""), "--key"),
             ("physical-partition-ru = 0".to_string(), "at least 1"),
             ("item-bytes-max = 0".to_string(), "at least 1"),
             ("logical-partition-bytes = 0".to_string(), "at least 1"),

@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use armilla_client::KeyRule;
 use armilla_env::format_guid;
+use armilla_value::json::slice;
 use armilla_value::{Component, Object, PartitionKey, PropertyPath, Value, fingerprint, json};
 
 use crate::options::Mapping;
@@ -92,18 +93,19 @@ impl Shape {
             let mut item = self.item_of_members(number, members)?;
             return Ok((Some(std::mem::take(&mut item.text)), item));
         }
-        let found = scan::object(text, &self.rule.paths).map_err(|malformed| malformed.to_string())?;
+        let found = scan::object(text, &self.rule.paths)
+            .map_err(|malformed| format!("not one JSON object: {malformed}"))?;
         let mut components = Vec::with_capacity(found.values.len());
-        for span in found.values {
-            components.push(match span {
-                Some(span) => component(&text[span])?,
+        for value in found.values {
+            components.push(match value {
+                Some(value) => component(value)?,
                 None => Component::Undefined,
             });
         }
         let key = PartitionKey(components);
         match found.id {
             // An id that is no text is the server's to refuse.
-            Some(span) => Ok((None, item(key, scan::decoded(&text[span]).map(Cow::into_owned)))),
+            Some(own) => Ok((None, item(key, slice::string(own).map(Cow::into_owned)))),
             None => {
                 let id = made_id(number, text);
                 let open = text.iter().position(|byte| *byte == b'{').unwrap_or_default() + 1;
@@ -171,7 +173,7 @@ fn item(key: PartitionKey, id: Option<String>) -> Item {
 
 /// Reads a component of a partition key. Objects and arrays are none, as the service has it.
 fn component(token: &[u8]) -> Result<Component, String> {
-    if let Some(text) = scan::decoded(token) {
+    if let Some(text) = slice::string(token) {
         return Ok(Component::String(text.into_owned()));
     }
     if matches!(token.first(), Some(b'{' | b'[')) {

@@ -14,6 +14,7 @@ mod extended;
 mod number;
 mod read;
 mod scan;
+pub mod slice;
 mod string;
 mod write;
 

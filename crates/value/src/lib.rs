@@ -14,6 +14,8 @@ pub mod limits;
 
 mod value;
 
+pub mod calendar;
+
 mod decimal;
 mod number;
 mod order;

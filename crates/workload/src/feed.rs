@@ -11,15 +11,15 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use armilla_client::{Changes, From, Scope, Session};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use tokio::sync::Notify;
 
 use crate::armilla::{Armilla, FOLLOWED, ITEMS, NAME, count_of_page, partition_key, refusal};
 use crate::drive::{self, Answer, Effort, Future, Pace, Worker};
 use crate::limits::{FEED_PAGE_ITEMS, FEED_PATIENCE};
-use crate::random::Random;
 use crate::result::{Row, rows};
 use crate::tally::Tally;
+use crate::words::push_words;
 
 /// Writes a second beside the reader, where nothing else is asked for.
 pub(crate) const RATE_DEFAULT: f64 = 500.0;
@@ -169,7 +169,7 @@ impl Worker for Writer {
         let id = format!("{}-{}", self.number, self.sequence);
         let head = format!("{{\"id\":\"{id}\",\"customer\":\"{customer}\",\"sentNs\":");
         let mut tail = ",\"note\":\"".to_owned();
-        self.random.push_words(NOTE_BYTES, &mut tail);
+        push_words(&mut self.random, NOTE_BYTES, &mut tail);
         tail.push_str("\"}");
         self.prepared = (partition_key(&customer), head, tail);
         0

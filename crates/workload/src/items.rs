@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use armilla_env::Random;
 
-use crate::random::Random;
+use crate::words::push_words;
 
 /// Items of one logical partition.
 pub(crate) const ITEMS_PER_KEY: usize = 20;
@@ -33,7 +34,7 @@ impl Items {
     pub(crate) fn new(count: usize, item_bytes: usize, seed: u64) -> Result<Items> {
         ensure!(count > 0, "there must be an item");
         let mut filling = String::new();
-        Random::of_part(seed, 0).push_words(FILLING_BYTES + item_bytes, &mut filling);
+        push_words(&mut Random::of_part(seed, 0), FILLING_BYTES + item_bytes, &mut filling);
         let items = Items { count, item_bytes, seed, filling: filling.into() };
         let least = Items::LEAST_BYTES;
         ensure!(item_bytes >= least, "--item-bytes is {item_bytes}, but an item has at least {least} bytes");

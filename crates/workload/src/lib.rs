@@ -27,8 +27,9 @@ mod place;
 mod plan;
 #[cfg(unix)]
 mod postgres;
+#[cfg(unix)]
+pub mod postgres_server;
 mod queries;
-mod random;
 mod result;
 mod run;
 mod schedule;
@@ -36,6 +37,7 @@ mod side;
 mod table;
 mod tally;
 mod time;
+mod words;
 
 use std::process::ExitCode;
 

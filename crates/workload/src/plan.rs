@@ -2,9 +2,11 @@
 //!
 //! A plan knows items and no side: the same operations, drawn from the same seed, go to every side.
 
+use armilla_env::Random;
+
 use crate::items::Items;
 use crate::queries::Query;
-use crate::random::Random;
+use crate::words::push_words;
 
 /// Logical partitions of the workload `script`, each with its counter.
 pub(crate) const SCRIPT_KEYS: usize = 256;
@@ -123,7 +125,7 @@ impl Draws {
              \"day\":{day},\"note\":\"",
             self.worker, self.sequence
         );
-        self.random.push_words(ENTRY_NOTE_BYTES, &mut json);
+        push_words(&mut self.random, ENTRY_NOTE_BYTES, &mut json);
         json.push_str("\"}");
         Entry { customer, json }
     }

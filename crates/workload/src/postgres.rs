@@ -3,7 +3,6 @@
 //!
 //! Ours indexes every path of every item; this has the indexes that the queries need and no others.
 
-mod server;
 mod worker;
 
 use std::path::Path;
@@ -15,9 +14,9 @@ use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 use crate::drive::{Future, Worker};
 use crate::items::Items;
 use crate::plan::{COUNTER, Plan, SCRIPT_KEYS, counter_json, script_customer};
+use crate::postgres_server::{PostgresServer, Purpose};
 use crate::queries::Query;
 use crate::side::{Entries, Needs, Side};
-use server::PostgresServer;
 use worker::PostgresWorker;
 
 /// Rows of one statement while loading.
@@ -39,7 +38,12 @@ impl Postgres {
         seed: u64,
         connections: usize,
     ) -> Result<Option<Postgres>> {
-        let server = PostgresServer::start(programs, env, items.count(), connections)?;
+        let folder = tempfile::Builder::new()
+            .prefix("armilla-bench-postgresql-")
+            .tempdir()
+            .context("cannot make a folder for PostgreSQL")?;
+        let purpose = Purpose::DurableWrites { items: items.count(), connections: Some(connections) };
+        let server = PostgresServer::start(programs, folder, env, purpose)?;
         Ok(server.map(|server| Postgres { server, items: items.clone(), seed }))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use armilla_crash::random::Random;
+use armilla_env::Random;
 
 /// How far a split says that it is at most while it copies, and while it catches up.
 const COPYING_PERCENT_MAX: u8 = 96;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
+use armilla_env::Random;
 use armilla_value::{Value, json};
 
 use crate::content::Area;

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_value::Value;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

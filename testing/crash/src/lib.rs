@@ -8,7 +8,5 @@ pub mod map;
 pub mod partitions;
 pub mod process_figures;
 pub mod program;
-pub mod random;
 pub mod requests;
 pub mod server_process;
-pub mod signature;

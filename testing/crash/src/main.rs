@@ -41,9 +41,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
 use armilla_crash::program::{WorkFolder, run_to_exit};
-use armilla_crash::random::Random;
 use armilla_crash::server_process::{Launch, sibling_binary};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use clap::Parser;
 
 use crate::aim::Aim;

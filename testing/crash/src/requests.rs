@@ -5,8 +5,9 @@
 use std::fmt::Write as _;
 
 use armilla_env::Env;
-
-use crate::signature::{Signer, WELL_KNOWN_KEY, http_date};
+use armilla_rest_wire::http_date::RequestDate;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::well_known;
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,17 +89,16 @@ impl Target<'_> {
 /// Composes requests and signs them.
 #[derive(Clone)]
 pub struct Composer {
-    signer: Signer,
+    key: AccountKey,
     env: Env,
-    seconds: i64,
-    date: String,
+    date: RequestDate,
 }
 
 impl Composer {
     /// Returns a composer that signs with the well-known key.
     pub fn new(env: &Env) -> Composer {
-        let signer = Signer::new(WELL_KNOWN_KEY).expect("the well-known key is base64");
-        Composer { signer, env: env.clone(), seconds: i64::MIN, date: String::new() }
+        let key = AccountKey::new(well_known::COSMOS_KEY).expect("the well-known key is base64");
+        Composer { key, env: env.clone(), date: RequestDate::new(0) }
     }
 
     /// Writes a request behind what is there.
@@ -110,16 +110,17 @@ impl Composer {
         headers: &[(&str, &str)],
         body: &[u8],
     ) {
-        self.renew_date();
+        // A signature is good for a quarter of an hour, so a date may be a little old.
+        self.date.move_to(self.env.clock.now_seconds());
         let (path, link) = target.path();
-        let token = self.signer.master(method, target.resource_type(), &link, &self.date);
+        let token = self.key.master(method, target.resource_type(), &link, self.date.text());
         let mut head = String::with_capacity(512);
         // Writing to a string cannot fail.
         let _ = write!(
             head,
             "{method} {path} HTTP/1.1\r\nhost: localhost\r\nx-ms-version: 2020-07-15\r\nx-ms-date: {}\r\n\
              authorization: {token}\r\n",
-            self.date
+            self.date.text()
         );
         for (name, value) in headers {
             let _ = write!(head, "{name}: {value}\r\n");
@@ -143,15 +144,6 @@ impl Composer {
         let mut out = Vec::with_capacity(600 + body.len());
         self.write(&mut out, method, target, headers, body);
         out
-    }
-
-    /// A signature is good for a quarter of an hour, so a date may be a little old.
-    fn renew_date(&mut self) {
-        let seconds = self.env.clock.now_seconds();
-        if seconds != self.seconds {
-            self.seconds = seconds;
-            self.date = http_date(seconds);
-        }
     }
 }
 

@@ -8,10 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
 use armilla_crash::map::Map;
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
 use armilla_crash::server_process::{CheckOutcome, Launch, ServerProcess};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use tokio::time::timeout;
 
 use crate::aim::{Aim, Step};

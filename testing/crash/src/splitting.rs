@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

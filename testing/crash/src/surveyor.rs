@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use armilla_crash::http_client::Connection;
 use armilla_crash::partitions::{self, ContainerState};
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_value::{Value, json};
 use tokio::sync::oneshot;
 

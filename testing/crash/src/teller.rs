@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_value::{Value, json};
 
 use crate::bank::{ACCOUNTS, Act, BANKS, BY, Bank, OPENING_BALANCE, Transfer};

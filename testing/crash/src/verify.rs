@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
+use armilla_env::Random;
 use armilla_value::Value;
 
 use crate::ballast::Ballast;

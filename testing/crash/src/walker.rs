@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use armilla_crash::http_client::{Connection, Reply};
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use armilla_value::{Value, json};
 
 use crate::ballast::{Ballast, KIND};

@@ -8,9 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use armilla_crash::http_client::{Connection, Reply};
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use crate::content::{Area, Content, Shown};
 use crate::ledger::Commit;

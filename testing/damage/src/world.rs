@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target, partition_key};
 use armilla_crash::server_process::Launch;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use crate::folder;
 

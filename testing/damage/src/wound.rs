@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use armilla_crash::random::Random;
+use armilla_env::Random;
 
 use crate::folder;
 use crate::world::World;

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 
 use anyhow::{Result, anyhow};
 use armilla_crash::http_client::Reply;
-use armilla_crash::signature::{Signer, WELL_KNOWN_KEY, http_date, percent_encode};
 use armilla_env::Env;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::{http_date, percent, well_known};
 use armilla_value::{Value, json};
 
 /// The key that permits reading alone, of every server of the cases.
@@ -19,11 +20,11 @@ const TABLE_ACCOUNT: &str = "localhost";
 #[derive(Clone)]
 pub enum Caller {
     /// Somebody with a key of the account.
-    Key(Signer),
+    Key(AccountKey),
     /// Somebody with a resource token.
     Token(String),
     /// Somebody with a key of the account, on the Table API.
-    TableKey(Signer),
+    TableKey(AccountKey),
     /// Somebody without credentials.
     Nobody,
     /// Somebody without credentials in the headers, on the Table API.
@@ -33,12 +34,12 @@ pub enum Caller {
 impl Caller {
     /// Returns a caller with the well-known key.
     pub fn master() -> Caller {
-        Caller::key(WELL_KNOWN_KEY)
+        Caller::key(well_known::COSMOS_KEY)
     }
 
     /// Returns a caller with a key in base64.
     pub fn key(key: &str) -> Caller {
-        Caller::Key(signer(key))
+        Caller::Key(prepared(key))
     }
 
     /// Says whether it is the Table API that they ask.
@@ -51,7 +52,7 @@ impl Caller {
 
     /// Returns a caller of the Table API with a key in base64.
     pub fn table_key(key: &str) -> Caller {
-        Caller::TableKey(signer(key))
+        Caller::TableKey(prepared(key))
     }
 }
 
@@ -61,12 +62,13 @@ pub fn table_signature(key: &str, table: &str, permissions: &str) -> String {
     const VERSION: &str = "2019-02-02";
     let resource = format!("/table/{TABLE_ACCOUNT}/{}", table.to_lowercase());
     let lines = [permissions, "", END, &resource, "", "", "", VERSION, "", "", "", ""];
-    let signature = percent_encode(&signer(key).sign(&lines.join("\n")));
+    let signature = prepared(key).sign(lines.join("\n").as_bytes());
+    let signature = percent::encode(&signature);
     format!("sv={VERSION}&tn={table}&sp={permissions}&se={END}&sig={signature}")
 }
 
-fn signer(key: &str) -> Signer {
-    Signer::new(key).expect("the keys of the cases are base64")
+fn prepared(key: &str) -> AccountKey {
+    AccountKey::new(key).expect("the keys of the cases are base64")
 }
 
 /// A request, not signed yet.
@@ -157,17 +159,16 @@ impl Request {
 
     /// Returns the headers that say who asks, with the date that is signed.
     pub fn credentials(&self, caller: &Caller, env: &Env) -> Vec<(String, String)> {
-        let date = http_date(env.clock.now_seconds());
+        let date = http_date::format_seconds(env.clock.now_seconds());
         let (version, authorization) = match caller {
-            Caller::Key(signer) => {
+            Caller::Key(key) => {
                 let (resource_type, link) = self.signed.clone().unwrap_or_else(|| signed_part(&self.path));
-                ("2020-07-15", Some(signer.master(self.method, &resource_type, &link, &date)))
+                ("2020-07-15", Some(key.master(self.method, &resource_type, &link, &date)))
             }
-            Caller::Token(token) => ("2020-07-15", Some(percent_encode(token))),
-            Caller::TableKey(signer) => {
+            Caller::Token(token) => ("2020-07-15", Some(percent::encode(token).to_string())),
+            Caller::TableKey(key) => {
                 let path = self.path.split('?').next().unwrap_or_default();
-                let resource = format!("{TABLE_ACCOUNT}{path}");
-                ("2019-02-02", Some(signer.shared_key_lite(TABLE_ACCOUNT, &resource, &date)))
+                ("2019-02-02", Some(key.shared_key_lite(TABLE_ACCOUNT, path, &date)))
             }
             Caller::Nobody => ("2020-07-15", None),
             Caller::TableNobody => ("2019-02-02", None),

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::server_process::{Launch, ServerProcess};
-use armilla_crash::signature::WELL_KNOWN_KEY;
-use armilla_env::Env;
+use armilla_env::{Env, Random};
+use armilla_rest_wire::well_known;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -132,7 +131,7 @@ impl Stage {
 
     /// Somebody with the account's key, on the Table API.
     pub fn table(&self) -> Caller {
-        Caller::table_key(WELL_KNOWN_KEY)
+        Caller::table_key(well_known::COSMOS_KEY)
     }
 
     /// Asks on a connection of its own.

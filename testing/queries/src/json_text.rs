@@ -1,39 +1,14 @@
 //! JSON in the middle of a line: where a value ends, so that it can be cut out and read.
 
-/// Returns the length in bytes of the JSON value or bare word at the start of a text.
-///
-/// Brackets are matched outside of strings; a scalar or a word ends at the next space.
+use armilla_value::json::slice;
+
+/// Returns the length in bytes of the JSON value or bare word at the start of a text. A word ends at the next space.
 pub(crate) fn value_length(text: &str) -> Option<usize> {
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for (position, byte) in text.bytes().enumerate() {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => {
-                    in_string = false;
-                    if depth == 0 {
-                        return Some(position + 1);
-                    }
-                }
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(position + 1);
-                }
-            }
-            b' ' if depth == 0 => return (position > 0).then_some(position),
-            _ => {}
-        }
+    match text.as_bytes().first()? {
+        b'{' | b'[' | b'"' => slice::value_length(text.as_bytes()).ok(),
+        b'}' | b']' | b' ' => None,
+        _ => Some(text.find(' ').unwrap_or(text.len())),
     }
-    (depth == 0 && !in_string && !text.is_empty()).then_some(text.len())
 }
 
 #[cfg(test)]

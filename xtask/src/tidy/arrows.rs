@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 23] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 24] = [
     (
         "server",
         &[
@@ -21,6 +21,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 23] = [
             "env",
             "kv",
             "kv-embedded",
+            "rest-wire",
             "script-worker",
             "transfer",
             "value",
@@ -31,10 +32,11 @@ pub(super) const ALLOWED: [(&str, &[&str]); 23] = [
     ("demo", &["client", "report", "env", "value"]),
     ("workload", &["client", "report", "env", "value"]),
     ("report", &[]),
-    ("client", &["env", "value"]),
-    ("api-admin", &["engine", "env", "value"]),
-    ("api-sql", &["engine", "env", "value"]),
-    ("api-table", &["engine", "env", "value"]),
+    ("client", &["rest-wire", "env", "value"]),
+    ("api-admin", &["engine", "rest-wire", "env", "value"]),
+    ("api-sql", &["engine", "rest-wire", "env", "value"]),
+    ("api-table", &["engine", "rest-wire", "env", "value"]),
+    ("rest-wire", &[]),
     ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
     ("script-worker", &["script"]),
@@ -46,7 +48,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 23] = [
     ("sql", &[]),
     ("backup", &["kv", "value"]),
     ("kv-embedded", &["kv"]),
-    ("kv", &[]),
+    ("kv", &["env"]),
     ("env", &[]),
     ("value", &[]),
 ];

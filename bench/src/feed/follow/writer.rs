@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
-use armilla_crash::random::Random;
 use armilla_crash::requests::Composer;
+use armilla_env::Random;
 
 use super::board::Board;
 use crate::measure::Latencies;

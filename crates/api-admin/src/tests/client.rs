@@ -5,10 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use armilla_api_sql::{Peer, SqlApi, SqlApiOptions, sign};
+use armilla_api_sql::{Peer, SqlApi, SqlApiOptions};
 use armilla_engine::{Engine, EngineOptions, Policy};
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
+use armilla_rest_wire::http_date;
+use armilla_rest_wire::signature::AccountKey;
 use armilla_value::{Value, json};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
@@ -147,12 +149,12 @@ impl Client {
     }
 
     pub(super) fn date(&self) -> String {
-        let now = Duration::from_millis(self.env.clock.now_ms().try_into().unwrap());
-        httpdate::fmt_http_date(std::time::UNIX_EPOCH + now)
+        http_date::format_ms(self.env.clock.now_ms())
     }
 
     pub(super) fn sign(&self, key: &str, method: &Method, path: &str) -> String {
-        sign(key, method.as_str(), "armilla", &path[1..], &self.date()).unwrap()
+        let key = AccountKey::new(key).unwrap();
+        key.master(method.as_str(), "armilla", &path[1..], &self.date())
     }
 
     /// Makes a permission for all of the container and returns its token, as it is sent.

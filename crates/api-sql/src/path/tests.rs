@@ -1,7 +1,7 @@
 use armilla_engine::ScriptKind;
 use proptest::prelude::*;
 
-use super::{Address, PathError, decode, looks_like_database_rid, parse, percent_decode};
+use super::{Address, PathError, decode, looks_like_database_rid, parse};
 use crate::limits::PATH_BYTES_MAX;
 
 /// Path, signed type, signed link over names.
@@ -166,9 +166,8 @@ proptest! {
     }
 
     #[test]
-    fn no_path_panics(path in ".{0,60}", bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+    fn no_path_panics(path in ".{0,60}") {
         let _ = parse(&path);
         let _ = parse(&format!("/dbs/d/colls/c/{path}"));
-        let _ = percent_decode(&bytes);
     }
 }

@@ -6,18 +6,17 @@ use armilla_api_admin::{AdminApi, AdminApiOptions};
 use armilla_engine::{Engine, EngineOptions, Policy, WorkerStart};
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::{http_date, percent};
 use armilla_value::{Value, json};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use http_body_util::{BodyExt, Full};
 
 use crate::auth::{Keys, SignedDate, string_to_sign};
-use crate::{Peer, SqlApi, SqlApiOptions, http_date, path};
+use crate::{Peer, SqlApi, SqlApiOptions, path};
 
-pub(super) const KEY: &str =
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+pub(super) const KEY: &str = armilla_rest_wire::well_known::COSMOS_KEY;
 pub(super) const READ_ONLY_KEY: &str = "cmVhZCBvbmx5";
 
 pub(super) struct Client {
@@ -217,7 +216,7 @@ impl Client {
     pub(super) fn sign(&self, key: &str, method: &Method, path: &str) -> String {
         let date = self.date();
         if AdminApi::serves(path) {
-            return crate::sign(key, method.as_str(), "armilla", &path[1..], &date).unwrap();
+            return sign(key, method.as_str(), "armilla", &path[1..], &date);
         }
         let mut headers = HeaderMap::new();
         headers.insert("x-ms-date", HeaderValue::from_str(&date).unwrap());
@@ -230,10 +229,13 @@ impl Client {
             Err(_) => Vec::new(),
         };
         let signature = Keys::new([key], []).unwrap().sign(&text);
-        assert!(STANDARD.decode(&signature).is_ok());
-        let encoded = signature.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
-        format!("type%3Dmaster%26ver%3D1.0%26sig%3D{encoded}")
+        percent::encode(&format!("type=master&ver=1.0&sig={signature}")).to_string()
     }
+}
+
+/// Signs a request as clients do.
+pub(super) fn sign(key: &str, verb: &str, resource_type: &str, link: &str, date: &str) -> String {
+    AccountKey::new(key).unwrap().master(verb, resource_type, link, date)
 }
 
 fn check_every_answer(answer: &Answer) {

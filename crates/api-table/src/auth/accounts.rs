@@ -5,27 +5,17 @@
 //! (`<name>.table...`) or at the head of the path where the credentials say the same name. A name with `-secondary`
 //! behind it is the same account, for reads.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use armilla_rest_wire::signature::{AccountKey, KeyError};
+use armilla_rest_wire::well_known::{STORAGE_ACCOUNT, STORAGE_KEY};
 use http::HeaderMap;
-use ring::hmac;
 
 use super::shared_key::Authorization;
 
 /// The account of the emulator of Cosmos DB, and the one that is meant where nothing else is said.
 pub(super) const DEFAULT_ACCOUNT: &str = "localhost";
-/// The account of the emulator of storage accounts.
-pub(super) const STORAGE_EMULATOR_ACCOUNT: &str = "devstoreaccount1";
-/// The key of that account, the same everywhere and published.
-const STORAGE_EMULATOR_KEY: &str =
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 const SECONDARY_SUFFIX: &str = "-secondary";
 /// Characters of the name of an account, as the service has it.
 const ACCOUNT_CHARACTERS: std::ops::RangeInclusive<usize> = 3..=24;
-
-/// A configured key that is not base64, or is empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct KeyError;
 
 /// What a valid signature permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +28,8 @@ pub(crate) enum KeyAccess {
 
 /// The keys of the accounts, prepared for checking signatures.
 pub(crate) struct Accounts {
-    keys: Vec<(hmac::Key, KeyAccess)>,
-    storage_emulator_key: Option<hmac::Key>,
+    keys: Vec<(AccountKey, KeyAccess)>,
+    storage_emulator_key: Option<AccountKey>,
 }
 
 impl Accounts {
@@ -51,34 +41,26 @@ impl Accounts {
     ) -> Result<Accounts, KeyError> {
         let mut keys = Vec::new();
         for key in read_write {
-            keys.push((prepare(key)?, KeyAccess::ReadWrite));
+            keys.push((AccountKey::new(key)?, KeyAccess::ReadWrite));
         }
         for key in read_only {
-            keys.push((prepare(key)?, KeyAccess::ReadOnly));
+            keys.push((AccountKey::new(key)?, KeyAccess::ReadOnly));
         }
         let storage_emulator_key =
-            if with_storage_emulator { Some(prepare(STORAGE_EMULATOR_KEY)?) } else { None };
+            if with_storage_emulator { Some(AccountKey::new(STORAGE_KEY)?) } else { None };
         Ok(Accounts { keys, storage_emulator_key })
     }
 
     /// Returns what a signature over a text permits in an account, in a time that does not depend on how wrong it is.
     pub(super) fn access(&self, account: &str, text: &[u8], signature: &[u8]) -> Option<KeyAccess> {
         if let Some(key) = &self.storage_emulator_key
-            && account == STORAGE_EMULATOR_ACCOUNT
-            && hmac::verify(key, text, signature).is_ok()
+            && account == STORAGE_ACCOUNT
+            && key.verify(text, signature)
         {
             return Some(KeyAccess::ReadWrite);
         }
-        self.keys
-            .iter()
-            .find(|(key, _)| hmac::verify(key, text, signature).is_ok())
-            .map(|(_, access)| *access)
+        self.keys.iter().find(|(key, _)| key.verify(text, signature)).map(|(_, access)| *access)
     }
-}
-
-fn prepare(key: &str) -> Result<hmac::Key, KeyError> {
-    let secret = STANDARD.decode(key.trim()).map_err(|_| KeyError)?;
-    if secret.is_empty() { Err(KeyError) } else { Ok(hmac::Key::new(hmac::HMAC_SHA256, &secret)) }
 }
 
 /// Where in the one account a request points to, and by which name it knows the account.
@@ -109,7 +91,7 @@ impl<'r> Address<'r> {
             Authorization::of(headers).ok().flatten().map(|authorization| authorization.account);
         if let Some((segment, rest)) = first_segment(path) {
             let (name, is_secondary) = without_suffix(segment);
-            let is_account = if name == STORAGE_EMULATOR_ACCOUNT {
+            let is_account = if name == STORAGE_ACCOUNT {
                 true
             } else if rest.is_empty() || !is_account_name(name) {
                 // Without anything behind it, it is the name of a table.
@@ -133,7 +115,7 @@ impl<'r> Address<'r> {
         let path = if path.is_empty() { "/" } else { path };
         let (account, is_secondary) = match (host_account, signed_account) {
             (Some(found), _) => found,
-            (None, Some(account)) if account == STORAGE_EMULATOR_ACCOUNT => (account, false),
+            (None, Some(account)) if account == STORAGE_ACCOUNT => (account, false),
             (None, _) => (DEFAULT_ACCOUNT, false),
         };
         Address { account, is_secondary, prefix: "", path }
@@ -143,7 +125,7 @@ impl<'r> Address<'r> {
 /// Returns whether an account is one that this server answers to at this address.
 pub(super) fn is_known(account: &str, address: &Address<'_>, host: Option<&str>) -> bool {
     account == DEFAULT_ACCOUNT
-        || account == STORAGE_EMULATOR_ACCOUNT
+        || account == STORAGE_ACCOUNT
         || account == address.account
         || host
             .and_then(first_label)

@@ -8,14 +8,16 @@
 
 use std::net::IpAddr;
 
+use armilla_rest_wire::percent;
+use armilla_rest_wire::well_known::STORAGE_ACCOUNT;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::accounts::{Accounts, Address, DEFAULT_ACCOUNT, KeyAccess, STORAGE_EMULATOR_ACCOUNT, first_label};
+use super::accounts::{Accounts, Address, DEFAULT_ACCOUNT, KeyAccess, first_label};
 use super::error::{AuthError, AuthErrorKind};
 use super::grant::{KeyBound, KeyRange, SasGrant, Scope};
 use super::limits::{POLICY_ID_CHARACTERS_MAX, SAS_VALUE_BYTES_MAX};
-use super::query_string::{decode_value, pairs};
+use super::query_string::pairs;
 use crate::Peer;
 use crate::utc_time::UtcTime;
 
@@ -133,14 +135,14 @@ impl Parameters {
             if !slot.is_empty() {
                 return Err(not_authentic(format!("the parameter '{name}' is given twice")));
             }
-            let decoded = decode_value(value)
+            let decoded = percent::decode_form(value)
                 .filter(|decoded| decoded.len() <= SAS_VALUE_BYTES_MAX)
                 .ok_or_else(|| not_authentic(format!("the parameter '{name}' cannot be read")))?;
             // What is signed is one value on each line: a line break inside a value would let values change places.
             if decoded.chars().any(char::is_control) {
                 return Err(not_authentic(format!("the parameter '{name}' holds a control character")));
             }
-            *slot = decoded;
+            *slot = decoded.into_owned();
         }
         // A plus sign in a digest is often sent as it is, and arrives as a space.
         parameters.signature = parameters.signature.replace(' ', "+");
@@ -227,7 +229,7 @@ fn find_access(
     accounts: &Accounts,
 ) -> Result<KeyAccess, AuthError> {
     // The query string does not say which name of the account was signed. The likeliest one goes first.
-    let mut names = vec![address.account, DEFAULT_ACCOUNT, STORAGE_EMULATOR_ACCOUNT];
+    let mut names = vec![address.account, DEFAULT_ACCOUNT, STORAGE_ACCOUNT];
     names.extend(host.and_then(first_label));
     let mut tried: Vec<&str> = Vec::with_capacity(names.len());
     for name in names {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
+use armilla_rest_wire::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, Method};
@@ -14,7 +15,7 @@ use http::{HeaderMap, Method};
 use super::accounts::{Accounts, Address, KeyAccess, is_known};
 use super::error::{AuthError, AuthErrorKind};
 use super::limits::AUTHORIZATION_BYTES_MAX;
-use super::query_string::{pairs, percent_decode};
+use super::query_string::pairs;
 
 /// What a signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,9 +149,9 @@ fn path_spellings<'p>(path: &'p str, address: &Address<'_>) -> Vec<Cow<'p, str>>
         spellings.push(Cow::Owned(path.replace('\'', "%27")));
     }
     if path.contains('%')
-        && let Some(decoded) = percent_decode(path)
+        && let Some(decoded) = percent::decode(path)
     {
-        spellings.push(Cow::Owned(decoded));
+        spellings.push(decoded);
     }
     if address.prefix.len() > 1 + address.account.len() {
         // The secondary address signs as the primary one does, says the service; not every client listens.

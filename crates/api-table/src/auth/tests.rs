@@ -9,16 +9,13 @@ mod shared_keys;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::well_known::COSMOS_KEY as KEY;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use ring::hmac;
 
 use super::{Accounts, Address, AuthError, Authenticated, Head, Permit, authenticate};
 use crate::Peer;
 
-/// The key of the emulator of Cosmos DB.
-const KEY: &str = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const SECONDARY_KEY: &str = "c2Vjb25kYXJ5";
 const READ_ONLY_KEY: &str = "cmVhZCBvbmx5";
 /// Just after the recorded requests: 15 November 2026, 18:19:06.
@@ -37,8 +34,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 }
 
 fn sign(key: &str, text: &str) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &STANDARD.decode(key).unwrap());
-    STANDARD.encode(hmac::sign(&key, text.as_bytes()))
+    AccountKey::new(key).unwrap().sign(text.as_bytes())
 }
 
 /// A request that knocks.

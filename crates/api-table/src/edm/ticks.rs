@@ -3,18 +3,14 @@
 //! The text always has seven fraction digits and `Z`, so that the order of texts is the order of times.
 
 use armilla_engine::Moment;
+use armilla_value::calendar::{date_exists, date_from_days, days_from_date};
 
 const TICKS_PER_SECOND: u64 = 10_000_000;
 const TICKS_PER_MINUTE: u64 = 60 * TICKS_PER_SECOND;
 const TICKS_PER_DAY: u64 = 24 * 60 * TICKS_PER_MINUTE;
 
 /// Days from 0001-01-01 to 1970-01-01.
-const UNIX_EPOCH_DAYS: u64 = 719_162;
-
-/// Days from 0000-03-01, with which a cycle of 400 years begins, to 0001-01-01.
-const MARCH_TO_YEAR_ONE_DAYS: u64 = 306;
-
-const DAYS_PER_400_YEARS: u64 = 146_097;
+const UNIX_EPOCH_DAYS: i64 = 719_162;
 
 /// How far from UTC a time may be written.
 const OFFSET_MINUTES_MAX: u64 = 14 * 60;
@@ -47,7 +43,7 @@ impl Ticks {
 
     /// Returns the second it lies in, counted from 1970.
     pub(crate) fn unix_second(self) -> i64 {
-        const EPOCH_SECONDS: i64 = (UNIX_EPOCH_DAYS * 86_400) as i64;
+        const EPOCH_SECONDS: i64 = UNIX_EPOCH_DAYS * 86_400;
         (self.0 / TICKS_PER_SECOND) as i64 - EPOCH_SECONDS
     }
 
@@ -171,35 +167,15 @@ fn push_digits(room: &mut [u8], mut number: u64) {
 
 /// Returns the days from 0001-01-01 to a date; `None` for a date that is in no calendar.
 fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let month_days = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if year == 0 || !(1..=month_days).contains(&day) {
+    let [year, month, day] = [year, month, day].map(|part| i64::try_from(part).unwrap_or(i64::MAX));
+    if year < 1 || !date_exists(year, month, day) {
         return None;
     }
-    // Years begin in March here, so that the leap day is the last one.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let in_cycle = year % 400;
-    let days = year / 400 * DAYS_PER_400_YEARS + in_cycle * 365 + in_cycle / 4 - in_cycle / 100
-        + (153 * month + 2) / 5
-        + day
-        - 1;
-    days.checked_sub(MARCH_TO_YEAR_ONE_DAYS)
+    u64::try_from(days_from_date(year, month, day) + UNIX_EPOCH_DAYS).ok()
 }
 
 /// Returns year, month and day of the day that is so many days after 0001-01-01.
 fn date_of(days: u64) -> (u64, u64, u64) {
-    let days = days + MARCH_TO_YEAR_ONE_DAYS;
-    let (cycle, in_cycle) = (days / DAYS_PER_400_YEARS, days % DAYS_PER_400_YEARS);
-    let year = (in_cycle - in_cycle / 1_460 + in_cycle / 36_524 - in_cycle / 146_096) / 365;
-    let in_year = in_cycle - (year * 365 + year / 4 - year / 100);
-    let month = (5 * in_year + 2) / 153;
-    let day = in_year - (153 * month + 2) / 5 + 1;
-    let year = year + cycle * 400;
-    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+    let (year, month, day) = date_from_days(days.cast_signed() - UNIX_EPOCH_DAYS);
+    (year.cast_unsigned(), month.cast_unsigned(), day.cast_unsigned())
 }

@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 
+use armilla_rest_wire::percent;
 use armilla_value::fingerprint;
 
 use super::limits::{ITEM_ID_BYTES_MAX, SHORTENED_ROW_KEY_BYTES};
@@ -21,8 +22,6 @@ const PREFIX: &str = "$p:";
 
 /// Begins an id that is not the row key itself. No row key contains it.
 const MARK: char = '\u{1f}';
-
-const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 /// Returns the member of an item that holds a property.
 pub(crate) fn stored_name(name: &str) -> Cow<'_, str> {
@@ -73,7 +72,10 @@ pub(crate) fn row_id(row_key: &str) -> Cow<'_, str> {
         let is_trailing_space = at == last && character.is_whitespace();
         if is_refused(character) || character == '%' || is_trailing_space {
             let mut bytes = [0; 4];
-            character.encode_utf8(&mut bytes).bytes().for_each(|byte| push_percent(byte, &mut id));
+            character
+                .encode_utf8(&mut bytes)
+                .bytes()
+                .for_each(|byte| id.push_str(percent::encode_byte(byte)));
         } else {
             id.push(character);
         }
@@ -113,12 +115,6 @@ fn shortened_id(row_key: &str) -> String {
         id.push('_');
     }
     id
-}
-
-fn push_percent(byte: u8, out: &mut String) {
-    out.push('%');
-    out.push(char::from(HEX[usize::from(byte >> 4)]));
-    out.push(char::from(HEX[usize::from(byte & 15)]));
 }
 
 #[cfg(test)]

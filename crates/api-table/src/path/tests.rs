@@ -1,6 +1,6 @@
 //! Paths in every form that clients send.
 
-use super::{Address, PathError, decode_form, entity_link, parse};
+use super::{Address, PathError, entity_link, parse};
 use crate::limits::PATH_BYTES_MAX;
 use crate::options::Flavour;
 
@@ -80,11 +80,4 @@ fn links_lead_back() {
         assert_eq!(parse(&link, Flavour::Cosmos), entity("t", partition_key, row_key), "{link}");
     }
     assert_eq!(entity_link("t", "it's", "a b"), "t(PartitionKey='it''s',RowKey='a%20b')");
-}
-
-#[test]
-fn forms_have_spaces_as_pluses() {
-    for (text, expected) in [("a+b", Some("a b")), ("a%2Bb", Some("a+b")), ("%", None), ("%4", None)] {
-        assert_eq!(decode_form(text).as_deref(), expected, "{text}");
-    }
 }

@@ -6,18 +6,15 @@ use std::sync::Arc;
 use armilla_engine::{Caller, ContainerHandle, Engine, EngineOptions, Policy};
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
+use armilla_rest_wire::signature::AccountKey;
 use armilla_value::{Value, json};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use http_body_util::{BodyExt, Full};
-use ring::hmac;
 
 use crate::{Flavour, Peer, TableApi, TableApiOptions};
 
-pub(super) const KEY: &str =
-    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+pub(super) const KEY: &str = armilla_rest_wire::well_known::COSMOS_KEY;
 pub(super) const READ_ONLY_KEY: &str = "cmVhZCBvbmx5";
 pub(super) const DATE: &str = "Tue, 14 Nov 2023 22:13:20 GMT";
 
@@ -240,8 +237,7 @@ pub(super) fn authorization(
 
 /// Signs a text.
 pub(super) fn sign(key: &str, text: &str) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &STANDARD.decode(key).unwrap());
-    STANDARD.encode(hmac::sign(&key, text.as_bytes()))
+    AccountKey::new(key).unwrap().sign(text.as_bytes())
 }
 
 fn check_every_answer(answer: &Answer, flavour: Flavour) {

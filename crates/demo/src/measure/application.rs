@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use armilla_client::{Done, Query, Scope, Session};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 
 use super::Spent;
 use crate::fan::Fan;
 use crate::figures::Operation;
 use crate::items::Version;
 use crate::model::{self, Place};
-use crate::random::Random;
 use crate::rows::Rows;
 use crate::shape::{Post, Shape, Totals};
 use crate::words::Words;

@@ -7,14 +7,15 @@ use anyhow::Result;
 use super::Spent;
 use super::application::Application;
 use crate::dates;
+use crate::guid::Guid;
 use crate::items::{self, Version, Writer};
 use crate::model::{self, scripts};
 use crate::shape::{Answer, AnswerKind, Post};
 
 impl Application {
     pub(super) async fn create_user(&mut self) -> Result<Spent> {
-        let id = self.random.guid();
-        let name = crate::shape::name(b"made-", self.random.next());
+        let id = Guid::random(&mut self.random);
+        let name = crate::shape::name(b"made-", self.random.next_u64());
         let mut body = Vec::with_capacity(256);
         items::user(self.version, &id, &name, &mut body);
         let (place, key) = (self.users(), model::key(id.as_str()));
@@ -27,7 +28,7 @@ impl Application {
     pub(super) async fn create_post(&mut self) -> Result<Spent> {
         self.made += 1;
         let author = self.random.below(u64::from(self.shape.tested_user())) as u32;
-        let post = Post::new(self.random.guid(), author, self.shape.later_ticks(self.made));
+        let post = Post::new(Guid::random(&mut self.random), author, self.shape.later_ticks(self.made));
         let (id, name) = (self.shape.user_id(author), self.shape.user_name(author));
         let writer = Writer { id: id.as_bytes(), name: &name };
         let mut body = Vec::with_capacity(2_048);
@@ -53,7 +54,7 @@ impl Application {
         let post = self.shape.special_post(if self.version == Version::V3 { 2 } else { 1 });
         let author = self.random.below(u64::from(self.shape.tested_user())) as u32;
         let date = dates::text(self.shape.later_ticks(self.made));
-        let answer = Answer { kind, id: self.random.guid(), author, date };
+        let answer = Answer { kind, id: Guid::random(&mut self.random), author, date };
         let (id, name) = (self.shape.user_id(author), self.shape.user_name(author));
         let writer = Writer { id: id.as_bytes(), name: &name };
         let (place, key) = (self.posts(), model::key(post.id.as_str()));

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use armilla_value::json;
 
 use crate::items::SHORT_TEXT_CHARACTERS;
-use crate::rows::{Members, string};
+use crate::rows::{members, string};
 
 /// An item of the container of posts.
 #[derive(Debug)]
@@ -25,16 +25,16 @@ impl<'a> Change<'a> {
     /// Takes an item apart.
     pub(super) fn of(item: &'a [u8]) -> Result<Change<'a>> {
         let (mut post, mut user, mut name, mut kind) = (None, None, None, None);
-        for member in Members::of(item)? {
-            let (found, value) = member?;
-            let slot = match found {
+        for member in members(item)? {
+            let member = member?;
+            let slot = match member.spelled_name() {
                 b"postId" => &mut post,
                 b"userId" => &mut user,
                 b"userUsername" => &mut name,
                 b"type" => &mut kind,
                 _ => continue,
             };
-            *slot = Some(value);
+            *slot = Some(member.value);
         }
         let (Some(post), Some(user), Some(name), Some(kind)) = (post, user, name, kind) else {
             bail!("an item has no postId, userId, userUsername or type");
@@ -77,10 +77,10 @@ const COPIED: [&str; 10] = [
 /// Makes the shortened copy of a post. The copy of a copy is the same, so that copies can be compared, too.
 pub(crate) fn short_copy(post: &[u8]) -> Result<Short> {
     let mut values: [Option<&[u8]>; COPIED.len()] = [None; COPIED.len()];
-    for member in Members::of(post)? {
-        let (name, value) = member?;
-        if let Some(index) = COPIED.iter().position(|copied| copied.as_bytes() == name) {
-            values[index] = Some(value);
+    for member in members(post)? {
+        let member = member?;
+        if let Some(index) = COPIED.iter().position(|copied| copied.as_bytes() == member.spelled_name()) {
+            values[index] = Some(member.value);
         }
     }
     let mut text = Vec::with_capacity(512);

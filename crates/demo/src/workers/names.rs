@@ -8,7 +8,7 @@ use super::{Shared, Tally};
 use crate::fan::{Doing, Fan};
 use crate::limits::{ATTEMPTS_MAX, PAGE_ROWS_MAX};
 use crate::model::{self, POSTS_V2, scripts};
-use crate::rows::{Members, Rows, string};
+use crate::rows::{Rows, members, string};
 
 /// Where somebody has items with another name. Only these logical partitions are written to.
 const OTHER_NAMES: &str =
@@ -52,11 +52,12 @@ pub(super) async fn write_all(fan: &mut Fan, namings: Vec<Naming>) -> Result<usi
 /// Returns the id and the name of a user; nothing for another kind of item.
 fn user_of(row: &[u8]) -> Result<Option<(String, String)>> {
     let (mut id, mut name) = (None, None);
-    for member in Members::of(row)? {
-        match member? {
-            (b"id", value) => id = Some(string(value)?.into_owned()),
-            (b"username", value) => name = Some(string(value)?.into_owned()),
-            (b"type", value) if value != b"\"user\"" => return Ok(None),
+    for member in members(row)? {
+        let member = member?;
+        match member.spelled_name() {
+            b"id" => id = Some(string(member.value)?.into_owned()),
+            b"username" => name = Some(string(member.value)?.into_owned()),
+            b"type" if member.value != b"\"user\"" => return Ok(None),
             _ => {}
         }
     }

@@ -1,6 +1,8 @@
 //! Moving a moment, counting between two, and rounding down to a bin.
 
-use super::calendar::{Civil, TICKS_PER_DAY, days_from_civil, days_in_month};
+use armilla_value::calendar::days_in_month;
+
+use super::calendar::{Civil, TICKS_PER_DAY, days_from_civil};
 use super::limits::BIN_TICKS_MIN;
 use super::part::{Length, Part};
 use super::{Ticks, in_range};

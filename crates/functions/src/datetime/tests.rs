@@ -1,10 +1,9 @@
 //! Tests of dates: tables for every rule, a walk through the whole calendar, and laws under random moments.
 
+use armilla_value::calendar::days_in_month;
 use proptest::prelude::*;
 
-use super::calendar::{
-    Civil, TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_SECOND, days_from_civil, days_in_month,
-};
+use super::calendar::{Civil, TICKS_PER_DAY, TICKS_PER_HOUR, TICKS_PER_SECOND, days_from_civil};
 use super::limits::{BIN_TICKS_MIN, PATTERN_RUN_MAX, TICKS_MAX, TICKS_MIN};
 use super::*;
 

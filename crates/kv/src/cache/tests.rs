@@ -1,10 +1,11 @@
 use std::sync::atomic::AtomicU32;
 
+use armilla_env::Random;
+
 use super::*;
 use crate::block_on;
 use crate::fault::{Fault, FaultStore};
 use crate::memory::MemoryStore;
-use crate::random::Random;
 
 fn batch(key: &'static str, value: impl Into<Bytes>) -> Batch {
     let mut batch = Batch::new();

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use armilla_env::Random;
 use bytes::Bytes;
 
 use super::{Fixture, block_on, scan_all};
-use crate::random::Random;
 use crate::{Batch, Direction, ErrorKind, Family, Scan, Snapshot, Space, SpaceId};
 
 const SEEDS: u64 = 4;

@@ -4,35 +4,28 @@
 
 use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use armilla_env::Env;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use ring::hmac;
+use armilla_rest_wire::http_date;
+use armilla_rest_wire::signature::AccountKey;
+use armilla_rest_wire::well_known::STORAGE_KEY;
 
 use crate::http::{self, Response};
 use crate::process::{PATIENCE, Server, failure_line, run};
 use crate::signing::{self, KEY};
 use crate::transport;
 
-/// The well-known key of the storage service's emulators.
-const STORAGE_KEY: &str =
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
-
 const HEALTH: &[u8] = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Returns a request signed by an account with SharedKeyLite.
 fn request(account: &str, key: &str, verb: &str, path: &str, body: &str) -> Vec<u8> {
-    let seconds = u64::try_from(Env::system().clock.now_seconds()).unwrap();
-    let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds));
-    let text = format!("{date}\n/{account}{path}");
-    let key = hmac::Key::new(hmac::HMAC_SHA256, &STANDARD.decode(key).unwrap());
-    let mac = STANDARD.encode(hmac::sign(&key, text.as_bytes()));
+    let date = http_date::format_seconds(Env::system().clock.now_seconds());
+    let authorization = AccountKey::new(key).unwrap().shared_key_lite(account, path, &date);
     let length = body.len();
     format!(
         "{verb} {path} HTTP/1.1\r\nhost: localhost\r\nx-ms-date: {date}\r\nx-ms-version: 2019-02-02\r\n\
-         authorization: SharedKeyLite {account}:{mac}\r\naccept: application/json;odata=nometadata\r\n\
+         authorization: {authorization}\r\naccept: application/json;odata=nometadata\r\n\
          content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .into_bytes()

@@ -39,10 +39,10 @@ fn json_stays_as_it_is() {
         assert_eq!((text(&item), item.key_json.as_str(), item.id.as_deref()), (record, key, Some("1")));
     }
     for (record, why) in [
-        ("[1]", "no JSON object"),
+        ("[1]", "not one JSON object: expected an object at byte 0"),
         ("{\"k\":tru}", "partition key"),
-        ("{\"a\"", "no colon"),
-        ("{}{}", "more than one"),
+        ("{\"a\"}", "expected a colon at byte 4"),
+        ("{}{}", "expected the end of the text at byte 2"),
     ] {
         let rejected = shape.item(1, json_record(record)).unwrap_err();
         assert!(rejected.why.contains(why), "{}", rejected.why);

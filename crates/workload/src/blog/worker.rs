@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use armilla_client::{Done, Failure, Query, Scope, Session};
-use armilla_env::Env;
+use armilla_env::{Env, Random, format_guid};
 use armilla_value::Value;
 
 use super::{FEED, MIX, Model, OWN_IDS, Place, Post, Sample, User, page};
 use crate::armilla::{count_of_page, partition_key, refusal};
 use crate::drive::{Answer, Effort, Future, Worker};
 use crate::limits::QUERY_PAGES_MAX;
-use crate::random::Random;
 use crate::time::rfc3339;
+use crate::words::push_words;
 
 /// Posts that Q6 lists.
 const NEWEST_POSTS: u32 = 100;
@@ -110,7 +110,7 @@ impl BlogWorker {
     }
 
     fn new_id(&mut self) -> String {
-        let mut id = self.random.guid();
+        let mut id = format_guid(self.random.guid_bytes());
         id.replace_range(..OWN_IDS.len(), OWN_IDS);
         id
     }
@@ -129,9 +129,9 @@ impl BlogWorker {
         let id = self.new_id();
         let mut body = self.head(&id, "post", &id, author);
         body.push_str(",\"title\":\"");
-        self.random.push_words(TITLE_LENGTH, &mut body);
+        push_words(&mut self.random, TITLE_LENGTH, &mut body);
         body.push_str("\",\"content\":\"");
-        self.random.push_words(POST_LENGTH, &mut body);
+        push_words(&mut self.random, POST_LENGTH, &mut body);
         body.push('"');
         if self.model.version > 1 {
             body.push_str(",\"commentCount\":0,\"likeCount\":0");
@@ -145,7 +145,7 @@ impl BlogWorker {
         let mut body = self.head(&id, about.kind(), &post.id, author);
         if about == About::Comment {
             body.push_str(",\"content\":\"");
-            self.random.push_words(COMMENT_LENGTH, &mut body);
+            push_words(&mut self.random, COMMENT_LENGTH, &mut body);
             body.push('"');
         }
         self.end(&mut body);

@@ -1,9 +1,9 @@
 //! Who may do what.
 
 use anyhow::{Context as _, Result, ensure};
-use armilla_crash::signature::WELL_KNOWN_KEY;
 use armilla_hostile::request::{Answer, Caller, READ_ONLY_KEY, Request, table_signature};
 use armilla_hostile::stage::Stage;
+use armilla_rest_wire::well_known;
 use armilla_value::Value;
 
 /// No credentials, the wrong key, a token nobody gave out and a token cut short: 401 each, on both APIs.
@@ -294,7 +294,7 @@ pub(crate) async fn table_signatures_reach_no_further(stage: &Stage) -> Result<(
     }
     let entity = "{\"PartitionKey\":\"a\",\"RowKey\":\"1\"}";
     let signed = |path: &str, signature: &str| format!("{path}?{signature}");
-    let full = table_signature(WELL_KNOWN_KEY, "mine", "raud");
+    let full = table_signature(well_known::COSMOS_KEY, "mine", "raud");
     let reading = table_signature(READ_ONLY_KEY, "mine", "raud");
     let nobody = Caller::TableNobody;
     stage.ask_for(&nobody, &Request::post(&signed("/mine", &full), entity), 201).await?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use armilla_crash::random::Random;
+use armilla_env::Random;
 use armilla_hostile::request::{Answer, Request};
 use armilla_hostile::stage::Stage;
 use armilla_value::{Value, json};

@@ -2,7 +2,9 @@
 
 use http::HeaderMap;
 
-use super::super::accounts::{Accounts, Address, KeyError};
+use armilla_rest_wire::signature::KeyError;
+
+use super::super::accounts::{Accounts, Address};
 use super::headers;
 
 #[test]

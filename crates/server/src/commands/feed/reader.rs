@@ -9,6 +9,7 @@ use anyhow::{Context as _, Error, anyhow};
 use armilla_client::{
     ANSWER_TIMEOUT, Answer, Client, Failure, Lines, Question, Session, lines, message, segment,
 };
+use armilla_rest_wire::names;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
@@ -16,15 +17,6 @@ use super::start::{Start, is_position, unquoted};
 use super::state::State;
 use super::{Mode, Scope, time};
 use crate::limits::FEED_WAIT;
-
-/// The header by which a server says that a page reaches to the end.
-const FEED_END: &str = "x-armilla-feed-end";
-
-/// The header by which a server says which container answered.
-const CONTENT_PATH: &str = "x-ms-content-path";
-
-const SUB_STATUS: &str = "x-ms-substatus";
-const RETRY_AFTER_MS: &str = "x-ms-retry-after-ms";
 
 /// The sub-status of a container that is another one than was meant.
 const CONTAINER_REPLACED: &str = "1024";
@@ -124,34 +116,36 @@ impl<'c> Reader<'c> {
 
     fn question(&self, items_max: u64, waits: bool) -> Result<Question, Error> {
         let Scope { database, container, mode, partition_key } = &self.scope;
-        let mut headers =
-            vec![("x-ms-max-item-count", items_max.to_string()), ("a-im", mode.header().to_owned())];
+        let mut headers = vec![
+            (names::MAX_ITEM_COUNT.clone(), items_max.to_string()),
+            (names::A_IM.clone(), mode.header().to_owned()),
+        ];
         if *mode == Mode::AllVersions {
-            headers.push(("x-ms-cosmos-changefeed-wire-format-version", WIRE_FORMAT.to_owned()));
+            headers.push((names::CHANGE_FEED_WIRE_FORMAT.clone(), WIRE_FORMAT.to_owned()));
         }
         match &self.from {
             Start::Beginning | Start::Time(_) => {}
-            Start::Now => headers.push(("if-none-match", "*".to_owned())),
-            Start::Position(position) => headers.push(("if-none-match", format!("\"{position}\""))),
+            Start::Now => headers.push((header::IF_NONE_MATCH, "*".to_owned())),
+            Start::Position(position) => headers.push((header::IF_NONE_MATCH, format!("\"{position}\""))),
         }
         if let Some(since) = self.since {
-            headers.push(("if-modified-since", time::header(since)));
+            headers.push((header::IF_MODIFIED_SINCE, time::header(since)));
         }
         if let Some(key) = partition_key {
-            headers.push(("x-ms-documentdb-partitionkey", key.clone()));
+            headers.push((names::PARTITION_KEY.clone(), key.clone()));
         }
         if let Some(rid) = &self.rid {
-            headers.push(("x-ms-cosmos-intended-collection-rid", rid.clone()));
+            headers.push((names::INTENDED_CONTAINER_RID.clone(), rid.clone()));
         }
         // "Now" must become a position at once: if the server went away in between, it would be a later now.
         let waits = waits && self.from != Start::Now;
         if waits {
-            headers.push(("prefer", format!("wait={}", FEED_WAIT.as_secs())));
+            headers.push((names::PREFER.clone(), format!("wait={}", FEED_WAIT.as_secs())));
         }
         let headers = headers.into_iter().map(|(name, value)| {
             let text =
                 HeaderValue::try_from(value).with_context(|| format!("no value of the header {name}"))?;
-            Ok((HeaderName::from_static(name), text))
+            Ok((name, text))
         });
         Ok(Question {
             method: Method::GET,
@@ -168,12 +162,12 @@ impl<'c> Reader<'c> {
         let (lines, is_end) = match answer.status {
             StatusCode::OK => {
                 let lines = lines(&answer.body).map_err(|error| self.unreadable(error))?;
-                (lines, text(&answer.headers, FEED_END) == Some("true"))
+                (lines, text(&answer.headers, &names::FEED_END) == Some("true"))
             }
             StatusCode::NOT_MODIFIED => (Lines::default(), true),
             _ => return Err(self.refusal(answer)),
         };
-        let position = text(&answer.headers, header::ETAG.as_str()).map(unquoted);
+        let position = text(&answer.headers, &header::ETAG).map(unquoted);
         let position = position
             .filter(|position| is_position(position))
             .context("it gives no position: is it armilla, and new enough?")
@@ -182,7 +176,7 @@ impl<'c> Reader<'c> {
             lines,
             is_end,
             position: position.to_owned(),
-            rid: text(&answer.headers, CONTENT_PATH).map(str::to_owned),
+            rid: text(&answer.headers, &names::CONTENT_PATH).map(str::to_owned),
         })
     }
 
@@ -192,13 +186,14 @@ impl<'c> Reader<'c> {
 
     /// What to make of an answer that is no page.
     fn refusal(&self, answer: Answer) -> Trouble {
-        let sub_status = text(&answer.headers, SUB_STATUS).unwrap_or_default();
+        let sub_status = text(&answer.headers, &names::SUB_STATUS).unwrap_or_default();
         let Scope { database, container, .. } = &self.scope;
         match answer.status.as_u16() {
             // Throttled, timed out, in the way of a split or of another write, closing, or in trouble of its own.
             408 | 410 | 429 | 449 | 500 | 502..=599 => {
                 let said = message(&answer.body).unwrap_or_default();
-                let retry_after = text(&answer.headers, RETRY_AFTER_MS).and_then(|ms| ms.parse().ok());
+                let retry_after =
+                    text(&answer.headers, &names::RETRY_AFTER_MS).and_then(|ms| ms.parse().ok());
                 Trouble::Passing {
                     why: format!("it answered {}: {said}", answer.status.as_u16()),
                     retry_after: retry_after.map(Duration::from_millis),
@@ -217,7 +212,7 @@ impl<'c> Reader<'c> {
     }
 }
 
-fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 

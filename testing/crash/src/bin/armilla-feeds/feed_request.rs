@@ -1,9 +1,8 @@
 //! A page of a change feed, asked for.
 
-use std::time::{Duration, UNIX_EPOCH};
-
-use armilla_crash::random::Random;
 use armilla_crash::requests::Target;
+use armilla_env::Random;
+use armilla_rest_wire::http_date;
 
 use crate::client::{Client, DATABASE};
 use crate::page::Mode;
@@ -57,8 +56,7 @@ impl PageRequest {
         }
         // Clients go on naming the time when they have a position.
         if let Start::Time(seconds) = reader.start {
-            let time = UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-            headers.push(("if-modified-since", httpdate::fmt_http_date(time)));
+            headers.push(("if-modified-since", http_date::format_seconds(seconds)));
         }
         if let Some(seconds) = self.wait {
             headers.push(("prefer", format!("wait={seconds}")));

@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use armilla_crash::random::Random;
 use armilla_crash::requests::Target;
+use armilla_env::Random;
 
 use crate::client::{Answer, Client, DATABASE, Halt};
 use crate::feed_request::PageRequest;

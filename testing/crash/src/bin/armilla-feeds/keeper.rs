@@ -7,10 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
 use armilla_crash::partitions;
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Composer, Target};
 use armilla_crash::server_process::{Launch, ServerProcess};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use tokio::sync::{oneshot, watch};
 
 use crate::client::{DATABASE, Line};

@@ -31,9 +31,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use armilla_crash::program::{WorkFolder, run_to_exit};
-use armilla_crash::random::Random;
 use armilla_crash::server_process::{Launch, sibling_binary};
-use armilla_env::Env;
+use armilla_env::{Env, Random};
 use clap::Parser;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;

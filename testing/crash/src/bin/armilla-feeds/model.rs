@@ -6,7 +6,7 @@
 //!
 //! Expiry itself is no event: it is known when an item is gone for its readers, never when it is removed.
 
-use armilla_crash::random::Random;
+use armilla_env::Random;
 use armilla_value::{Object, Value, json};
 
 use crate::spec::Spec;

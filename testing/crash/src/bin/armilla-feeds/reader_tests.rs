@@ -1,5 +1,5 @@
 use armilla_crash::map::Map;
-use armilla_crash::random::Random;
+use armilla_env::Random;
 use armilla_value::{Value, json};
 
 use super::*;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use armilla_crash::map::{Map, MapRange};
-use armilla_crash::random::Random;
 use armilla_crash::requests::Target;
+use armilla_env::Random;
 
 use crate::client::{Client, DATABASE, Halt};
 use crate::spec::Spec;

@@ -4,8 +4,8 @@
 //! with its own position; where only a part of one is meant, its bounds are named as well.
 
 use armilla_crash::map::Map;
-use armilla_crash::random::Random;
 use armilla_crash::requests::partition_key;
+use armilla_env::Random;
 
 use crate::spec::{Key, Spec};
 

@@ -1,6 +1,6 @@
 //! What a history is drawn as from its seed: its container, its keys and how long it is.
 
-use armilla_crash::random::Random;
+use armilla_env::Random;
 use armilla_value::{HashVersion, PartitionKey, hashed_key};
 
 /// Most partition keys and ids in each: few, so that items are written again and again.

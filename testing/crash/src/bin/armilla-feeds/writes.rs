@@ -1,8 +1,8 @@
 //! What a history does to its items: the requests, what their answers mean, and finding out what became of those that
 //! were not answered.
 
-use armilla_crash::random::Random;
 use armilla_crash::requests::{Target, partition_key};
+use armilla_env::Random;
 use armilla_value::{Value, json};
 
 use crate::client::{Answer, Client, DATABASE, Halt};

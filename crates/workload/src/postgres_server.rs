@@ -1,18 +1,19 @@
 //! A PostgreSQL server of our own, in a new folder, with settings that suit a comparison.
 //!
-//! Not here: what is asked of it (`queries::postgres`, `scripts::postgres`).
+//! The project's own measurements use it, too.
+//!
+//! Invariant: nothing that makes writes durable is off where writes are compared.
 
 use std::fmt::Write as _;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use armilla_env::Env;
 use tempfile::TempDir;
 use tokio_postgres::Config;
-
-use crate::server::{Setup, folder, free_port};
 
 /// The one user and its database.
 const USER: &str = "bench";
@@ -24,9 +25,12 @@ const SYSTEM_USER: &str = "postgres";
 /// Where Debian puts the programs, by version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
+/// Connections besides those that are measured.
+const OTHER_CONNECTIONS: usize = 16;
+
 /// What a server is for, which decides its settings.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Queries of data that can be loaded again: quick to load, everything in memory, nothing on the side.
     Queries {
         /// Documents that must fit into memory.
@@ -34,12 +38,17 @@ pub(crate) enum Purpose {
         /// Workers that a query may take besides the first.
         workers: u32,
     },
-    /// Transactions that are on the disk before they are answered, as the server's own are.
-    DurableWrites,
+    /// Writes that are on the disk before they are answered, as the server's own are.
+    DurableWrites {
+        /// Documents that must fit into memory.
+        items: usize,
+        /// Connections that are measured; as many as PostgreSQL allows by itself if nothing is said.
+        connections: Option<usize>,
+    },
 }
 
 /// A running server. It is stopped when it is dropped.
-pub(crate) struct PostgresServer {
+pub struct PostgresServer {
     programs: Programs,
     folder: TempDir,
     port: u16,
@@ -53,22 +62,32 @@ struct Programs {
 }
 
 impl PostgresServer {
-    /// Starts a server; `None` when none is installed.
-    pub(crate) fn start(
+    /// Starts a server in a folder of its own; `None` when none is installed.
+    ///
+    /// `programs` is where they are, if they are not to be looked for.
+    pub fn start(
         programs: Option<&Path>,
-        setup: &Setup,
+        folder: TempDir,
         env: &Env,
         purpose: Purpose,
     ) -> Result<Option<PostgresServer>> {
-        let Some(found) = programs.map(Path::to_owned).or_else(find_programs) else { return Ok(None) };
+        let found = match programs {
+            Some(found) => {
+                ensure!(holds_programs(found), "{} has no initdb, pg_ctl and postgres", found.display());
+                found.to_owned()
+            }
+            None => match find_programs() {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
         let programs = Programs { folder: found, user: other_user()? };
-        let folder = folder(setup)?;
         if let Some((user, group)) = programs.user {
             std::os::unix::fs::chown(folder.path(), Some(user), Some(group))
                 .context("cannot give the folder to PostgreSQL's user")?;
         }
-        let mut server = PostgresServer { programs, folder, port: free_port()?, password: password(env) };
-        server.initialise(purpose)?;
+        let server = PostgresServer { programs, folder, port: free_port()?, password: password(env) };
+        server.initialise(&configuration(server.port, purpose))?;
         let log = server.folder.path().join("log");
         server.run("pg_ctl", &["-w", "-l", &log.to_string_lossy(), "start"]).with_context(|| {
             let text = std::fs::read_to_string(&log).unwrap_or_default();
@@ -78,25 +97,26 @@ impl PostgresServer {
     }
 
     /// Returns how to connect.
-    pub(crate) fn config(&self) -> Config {
+    pub fn config(&self) -> Config {
         let mut config = Config::new();
         config.host("127.0.0.1").port(self.port).user(USER).password(&self.password).dbname(DATABASE);
         config
     }
 
     /// Returns the process that all others of the server are children of.
-    pub(crate) fn pid(&self) -> Result<u32> {
+    pub fn pid(&self) -> Result<u32> {
         let path = self.data().join("postmaster.pid");
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         text.lines().next().and_then(|line| line.trim().parse().ok()).context("postmaster.pid has no number")
     }
 
-    fn initialise(&mut self, purpose: Purpose) -> Result<()> {
+    fn initialise(&self, settings: &str) -> Result<()> {
         let secret = self.folder.path().join("password");
         std::fs::write(&secret, &self.password).context("cannot write the password")?;
         if let Some((user, group)) = self.programs.user {
-            std::os::unix::fs::chown(&secret, Some(user), Some(group))?;
+            std::os::unix::fs::chown(&secret, Some(user), Some(group))
+                .context("cannot give the password to PostgreSQL's user")?;
         }
         let pwfile = format!("--pwfile={}", secret.display());
         let encoding = ["--locale=C", "--encoding=UTF8", "--no-sync"];
@@ -104,7 +124,7 @@ impl PostgresServer {
         self.run("initdb", &[&encoding[..], &access[..]].concat())?;
         let path = self.data().join("postgresql.conf");
         let mut text = std::fs::read_to_string(&path).context("cannot read PostgreSQL's settings")?;
-        text.push_str(&configuration(self.port, purpose));
+        text.push_str(settings);
         std::fs::write(&path, text).context("cannot write PostgreSQL's settings")
     }
 
@@ -135,21 +155,19 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         // The folder goes next; a server that has ended already needs no stopping.
-        let _ = self.run("pg_ctl", &["-w", "-m", "immediate", "stop"]);
+        let _ = self.run("pg_ctl", &["-w", "-s", "-m", "immediate", "stop"]);
     }
 }
 
 /// Returns the settings that suit a purpose.
 fn configuration(port: u16, purpose: Purpose) -> String {
-    // A document takes about half a kilobyte, all indexes together about as much.
-    const BYTES_PER_ITEM: usize = 2_048;
-    const BUFFERS_MB_MIN: usize = 256;
-    let buffers_mb = match purpose {
-        Purpose::Queries { items, .. } => {
-            (items.saturating_mul(BYTES_PER_ITEM) >> 20).clamp(BUFFERS_MB_MIN, 8_192)
-        }
-        Purpose::DurableWrites => BUFFERS_MB_MIN,
+    // A document takes half a kilobyte where it is queried and a whole one where it is written, all indexes together
+    // about as much.
+    let bytes = match purpose {
+        Purpose::Queries { items, .. } => items.saturating_mul(2_048),
+        Purpose::DurableWrites { items, .. } => items.saturating_mul(4_096),
     };
+    let buffers_mb = (bytes >> 20).clamp(256, 8_192);
     let mut settings = vec![
         ("listen_addresses", "'127.0.0.1'".to_owned()),
         ("port", port.to_string()),
@@ -170,13 +188,18 @@ fn configuration(port: u16, purpose: Purpose) -> String {
             ("fsync", "off".to_owned()),
             ("full_page_writes", "off".to_owned()),
         ]),
-        // What changes over and over is cleaned up as it would be in earnest.
-        Purpose::DurableWrites => settings.extend([
-            ("autovacuum", "on".to_owned()),
-            ("fsync", "on".to_owned()),
-            ("synchronous_commit", "on".to_owned()),
-            ("full_page_writes", "on".to_owned()),
-        ]),
+        Purpose::DurableWrites { connections, .. } => {
+            // What changes over and over is cleaned up as it would be in earnest.
+            settings.extend([
+                ("autovacuum", "on".to_owned()),
+                ("fsync", "on".to_owned()),
+                ("synchronous_commit", "on".to_owned()),
+                ("full_page_writes", "on".to_owned()),
+            ]);
+            settings.extend(
+                connections.map(|count| ("max_connections", (count + OTHER_CONNECTIONS).to_string())),
+            );
+        }
     }
     let mut text = String::from("\n");
     for (name, value) in settings {
@@ -226,27 +249,48 @@ fn password(env: &Env) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
+/// Returns a port that nobody listens on.
+fn free_port() -> Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("there is no free port")?;
+    Ok(listener.local_addr().context("a socket has no address")?.port())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn buffers_hold_the_data() {
-        for (items, expected) in [(1, "256MB"), (1_000_000, "1953MB"), (usize::MAX, "8192MB")] {
+    fn buffers_grow_with_the_items() {
+        for (items, of_queries, of_writes) in
+            [(1, "256MB", "256MB"), (1_000_000, "1953MB", "3906MB"), (usize::MAX, "8192MB", "8192MB")]
+        {
             let text = configuration(5432, Purpose::Queries { items, workers: 0 });
-            assert!(text.contains(&format!("shared_buffers = {expected}\n")), "{text}");
-            assert!(text.contains("max_parallel_workers_per_gather = 0\n"));
+            assert!(text.contains(&format!("shared_buffers = {of_queries}\n")), "{text}");
+            assert!(text.contains("max_parallel_workers_per_gather = 0\n"), "{text}");
+            let text = configuration(5432, Purpose::DurableWrites { items, connections: Some(8) });
+            assert!(text.contains(&format!("shared_buffers = {of_writes}\n")), "{text}");
+            assert!(text.contains("max_connections = 24\n"), "{text}");
         }
     }
 
     #[test]
-    fn nothing_that_makes_writes_durable_is_off() {
-        let text = configuration(5432, Purpose::DurableWrites);
-        for name in ["fsync", "synchronous_commit", "full_page_writes"] {
-            assert!(text.contains(&format!("\n{name} = on\n")), "{text}");
+    fn compared_writes_are_durable() {
+        let text = configuration(5432, Purpose::DurableWrites { items: 1, connections: None });
+        for line in ["fsync = on\n", "synchronous_commit = on\n", "full_page_writes = on\n"] {
+            assert!(text.contains(line), "{text}");
         }
         // That of the just-in-time compiler.
         assert_eq!(text.matches("= off\n").count(), 1, "{text}");
+        assert!(!text.contains("max_connections"), "{text}");
+    }
+
+    #[test]
+    fn a_folder_without_the_programs() {
+        let empty = tempfile::tempdir().unwrap();
+        let own = tempfile::tempdir().unwrap();
+        let purpose = Purpose::DurableWrites { items: 1, connections: Some(1) };
+        let error = PostgresServer::start(Some(empty.path()), own, &Env::system(), purpose).err().unwrap();
+        assert!(error.to_string().contains("has no initdb"), "{error}");
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! The names of all headers that this API reads or writes.
+//! The names of all headers that the SQL API reads or writes; clients and the Table API use some of them.
 //!
-//! Those it knows and ignores are listed in `COMPAT.md`.
+//! Those that the API knows and ignores are listed in its `COMPAT.md`.
 
 use http::HeaderName;
 
 /// Declares header names as constants, so that neither side of a request parses or allocates one.
 macro_rules! header_names {
     ($($constant:ident = $name:literal;)*) => {
-        $(pub(crate) static $constant: HeaderName = HeaderName::from_static($name);)*
+        $(
+            #[doc = concat!("`", $name, "`")]
+            pub static $constant: HeaderName = HeaderName::from_static($name);
+        )*
     };
 }
 

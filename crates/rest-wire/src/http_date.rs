@@ -1,12 +1,14 @@
-//! RFC 1123 dates, as milliseconds since 1970.
+//! RFC 1123 dates, as milliseconds or seconds since 1970.
 
 use std::time::{Duration, UNIX_EPOCH};
+
+use http::HeaderValue;
 
 /// The last second that has such a date: 31 December 9999.
 const SECONDS_MAX: u64 = 253_402_300_799;
 
 /// Reads a date in any case: the Rust client sends it in lower case.
-pub(crate) fn parse_ms(text: &str) -> Option<i64> {
+pub fn parse_ms(text: &str) -> Option<i64> {
     let mut fixed: [u8; 29] = text.trim().as_bytes().try_into().ok()?;
     fixed.make_ascii_lowercase();
     for position in [0, 8, 26, 27, 28] {
@@ -18,7 +20,7 @@ pub(crate) fn parse_ms(text: &str) -> Option<i64> {
 
 /// Reads a date as seconds since 1970, the nearest that can be said: some clients write the first day of the calendar
 /// for 'from the beginning'.
-pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
+pub fn parse_seconds(text: &str) -> Option<u32> {
     if let Some(milliseconds) = parse_ms(text) {
         return Some(u32::try_from(milliseconds / 1_000).unwrap_or(u32::MAX));
     }
@@ -31,16 +33,68 @@ pub(crate) fn parse_seconds(text: &str) -> Option<u32> {
 }
 
 /// Writes a date; times out of range become the nearest one in range.
-pub(crate) fn format_ms(milliseconds: i64) -> String {
-    let seconds = u64::try_from(milliseconds.div_euclid(1_000)).unwrap_or(0).min(SECONDS_MAX);
+pub fn format_ms(milliseconds: i64) -> String {
+    format_seconds(milliseconds.div_euclid(1_000))
+}
+
+/// Writes a date; times out of range become the nearest one in range.
+pub fn format_seconds(seconds: i64) -> String {
+    let seconds = u64::try_from(seconds).unwrap_or(0).min(SECONDS_MAX);
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
+/// The date of a client's requests, written once in a second.
+#[derive(Debug, Clone)]
+pub struct RequestDate {
+    seconds: i64,
+    header: HeaderValue,
+}
+
+impl RequestDate {
+    /// Returns the date of a time.
+    pub fn new(seconds: i64) -> RequestDate {
+        let header = HeaderValue::try_from(format_seconds(seconds)).expect("a date is visible ASCII");
+        RequestDate { seconds, header }
+    }
+
+    /// Moves to a time.
+    pub fn move_to(&mut self, seconds: i64) {
+        if self.seconds != seconds {
+            *self = RequestDate::new(seconds);
+        }
+    }
+
+    /// Returns the value of `x-ms-date`.
+    pub fn header(&self) -> HeaderValue {
+        self.header.clone()
+    }
+
+    /// Returns the same as text.
+    pub fn text(&self) -> &str {
+        self.header.to_str().expect("a date is visible ASCII")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{SECONDS_MAX, format_ms, parse_ms, parse_seconds};
+    use super::{RequestDate, SECONDS_MAX, format_ms, format_seconds, parse_ms, parse_seconds};
+
+    #[test]
+    fn dates_change_with_the_second() {
+        let mut date = RequestDate::new(0);
+        let first = date.header();
+        date.move_to(0);
+        assert_eq!(date.header(), first);
+        date.move_to(1);
+        assert_eq!(
+            (date.text(), date.header().as_bytes()),
+            ("Thu, 01 Jan 1970 00:00:01 GMT", date.text().as_bytes())
+        );
+        assert_eq!(RequestDate::new(-5).text(), "Thu, 01 Jan 1970 00:00:00 GMT");
+        assert_eq!(format_seconds(1_493_254_272), "Thu, 27 Apr 2017 00:51:12 GMT");
+    }
 
     #[test]
     fn dates_are_read_in_any_case() {

@@ -94,7 +94,7 @@ pub enum Detail {
         errors: Vec<QueryError>,
     },
     /// How a client puts the results of several partitions together.
-    Plan(GatewayPlan),
+    Plan(Box<GatewayPlan>),
 }
 
 /// A failed operation.

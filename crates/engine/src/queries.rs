@@ -243,7 +243,7 @@ fn query(
     if !request.merge && scopes.spans_partitions && gateway::needs_merge(&compiled.bound) {
         let shape = scope::partition_key_shape(definition);
         let plan = merging_plan(compiled, &shape, Features::ALL).map_err(refused)?;
-        let detail = Some(Box::new(Detail::Plan(plan)));
+        let detail = Some(Box::new(Detail::Plan(Box::new(plan))));
         let message = "the caller has to put the results of several partitions together";
         return Err(Error { detail, ..Error::new(ErrorKind::QueryNeedsPlan, message) });
     }

@@ -5,12 +5,14 @@
 
 mod clock;
 mod entropy;
+mod guid;
 mod random;
 
 use std::sync::Arc;
 
 pub use clock::{Clock, SimulatedClock, SleepFuture, SystemClock};
 pub use entropy::{Entropy, SeededEntropy, SystemEntropy};
+pub use guid::format_guid;
 pub use random::Random;
 
 /// What a component needs of the outside world.
@@ -38,29 +40,9 @@ impl Env {
     pub fn guid(&self) -> String {
         let mut bytes = [0u8; 16];
         self.entropy.fill(&mut bytes);
-        mark_guid(&mut bytes);
+        guid::mark(&mut bytes);
         format_guid(bytes)
     }
-}
-
-/// Marks random bytes as a GUID of version 4.
-fn mark_guid(bytes: &mut [u8; 16]) {
-    bytes[6] = (bytes[6] & 0x0F) | 0x40;
-    bytes[8] = (bytes[8] & 0x3F) | 0x80;
-}
-
-/// Writes 16 bytes as a GUID in lower case with hyphens.
-pub fn format_guid(bytes: [u8; 16]) -> String {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(36);
-    for (position, byte) in bytes.iter().enumerate() {
-        if matches!(position, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push(char::from(HEX[usize::from(byte >> 4)]));
-        text.push(char::from(HEX[usize::from(byte & 15)]));
-    }
-    text
 }
 
 #[cfg(test)]

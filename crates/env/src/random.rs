@@ -74,7 +74,7 @@ impl Random {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.next_u64().to_be_bytes());
         bytes[8..].copy_from_slice(&self.next_u64().to_be_bytes());
-        crate::mark_guid(&mut bytes);
+        crate::guid::mark(&mut bytes);
         bytes
     }
 
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn guids_are_of_version_four() {
-        let guid = crate::format_guid(Random::new(1).guid_bytes());
+        let guid = crate::guid::format_guid(Random::new(1).guid_bytes());
         assert_eq!((guid.len(), guid.as_bytes()[14]), (36, b'4'));
         assert!(b"89ab".contains(&guid.as_bytes()[19]));
     }

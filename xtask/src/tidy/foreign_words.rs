@@ -10,6 +10,10 @@ use crate::repository::Source;
 /// Words that only one protocol has.
 const WORDS: [&str; 5] = ["odata", "edm", "tablesdb", "sharedkey", "sharedkeylite"];
 
+/// Parts of texts that only one protocol has: names of headers, and of members that clients read.
+const PARTS: [&str; 6] =
+    ["x-ms-", "rewrittenquery", "partitionedqueryexecutioninfo", "hasselectvalue", "indexspec", "\"severity"];
+
 /// Searches the crates that know nothing of protocols.
 pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -17,7 +21,8 @@ pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
         for (number, line) in source.lines() {
             let line = line.to_ascii_lowercase();
             let mut words = line.split(|character: char| !character.is_ascii_alphanumeric());
-            if let Some(word) = words.find(|word| WORDS.contains(word)) {
+            let part = PARTS.iter().copied().find(|part| line.contains(part));
+            if let Some(word) = words.find(|word| WORDS.contains(word)).or(part) {
                 let message = format!("{word}: a word of one protocol, and this crate knows of none");
                 problems.push(Problem::new(source, number, message));
             }
@@ -43,6 +48,10 @@ mod tests {
             ("crates/container/src/a.rs", "let edm = 1;\n", false),
             ("crates/query/src/a.rs", "const NAME: &str = \"TablesDB\";\n", false),
             ("crates/index/Cargo.toml", "# odata_x\n", false),
+            ("crates/engine/src/a.rs", "\"please set X-MS-documentdb-partitionkey\"\n", false),
+            ("crates/query/src/a.rs", "\"rewrittenQuery\"\n", false),
+            ("crates/sql/src/a.rs", "r#\"{\"severity\":\"Error\"}\"#\n", false),
+            ("crates/api-sql/src/a.rs", "x-ms-date\n", true),
             ("crates/engine/src/a.rs", "struct RowKey; // redmond\n", true),
             ("crates/api-table/src/a.rs", "odata\n", true),
             ("crates/server/src/a.rs", "odata\n", true),

@@ -16,16 +16,8 @@ pub(super) fn is_true(condition: &Expr, item: &Value) -> bool {
 fn truth(condition: &Expr, item: &Value) -> Option<bool> {
     match condition {
         Expr::Constant(value) => value.as_bool(),
-        Expr::And(parts) => parts.iter().fold(Some(true), |all, part| match (all, truth(part, item)) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        }),
-        Expr::Or(parts) => parts.iter().fold(Some(false), |any, part| match (any, truth(part, item)) {
-            (Some(true), _) | (_, Some(true)) => Some(true),
-            (Some(false), Some(false)) => Some(false),
-            _ => None,
-        }),
+        Expr::And(parts) => joined(parts, item, false),
+        Expr::Or(parts) => joined(parts, item, true),
         Expr::Not(inner) => truth(inner, item).map(|truth| !truth),
         Expr::Call(function, arguments) => {
             let value = value(&arguments[0], item);
@@ -42,6 +34,15 @@ fn truth(condition: &Expr, item: &Value) -> Option<bool> {
         }
         other => panic!("{other:?} is in no lowered condition"),
     }
+}
+
+/// One part that has the deciding truth decides; otherwise one that is undefined does.
+fn joined(parts: &[Expr], item: &Value, deciding: bool) -> Option<bool> {
+    let truths: Vec<Option<bool>> = parts.iter().map(|part| truth(part, item)).collect();
+    if truths.contains(&Some(deciding)) {
+        return Some(deciding);
+    }
+    if truths.contains(&None) { None } else { Some(!deciding) }
 }
 
 fn value<'v>(expr: &'v Expr, item: &'v Value) -> Option<&'v Value> {

@@ -250,3 +250,21 @@ fn lock(
         Err(TryLockError::Error(error)) => Err(Error::file("lock", &lock_path, &error)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_decompressed_than_a_frame_has() {
+        let longest = vec![7; FRAME_BYTES_MAX + 1];
+        let file = compress(&longest[1..]);
+        assert!((file.len() as u64) < SEGMENT_FILE_BYTES_MAX);
+        assert_eq!(decompress(&file).unwrap(), longest[1..]);
+        assert_eq!(decompress(&compress(&longest)), None);
+        // What a file says of itself is not believed before it is looked at.
+        let mut file = compress(b"short");
+        file[..4].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(decompress(&file), None);
+    }
+}

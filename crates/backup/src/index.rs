@@ -129,4 +129,35 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert!(Index::read(&path).unwrap_err().to_string().ends_with("INDEX is missing"));
     }
+
+    #[test]
+    fn an_index_that_is_too_long_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("INDEX");
+        let entry = |name: String| IndexEntry { name, manifest: Digest::of(b"c") };
+        let mut index = Index { account: Some(String::new()), backups: vec![entry("a".repeat(64))] };
+        let length = |index: &Index| {
+            index.write(&path).unwrap();
+            std::fs::metadata(&path).unwrap().len()
+        };
+        let one = length(&index);
+        index.backups.push(index.backups[0].clone());
+        let each = length(&index) - one;
+        // As many as fit, and the account's name for the rest of it.
+        let left = INDEX_BYTES_MAX - one;
+        index.backups = vec![index.backups[0].clone(); 1 + (left / each) as usize];
+        index.account = Some("a".repeat((left % each) as usize));
+        assert!(index.backups.len() > 10_000);
+        assert_eq!(length(&index), INDEX_BYTES_MAX);
+        assert_eq!(Index::read(&path).unwrap(), index);
+        let mut longer = index.clone();
+        longer.account = index.account.as_ref().map(|account| format!("{account}a"));
+        assert_eq!(longer.write(&path).unwrap_err().kind(), crate::ErrorKind::Refused);
+        assert_eq!(Index::read(&path).unwrap(), index, "the index that was there is still there");
+        let mut file = std::fs::read(&path).unwrap();
+        file.push(b' ');
+        std::fs::write(&path, &file).unwrap();
+        let error = Index::read(&path).unwrap_err();
+        assert!(error.to_string().contains("is longer than"), "{error}");
+    }
 }

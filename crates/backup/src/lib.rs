@@ -52,4 +52,6 @@ pub use verify::{Problem, Verified, verify};
 pub use walk::{Position, Walk};
 
 #[cfg(test)]
+mod bounds_tests;
+#[cfg(test)]
 mod tests;

@@ -85,6 +85,10 @@ impl Manifest {
     }
 
     pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+        self.encode_within(MANIFEST_BYTES_MAX)
+    }
+
+    fn encode_within(&self, bytes_max: u64) -> Result<Vec<u8>> {
         let number = |number: u64| Value::from(number as i64);
         let mut object = Object::default();
         object.insert("name", self.name.as_str());
@@ -107,9 +111,9 @@ impl Manifest {
         });
         object.insert("spaces", Value::Array(spaces.collect()));
         let bytes = sealed::seal(KIND, object);
-        if bytes.len() as u64 > MANIFEST_BYTES_MAX {
+        if bytes.len() as u64 > bytes_max {
             return Err(Error::refused(format!(
-                "the backup has more segments than a manifest of {MANIFEST_BYTES_MAX} bytes can name"
+                "the backup has more segments than a manifest of {bytes_max} bytes can name"
             )));
         }
         Ok(bytes)
@@ -164,4 +168,27 @@ impl Manifest {
 
 fn number(value: &Value) -> Option<u64> {
     u64::try_from(value.as_i64()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    #[test]
+    fn a_manifest_that_is_too_long_is_refused() {
+        let origin = Origin { account: "a".to_owned(), moment_ms: 0, program: "0.0.0".to_owned() };
+        let segment = SegmentRef { digest: Digest::of(b"s"), file_bytes: 1, entries: 1 };
+        let space = SpaceRecord {
+            totals: SpaceTotals { space: SpaceId(1), entries: 3, bytes: 3 },
+            content: Digest::of(b"c"),
+            segments: vec![segment; 3],
+        };
+        let manifest = Manifest { name: "n".to_owned(), origin, spaces: vec![space] };
+        let bytes = manifest.encode().unwrap();
+        let length = bytes.len() as u64;
+        assert_eq!(manifest.encode_within(length).unwrap(), bytes);
+        let error = manifest.encode_within(length - 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
+    }
 }

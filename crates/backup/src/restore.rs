@@ -33,13 +33,14 @@ pub fn restore(
             for (family, key, value) in segment.into_entries() {
                 commits.batch.put(family, key, value);
                 if commits.batch.bytes() >= RESTORE_BATCH_BYTES {
-                    commits.send(RESTORE_BATCHES_AT_ONCE)?;
+                    commits.send()?;
                 }
             }
             entries += reference.entries;
             progress(entries);
         }
-        commits.send(0)?;
+        commits.send()?;
+        commits.wait(0)?;
     }
     Ok(())
 }
@@ -52,11 +53,18 @@ struct Commits<'s> {
 }
 
 impl Commits<'_> {
-    /// Sends what has been put together, and waits until no more than so many batches are on their way.
-    fn send(&mut self, on_their_way_max: usize) -> Result<()> {
-        if !self.batch.is_empty() {
-            self.on_their_way.push_back(self.space.commit(std::mem::take(&mut self.batch)));
+    /// Sends what has been put together, once there is a place for it on the way.
+    fn send(&mut self) -> Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
         }
+        self.wait(RESTORE_BATCHES_AT_ONCE - 1)?;
+        self.on_their_way.push_back(self.space.commit(std::mem::take(&mut self.batch)));
+        Ok(())
+    }
+
+    /// Waits until no more than so many batches are on their way.
+    fn wait(&mut self, on_their_way_max: usize) -> Result<()> {
         while self.on_their_way.len() > on_their_way_max
             && let Some(oldest) = self.on_their_way.pop_front()
         {

@@ -266,4 +266,29 @@ mod tests {
                 .unwrap()
         );
     }
+
+    #[test]
+    fn the_longest_segment_fits_a_frame_and_a_file() {
+        let mut writer = SegmentWriter::new(SpaceId(1));
+        // Keys that end no segment by themselves.
+        let keys = (0..u32::MAX).map(u32::to_be_bytes).filter(|key| xxh3_64(key) > u64::MAX / 2);
+        let value = crate::tests::noise(1, VALUE_BYTES_MAX);
+        for key in keys {
+            let left = SEGMENT_BYTES_MAX - 1 - writer.bytes.len();
+            let length = (left - ENTRY_HEADER_BYTES - key.len()).min(10_000);
+            assert!(!writer.add(Family::Item, &key, &value[..length]).unwrap());
+            if SEGMENT_BYTES_MAX - 1 - writer.bytes.len() < 1_000 {
+                break;
+            }
+        }
+        assert!(writer.add(Family::Item, &[0xFF; KEY_BYTES_MAX], &value).unwrap());
+        let bytes = writer.finish().0;
+        assert!(bytes.len() > SEGMENT_BYTES_MAX + VALUE_BYTES_MAX);
+        assert!(bytes.len() <= crate::FRAME_BYTES_MAX);
+        assert!(crate::folder::compress(&bytes).len() as u64 <= crate::limits::SEGMENT_FILE_BYTES_MAX);
+        assert_eq!(
+            Segment::decode(&bytes).unwrap().last(),
+            Some((Family::Item, &vec![0xFF; KEY_BYTES_MAX].into()))
+        );
+    }
 }

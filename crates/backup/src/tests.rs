@@ -21,7 +21,7 @@ fn origin() -> Origin {
 }
 
 /// Bytes that do not repeat, so that compression does not hide what is written.
-fn noise(seed: u64, length: usize) -> Vec<u8> {
+pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::iter::repeat_with(|| {
         state ^= state << 13;
@@ -33,7 +33,11 @@ fn noise(seed: u64, length: usize) -> Vec<u8> {
     .collect()
 }
 
-fn put(store: &dyn Store, space: u64, entries: impl IntoIterator<Item = (Family, Vec<u8>, Vec<u8>)>) {
+pub(crate) fn put(
+    store: &dyn Store,
+    space: u64,
+    entries: impl IntoIterator<Item = (Family, Vec<u8>, Vec<u8>)>,
+) {
     let space = store.open_space(SpaceId(space)).unwrap();
     let mut batch = Batch::new();
     for (family, key, value) in entries {
@@ -86,11 +90,11 @@ fn take_frames(folder: &Path, frames: &[Bytes]) -> Result<Taken> {
     taking.finish()
 }
 
-fn take(folder: &Path, store: &dyn Store) -> Taken {
+pub(crate) fn take(folder: &Path, store: &dyn Store) -> Taken {
     take_frames(folder, &frames(store)).unwrap()
 }
 
-fn problems(path: &Path) -> Vec<String> {
+pub(crate) fn problems(path: &Path) -> Vec<String> {
     let folder = match Folder::open(path) {
         Ok(folder) => folder,
         Err(error) => return vec![error.to_string()],
@@ -99,7 +103,7 @@ fn problems(path: &Path) -> Vec<String> {
     verified.problems.into_iter().map(|problem| problem.message).collect()
 }
 
-fn manifest(folder: &Folder, name: Option<&str>) -> Result<Manifest> {
+pub(crate) fn manifest(folder: &Folder, name: Option<&str>) -> Result<Manifest> {
     folder.manifest(folder.find(name)?)
 }
 
@@ -114,7 +118,7 @@ fn restored(path: &Path, name: Option<&str>) -> Result<Arc<dyn Store>> {
 }
 
 /// Returns all files of a folder, those of a lock aside.
-fn files(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(path).unwrap() {
         let path = entry.unwrap().path();

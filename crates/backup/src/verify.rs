@@ -88,10 +88,8 @@ fn check_space(
             Ok((segment, bytes)) => {
                 content.update(Segment::body(&bytes));
                 if segment.totals.space != id {
-                    problems.push(format!(
-                        "a segment of space {} is named by space {}",
-                        segment.totals.space.0, id.0
-                    ));
+                    let other = segment.totals.space.0;
+                    list(problems, format!("a segment of space {other} is named by space {}", id.0));
                     is_read = false;
                 }
                 seen.entries += segment.totals.entries;
@@ -104,17 +102,26 @@ fn check_space(
             Err(error) if error.kind() == ErrorKind::Io => return Err(error),
             Err(error) => {
                 is_read = false;
-                if problems.len() < PROBLEMS_MAX {
-                    problems.push(error.to_string());
-                }
+                list(problems, error.to_string());
             }
         }
     }
     if is_read && (seen != space.totals || Digest::of_context(content) != space.content) {
-        problems.push(format!(
-            "the segments of space {} do not add up to what the manifest says: {} entries, {} bytes",
-            id.0, space.totals.entries, space.totals.bytes
-        ));
+        let SpaceTotals { entries, bytes, .. } = space.totals;
+        let space = id.0;
+        list(
+            problems,
+            format!(
+                "the segments of space {space} do not add up to what the manifest says: {entries} entries, {bytes} bytes"
+            ),
+        );
     }
     Ok(())
+}
+
+/// Lists a problem, unless there are many already.
+fn list(problems: &mut Vec<String>, problem: String) {
+    if problems.len() < PROBLEMS_MAX {
+        problems.push(problem);
+    }
 }

@@ -181,7 +181,7 @@ impl Server {
         let Server { storage, accepting, shutdown, data, env } = self;
         let _ = shutdown.send(true);
         storage.engine().end_waits();
-        let time_of_requests = grace - (grace / 4).min(limits::CLOSING_TIME);
+        let time_of_requests = time_of_requests(grace);
         // They are waited for here and not by a timer of the threads that serve, which may all be busy.
         tokio::select! {
             open = accepting => finish(open.context("accepting connections failed")?, &env, time_of_requests).await,
@@ -194,6 +194,11 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Returns the part of a grace period in which requests may finish.
+fn time_of_requests(grace: Duration) -> Duration {
+    grace - (grace / 4).min(limits::CLOSING_TIME)
 }
 
 /// Opens the ports of all front ends that have one.
@@ -225,4 +230,19 @@ async fn finish(mut open: JoinSet<()>, env: &Env, timeout: Duration) {
     tracing::warn!("cutting {} connections that did not finish in {timeout:?}", open.len());
     // Not waited for: one that never gives its thread back does not end either.
     open.abort_all();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_grace_period_is_kept_for_closing() {
+        for (grace_ms, requests_ms) in
+            [(0, 0), (4, 3), (4_000, 3_000), (7_996, 5_997), (8_000, 6_000), (8_004, 6_004), (60_000, 58_000)]
+        {
+            let requests = time_of_requests(Duration::from_millis(grace_ms));
+            assert_eq!(requests, Duration::from_millis(requests_ms), "{grace_ms}");
+        }
+    }
 }

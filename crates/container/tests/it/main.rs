@@ -19,6 +19,7 @@ mod locks;
 mod moments;
 mod partitions;
 mod purge;
+mod rebuild;
 mod recount;
 mod reindex;
 mod reshape;

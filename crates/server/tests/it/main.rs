@@ -6,6 +6,8 @@ mod checking;
 mod client;
 mod configuration;
 mod feed;
+#[cfg(target_os = "linux")]
+mod health;
 mod http;
 mod pages;
 mod partitions;

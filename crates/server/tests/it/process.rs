@@ -17,7 +17,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Returns a call of the program that knows nothing of the environment's settings.
 pub(crate) fn armilla() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_armilla"));
+    without_settings(Command::new(env!("CARGO_BIN_EXE_armilla")))
+}
+
+/// Takes the environment's settings from a command.
+pub(crate) fn without_settings(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ARMILLA_") || name == "RUST_LOG" {
             command.env_remove(name);
@@ -62,8 +66,17 @@ impl Server {
         arguments: &[&str],
         prepare: impl FnOnce(&mut Command),
     ) -> Server {
+        Server::start_by(armilla(), folder, arguments, prepare)
+    }
+
+    /// Starts a server by a command that becomes the program.
+    pub(crate) fn start_by(
+        mut command: Command,
+        folder: TempDir,
+        arguments: &[&str],
+        prepare: impl FnOnce(&mut Command),
+    ) -> Server {
         let log = folder.path().join("stderr.log");
-        let mut command = armilla();
         command.current_dir(folder.path()).args(arguments).env("NO_COLOR", "1");
         if !arguments.contains(&"--port") && !arguments.contains(&"--config") {
             command.args(["--port", "0"]);
@@ -142,6 +155,11 @@ impl Server {
         let text = self.exchange(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n").body;
         let value = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
         value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+    }
+
+    /// Returns the id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends a signal.

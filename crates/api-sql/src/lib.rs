@@ -38,6 +38,8 @@ mod dispatch;
 mod error_map;
 mod failure;
 mod figures_text;
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod http_date;
 mod items;

@@ -20,7 +20,7 @@ mod page;
 mod read;
 mod request;
 mod time;
-mod token;
+pub(crate) mod token;
 mod versions;
 mod wait;
 mod walk;

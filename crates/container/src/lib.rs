@@ -21,6 +21,8 @@ mod error;
 mod expiry;
 mod feed;
 mod figures;
+#[doc(hidden)]
+pub mod fuzzing;
 mod holds;
 mod index_state;
 mod item;

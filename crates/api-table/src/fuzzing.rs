@@ -18,8 +18,8 @@ pub fn multipart(content_type: &str, body: &[u8]) -> Option<usize> {
     Some(requests.iter().map(|request| request.body.len()).sum())
 }
 
-/// Reads a filter, asks it about some entities, and lowers it; returns the condition with its parameters, if it is one.
-pub fn filter(text: &str) -> Option<(Option<String>, Vec<(String, Value)>)> {
+/// Reads a filter, asks it about some entities, and lowers it; returns the condition with its parameters, if there is one.
+pub fn filter(text: &str) -> Option<(String, Vec<(String, Value)>)> {
     let filter = Filter::parse(text).ok()??;
     for fields in
         [Same(None), Same(Some(EdmRef::String(Cow::Borrowed("a")))), Same(Some(EdmRef::Boolean(true)))]
@@ -27,7 +27,7 @@ pub fn filter(text: &str) -> Option<(Option<String>, Vec<(String, Value)>)> {
         let _ = filter.matches(&fields);
     }
     let lowered = filter.lower();
-    Some((lowered.condition, lowered.parameters))
+    Some((lowered.condition?, lowered.parameters))
 }
 
 /// An entity all of whose properties have the same value.

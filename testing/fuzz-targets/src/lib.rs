@@ -24,8 +24,11 @@ pub use stored::stored;
 pub use tables::{filter, multipart};
 pub use tokens::{continuation, session};
 
+/// Reads bytes, and panics where something is wrong.
+pub type Target = fn(&[u8]);
+
 /// Every target with its name, which is that of its program and of its folder of kept bytes.
-pub const TARGETS: [(&str, fn(&[u8])); 10] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("batch", batch),
     ("binary_json", binary_json),
     ("continuation", continuation),

@@ -17,7 +17,7 @@ pub fn multipart(data: &[u8]) {
 /// Reads bytes as a filter: what it is lowered to is a condition that a query can have.
 pub fn filter(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Some((Some(condition), parameters)) = armilla_api_table::fuzzing::filter(text) else { return };
+    let Some((condition, parameters)) = armilla_api_table::fuzzing::filter(text) else { return };
     let options = CompileOptions { parameters: &parameters, computed: &[], system_properties: true };
     let compiled = CompiledQuery::new(&format!("SELECT * FROM c WHERE {condition}"), options);
     assert!(compiled.is_ok(), "{text} became {condition}: {:?}", compiled.err());

@@ -1,5 +1,7 @@
 //! Every target over the bytes that are kept for it.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic like tests")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

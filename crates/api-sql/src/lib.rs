@@ -35,6 +35,8 @@ mod databases;
 mod dispatch;
 mod error_map;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod index_utilization;
 mod items;

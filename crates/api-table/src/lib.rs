@@ -33,6 +33,8 @@ mod entity;
 mod error_map;
 mod failure;
 mod filter;
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod item_rows;
 mod limits;

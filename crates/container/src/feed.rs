@@ -21,7 +21,7 @@ mod page;
 mod read;
 mod request;
 mod time;
-mod token;
+pub(crate) mod token;
 pub(crate) mod trim;
 mod versions;
 mod wait;

@@ -14,6 +14,8 @@ mod container;
 pub mod definition;
 mod error;
 mod feed;
+#[doc(hidden)]
+pub mod fuzzing;
 mod index;
 mod item;
 mod limits;

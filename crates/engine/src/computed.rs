@@ -62,3 +62,6 @@ pub(crate) fn readable(definition: &ContainerDefinition) -> Vec<ComputedProperty
     let properties = definition.computed_properties.iter().flatten();
     properties.filter_map(|property| ComputedProperty::new(&property.name, &property.query).ok()).collect()
 }
+
+#[cfg(test)]
+mod tests;

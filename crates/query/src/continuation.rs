@@ -41,10 +41,10 @@ use crate::work::Work;
 pub(crate) mod tests;
 
 /// The version that is written.
-const VERSION: u8 = 2;
+pub(crate) const VERSION: u8 = 2;
 
 /// The version before it, which knows neither steps nor the place of a tuple.
-const VERSION_WITHOUT_PATHS: u8 = 1;
+pub(crate) const VERSION_WITHOUT_PATHS: u8 = 1;
 
 /// What a token says.
 #[derive(Debug, Clone, PartialEq)]
@@ -254,7 +254,7 @@ pub(crate) fn invalid(message: &str) -> Error {
     Error::new(ErrorKind::Continuation, message)
 }
 
-fn checksum(bytes: &[u8]) -> [u8; 4] {
+pub(crate) fn checksum(bytes: &[u8]) -> [u8; 4] {
     (fingerprint(bytes) as u32).to_be_bytes()
 }
 

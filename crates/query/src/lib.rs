@@ -37,6 +37,8 @@ mod choose;
 mod continuation;
 mod exec;
 mod explain;
+#[doc(hidden)]
+pub mod fuzzing;
 
 mod eval;
 mod frame;

@@ -51,6 +51,12 @@ pub(crate) const CASES: &[Case] = &[
         Box::pin(framing::unread_answers_of_http2_hold_up_nobody(stage))
     }),
     Case {
+        arguments: &["--header-timeout-ms", "60000", "--body-timeout-ms", "60000"],
+        ..Case::new("framing", "large-heads-hold-up-nobody", |stage| {
+            Box::pin(framing::large_heads_hold_up_nobody(stage))
+        })
+    },
+    Case {
         arguments: &["--script-seconds", "1"],
         ..Case::new("scripts", "generated-scripts-end-in-their-process", |stage| {
             Box::pin(scripts::generated_scripts(stage))
@@ -86,6 +92,12 @@ pub(crate) const CASES: &[Case] = &[
     Case::new("bodies", "pieces-of-one-byte-cost-no-more", |stage| {
         Box::pin(bodies::pieces_of_one_byte_cost_no_more(stage))
     }),
+    Case {
+        arguments: &["--body-timeout-ms", "60000"],
+        ..Case::new("bodies", "frames-of-one-byte-cost-no-more", |stage| {
+            Box::pin(bodies::frames_of_one_byte_cost_no_more(stage))
+        })
+    },
     Case::new("connections", "idle-connections-give-way", |stage| {
         Box::pin(connections::idle_connections_give_way(stage))
     }),

@@ -13,7 +13,7 @@ use crate::map::arcs::{self, Arc};
 const PREFIX: &str = "F1";
 
 /// Reads a token for the part of the ring from `min` to `max`: the arcs that it is made of.
-pub(super) fn read(token: &str, min: &HashedKey, max: &HashedKey) -> Result<Vec<Arc>> {
+pub(crate) fn read(token: &str, min: &HashedKey, max: &HashedKey) -> Result<Vec<Arc>> {
     read_checked(token, min, max).ok_or_else(|| arcs::invalid_token(token))
 }
 
@@ -36,7 +36,7 @@ fn read_checked(token: &str, min: &HashedKey, max: &HashedKey) -> Option<Vec<Arc
 }
 
 /// Writes the token of neighbouring arcs.
-pub(super) fn write(all: impl IntoIterator<Item = Arc>) -> String {
+pub(crate) fn write(all: impl IntoIterator<Item = Arc>) -> String {
     let mut joined: Vec<Arc> = Vec::new();
     for arc in all {
         match joined.last_mut() {

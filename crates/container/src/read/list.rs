@@ -331,7 +331,7 @@ fn walk(
 }
 
 /// How the items of one logical partition are ordered, and where the page before ended.
-enum LogicalOrder {
+pub(crate) enum LogicalOrder {
     Numbers { after: u64 },
     Ids { after: Option<String> },
 }
@@ -347,7 +347,7 @@ impl LogicalOrder {
     }
 
     /// The order stays that of the first page, however the partition grows meanwhile.
-    fn read(token: &str) -> Result<LogicalOrder> {
+    pub(crate) fn read(token: &str) -> Result<LogicalOrder> {
         let invalid = || invalid_token(token);
         match token.split_once(';').ok_or_else(invalid)? {
             ("N1", number) => Ok(LogicalOrder::Numbers { after: number.parse().map_err(|_| invalid())? }),
@@ -512,10 +512,10 @@ impl<'a> Metered<'a> for PageBuilder<'a> {
 }
 
 /// What tokens of arcs begin with.
-const TOKEN_PREFIX: &str = "L1";
+pub(crate) const TOKEN_PREFIX: &str = "L1";
 
 /// Most arcs in a token: each split of a partition that was being read adds one.
-const TOKEN_ARCS_MAX: usize = 64;
+pub(crate) const TOKEN_ARCS_MAX: usize = 64;
 
 fn encode_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

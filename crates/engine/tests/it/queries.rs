@@ -161,6 +161,27 @@ async fn patches_depend_on_their_condition() {
     assert_eq!(kind(patch("FROM c JOIN t IN c.n WHERE true").await).err(), Some(ErrorKind::BadQuery));
 }
 
+/// A condition that holds, but takes more steps than one item may: it counts as not holding.
+#[tokio::test]
+async fn conditions_of_too_many_steps_do_not_hold() {
+    let (fixture, container) = fixture(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).await;
+    let condition = "FROM c WHERE NOT EXISTS(SELECT VALUE 1 FROM a IN c.list JOIN b IN c.list JOIN d IN c.list \
+                     WHERE a + b + d < 0)";
+    for (id, elements, expected) in [("few", 30, None), ("many", 280, Some(ErrorKind::PreconditionFailed))] {
+        let list: Vec<String> = (0..elements).map(|element: u32| element.to_string()).collect();
+        fixture.upsert("p", &format!(r#"{{"id":"{id}","pk":"p","list":[{}]}}"#, list.join(","))).await;
+        let set = Operation::Set { path: Pointer::parse("/done").unwrap(), value: Value::Bool(true) };
+        let patch = Patch::new(vec![set], 10).unwrap();
+        let (name, key) = (ItemName::Id(id), partition_key("p"));
+        let (caller, free) = (&fixture.caller, Precondition::None);
+        let patched =
+            fixture.engine.patch_item(caller, &container, name, Some(&key), patch, Some(condition), free);
+        assert_eq!(patched.await.err().map(|error| error.kind), expected, "{id}");
+        let is_done = fixture.item("p", id).unwrap().get("done").is_some();
+        assert_eq!(is_done, expected.is_none(), "{id}");
+    }
+}
+
 #[tokio::test]
 async fn queries_stay_inside_their_scope() {
     let (fixture, container) = fixture(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).await;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use armilla_hostile::http2::Http2Connection;
 use armilla_hostile::raw::{RawConnection, status_of};
 use armilla_hostile::request::{Caller, Request};
 use armilla_hostile::stage::Stage;
@@ -140,4 +141,51 @@ pub(crate) async fn pieces_of_one_byte_cost_no_more(stage: &Stage) -> Result<()>
     let held = stage.figures().peak_bytes.saturating_sub(before);
     ensure!(held < 100 * 1024 * 1024, "{held} bytes are held for eight megabytes in small pieces");
     Ok(())
+}
+
+/// Bodies in frames of one byte, on several streams of HTTP/2, cost little, and nothing of them stays counted.
+pub(crate) async fn frames_of_one_byte_cost_no_more(stage: &Stage) -> Result<()> {
+    const CONNECTIONS: usize = 2;
+    const STREAMS: usize = 4;
+    const FRAMES: usize = 100_000;
+    const SENT: usize = CONNECTIONS * STREAMS * FRAMES;
+    let before = stage.figures().before_bytes;
+    let mut sending = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let connection =
+            std::sync::Arc::new(Http2Connection::open(stage.address(), stage.env(), 65_535).await?);
+        for _ in 0..STREAMS {
+            let (connection, caller) = (connection.clone(), stage.master());
+            let request = Request::post("/dbs/probe/colls/probe/docs", "").partition("a");
+            let request = request.header("content-type", "application/json");
+            sending.spawn(async move {
+                connection.ask_endlessly(&caller, &request, FRAMES).await.map(|answer| answer.status())
+            });
+        }
+    }
+    // Either the bodies are held, or the connections are closed: both are quiet after a while.
+    stage.env().clock.sleep(Duration::from_secs(8)).await;
+    let held = stage.figures().peak_bytes.saturating_sub(before);
+    ensure!(held < 100 * 1024 * 1024, "{held} bytes are held for {SENT} bytes in small frames");
+    sending.shutdown().await;
+    let mut counted = 0;
+    for _ in 0..100 {
+        let figures = stage.ask_for(&stage.master(), &Request::get("/metrics"), 200).await?;
+        let text = String::from_utf8(figures.body)?;
+        counted = figure(&text, HELD_BODIES).with_context(|| format!("no {HELD_BODIES}: {text}"))?;
+        // The probe sends a body now and then.
+        if counted < 10_000 {
+            return Ok(());
+        }
+        stage.env().clock.sleep(Duration::from_millis(100)).await;
+    }
+    anyhow::bail!("{counted} bytes are counted once their connections are gone")
+}
+
+/// The figure of the bytes of request bodies that are held.
+const HELD_BODIES: &str = "armilla_request_bodies_bytes ";
+
+fn figure(metrics: &str, name: &str) -> Option<usize> {
+    let value = metrics.lines().find_map(|line| line.strip_prefix(name))?;
+    value.trim().parse().ok()
 }

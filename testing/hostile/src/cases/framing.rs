@@ -90,3 +90,51 @@ pub(crate) async fn unread_answers_of_http2_hold_up_nobody(stage: &Stage) -> Res
     ensure!(held < 400 * 1024 * 1024, "{held} bytes are held for a client that reads nothing");
     Ok(())
 }
+
+/// Heads as long as they may be, hundreds that never end and hundreds of requests whose bodies never come, take what
+/// they have and hold up nobody; a head that is longer is refused.
+pub(crate) async fn large_heads_hold_up_nobody(stage: &Stage) -> Result<()> {
+    const HEADS: usize = 200;
+    const HEAD_BYTES: usize = 60_000;
+    const CONNECTIONS: usize = 4;
+    const STREAMS: usize = 100;
+    let large = "a".repeat(HEAD_BYTES);
+    let mut connections = Vec::new();
+    for _ in 0..HEADS {
+        let mut connection = RawConnection::open(stage.address()).await?;
+        connection
+            .send(format!("GET /dbs HTTP/1.1\r\nhost: localhost\r\nx-large: {large}").as_bytes())
+            .await?;
+        connections.push(connection);
+    }
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let connection =
+            std::sync::Arc::new(Http2Connection::open(stage.address(), stage.env(), 65_535).await?);
+        for _ in 0..STREAMS {
+            let (connection, caller) = (connection.clone(), stage.master());
+            let request = Request::post("/dbs/probe/colls/probe/docs", "").partition("a");
+            let request = request.header("x-large", &large[..HEAD_BYTES - 10_000]);
+            asking.spawn(async move {
+                let _ = connection.ask_endlessly(&caller, &request, 1).await;
+            });
+        }
+    }
+    stage.env().clock.sleep(Duration::from_secs(5)).await;
+    let figures = stage.figures();
+    let held = figures.peak_bytes.saturating_sub(figures.before_bytes);
+    // All of it is in memory: what else is held of each must not be much.
+    let sent = (HEADS * HEAD_BYTES + CONNECTIONS * STREAMS * (HEAD_BYTES - 10_000)) as u64;
+    ensure!(held < 4 * sent, "{held} bytes are held for {sent} bytes of heads");
+    for connection in &mut connections {
+        connection.send(large.as_bytes()).await?;
+    }
+    for connection in &mut connections {
+        let (answer, ending) = connection.read_all(PATIENCE).await?;
+        let status = status_of(&answer);
+        ensure!(ending == Ending::Closed, "a head that is too long got no end");
+        ensure!(matches!(status, None | Some(431)), "a head that is too long got {status:?}");
+    }
+    asking.shutdown().await;
+    Ok(())
+}

@@ -32,6 +32,10 @@ enum Place {
     Function,
 }
 
+impl Place {
+    const ALL: [Place; 4] = [Place::Procedure, Place::PreTrigger, Place::PostTrigger, Place::Function];
+}
+
 /// A script, and how it came about.
 struct Generated {
     place: Place,
@@ -116,38 +120,16 @@ fn broken(random: &mut Random) -> String {
 /// Registers a script under a name, whatever stood there, and runs it in its place.
 async fn play(stage: &Stage, container: &str, name: &str, script: &Generated) -> Result<()> {
     let base = format!("/dbs/scripts/colls/{container}");
-    let body = json::to_string(&Value::from(script.body.as_str()));
-    let (kind, definition) = match script.place {
-        Place::Procedure => ("sprocs", format!("{{\"id\":\"{name}\",\"body\":{body}}}")),
-        Place::Function => ("udfs", format!("{{\"id\":\"{name}\",\"body\":{body}}}")),
-        Place::PreTrigger | Place::PostTrigger => {
-            let time = if script.place == Place::PreTrigger { "Pre" } else { "Post" };
-            let rule = format!("\"triggerType\":\"{time}\",\"triggerOperation\":\"All\"");
-            ("triggers", format!("{{\"id\":\"{name}\",\"body\":{body},{rule}}}"))
-        }
-    };
     let upsert =
-        Request::post(&format!("{base}/{kind}"), &definition).header("x-ms-documentdb-is-upsert", "True");
+        definition(&base, script.place, name, &script.body).header("x-ms-documentdb-is-upsert", "True");
     let registered = ask(stage, &upsert).await?;
     if registered.status == 400 {
         return Ok(());
     }
     ensure!(matches!(registered.status, 200 | 201), "registering got {}", shown(&registered));
-    let item = format!("{{\"id\":\"{name}\",\"pk\":\"{name}\"}}");
-    let put = || {
-        Request::post(&format!("{base}/docs"), &item)
-            .partition(name)
-            .header("x-ms-documentdb-is-upsert", "True")
-    };
-    let run = match script.place {
-        Place::Procedure => Request::post(&format!("{base}/sprocs/{name}"), "[]").partition(name),
-        Place::PreTrigger => put().header("x-ms-documentdb-pre-trigger-include", name),
-        Place::PostTrigger => put().header("x-ms-documentdb-post-trigger-include", name),
-        Place::Function => {
-            Request::query(&format!("{base}/docs"), &format!("SELECT VALUE udf.{name}(c) FROM c"))
-                .partition("fixed")
-        }
-    };
+    // Functions go over the one item that all of them share.
+    let partition = if script.place == Place::Function { "fixed" } else { name };
+    let run = execution(&base, script.place, name, partition);
     let answer = ask(stage, &run).await?;
     // Whatever a script does, it is the script's fault, and its author is told so.
     ensure!(
@@ -235,26 +217,65 @@ async fn memory_returns(stage: &Stage) -> Result<()> {
     bail!("{} bytes are held, {} before", figures.now_bytes, figures.before_bytes)
 }
 
-/// Sixteen scripts inside loops that never ask for the time: other scripts and queries of the same container are
-/// answered within a second, and each of the sixteen is ended in its time.
+/// Never ends, inside a function of the interpreter that does not ask for the time.
+const ENDLESS: &str = "function () { Array.prototype.reverse.call({ length: 2 ** 53 - 1 }); }";
+
+/// Returns the path and the definition of a script in a place of a container.
+fn definition(base: &str, place: Place, name: &str, body: &str) -> Request {
+    let body = json::to_string(&Value::from(body));
+    let (kind, rule) = match place {
+        Place::Procedure => ("sprocs", String::new()),
+        Place::Function => ("udfs", String::new()),
+        Place::PreTrigger | Place::PostTrigger => {
+            let time = if place == Place::PreTrigger { "Pre" } else { "Post" };
+            ("triggers", format!(",\"triggerType\":\"{time}\",\"triggerOperation\":\"All\""))
+        }
+    };
+    Request::post(&format!("{base}/{kind}"), &format!("{{\"id\":\"{name}\",\"body\":{body}{rule}}}"))
+}
+
+/// Returns what runs a script in its place, for an item of a logical partition.
+fn execution(base: &str, place: Place, name: &str, partition: &str) -> Request {
+    let item = format!("{{\"id\":\"{name}\",\"pk\":\"{partition}\"}}");
+    let put = || {
+        Request::post(&format!("{base}/docs"), &item)
+            .partition(partition)
+            .header("x-ms-documentdb-is-upsert", "True")
+    };
+    match place {
+        Place::Procedure => Request::post(&format!("{base}/sprocs/{name}"), "[]").partition(partition),
+        Place::PreTrigger => put().header("x-ms-documentdb-pre-trigger-include", name),
+        Place::PostTrigger => put().header("x-ms-documentdb-post-trigger-include", name),
+        Place::Function => {
+            Request::query(&format!("{base}/docs"), &format!("SELECT VALUE udf.{name}(c) FROM c"))
+                .partition(partition)
+        }
+    }
+}
+
+/// Registers a script in all places of a container; a trigger's name says when it runs.
+async fn register_everywhere(stage: &Stage, base: &str, name: &str, body: &str) -> Result<()> {
+    for place in Place::ALL {
+        let request = definition(base, place, &format!("{name}{place:?}"), body);
+        stage.ask_for(&stage.master(), &request, 201).await?;
+    }
+    Ok(())
+}
+
+/// Sixteen scripts inside loops that never ask for the time, as procedures, functions and triggers: other scripts and
+/// queries of the same container are answered within a second, and each of the sixteen is ended in its time.
 pub(crate) async fn endless_scripts_hold_up_nobody(stage: &Stage) -> Result<()> {
     stage.create_container("scripts", "c", "/pk").await?;
     let base = "/dbs/scripts/colls/c";
     let item = Request::post(&format!("{base}/docs"), "{\"id\":\"i\",\"pk\":\"p\"}").partition("p");
     stage.ask_for(&stage.master(), &item, 201).await?;
-    let endless = "function () { Array.prototype.reverse.call({ length: 2 ** 53 - 1 }); }";
-    for (name, body) in [("endless", endless), ("small", "function () { return 1; }")] {
-        let definition = format!("{{\"id\":\"{name}\",\"body\":{}}}", json::to_string(&Value::from(body)));
-        stage.ask_for(&stage.master(), &Request::post(&format!("{base}/sprocs"), &definition), 201).await?;
-        stage.ask_for(&stage.master(), &Request::post(&format!("{base}/udfs"), &definition), 201).await?;
-    }
-    let (master, run) =
-        (stage.master(), |name: &str| Request::post(&format!("{base}/sprocs/{name}"), "[]").partition("p"));
-    let function =
-        Request::query(&format!("{base}/docs"), "SELECT VALUE udf.endless() FROM c").partition("p");
-    // Eight as procedures, eight as functions of queries.
+    register_everywhere(stage, base, "endless", ENDLESS).await?;
+    register_everywhere(stage, base, "small", "function () { return 1; }").await?;
+    let master = stage.master();
+    // Four in each place.
     let attackers = (0..16).map(|number| {
-        let request = if number % 2 == 0 { run("endless") } else { function.clone() };
+        let place = Place::ALL[number % Place::ALL.len()];
+        let request = execution(base, place, &format!("endless{place:?}"), "p");
         let master = &master;
         async move {
             let answer = stage.ask(master, &request).await?;
@@ -267,12 +288,11 @@ pub(crate) async fn endless_scripts_hold_up_nobody(stage: &Stage) -> Result<()> 
         stage.env().clock.sleep(Duration::from_millis(500)).await;
         for _ in 0..10 {
             let limit = Duration::from_secs(1);
-            let answer = stage.ask_within(&stage.master(), &run("small"), limit).await?;
-            ensure!(answer.status == 200, "a small script got {}", shown(&answer));
-            let query =
-                Request::query(&format!("{base}/docs"), "SELECT VALUE udf.small() FROM c").partition("p");
-            let answer = stage.ask_within(&stage.master(), &query, limit).await?;
-            ensure!(answer.status == 200, "a query with a small function got {}", shown(&answer));
+            for place in Place::ALL {
+                let request = execution(base, place, &format!("small{place:?}"), "p");
+                let answer = stage.ask_within(&stage.master(), &request, limit).await?;
+                ensure!(matches!(answer.status, 200 | 201), "a small {place:?} got {}", shown(&answer));
+            }
             let query = Request::query(&format!("{base}/docs"), "SELECT * FROM c").partition("p");
             let answer = stage.ask_within(&stage.master(), &query, limit).await?;
             ensure!(answer.status == 200, "a query got {}", shown(&answer));
@@ -288,23 +308,22 @@ pub(crate) async fn endless_scripts_hold_up_nobody(stage: &Stage) -> Result<()> 
 /// A server in which scripts compute without end ends when it is told to, and nothing of it stays behind.
 pub(crate) async fn endless_scripts_do_not_outlive_the_server(stage: &Stage) -> Result<()> {
     stage.create_container("scripts", "c", "/pk").await?;
-    let body = json::to_string(&Value::from(
-        "function () { Array.prototype.reverse.call({ length: 2 ** 53 - 1 }); }",
-    ));
-    let definition = format!("{{\"id\":\"endless\",\"body\":{body}}}");
-    stage.ask_for(&stage.master(), &Request::post("/dbs/scripts/colls/c/sprocs", &definition), 201).await?;
-    let run = Request::post("/dbs/scripts/colls/c/sprocs/endless", "[]").partition("p");
+    let base = "/dbs/scripts/colls/c";
+    let item = Request::post(&format!("{base}/docs"), "{\"id\":\"i\",\"pk\":\"p\"}").partition("p");
+    stage.ask_for(&stage.master(), &item, 201).await?;
+    register_everywhere(stage, base, "endless", ENDLESS).await?;
     let server = stage.take_server().await?;
-    let master = stage.master();
-    let attack = futures_join((0..8).map(|_| async {
+    let master = &stage.master();
+    let attack = futures_join((0..8).map(|number| async move {
+        let place = Place::ALL[number % Place::ALL.len()];
         // Whether it is answered before the end is not what this is about.
-        let _ = stage.ask(&master, &run).await;
+        let _ = stage.ask(master, &execution(base, place, &format!("endless{place:?}"), "p")).await;
         Ok(())
     }));
     let end = async {
         stage.env().clock.sleep(Duration::from_millis(500)).await;
         let workers = children(stage.pid())?;
-        ensure!(!workers.is_empty(), "no worker runs");
+        ensure!(workers.len() >= Place::ALL.len(), "{} workers run", workers.len());
         server.kill().await?;
         for _ in 0..50 {
             if !workers.iter().any(|worker| is_running(*worker)) {

@@ -69,8 +69,8 @@ def test_price_adds_up_to_the_charge(server, wide, query):
 
 def test_charge_is_that_of_the_sdk(server, wide):
     query = "SELECT c.id FROM c WHERE c.n > 100"
-    _, headers = read_pages(wide, query, 100, partition_key="device-1")
-    done = _ask(server, wide, query, "--partition-key", '["device-1"]', "--explain", "--json")
+    _, headers = read_pages(wide, query, 100, partition_key="device 1")
+    done = _ask(server, wide, query, "--partition-key", '["device 1"]', "--explain", "--json")
     assert json.loads(done.stdout)["charge"] == charge(headers)
 
 

@@ -47,6 +47,15 @@ pub(crate) enum IndexingDirective {
     Exclude,
 }
 
+/// How a query is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Explain {
+    /// How it would be answered, instead of an answer.
+    Plan,
+    /// How its page was answered and what that cost, beside the rows.
+    Run,
+}
+
 /// How a query tells which indexes served it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexMetricsForm {
@@ -170,6 +179,19 @@ impl<'h> RequestHeaders<'h> {
         } else {
             None
         })
+    }
+
+    /// Returns whether a query shall be explained, and how.
+    pub(crate) fn explain(self) -> Result<Option<Explain>, Failure> {
+        match self.word(&names::EXPLAIN)? {
+            None => Ok(None),
+            Some(word) if word.eq_ignore_ascii_case("plan") => Ok(Some(Explain::Plan)),
+            Some(word) if word.eq_ignore_ascii_case("run") => Ok(Some(Explain::Run)),
+            Some(word) => Err(Failure::bad_request(format!(
+                "the header {} must be plan or run, it is '{word}'",
+                names::EXPLAIN
+            ))),
+        }
     }
 
     /// Returns the names of what the client can merge by itself, separated by commas.

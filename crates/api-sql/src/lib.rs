@@ -34,6 +34,7 @@ mod containers;
 mod databases;
 mod dispatch;
 mod error_map;
+mod explain_text;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -16,8 +16,9 @@ use armilla_engine::{
 use armilla_value::Value;
 use http::{HeaderValue, StatusCode};
 
+use crate::explain_text;
 use crate::failure::{Detail, Failure, Origin};
-use crate::headers::{IndexMetricsForm, names};
+use crate::headers::{Explain, IndexMetricsForm, names};
 use crate::index_utilization;
 use crate::items::list_scope;
 use crate::options::CrossPartitionQueries;
@@ -49,9 +50,20 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
     }
     let wants_metrics = request.headers.flag(&names::POPULATE_QUERY_METRICS)?;
     let index_metrics = request.headers.index_metrics()?;
+    let explanation = match request.headers.explain()? {
+        None => None,
+        Some(explain) => {
+            let explanation = request.engine.explain(&caller, container, query.clone()).await?;
+            if explain == Explain::Plan {
+                return Ok(Reply::json(StatusCode::OK, explain_text::plan(&explanation), RequestUnits::ZERO));
+            }
+            Some(explanation)
+        }
+    };
     let page = request.engine.query_items(&caller, container, query).await?;
 
-    let mut reply = page_reply(&page, "Documents", &container.rid().to_string());
+    let explained = explanation.map(|explanation| explain_text::run(&explanation, &page));
+    let mut reply = page_reply(&page, "Documents", &container.rid().to_string(), explained.as_deref());
     reply.positions(&page.positions);
     if page.is_ordered {
         reply.set(&names::QUERY_EXECUTION_INFO, execution_info(&page));
@@ -112,7 +124,7 @@ pub(crate) async fn documents(
 ) -> Result<Reply, Failure> {
     let query = query_request(request)?;
     let page = request.engine.query_documents(documents, query).await?;
-    Ok(page_reply(&page, feed_name, parent_rid))
+    Ok(page_reply(&page, feed_name, parent_rid, None))
 }
 
 /// Returns the refusal of a query whose results the client has to merge, with the plan by which it does so.
@@ -147,11 +159,18 @@ fn query_request(request: &Request<'_>) -> Result<QueryRequest, Failure> {
     })
 }
 
-fn page_reply(page: &QueryPage, feed_name: &str, parent_rid: &str) -> Reply {
+fn page_reply(page: &QueryPage, feed_name: &str, parent_rid: &str, explained: Option<&[u8]>) -> Reply {
     let mut text = Vec::with_capacity(page.rows.len() + 128);
     begin_feed(&mut text, parent_rid, feed_name);
     text.extend_from_slice(&page.rows);
     end_feed(&mut text, page.row_count());
+    if let Some(explained) = explained {
+        // One more member of the object that has just ended.
+        text.pop();
+        text.extend_from_slice(b",\"explain\":");
+        text.extend_from_slice(explained);
+        text.push(b'}');
+    }
     let mut reply = Reply::json(StatusCode::OK, text, page.charge);
     page_headers(&mut reply, page.row_count(), page.continuation.as_deref());
     reply

@@ -11,6 +11,7 @@ mod changes_waiting;
 mod client;
 mod containers;
 mod databases;
+mod explain;
 mod features;
 mod feed_reader;
 mod items;

@@ -39,6 +39,8 @@ pub struct Query<'a> {
     pub items_max: Option<u32>,
     /// Where the page before ended.
     pub continuation: Option<&'a str>,
+    /// How it is explained: `plan` instead of its rows, `run` beside them.
+    pub explain: Option<&'a str>,
 }
 
 /// Conditions and company of a write.
@@ -211,6 +213,7 @@ impl Session {
             .body(body)
             .header(&names::IS_QUERY, "true")
             .header_option(&header::CONTENT_TYPE, Some("application/query+json"))?;
+        question = question.header_option(&names::EXPLAIN, query.explain)?;
         if !matches!(query.scope, Scope::Key(_)) {
             question = question.header(&names::ENABLE_CROSS_PARTITION_QUERY, "true");
         }

@@ -68,7 +68,7 @@ pub use limits::{
 pub use offers::{Migration, OfferState};
 pub use open::{Engine, EngineOptions};
 pub use procedures::ProcedureDone;
-pub use queries::{Query, QueryMetrics, QueryPage, QueryRequest, row_item};
+pub use queries::{Explanation, PartitionPlan, Query, QueryMetrics, QueryPage, QueryRequest, row_item};
 pub use ranges::{RangeInfo, RangeMap, RangeStatus};
 pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};
 pub use scripts::{ScriptDefinition, ScriptKind, TriggerOperation, TriggerRule, TriggerTime};
@@ -93,10 +93,12 @@ pub use armilla_query::{Datum, JsonRows, QueryError, Result as RowResult, Row, R
 
 /// Queries as front ends make them, and plans as they are explained.
 pub mod plans {
+    pub use armilla_container::{PricedPart, PricedWork};
     pub use armilla_query::bound::{
         BoundQuery, BoundSource, Grouping, ITEM_SLOT, OrderKey, Projection, SourceKind, Window,
     };
     pub use armilla_query::expr::{Expr, Step};
+    pub use armilla_query::logical::LogicalPlan;
     pub use armilla_query::physical::{Access, PhysicalPlan, Served};
     pub use armilla_query::{Comparison, Function, SystemProperty};
 }

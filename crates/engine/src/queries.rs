@@ -5,6 +5,7 @@
 //! nobody waits for: `oversight`.
 
 mod admission;
+mod explain;
 mod functions;
 mod lanes;
 mod metrics;
@@ -33,14 +34,14 @@ use armilla_query::{
 };
 use armilla_value::Value;
 
-use crate::access::{Access, Action, Caller};
+use crate::access::{Action, Caller};
 use crate::blocking;
 use crate::computed;
 use crate::containers::ContainerHandle;
 use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::limits::{FUNCTION_GRACE, PAGE_PATIENCE, PAGE_TIME_MAX};
 use crate::open::Engine;
-use crate::{ListScope, Position, RequestUnits};
+use crate::{Position, RequestUnits};
 use admission::Admission;
 use functions::ContainerFunctions;
 use source::ReaderSource;
@@ -49,8 +50,10 @@ use lanes::Turn;
 use metrics::Times;
 use oversight::{Cancellation, Oversight, Patience};
 
+pub use explain::{Explanation, PartitionPlan};
 pub(crate) use lanes::QueryLanes;
 pub use metrics::QueryMetrics;
+use request::Priced;
 pub use request::{Query, QueryPage, QueryRequest};
 
 /// Threads that help a query beside its own, where there are cores that no other query uses.
@@ -65,18 +68,8 @@ impl Engine {
         request: QueryRequest,
     ) -> Result<QueryPage> {
         let cost = caller.read_cost(self.consistency())?;
-        let mut request = request;
-        if let (Access::Granted(grant), ListScope::All) = (&caller.access, &request.scope)
-            && let Some(partition_key) = &grant.partition_key
-        {
-            // All that a permission for one logical partition can see is that partition.
-            request.scope = ListScope::PartitionKey(partition_key.clone());
-        }
-        let partition_key = match &request.scope {
-            ListScope::PartitionKey(partition_key) => Some(partition_key),
-            ListScope::All | ListScope::Range { .. } => None,
-        };
-        caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
+        let request = request.seen_by(&caller.access);
+        caller.access.check_item(Action::Read, container.rid(), None, request.partition_key())?;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
         let (priority, request) = (caller.priority, Arc::new(request));
         self.in_turn(&request.query, |helpers| {
@@ -91,9 +84,10 @@ impl Engine {
 
     /// Computes a page when it is its turn, unless nobody waits for it any more. `prepare` makes what computes it, and is
     /// told how many threads may help; it is asked again where the page has to be begun anew.
-    async fn in_turn<W>(&self, query: &Query, prepare: impl Fn(usize) -> W) -> Result<QueryPage>
+    async fn in_turn<W, T>(&self, query: &Query, prepare: impl Fn(usize) -> W) -> Result<T>
     where
-        W: FnOnce(&Turn, &Cancellation) -> Result<QueryPage> + Send + 'static,
+        T: Send + 'static,
+        W: FnOnce(&Turn, &Cancellation) -> Result<T> + Send + 'static,
     {
         let cancellation = Cancellation::default();
         // Dropped with this future, be it done or not.
@@ -444,7 +438,8 @@ struct Ending<'e> {
 fn finish(page: Page, compiled: &CompiledQuery, positions: Vec<Position>, ending: Ending<'_>) -> QueryPage {
     let Ending { cost, env, started, times } = ending;
     let before = counted(&page.work_before, page.steps_before, compiled.functions.len());
-    let charge = query_charge(&before, &counted(&page.work, page.steps, compiled.functions.len()), cost);
+    let after = counted(&page.work, page.steps, compiled.functions.len());
+    let charge = query_charge(&before, &after, cost);
     let metrics = QueryMetrics::new(&page, env.clock.elapsed().saturating_sub(started), times);
     QueryPage {
         plans: page.plans,
@@ -454,6 +449,7 @@ fn finish(page: Page, compiled: &CompiledQuery, positions: Vec<Position>, ending
         charge,
         positions,
         work: page.work,
+        priced: Priced { before, after, cost },
         metrics,
         is_ordered: !compiled.plan.order.is_empty(),
         reverse_scan: page.reverse_scan,

@@ -50,6 +50,7 @@ header_names! {
     ENABLE_CROSS_PARTITION_QUERY = "x-ms-documentdb-query-enablecrosspartition";
     SUPPORTED_QUERY_FEATURES = "x-ms-cosmos-supported-query-features";
     POPULATE_QUERY_METRICS = "x-ms-documentdb-populatequerymetrics";
+    EXPLAIN = "x-armilla-explain";
     POPULATE_INDEX_METRICS = "x-ms-cosmos-populateindexmetrics";
     POPULATE_INDEX_METRICS_V2 = "x-ms-cosmos-populateindexmetrics-v2";
     START_EPK = "x-ms-start-epk";

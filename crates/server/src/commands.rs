@@ -7,6 +7,7 @@ pub(crate) mod client_options;
 pub(crate) mod feed;
 pub(crate) mod partition_table;
 pub(crate) mod progress;
+pub(crate) mod query;
 pub(crate) mod repair;
 pub(crate) mod reshape;
 pub(crate) mod restore;

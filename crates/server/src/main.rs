@@ -38,7 +38,7 @@ use anyhow::Result;
 use armilla_env::Env;
 use clap::Parser as _;
 
-use crate::commands::{backup, check, feed, partition_table, repair, reshape, restore};
+use crate::commands::{backup, check, feed, partition_table, query, repair, reshape, restore};
 use crate::requests::catch_panic;
 use crate::settings::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
 use crate::settings::{LogSettings, Settings};
@@ -71,6 +71,7 @@ fn main() -> ExitCode {
         Some(Command::Split(options)) => reshape::split(&options, env),
         Some(Command::Merge(options)) => reshape::merge(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),
+        Some(Command::Query(options)) => query::ask(&options, env),
         Some(Command::Backup(options)) => backup::run(&options, env),
         Some(Command::Restore(options)) => restore::run(&options, &env),
         Some(Command::Feed(options)) => feed::run(&options, env),

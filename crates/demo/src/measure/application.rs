@@ -99,7 +99,8 @@ pub(super) async fn list(
     scope: Scope<'_>,
     spent: &mut Spent,
 ) -> Result<Done> {
-    let query = Query { text, parameters, scope, items_max: Some(LIST_ROWS_MAX), continuation: None };
+    let query =
+        Query { text, parameters, scope, items_max: Some(LIST_ROWS_MAX), continuation: None, explain: None };
     let done = session.query(place.database, place.container, &query).await?;
     spent.add(&done);
     let mut continuation = done.continuation.clone();

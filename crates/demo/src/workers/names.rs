@@ -84,6 +84,7 @@ async fn posts_with_another_name(session: &mut Session, user: &str, name: &str) 
             scope: Scope::All,
             items_max: Some(PAGE_ROWS_MAX),
             continuation: continuation.as_deref(),
+            explain: None,
         };
         let page = session.query(POSTS_V2.database, POSTS_V2.container, &query).await?;
         for row in Rows::of(&page.body)? {

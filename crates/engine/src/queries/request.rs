@@ -3,13 +3,15 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use armilla_container::{PricedPart, QueryWork, ReadCost, query_price};
 use armilla_query::bound::BoundQuery;
 use armilla_query::expr::Expr;
 use armilla_query::physical::PhysicalPlan;
 use armilla_query::{CompileOptions, CompiledQuery, ComputedProperty, RowForm, Work};
-use armilla_value::Value;
+use armilla_value::{PartitionKey, Value};
 
 use super::metrics::QueryMetrics;
+use crate::access::Access;
 use crate::{ListScope, Position, RequestUnits};
 
 /// A query: a text of the query language, or what such a text comes to, made by a front end of its own.
@@ -111,6 +113,24 @@ impl QueryRequest {
         QueryRequest::of(Query::Text { text: text.into(), parameters })
     }
 
+    /// Narrows it to what a caller can see at all: with a permission for one logical partition, that partition.
+    pub(super) fn seen_by(mut self, access: &Access) -> QueryRequest {
+        if let (Access::Granted(grant), ListScope::All) = (access, &self.scope)
+            && let Some(partition_key) = &grant.partition_key
+        {
+            self.scope = ListScope::PartitionKey(partition_key.clone());
+        }
+        self
+    }
+
+    /// Returns the logical partition that it is about, where it names one.
+    pub(super) fn partition_key(&self) -> Option<&PartitionKey> {
+        match &self.scope {
+            ListScope::PartitionKey(partition_key) => Some(partition_key),
+            ListScope::All | ListScope::Range { .. } => None,
+        }
+    }
+
     /// Makes a request for the first page of a query over all partitions.
     pub fn of(query: Query) -> QueryRequest {
         QueryRequest {
@@ -141,6 +161,8 @@ pub struct QueryPage {
     pub positions: Vec<Position>,
     /// What the query counted up to the end of this page.
     pub work: Work,
+    /// What the charge is made of.
+    pub(super) priced: Priced,
     /// What the page did.
     pub metrics: QueryMetrics,
     /// How the items of each partition were found.
@@ -151,7 +173,20 @@ pub struct QueryPage {
     pub reverse_scan: bool,
 }
 
+/// What a charge is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Priced {
+    pub(super) before: QueryWork,
+    pub(super) after: QueryWork,
+    pub(super) cost: ReadCost,
+}
+
 impl QueryPage {
+    /// Returns what the charge is made of: the shares add up to it exactly.
+    pub fn price(&self) -> Vec<PricedPart> {
+        query_price(&self.priced.before, &self.priced.after, self.priced.cost)
+    }
+
     /// Returns how many rows there are.
     pub fn row_count(&self) -> usize {
         self.row_ends.len()

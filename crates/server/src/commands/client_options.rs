@@ -1,6 +1,7 @@
 //! What can be told to the commands that ask a running server.
 
 use armilla_client::ServerOptions;
+use armilla_value::{Value, json};
 use clap::Args;
 
 /// Which container.
@@ -72,6 +73,62 @@ pub(crate) struct PartitionsOptions {
 
     #[command(flatten)]
     pub(crate) server: ServerOptions,
+}
+
+/// Everything that can be set when asking a query.
+#[derive(Debug, Args)]
+pub(crate) struct QueryOptions {
+    /// Database of the container
+    pub(crate) database: String,
+
+    /// Container
+    pub(crate) container: String,
+
+    /// The query, such as 'SELECT * FROM c WHERE c.city = @city'
+    pub(crate) query: String,
+
+    /// A parameter of the query, its value as JSON or, where it is none, as text; can be given several times
+    #[arg(long = "parameter", short = 'p', value_name = "@NAME=VALUE", value_parser = parameter)]
+    pub(crate) parameters: Vec<(String, String)>,
+
+    /// Ask one logical partition only: its key as a JSON array, such as '["a"]'
+    #[arg(long, value_name = "JSON")]
+    pub(crate) partition_key: Option<String>,
+
+    /// Stop after so many rows
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) max: Option<u64>,
+
+    /// Tell how the query is answered and what each step cost, instead of its rows; `plan` asks without running it
+    #[arg(long, value_name = "HOW", num_args = 0..=1, default_missing_value = "run", value_enum)]
+    pub(crate) explain: Option<ExplainHow>,
+
+    /// Print what is explained as JSON
+    #[arg(long, requires = "explain")]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
+/// How a query is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ExplainHow {
+    /// Without running it
+    Plan,
+    /// By running it, page by page, to its end
+    Run,
+}
+
+/// Reads `@name=value`; the value becomes JSON.
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("a parameter is written as @name=value")?;
+    let name = if name.starts_with('@') { name.to_owned() } else { format!("@{name}") };
+    let value = match json::parse(value.as_bytes()) {
+        Ok(_) => value.to_owned(),
+        Err(_) => json::to_string(&Value::from(value)),
+    };
+    Ok((name, value))
 }
 
 fn hexadecimal(text: &str) -> Result<String, String> {

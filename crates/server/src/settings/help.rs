@@ -138,6 +138,16 @@ Columns: `from` is the start of the range of hashed keys; `used` what the last w
 minute as a part of the provisioned RU/s; `hottest key` the logical key that cost the most in the last minute.
 A partition that nobody used since the server started shows no figures.";
 
+/// The end of the help of `armilla query`.
+pub(crate) const AFTER_QUERY_HELP: &str = r#"Examples:
+  armilla query shop orders 'SELECT * FROM c WHERE c.city = @city' -p @city=Utrecht
+  armilla query shop orders 'SELECT VALUE COUNT(1) FROM c' --partition-key '["a"]'
+  armilla query shop orders 'SELECT TOP 5 * FROM c ORDER BY c.total DESC' --explain
+  armilla query shop orders 'SELECT * FROM c WHERE c.total > 100' --explain plan
+
+With --explain the query is run to its end and its price taken apart: the lines add up to what was charged.
+What the rows cost is told on standard error."#;
+
 /// The end of the help of `armilla feed`.
 pub(crate) const AFTER_FEED_HELP: &str = r#"Examples:
   armilla feed shop orders

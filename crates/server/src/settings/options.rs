@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
 use crate::commands::backup_options::{BackupOptions, RestoreOptions};
-use crate::commands::client_options::{MergeOptions, PartitionsOptions, SplitOptions};
+use crate::commands::client_options::{MergeOptions, PartitionsOptions, QueryOptions, SplitOptions};
 use crate::commands::feed::FeedOptions;
 use crate::settings::help;
 use crate::settings::port::PortChoice;
@@ -80,6 +80,11 @@ pub(crate) enum Command {
     /// Show the physical partitions of a running server: sizes, throughput, hottest keys
     #[command(after_help = help::AFTER_PARTITIONS_HELP)]
     Partitions(PartitionsOptions),
+    /// Ask a query of a container of a running server: its rows, one a line, or how it is answered and what it costs
+    ///
+    /// Exit code 0: asked. 1: it could not.
+    #[command(after_help = help::AFTER_QUERY_HELP)]
+    Query(Box<QueryOptions>),
     /// Print the changes of a container of a running server, one JSON object a line, and follow
     ///
     /// Items come as they are now, in the order of their last change under each partition key, with the number of

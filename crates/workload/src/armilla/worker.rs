@@ -110,6 +110,7 @@ async fn ask_query(
             scope: partition_key.map_or(Scope::All, Scope::Key),
             items_max: Some(QUERY_PAGE_ITEMS),
             continuation: continuation.as_deref(),
+            explain: None,
         };
         let done = session.query(database, ITEMS, &request).await?;
         all.add(effort(&done, count_of_page(&done.body)));

@@ -1,0 +1,100 @@
+"""`armilla query`: rows as lines, and how a query is answered with a price that adds up."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from query_fixtures import charge, fill, read_pages, run
+from server import Server, binary
+
+QUERIES = [
+    "SELECT * FROM c",
+    "SELECT c.id, c.n FROM c WHERE c.n > 100",
+    "SELECT VALUE COUNT(1) FROM c WHERE c.band = 2",
+    "SELECT c.band, COUNT(1) AS n FROM c GROUP BY c.band",
+    "SELECT TOP 10 * FROM c ORDER BY c.n DESC",
+    "SELECT DISTINCT VALUE c.word FROM c",
+    "SELECT VALUE c.id FROM c WHERE CONTAINS(c.word, 'an')",
+    "SELECT c.id FROM c ORDER BY c.band ASC, c.n DESC",
+    "SELECT VALUE 1",
+    "SELECT VALUE t FROM c JOIN t IN ARRAY_SLICE([1, 2, 3], 0, 2) WHERE c.n < 10",
+]
+
+
+@pytest.fixture(scope="module")
+def wide(database):
+    return fill(database, "query-command")
+
+
+def _ask(server: Server, container, *arguments: str) -> subprocess.CompletedProcess:
+    _, database_id, _, container_id = container.container_link.split("/")
+    command = [str(binary()), "query", database_id, container_id, *arguments, "--endpoint", server.http]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARMILLA_")}
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=60)
+
+
+def _told(stderr: str) -> tuple[int, float]:
+    rows, units = re.fullmatch(r"(\d+) rows? for ([\d.]+) RU, \d+ pages?\n", stderr).groups()
+    return int(rows), float(units)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_rows_are_those_of_the_sdk(server, wide, query):
+    done = _ask(server, wide, query)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    wanted = run(wide, query)
+    key = lambda row: json.dumps(row, sort_keys=True)  # noqa: E731
+    assert sorted(map(key, rows)) == sorted(map(key, wanted))
+    assert _told(done.stderr)[0] == len(wanted)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_price_adds_up_to_the_charge(server, wide, query):
+    plain = _ask(server, wide, query)
+    done = _ask(server, wide, query, "--explain")
+    assert done.returncode == 0, done.stderr
+    first, *others = done.stdout.splitlines()
+    units, rows = re.fullmatch(r"([\d.]+) RU: (\d+) rows? in \d+ pages?", first).groups()
+    shares = [re.match(r" +(-?[\d.]+) RU  ", line) for line in others]
+    assert round(sum(float(share[1]) for share in shares if share), 2) == float(units)
+    assert (int(rows), float(units)) == _told(plain.stderr)
+    explained = json.loads(_ask(server, wide, query, "--explain", "--json").stdout)
+    assert (explained["rows"], explained["charge"]) == (int(rows), float(units))
+    assert round(sum(part["charge"] for part in explained["price"]), 2) == float(units)
+
+
+def test_charge_is_that_of_the_sdk(server, wide):
+    query = "SELECT c.id FROM c WHERE c.n > 100"
+    _, headers = read_pages(wide, query, 100, partition_key="device 1")
+    done = _ask(server, wide, query, "--partition-key", '["device 1"]', "--explain", "--json")
+    assert json.loads(done.stdout)["charge"] == charge(headers)
+
+
+def test_plan_names_what_is_read(server, wide):
+    done = _ask(server, wide, "SELECT c.id FROM c WHERE c.n = @n", "-p", "@n=7", "--explain", "plan")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Rows\n  Items\n  Filter c.n = 7\n")
+    assert "Items of 4 partitions\n" in done.stdout
+
+
+def test_parameters_and_limits(server, wide):
+    done = _ask(server, wide, "SELECT VALUE c.word FROM c WHERE c.word = @word", "-p", "word=fig", "--max", "3")
+    assert (done.returncode, done.stdout) == (0, '"fig"\n' * 3), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["SELECT * FRM c"], "Syntax error"),
+        (["SELECT * FROM c", "-p", "x"], "@name=value"),
+        (["SELECT * FROM c", "--json"], "--explain"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(server, wide, arguments, said):
+    done = _ask(server, wide, *arguments)
+    assert done.returncode != 0
+    assert said in done.stderr

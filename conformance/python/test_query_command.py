@@ -20,7 +20,7 @@ QUERIES = [
     "SELECT VALUE c.id FROM c WHERE CONTAINS(c.word, 'an')",
     "SELECT c.id FROM c ORDER BY c.band ASC, c.n DESC",
     "SELECT VALUE 1",
-    "SELECT VALUE t FROM c JOIN t IN ARRAY_SLICE([1, 2, 3], 0, 2) WHERE c.n < 10",
+    "SELECT VALUE t FROM c JOIN t IN (SELECT VALUE [1, 2]) WHERE c.n < 10",
 ]
 
 

@@ -13,7 +13,7 @@ const QUERIES: [&str; 9] = [
     "SELECT c.pk, SUM(c.n) AS s FROM c GROUP BY c.pk",
     "SELECT TOP 3 c.id FROM c ORDER BY c.n DESC",
     "SELECT DISTINCT VALUE c.pk FROM c",
-    "SELECT VALUE t FROM c JOIN t IN [1, 2, 3] WHERE c.pk = 2",
+    "SELECT VALUE t FROM c JOIN t IN (SELECT VALUE [1, 2, 3]) WHERE c.pk = 2",
     "SELECT * FROM c WHERE c.pk = 3 AND c.id = '3'",
     "SELECT VALUE 1",
 ];
@@ -59,7 +59,7 @@ async fn prices_add_up_to_the_charge_on_every_page() {
 async fn plans_are_free_and_name_partitions_and_indexes() {
     let client = with_items(40).await;
     let answer = query(&client, "SELECT c.id FROM c WHERE c.n = 7", &[CROSS, (EXPLAIN, "plan")]).await;
-    assert_eq!((answer.status, answer.header("x-ms-request-charge")), (200, Some("0")), "{answer:?}");
+    assert_eq!((answer.status, answer.header("x-ms-request-charge")), (200, Some("0.00")), "{answer:?}");
     let body = answer.json();
     assert!(body.get("Documents").is_none());
     let lines = body.get("plan").and_then(Value::as_array).unwrap();

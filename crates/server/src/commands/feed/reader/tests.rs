@@ -101,7 +101,7 @@ fn answers_that_are_no_pages() {
     for (status, headers, body, expected) in [
         (200, &[][..], r#"{"Documents":[]}"#, "it gives no position"),
         (200, &[("etag", "\"a b\"")], r#"{"Documents":[]}"#, "it gives no position"),
-        (200, &[("etag", "\"7\"")], r#"{"Documents":["#, "the changes of the page are no JSON array"),
+        (200, &[("etag", "\"7\"")], r#"{"Documents":["#, "the page is no JSON object"),
         (304, &[], "", "it gives no position"),
         (400, &[("x-ms-substatus", "1024")], "{}", "was deleted and made again since this position"),
         (400, &[], r#"{"message":"older than the window"}"#, "older than the window"),

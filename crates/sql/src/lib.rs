@@ -1,8 +1,7 @@
 //! Query text to syntax tree and back.
 //!
 //! [`parse`] reads the text of a query; `Display` on [`ast::Query`] and [`ast::Expr`] writes text that parses
-//! to an equal tree. Errors point to bytes of the text, and [`error_list_json`] writes them as clients
-//! expect.
+//! to an equal tree. Errors point to bytes of the text.
 //!
 //! What holds: no input panics or overflows the stack, whatever its bytes; see [`limits`].
 //!

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use armilla_engine::{BatchAction, BulkOperation, Caller, ContainerHandle, Error, ErrorKind};
+use armilla_engine::{BulkOperation, Caller, ContainerHandle, Error, ErrorKind, ItemAction};
 use bytes::Bytes;
 
 use crate::batch_answer::{self, Asked};
@@ -104,8 +104,8 @@ async fn bulk(
             Some(partition_key) => BulkOperation { partition_key, action },
             None => {
                 let action = match action {
-                    invalid @ BatchAction::Invalid(_) => invalid,
-                    _ => BatchAction::Invalid(
+                    invalid @ ItemAction::Invalid(_) => invalid,
+                    _ => ItemAction::Invalid(
                         "PartitionKey value must be supplied for this operation".to_owned(),
                     ),
                 };

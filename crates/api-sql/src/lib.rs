@@ -57,6 +57,7 @@ mod query_metrics;
 mod query_plan;
 mod ranges;
 mod request;
+mod resource_body;
 mod resource_text;
 mod response;
 mod scripts;

@@ -1,12 +1,13 @@
 //! `/offers` and one offer: the throughput of a database or container.
 
-use armilla_engine::{LIST_MAX, ResourceKind};
+use armilla_engine::{LIST_MAX, OfferChange, ResourceKind};
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::names;
 use crate::queries;
 use crate::request::Request;
+use crate::resource_body;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
 
@@ -35,7 +36,11 @@ pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, 
         Method::PUT => {
             let migration = request.headers.migration()?;
             let (body, precondition) = (request.json_body()?, request.expected_version()?);
-            request.engine.replace_offer(&request.caller, offer, &body, precondition, migration).await?
+            let wanted = match migration {
+                Some(migration) => OfferChange::Migrate(migration),
+                None => resource_body::read_offer(&body)?,
+            };
+            request.engine.replace_offer(&request.caller, offer, wanted, precondition).await?
         }
         _ => return Err(request.verb_not_allowed("GET, PUT")),
     };

@@ -1,13 +1,13 @@
 //! `/dbs/{database}/users/{user}/permissions` and one permission.
 
-use armilla_engine::{LIST_MAX, ResourceKind};
-use armilla_value::Value;
+use armilla_engine::{LIST_MAX, PermissionDefinition, ResourceKind};
 use http::{Method, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::names;
 use crate::queries;
 use crate::request::Request;
+use crate::resource_body;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
 
@@ -74,6 +74,6 @@ pub(crate) async fn single(
     Ok(reply)
 }
 
-fn definition(request: &Request<'_>) -> Result<Value, Failure> {
-    request.json_object("a permission").map(Value::Object)
+fn definition(request: &Request<'_>) -> Result<PermissionDefinition, Failure> {
+    resource_body::read_permission(&request.json_object("a permission")?)
 }

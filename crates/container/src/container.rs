@@ -28,6 +28,7 @@ use crate::plan::{CurrentPlan, Plan};
 use crate::read::session::SessionToken;
 use crate::throughput::source::{Admission, ThroughputSource};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write::body::ItemBody;
 use crate::write::outcome::{ReadItem, Written};
 use crate::write::task::{Done, Task, Unqueued};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
@@ -213,19 +214,19 @@ impl Container {
         Ok(ReadItem { item, charge, position })
     }
 
-    /// Writes a whole item given as JSON. `id` is the item that a replace names.
+    /// Writes a whole item. `id` is the item that a replace names.
     pub async fn write_item(
         &self,
         mode: WriteMode,
         partition_key: &PartitionKey,
         id: Option<&str>,
-        body: &[u8],
+        body: ItemBody,
         precondition: Precondition,
         priority: Priority,
     ) -> Result<Written> {
         let plan = self.plan();
         let prepare = || {
-            let item = write::prepare_put(&plan, &self.core.limits, id, body, partition_key, None);
+            let item = write::prepare_put(&plan, &self.core.limits, id, &body, partition_key, None);
             Ok(Intent::Put { mode, item: item.map_err(write::refused)?, precondition })
         };
         self.write(&plan, partition_key, priority, prepare).await

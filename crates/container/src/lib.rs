@@ -61,6 +61,7 @@ pub use throughput::{
     query_price,
 };
 pub use write::batch::BatchStep;
+pub use write::body::ItemBody;
 pub use write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone, Written};
 pub use write::transaction::{OPTIMISTIC_ATTEMPTS_MAX, Transaction};
 pub use write::{Precondition, WriteMode, validate_item_id};

@@ -3,11 +3,11 @@
 //! Runs on the writer's own task, so that the committer, which all writers of a partition share, has little
 //! left to do: check preconditions, give numbers, add up.
 //!
-//! In this folder: several writes as one (`batch`, `transaction`), what is queued for a committer and what it answers
+//! In this folder: what an item is given as (`body`), several writes as one (`batch`, `transaction`), what is queued for a committer and what it answers
 //! (`task`), what writers get back (`outcome`). Not here: what a write does to the stored state (`apply`).
 
 use armilla_index::{Leaves, Part};
-use armilla_value::stored::{self, Node, Stored};
+use armilla_value::stored::{Node, Stored};
 use armilla_value::{
     Component, HashVersion, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key,
 };
@@ -18,12 +18,14 @@ use crate::index::entries::EntryList;
 use crate::item::keys::LogicalKey;
 use crate::item::moment::Moment;
 use crate::item::patch::Patch;
-use crate::item::{ETag, SYSTEM_PROPERTIES, Stamp, new_header_bytes};
+use crate::item::{ContainerIdentity, ETag, Item, Stamp, new_header_bytes};
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
 use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write::body::ItemBody;
 
 pub(crate) mod batch;
+pub(crate) mod body;
 pub(crate) mod outcome;
 pub(crate) mod task;
 pub(crate) mod transaction;
@@ -42,6 +44,18 @@ pub enum Precondition {
     WrittenAt(Moment),
     /// It does not exist.
     Missing,
+}
+
+impl Precondition {
+    /// Says whether it holds for an item that exists.
+    pub fn holds_for(self, item: &Item, identity: &ContainerIdentity) -> bool {
+        match self {
+            Precondition::None | Precondition::Exists => true,
+            Precondition::Missing => false,
+            Precondition::Version(etag) => etag == Some(item.etag(identity)),
+            Precondition::WrittenAt(moment) => moment == item.moment(),
+        }
+    }
 }
 
 /// Which of the three writes of a whole item it is.
@@ -140,13 +154,11 @@ pub(crate) struct PreparedItem {
 pub(crate) fn prepare(
     plan: &Plan,
     limits: &Limits,
-    body: &[u8],
+    body: &ItemBody,
     expected: &PartitionKey,
     drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {
-    let stored = stored::encode(body, &SYSTEM_PROPERTIES)
-        .map_err(|error| Error::invalid(format!("the item is not valid: {error}")))?;
-    prepare_stored(plan, limits, &stored, expected, drafted)
+    prepare_stored(plan, limits, &body.encode()?, expected, drafted)
 }
 
 /// The same for an item that is in its stored form already.
@@ -195,12 +207,12 @@ pub(crate) fn prepare_stored(
     Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value, drafted })
 }
 
-/// Prepares the write of a whole item given as JSON. `id` is the item that a replace names.
+/// Prepares the write of a whole item. `id` is the item that a replace names.
 pub(crate) fn prepare_put(
     plan: &Plan,
     limits: &Limits,
     id: Option<&str>,
-    body: &[u8],
+    body: &ItemBody,
     expected: &PartitionKey,
     drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use armilla_kv::Snapshot;
 use armilla_kv::Space;
+use armilla_value::PartitionKey;
 use bytes::Bytes;
 
 use super::applied::Applied;
@@ -21,6 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::index::state::IndexState;
 use crate::item::moment::Moment;
+use crate::item::patch::Patch;
 use crate::item::{Item, Stamp};
 use crate::limits::{TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_WRITES_MAX};
 use crate::partition::Partition;
@@ -149,6 +151,30 @@ impl Draft {
         }
         // Preconditions were about versions that may be this transaction's own, and what they held of is checked.
         self.writes.push(Intent::Put { mode, item, precondition });
+        Ok(written)
+    }
+
+    /// Changes parts of an item. What is committed is the item that came out.
+    pub(crate) fn patch(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        address: &ItemAddress,
+        partition_key: &PartitionKey,
+        patch: &Patch,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let drafted = Some(self.drafted()?);
+        let mut patched = None;
+        let written = self.write(snapshot, |group, plan| {
+            let (old, item) = group.patched(plan, address, partition_key, patch, precondition, drafted)?;
+            patched = Some(item.clone());
+            group.write(plan, Some(old), item, patch.len())
+        })?;
+        let mut item = patched.expect("a patch that was written was prepared");
+        if let Some(drafted) = &mut item.drafted {
+            drafted.moment = written.item.moment();
+        }
+        self.writes.push(Intent::Put { mode: WriteMode::Replace, item, precondition });
         Ok(written)
     }
 

@@ -66,6 +66,20 @@ impl Group<'_> {
         patch: &Patch,
         precondition: Precondition,
     ) -> Result<Written> {
+        let (old, item) = self.patched(plan, address, partition_key, patch, precondition, None)?;
+        self.write(plan, Some(old), item, patch.len())
+    }
+
+    /// Returns an item that may be patched, and what it becomes.
+    pub(super) fn patched(
+        &mut self,
+        plan: &Plan,
+        address: &ItemAddress,
+        partition_key: &PartitionKey,
+        patch: &Patch,
+        precondition: Precondition,
+        drafted: Option<Drafted>,
+    ) -> Result<(Item, PreparedItem)> {
         let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
         if !patch.applies_to(&old) {
@@ -78,8 +92,8 @@ impl Group<'_> {
         let patched = patch.apply(old.stored().root().to_value())?;
         let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
             .map_err(|error| Error::invalid(format!("the patched item is not valid: {error}")))?;
-        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key, None)?;
-        self.write(plan, Some(old), item, patch.len())
+        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key, drafted)?;
+        Ok((old, item))
     }
 
     pub(super) fn delete(
@@ -138,7 +152,7 @@ impl Group<'_> {
     }
 
     /// Writes a new version of an item whose preconditions hold.
-    fn write(
+    pub(super) fn write(
         &mut self,
         plan: &Plan,
         old: Option<Item>,
@@ -312,13 +326,7 @@ impl Group<'_> {
     }
 
     pub(super) fn check(&self, old: &Item, precondition: Precondition) -> Result<()> {
-        let holds = match precondition {
-            Precondition::None | Precondition::Exists => true,
-            Precondition::Missing => false,
-            Precondition::Version(etag) => etag == Some(old.etag(&self.partition.identity)),
-            Precondition::WrittenAt(moment) => moment == old.moment(),
-        };
-        if holds {
+        if precondition.holds_for(old, &self.partition.identity) {
             return Ok(());
         }
         Err(Error::new(

@@ -5,7 +5,6 @@
 
 use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
-use bytes::Bytes;
 
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +13,7 @@ use crate::item::patch::Patch;
 use crate::plan::Plan;
 use crate::throughput::ReadCost;
 use crate::throughput::source::Admission;
+use crate::write::body::ItemBody;
 use crate::write::outcome::{BatchDone, BatchFailed};
 use crate::write::task::{BatchTask, Done, Step, Task};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
@@ -26,8 +26,8 @@ pub enum BatchStep {
         mode: WriteMode,
         /// The item that a replace names.
         id: Option<String>,
-        /// The item's JSON.
-        body: Bytes,
+        /// The item.
+        body: ItemBody,
         /// What must hold of the stored item.
         precondition: Precondition,
     },

@@ -20,6 +20,7 @@ use crate::container::Container;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::keys::LogicalKey;
+use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, Item};
 use crate::partition::Partition;
 use crate::partition::locks::Pass;
@@ -27,6 +28,7 @@ use crate::plan::Plan;
 use crate::read::reader::PartitionReader;
 use crate::throughput::source::ChargeMeter;
 use crate::throughput::{ReadCost, RequestUnits};
+use crate::write::body::ItemBody;
 use crate::write::outcome::Written;
 use crate::write::task::{Done, Task, TransactionTask};
 use crate::write::{self, ItemAddress, Precondition, WriteMode};
@@ -145,16 +147,16 @@ impl Transaction {
             .map(|_| String::from_utf8_lossy(id).into_owned()))
     }
 
-    /// Writes a whole item given as JSON. `id` is the item that a replace names. What is returned shows the item as
+    /// Writes a whole item. `id` is the item that a replace names. What is returned shows the item as
     /// it will be; its commit is not known yet.
     pub fn put(
         &mut self,
         mode: WriteMode,
         id: Option<&str>,
-        body: &[u8],
+        body: impl Into<ItemBody>,
         precondition: Precondition,
     ) -> Result<Written> {
-        let written = self.put_prepared(mode, id, body, precondition);
+        let written = self.put_prepared(mode, id, &body.into(), precondition);
         self.written(written)
     }
 
@@ -162,7 +164,7 @@ impl Transaction {
         &mut self,
         mode: WriteMode,
         id: Option<&str>,
-        body: &[u8],
+        body: &ItemBody,
         precondition: Precondition,
     ) -> Result<Written> {
         let drafted = Some(self.draft.drafted()?);
@@ -170,6 +172,17 @@ impl Transaction {
         let item = write::prepare_put(&self.plan, limits, id, body, &self.partition_key, drafted)
             .map_err(|error| self.draft.refuse(error))?;
         self.draft.put(self.reader.snapshot(), mode, item, precondition)
+    }
+
+    /// Changes parts of an item.
+    pub fn patch(&mut self, id: &str, patch: &Patch, precondition: Precondition) -> Result<Written> {
+        let written = self.patch_drafted(id, patch, precondition);
+        self.written(written)
+    }
+
+    fn patch_drafted(&mut self, id: &str, patch: &Patch, precondition: Precondition) -> Result<Written> {
+        let address = ItemAddress::new(&self.plan, &self.partition_key, id)?;
+        self.draft.patch(self.reader.snapshot(), &address, &self.partition_key, patch, precondition)
     }
 
     /// Deletes an item.

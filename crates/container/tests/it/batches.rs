@@ -20,7 +20,7 @@ fn body(id: &str, unique: &str) -> Bytes {
 }
 
 fn put(mode: WriteMode, id: &str, unique: &str) -> BatchStep {
-    BatchStep::Put { mode, id: None, body: body(id, unique), precondition: Precondition::None }
+    BatchStep::Put { mode, id: None, body: body(id, unique).into(), precondition: Precondition::None }
 }
 
 fn create(id: &str) -> BatchStep {
@@ -120,7 +120,7 @@ async fn any_failing_step_anywhere_leaves_nothing() {
         let put_body = |id: Option<&str>, body: Bytes| BatchStep::Put {
             mode: WriteMode::Upsert,
             id: id.map(str::to_owned),
-            body,
+            body: body.into(),
             precondition: Precondition::None,
         };
         type Failing = (ErrorKind, Box<dyn Fn() -> BatchStep>);

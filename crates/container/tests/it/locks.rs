@@ -33,7 +33,7 @@ async fn write(container: &Container, partition: &str, id: &str, n: usize) -> u6
     let body = body(partition, id, n);
     let mode = WriteMode::Upsert;
     let written = container
-        .write_item(mode, &key(partition), None, body.as_bytes(), Precondition::None, Priority::High)
+        .write_item(mode, &key(partition), None, body.as_bytes().into(), Precondition::None, Priority::High)
         .await;
     written.unwrap().position.lsn
 }
@@ -189,7 +189,14 @@ async fn broken_partitions_and_reindexing() {
     faults.fail_next_commit(Fault::FailBefore);
     let body_b = body(B, "1", 1);
     let failed = container
-        .write_item(WriteMode::Upsert, &key(B), None, body_b.as_bytes(), Precondition::None, Priority::High)
+        .write_item(
+            WriteMode::Upsert,
+            &key(B),
+            None,
+            body_b.as_bytes().into(),
+            Precondition::None,
+            Priority::High,
+        )
         .await;
     refused(failed, ErrorKind::Unavailable);
     put(&mut holder, "1", 1_000);

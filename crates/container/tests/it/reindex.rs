@@ -294,7 +294,7 @@ async fn faults_while_it_is_built() {
                 let key = key(&format!("[{}]", id % 3));
                 let mode = armilla_container::WriteMode::Upsert;
                 let _ = container
-                    .write_item(mode, &key, None, text.as_bytes(), Default::default(), Priority::High)
+                    .write_item(mode, &key, None, text.as_bytes().into(), Default::default(), Priority::High)
                     .await;
             }
         };

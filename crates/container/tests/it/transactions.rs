@@ -259,7 +259,7 @@ async fn conflicts() {
                         WriteMode::Upsert,
                         &key,
                         None,
-                        body.as_bytes(),
+                        body.as_bytes().into(),
                         Precondition::None,
                         Priority::High,
                     )
@@ -452,7 +452,9 @@ async fn numbers_are_not_given_twice() {
     let create = async |container: &Container, id: &str| {
         let body = body(id, 1);
         let mode = WriteMode::Create;
-        container.write_item(mode, &key(KEY), None, body.as_bytes(), Precondition::None, Priority::High).await
+        container
+            .write_item(mode, &key(KEY), None, body.as_bytes().into(), Precondition::None, Priority::High)
+            .await
     };
     refused(create(&container, "2").await, ErrorKind::Unavailable);
     let second = create(&container, "2").await.unwrap().item;

@@ -19,12 +19,12 @@ use armilla_env::Env;
 use armilla_kv::{Family, SpaceId};
 use tokio::sync::watch;
 
-use super::Life;
 use super::job::Job;
+use super::state::Life;
 use crate::containers::ContainerHandle;
+use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::OUTCOME_RETRY_PERIOD;
-use crate::open::{Engine, WeakEngine};
 use crate::record::Record;
 use crate::tree::{Change, Writer};
 
@@ -324,7 +324,8 @@ mod tests {
     use armilla_kv::memory::MemoryStore;
     use armilla_value::json;
 
-    use super::super::job::{Reason, cut};
+    use super::super::job::Reason;
+    use super::super::next::cut;
     use super::*;
     use crate::{Caller, EngineOptions};
 
@@ -335,7 +336,15 @@ mod tests {
             Engine::open(Arc::new(MemoryStore::new()), env.clone(), EngineOptions::default()).await.unwrap();
         engine.create_database(&Caller::full(), "d", None).await.unwrap();
         let definition = json::parse(br#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).unwrap();
-        engine.create_container(&Caller::full(), "d", &definition, None).await.unwrap();
+        engine
+            .create_container(
+                &Caller::full(),
+                "d",
+                armilla_container::ContainerDefinition::from_value(&definition).unwrap(),
+                None,
+            )
+            .await
+            .unwrap();
         let container = engine.container("d", "c").unwrap().container;
         let job =
             Job { reason: Reason::Command, parents: vec![0], cut: cut(&container, 0, CutBy::Arc).unwrap() };

@@ -9,6 +9,7 @@
 
 mod apply;
 mod check;
+mod compiled_definition;
 mod computed;
 mod container;
 pub mod definition;
@@ -21,7 +22,6 @@ mod item;
 mod limits;
 mod map;
 mod partition;
-mod plan;
 mod read;
 mod split;
 mod sweep;

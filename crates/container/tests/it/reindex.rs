@@ -345,7 +345,7 @@ async fn one_step(container: &Container) {
     container.reindex_step().await.unwrap();
 }
 
-/// Items that are settled and not in the store yet are brought to the new layout too.
+/// Items that are applied and not in the store yet are brought to the new layout too.
 #[tokio::test]
 async fn what_is_on_its_way_is_indexed_too() {
     for late in [false, true] {

@@ -269,7 +269,7 @@ async fn conflicts() {
             upsert("1", 1).await;
             upsert("2", 1).await;
             let committed = if late {
-                // The other's write is settled when the transaction begins, but not durable.
+                // The other's write is applied when the transaction begins, but not durable.
                 let (committed, ()) = tokio::join!(
                     async {
                         tokio::task::yield_now().await;

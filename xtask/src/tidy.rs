@@ -17,6 +17,7 @@ mod places;
 mod sleeps;
 mod test_modules;
 mod unfinished;
+mod vague_words;
 
 use std::fmt;
 use std::io::Write as _;
@@ -67,6 +68,7 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
         arrow_table::check,
         circles::check,
         foreign_words::check,
+        vague_words::check,
         module_docs::check,
         test_modules::check,
         compat::check,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! INDEX                     which backups there are
-//! LOCK                      held while somebody writes here
+//! LOCK                      held while there is a writer, or readers, here
 //! manifests/NAME.manifest   one backup
 //! segments/AB/ABCD...       entries, in a file named by the sum of its bytes; shared by all backups that need them
 //! ```
@@ -29,7 +29,7 @@ const MANIFESTS: &str = "manifests";
 const MANIFEST_SUFFIX: &str = ".manifest";
 pub(crate) const SEGMENTS: &str = "segments";
 
-/// A folder of backups that is held: by those who read it together, by whoever writes alone.
+/// A folder of backups that is held: by readers together, by a writer alone.
 pub struct Folder {
     path: PathBuf,
     pub(crate) index: Index,
@@ -238,7 +238,7 @@ fn lock(
     let lock_path = path.join(LOCK);
     let file = match options.open(&lock_path) {
         Ok(file) => file,
-        // A copy of a folder may have none, and then nobody writes to it.
+        // A copy of a folder may have none, and then it has no writer.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::file("open", &lock_path, &error)),
     };

@@ -16,7 +16,7 @@
 //! Invariants:
 //! * a backup that was cut off is never taken for a whole one: the index names it last, after everything it needs is
 //!   durable;
-//! * the same state gives the same segments, whoever takes them and when, so a second backup shares the files of the
+//! * the same state gives the same segments, at any time and for any caller, so a second backup shares the files of the
 //!   first for what did not change;
 //! * no file of a backup is believed: each is compared with the sum that leads to it.
 //!

@@ -20,7 +20,7 @@ use crate::manifest::{Manifest, Origin, SegmentRef, SpaceRecord};
 use crate::sealed;
 use crate::segment::Segment;
 
-/// A backup that is being taken. Dropped before it is finished it leaves nothing but files that nobody needs.
+/// A backup that is being taken. Dropped before it is finished it leaves nothing but files that no backup needs.
 pub struct Taking {
     folder: Folder,
     origin: Origin,

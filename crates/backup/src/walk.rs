@@ -1,7 +1,7 @@
 //! All spaces of a store at one moment, cut into segments.
 //!
 //! A walk goes forward frame by frame and keeps nothing but where it is, so what it takes of memory does not depend on
-//! what there is to read. Where it is is a value of its own: whoever lost a frame can have it made again.
+//! what there is to read. Where it is is a value of its own: a caller that lost a frame can have it made again.
 
 use armilla_kv::{Family, Scan, SpaceId, StoreSnapshot};
 use bytes::Bytes;

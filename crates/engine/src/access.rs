@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! * a resource token is made only for callers who may grant everything that it can give;
-//! * whoever has a token is told the same of everything outside of its scope, whether it exists or not.
+//! * a caller with a token is told the same of everything outside of its scope, whether it exists or not.
 
 use armilla_container::{ReadCost, SessionToken};
 use armilla_governor::Priority;
@@ -151,8 +151,8 @@ impl Access {
         }
     }
 
-    /// Refuses reading or changing a container's definition and ranges. Whoever may see items of several ids needs
-    /// those to ask for them; a permission for one item is for that item alone.
+    /// Refuses reading or changing a container's definition and ranges. A caller that may see items of several ids
+    /// needs those to ask for them; a permission for one item is for that item alone.
     pub(crate) fn check_container(&self, action: Action, container: ContainerRid) -> Result<()> {
         match self {
             Access::Granted(grant)
@@ -193,8 +193,8 @@ impl Access {
         Ok(())
     }
 
-    /// Says of an item that was looked for by its number, and is not there, what is said of one that is somebody
-    /// else's: its place is not known, so neither is whether it would be in the caller's scope.
+    /// Says of an item that was looked for by its number, and is not there, what is said of one outside of the
+    /// caller's scope: its place is not known, so neither is whether it would be in that scope.
     pub(crate) fn hide_missing(&self, error: Error) -> Error {
         match error.kind {
             ErrorKind::NotFound(_) if self.is_of_part() => outside(),

@@ -1,8 +1,9 @@
-//! Backups of an account that is being served: a moment of all spaces, read piece by piece by whoever takes it.
+//! Backups of an account that is being served: a moment of all spaces, read piece by piece by the client that takes it.
 //!
 //! A backup is begun, which fixes the moment, and then read frame by frame, each in a request of its own. So the engine
-//! holds nothing of it but a position, nothing runs while nobody asks, and one that nobody asks for any more is given up
-//! after [`BACKUP_IDLE_MAX`]. Writers are never held up: the moment is a view of the store that costs them nothing.
+//! holds nothing of it but a position, nothing runs while no client asks, and one that no client asks for any more is
+//! given up after [`BACKUP_IDLE_MAX`]. Writers are never held up: the moment is a view of the store that costs them
+//! nothing.
 //!
 //! Spaces that the resource tree has noted as to be dropped, at that moment, are left out: those of containers that were
 //! deleted, and of splits that were under way. Where a backup is restored the notes are still there, and mean nothing
@@ -146,13 +147,13 @@ impl Engine {
     }
 }
 
-/// Lets go of a backup's moment when nobody has asked for it for a while.
+/// Lets go of a backup's moment when no client has asked for it for a while.
 async fn give_up_when_idle(engine: WeakEngine, id: String, running: Weak<Running>) {
     loop {
         let wait = {
             let (Some(engine), Some(running)) = (engine.upgrade(), running.upgrade()) else { return };
             let now = engine.env().clock.elapsed();
-            // Somebody who waits for a frame is not gone.
+            // A client that waits for a frame is not gone.
             let left = match running.reading.try_lock() {
                 Ok(_) => running.idle_until().saturating_sub(now),
                 Err(_) => BACKUP_IDLE_MAX,
@@ -161,7 +162,7 @@ async fn give_up_when_idle(engine: WeakEngine, id: String, running: Weak<Running
                 let given_up = engine.backups().lock().remove(&id);
                 drop(running);
                 if given_up.is_some() {
-                    tracing::warn!(id, "a backup is given up, nobody has asked for it");
+                    tracing::warn!(id, "a backup is given up, no client has asked for it");
                     let _ = aside(move || drop(given_up)).await;
                 }
                 return;

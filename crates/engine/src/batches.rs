@@ -1,7 +1,7 @@
 //! Batches of actions in one logical partition, all or nothing.
 //!
 //! The container's committer does them one after the other in one commit, so no transaction with a snapshot is needed,
-//! and nobody comes between.
+//! and no other writer comes between.
 //!
 //! Not here: many actions at once, each on its own (`bulk`).
 

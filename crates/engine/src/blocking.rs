@@ -52,7 +52,7 @@ pub(crate) async fn run_here<T: Send + 'static>(
 /// Most of it takes less time than to change threads, so it is done right here while enough other threads are there for
 /// the tasks that are ready; beyond that the runtime is told, and gives them a thread.
 ///
-/// What was begun runs to its end, though nobody waits for it any more; it has to be told by other means.
+/// What was begun runs to its end, though no caller waits for it any more; it has to be told by other means.
 pub(crate) async fn run<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -60,7 +60,7 @@ pub(crate) async fn run<T: Send + 'static>(
     let runtime = Handle::current();
     let done = match runtime.runtime_flavor() {
         // In a task of its own, which runs next on this thread: so who waits for it sees meanwhile that the client has
-        // gone, and another thread can take over whoever this one was to serve next.
+        // gone, and another thread can take over the task that this one was to run next.
         RuntimeFlavor::MultiThread => {
             let threads = runtime.metrics().num_workers();
             let task = async move {

@@ -140,7 +140,7 @@ fn chains(operations: impl Iterator<Item = (usize, BulkOperation)>, whole_partit
     }
     let mut chains = Vec::new();
     for partition in partitions {
-        // A lone action waits for nobody, whatever item it is about.
+        // A lone action waits for no other, whatever item it is about.
         if partition.len() == 1 {
             chains.push(partition);
         } else {

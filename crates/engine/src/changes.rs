@@ -7,7 +7,8 @@
 //! Invariants:
 //! * a wait ends at its deadline and when the account is closed, with the page that was read last, and at once when the
 //!   container is deleted;
-//! * nobody waits beyond [`FEED_WAITERS_MAX`](crate::limits::FEED_WAITERS_MAX) others: they are answered at once, and told that nobody waited.
+//! * no more than [`FEED_WAITERS_MAX`](crate::limits::FEED_WAITERS_MAX) callers wait: others are answered at once, and
+//!   told that there was no wait.
 //!
 //! Not here: the log and positions in it (`container`), purging what is expired (`sweeping`).
 
@@ -52,7 +53,7 @@ pub struct FeedPageRequest {
 pub struct FeedAnswer {
     /// The page.
     pub page: FeedPage,
-    /// How long the page would have been waited for; `None` if nobody asked, or too many wait already.
+    /// How long the page would have been waited for; `None` if the caller asked for no wait, or too many wait already.
     pub wait: Option<Duration>,
 }
 
@@ -108,7 +109,7 @@ impl Engine {
         Ok(FeedAnswer { page, wait: Some(wait) })
     }
 
-    /// Answers everybody who waits for changes, and lets nobody wait from now on: the account is about to be closed.
+    /// Answers all callers that wait for changes, and lets none wait from now on: the account is about to be closed.
     pub fn end_waits(&self) {
         self.feeds().ended.send_replace(true);
     }
@@ -152,7 +153,7 @@ impl Engine {
                     }
                     pause = if is_first { FEED_PAUSE_LEAST } else { (pause * 2).min(FEED_PAUSE_MOST) };
                 }
-                // Whoever waits can wait for the budget, too.
+                // A caller that waits can wait for the budget, too.
                 Err(error) if error.kind == ErrorKind::Throttled => {
                     page.charge += error.charge;
                     pause = error.retry_after.unwrap_or(FEED_PAUSE_MOST).max(FEED_PAUSE_LEAST);

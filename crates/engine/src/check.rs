@@ -55,7 +55,7 @@ pub fn check(engine: &Engine, progress: &mut dyn FnMut(&str, u64)) -> Result<Che
 }
 
 /// Makes every partition that does not agree with itself do so again, from the items that are left. Returns what is known to
-/// be lost, each with where it was. For an account that nobody else uses and that is opened again afterwards.
+/// be lost, each with where it was. For an account that no other caller uses and that is opened again afterwards.
 pub fn rebuild(engine: &Engine, progress: &mut dyn FnMut(&str, u64)) -> Result<Vec<String>> {
     let mut lost = Vec::new();
     for handle in engine.all_containers() {
@@ -73,8 +73,8 @@ pub fn rebuild(engine: &Engine, progress: &mut dyn FnMut(&str, u64)) -> Result<V
     Ok(lost)
 }
 
-/// Verifies what opening a container does not: that ids are used once, and that nobody is their own ancestor's
-/// contemporary.
+/// Verifies what opening a container does not: that ids are used once, and that no range is there together with one
+/// of its parents.
 fn check_map(map: &PartitionMap) -> Vec<String> {
     let mut problems = Vec::new();
     let mut ids = HashSet::new();

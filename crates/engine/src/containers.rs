@@ -42,8 +42,8 @@ impl Engine {
         Ok(Located { container: found.clone(), by_rid })
     }
 
-    /// Finds a container for a caller. Whoever has a token for one is told the same of every other, whether it exists or
-    /// not: a container that was made again under the same name is another.
+    /// Finds a container for a caller. A caller with a token for one is told the same of every other, whether it exists
+    /// or not: a container that was made again under the same name is another.
     pub fn locate(&self, access: &Access, database: &str, container: &str) -> Result<Located> {
         let found = self.container(database, container);
         match access {

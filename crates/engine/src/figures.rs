@@ -1,4 +1,4 @@
-//! What physical partitions do and hold, for whoever watches an account.
+//! What physical partitions do and hold, for those who watch an account.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct RangeFigures {
     pub parents: Vec<u32>,
     /// What it is doing.
     pub status: RangeStatus,
-    /// What it holds and serves; nothing while nobody has used it since the start.
+    /// What it holds and serves; nothing while no request has used it since the start.
     pub figures: Option<PartitionFigures>,
 }
 

@@ -58,7 +58,7 @@ pub(crate) const LONG_QUERIES_AT_ONCE_MAX: usize = 16;
 /// How long a long query computes before others have their turn.
 pub(crate) const LONG_QUERY_SLICE: Duration = Duration::from_millis(10);
 
-/// How often a query that waits for its turn looks whether somebody waits for it.
+/// How often a query that waits for its turn looks whether its caller still waits for it.
 pub(crate) const LONG_QUERY_WAIT: Duration = Duration::from_millis(20);
 
 /// How long a page of a query may take before it is given as far as it is.
@@ -98,7 +98,7 @@ pub const CONTAINER_SCRIPTS_AT_ONCE_MAX: usize = 8;
 pub(crate) const CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX: usize = 16;
 
 /// How often a script is run again because another writer came between, before the caller is told. All but the first
-/// few runs hold the logical partition, so that nobody can.
+/// few runs hold the logical partition, so that no other writer can.
 pub const TRANSACTION_ATTEMPTS_MAX: u32 = 8;
 
 /// Most actions of one batch.
@@ -143,5 +143,5 @@ pub const TRANSACTION_TIME_MAX: Duration = Duration::from_secs(60);
 /// Backups that are read at the same time. Each keeps the files of its moment from being deleted.
 pub const BACKUPS_AT_ONCE_MAX: usize = 2;
 
-/// How long a backup is kept that nobody asks for: whoever takes it has gone away.
+/// How long a backup is kept that no client asks for: the one that takes it has gone away.
 pub const BACKUP_IDLE_MAX: Duration = Duration::from_secs(60);

@@ -34,7 +34,7 @@ impl Engine {
         caller.access.check_account(Action::Read)?;
         let tree = self.tree();
         let (offers, continuation) = page_of(&tree.offers, &Page::new(count_max, continuation)?);
-        // Partitions that nobody has used since the start are not opened for a list.
+        // Partitions that no request has used since the start are not opened for a list.
         let resources = offers
             .into_iter()
             .map(|offer| resource_of(offer, &Consumption::seen(&tree.containers_of(offer))))

@@ -28,7 +28,7 @@ impl Engine {
     /// Runs a stored procedure in one logical partition, as one transaction. `arguments` is a JSON array; nothing for
     /// none.
     ///
-    /// Whether it writes cannot be known before it ran, so whoever runs it needs to be allowed to.
+    /// Whether it writes cannot be known before it ran, so its caller needs to be allowed to write.
     pub async fn execute_procedure(
         &self,
         caller: &Caller,

@@ -2,7 +2,7 @@
 //!
 //! Execution is synchronous and bounded by a page's budget; it runs on threads that may block, so that sockets are never
 //! kept waiting by a scan. Who may compute when: `lanes`. What ends a page that does not end by itself, and one that
-//! nobody waits for: `oversight`.
+//! no caller waits for: `oversight`.
 
 mod admission;
 mod explain;
@@ -85,8 +85,8 @@ impl Engine {
         .await
     }
 
-    /// Computes a page when it is its turn, unless nobody waits for it any more. `prepare` makes what computes it, and is
-    /// told how many threads may help; it is asked again where the page has to be begun anew.
+    /// Computes a page when it is its turn, unless no caller waits for it any more. `prepare` makes what computes it,
+    /// and is told how many threads may help; it is asked again where the page has to be begun anew.
     async fn in_turn<W, T>(&self, query: &Query, prepare: impl Fn(usize) -> W) -> Result<T>
     where
         T: Send + 'static,
@@ -135,7 +135,7 @@ impl Engine {
         parameters: &[(String, Value)],
         features: Features,
     ) -> Result<GatewayPlan> {
-        // A plan tells nothing of the items, so whoever may read some of them may have it.
+        // A plan tells nothing of the items, so a caller that may read some of them may have it.
         caller.access.check_container(Action::Read, container.rid())?;
         let refused = |error| bad_query(text, error);
         let definition = container.definition();

@@ -39,7 +39,7 @@ pub struct ScriptDefinition {
 }
 
 /// Checks what can be checked of a script before its container is looked at again, and compiles it where waiting for
-/// that holds up nobody else.
+/// that holds up no other caller.
 async fn prepare(
     engine: &Engine,
     container: &ContainerHandle,

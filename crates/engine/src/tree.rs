@@ -1,7 +1,7 @@
 //! The resource tree in memory, and how it is changed.
 //!
 //! Readers take a short read lock. Changes go one at a time: check, write one batch to the root space, wait until it
-//! is durable, then show it to readers. So a change that was answered is stored, and nobody sees one that is not.
+//! is durable, then show it to readers. So a change that was answered is stored, and no reader sees one that is not.
 
 mod change;
 mod children;

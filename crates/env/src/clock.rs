@@ -76,13 +76,13 @@ impl SimulatedClock {
         SimulatedClock { state: Mutex::new(state) }
     }
 
-    /// Sets the time of day, as somebody may set that of a machine. How much time passes does not change by that.
+    /// Sets the time of day, as an operator may set that of a machine. How much time passes does not change by that.
     pub fn set_ms(&self, now_ms: i64) {
         let mut state = self.state.lock().expect("no panic while the clock is held");
         state.start_ms = now_ms - state.now.as_millis() as i64;
     }
 
-    /// Moves time forward and wakes whoever waited for it.
+    /// Moves time forward and wakes the sleepers that waited for it.
     pub fn advance(&self, duration: Duration) {
         let mut state = self.state.lock().expect("no panic while the clock is held");
         state.now += duration;
@@ -114,7 +114,7 @@ impl Clock for SimulatedClock {
         let until = state.now + duration;
         state.sleepers.entry(until).or_default().push(wake);
         Box::pin(async move {
-            // The sender is dropped only with the clock; then nobody can move time any more.
+            // The sender is dropped only with the clock; then no caller can move time any more.
             let _ = woken.await;
         })
     }

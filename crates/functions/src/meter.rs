@@ -1,11 +1,11 @@
 //! What computing may take: steps, and the bytes of values in the making.
 //!
-//! Whoever loops takes steps of a [`Meter`] and stops when there are none. A step stands for some ten nanoseconds: one
+//! Loops take steps of a [`Meter`] and stop when there are none. A step stands for some ten nanoseconds: one
 //! element, one row of a join, a few dozen bytes of text. Most steps cost a subtraction; now and then the meter asks its
-//! watch, which knows the time and whether somebody still waits, and says when it wants to be asked again. So how long a
-//! step really takes does not matter much, and neither does a loop that counts too few of them.
+//! watch, which knows the time and whether the caller still waits, and says when it wants to be asked again. So how
+//! long a step really takes does not matter much, and neither does a loop that counts too few of them.
 //!
-//! Functions do not fail: where the meter has stopped they give undefined, and whoever called them asks the meter before
+//! Functions do not fail: where the meter has stopped they give undefined, and the caller asks the meter before
 //! believing it.
 //!
 //! Invariants:
@@ -26,7 +26,7 @@ mod tests;
 pub enum Stop {
     /// It took too long.
     Time,
-    /// Nobody waits for it any more.
+    /// No caller waits for it any more.
     Cancelled,
     /// Others are to have their turn first; it may be begun again.
     Postponed,

@@ -57,7 +57,7 @@ pub struct Admitted {
 /// A request that may not begin now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Throttled {
-    /// When it will be admitted if nobody else comes in between.
+    /// When it will be admitted if no other request comes in between.
     pub retry_after: Duration,
 }
 
@@ -197,7 +197,7 @@ impl Accounts {
         (self.high_used, self.high_refused) = (0, 0);
     }
 
-    /// The accounts so many windows later if nobody spends anything.
+    /// The accounts so many windows later if no request spends anything.
     fn after(&self, windows: u64) -> (i64, i64) {
         let grown = |balance: i64, step: i64, max: i64| {
             let sum = i128::from(balance) + i128::from(windows) * i128::from(step);
@@ -251,7 +251,7 @@ impl Accounts {
         self.high_used.saturating_add(self.high_refused)
     }
 
-    /// Time to the start of the first window in which a request is admitted if nobody else comes.
+    /// Time to the start of the first window in which a request is admitted if no other comes.
     fn retry_after(&self, now_ms: i64, priority: Priority) -> Duration {
         if self.terms.rate == 0 || self.terms.pace == 0 {
             return NO_RATE_RETRY_AFTER;
@@ -261,7 +261,7 @@ impl Accounts {
             .max(1);
         if priority == Priority::Low && windows == 1 {
             // In the next window this one's high-priority demand is expected again; in the one after that, as
-            // nobody came, none is.
+            // no request came, none is.
             let (funds, pace) = self.after(1);
             if funds.min(pace).saturating_sub_unsigned(self.high_wanted()) <= 0 {
                 windows = 2;

@@ -160,7 +160,7 @@ struct Item<'a> {
 
 struct Walker<'m, V> {
     matcher: &'m Matcher,
-    /// Used as a stack: whoever appends something removes it.
+    /// Used as a stack: a function that appends something removes it.
     scratch: Vec<u8>,
     visit: V,
 }

@@ -6,9 +6,9 @@
 //! * two leaves of one item: their owner is charged one term less, and nothing else;
 //! * two paths (or composite indexes) of one container: they share an index id, so their entries lie in one index.
 //!   Nothing is lost or left behind, because entries are written and removed as a whole, and their count stays
-//!   exact. But a read of one path then also meets items that have the value at the other path; whoever trusts the
-//!   index without looking at the item would answer for both. With a million paths in one container the odds of
-//!   any such pair are 1 to 37 million. Whoever forges one harms the queries on that container alone.
+//!   exact. But a read of one path then also meets items that have the value at the other path; a reader that trusts
+//!   the index without looking at the item would answer for both. With a million paths in one container the odds of any
+//!   such pair are 1 to 37 million. Forging one harms the queries on that container alone.
 
 use armilla_value::{Kind, Node};
 

@@ -2,7 +2,7 @@
 //!
 //! What comes back is the service's canonical form: words in their documented spelling, `/` as `/*`,
 //! `/"_etag"/?` always among the excluded paths, optional lists left out where the user left them out.
-//! Members nobody documents are dropped, as is the old `indexes` list inside an included path: it chose
+//! Members that are not documented are dropped, as is the old `indexes` list inside an included path: it chose
 //! between hash and range indexes, and there are only range indexes now.
 //!
 //! Not here: compiling a policy for use (`matcher`), rules that need the rest of the container's

@@ -1,4 +1,4 @@
-//! One result handed from the writer thread to whoever waits for it.
+//! One result handed from the writer thread to the caller that waits for it.
 
 use std::future::Future;
 use std::pin::Pin;

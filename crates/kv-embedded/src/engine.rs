@@ -1,8 +1,8 @@
 //! The engine, open: one instance of it, which can be replaced by another over the same files.
 //!
 //! After a write has failed the engine takes no more, for good. So an instance lives until then, is dropped with everything
-//! that refers to its files, and is followed by another (`writer::recover`). Nobody holds on to an instance longer than for
-//! one operation, except for the view at which readers read, which is replaced first.
+//! that refers to its files, and is followed by another (`writer::recover`). No reader holds on to an instance longer
+//! than for one operation, except for the view at which readers read, which is replaced first.
 //!
 //! Invariant: never are there two instances at a time. The old one may still delete files by names that the new one gives
 //! again.
@@ -78,7 +78,8 @@ impl Engine {
         self.db.persist(PersistMode::Buffer)
     }
 
-    /// Says that the instance is to go, so that nobody begins to use it, and ends who reads its files for long.
+    /// Says that the instance is to go, so that no caller begins to use it, and ends the readers that hold its files
+    /// for long.
     pub(crate) fn retire(&self) {
         self.is_retired.store(true, Ordering::Release);
         let moments = std::mem::take(&mut *self.moments());

@@ -2,7 +2,7 @@
 //!
 //! The engine is never let near a folder from which something is missing. A folder is
 //!
-//! * new: there is nothing in it, or what an interrupted first start left, of which nobody was told anything;
+//! * new: there is nothing in it, or what an interrupted first start left, of which no caller was told anything;
 //! * of an older program, which wrote no manifest: then every byte is compared with the engine's own accounts, once;
 //! * ours: then it is compared with its manifest and its acknowledged mark.
 //!
@@ -22,7 +22,7 @@ use crate::survey::{self, Depth, ENGINE_FOLDER, ENGINE_MARKER, Finding, Survey};
 
 /// What a folder is.
 pub(crate) enum Examined {
-    /// It holds nothing that anybody was told of.
+    /// It holds nothing that a caller was told of.
     New,
     /// It was written by a program without manifests, and is whole.
     Older(Whole),
@@ -48,7 +48,7 @@ pub(crate) fn examine(folder: &Path, depth: Depth, progress: &mut dyn FnMut(&str
     let format_is_damaged = findings.iter().any(|finding| finding.file == format::FILE);
     let nothing_told = || -> Result<bool> { Ok(mark.unwrap_or(0) == 0 && !holds_commits(folder)?) };
     match (&written, &manifest) {
-        // Whichever of its files came first, nobody was told of anything yet.
+        // Whichever of its files came first, no caller was told of anything yet.
         (_, Some(manifest)) if manifest.state == State::New => {
             if nothing_told()? {
                 return Ok(Examined::New);
@@ -109,7 +109,8 @@ fn missing(file: &str) -> Finding {
     Finding { file: file.to_owned(), problem: "it is missing".to_owned() }
 }
 
-/// Returns whether the engine's folder holds anything that somebody may have been told of, or that nobody here has written.
+/// Returns whether the engine's folder holds anything that a caller may have been told of, or that this
+/// program has not written.
 fn holds_commits(folder: &Path) -> Result<bool> {
     let engine_path = folder.join(ENGINE_FOLDER);
     if !engine_path.is_dir() {

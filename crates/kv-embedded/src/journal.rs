@@ -4,8 +4,8 @@
 //! word, although whole commits may follow; if only a sum is wrong, it refuses to start, although a loss of
 //! power in the middle of the last write looks just like that. So this module looks first, without changing anything:
 //!
-//! * Bytes that are no batch at the end of the newest journal are what a crash leaves behind, if nobody was told of what
-//!   they were to be: `compare` knows that from the acknowledged mark.
+//! * Bytes that are no batch at the end of the newest journal are what a crash leaves behind, if no caller was told of
+//!   what they were to be: `compare` knows that from the acknowledged mark.
 //! * Bytes that are no batch and have whole batches behind them are damage. Every commit waited until those
 //!   before it were durable, so a crash cannot leave such a hole. (With relaxed durability it can; then the
 //!   journal is cut off at the hole, which takes back a suffix of the commits, as promised.)
@@ -120,7 +120,7 @@ pub(crate) fn cut_torn_end(journals: &[Found]) -> Result<()> {
     cut(&newest.path, end)
 }
 
-/// Takes back what lies behind a group, of which nobody was told.
+/// Takes back what lies behind a group, of which no caller was told.
 pub(crate) fn cut_after(engine_path: &Path, group: u64) -> Result<()> {
     for (_, path) in list(engine_path)? {
         let unreadable = |error: std::io::Error| failure::of_file("read the journal", &path, &error);

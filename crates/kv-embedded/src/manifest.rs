@@ -27,7 +27,7 @@ const TITLE: &str = "armilla-manifest 1";
 /// What a store was doing when it wrote its manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It was about to make the engine's files for the first time. Nobody has been told of any commit yet.
+    /// It was about to make the engine's files for the first time. No caller has been told of any commit yet.
     New,
     /// It was open.
     Open,

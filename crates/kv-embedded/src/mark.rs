@@ -1,10 +1,11 @@
 //! The acknowledged mark: up to which group commits were told that they are durable.
 //!
-//! A journal that ends in the middle of a batch was either torn by a crash, before anybody was told of that batch, or was
-//! damaged afterwards. Its own bytes cannot tell the two apart. So, after every durability wait and before anybody is told,
-//! the number of the group is written here. There is no second wait for the disk: whatever ends the process leaves the mark
-//! exact, because the system keeps what was written; a loss of power may leave it some seconds behind, never ahead, because
-//! nothing is written before the journal is durable. A mark that is behind accuses nobody.
+//! A journal that ends in the middle of a batch was either torn by a crash, before any caller was told of that batch,
+//! or was damaged afterwards. Its own bytes cannot tell the two apart. So, after every durability wait and before any
+//! caller is told, the number of the group is written here. There is no second wait for the disk: whatever ends the
+//! process leaves the mark exact, because the system keeps what was written; a loss of power may leave it some seconds
+//! behind, never ahead, because nothing is written before the journal is durable. A mark that is behind makes no
+//! journal look damaged.
 //!
 //! Two places in the file take turns, each in a sector of its own with a sum of its own, so that a torn write spoils one at
 //! most. The greater of those that can be read counts.

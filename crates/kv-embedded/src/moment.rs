@@ -1,4 +1,4 @@
-//! One moment of the whole store, for whoever copies it.
+//! One moment of the whole store, for a caller that copies it.
 //!
 //! Readers read at the moment published last (`view`), which lies between two commits for all families and so for all
 //! spaces. A snapshot of the engine at that moment would do, but not for long: while it lives, the engine keeps every
@@ -100,7 +100,8 @@ fn reader(keyspace: &Keyspace, moment: u64) -> Result<ReadRange> {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Memtables that only the moment kept can be freed as soon as this is gone; whoever frees them looks for a while.
+        // Memtables that only the moment kept can be freed as soon as this is gone; the thread that frees them
+        // looks for a while.
         self.shared.retired.look_again();
     }
 }
@@ -197,7 +198,7 @@ mod tests {
     const WRITE_BUFFER_BYTES: u64 = 2 * 1024 * 1024;
     const ITEM_BYTES: usize = 64 * 1024;
 
-    /// Returns the bytes of memtables that the engine keeps for anybody.
+    /// Returns the bytes of memtables that the engine keeps for any reader.
     fn kept_bytes(store: &EmbeddedStore) -> u64 {
         let engine = store.shared().view.engine().unwrap();
         engine.keyspaces.iter().map(|keyspace| keyspace.tree.version_memtable_size_sum()).sum()
@@ -212,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A backup takes minutes, and whoever wrote meanwhile had every memtable of these minutes in memory until its end:
+    /// A backup takes minutes, and every memtable of these minutes used to stay in memory until its end:
     /// that is what the engine's own snapshot does, and what this is for.
     #[test]
     fn what_is_written_later_is_not_kept_in_memory() {

@@ -38,7 +38,7 @@ pub(crate) struct Opened {
 /// The files of a store, open.
 pub(crate) struct Files {
     pub(crate) engine: Arc<Engine>,
-    /// Nothing for a copy, which nobody opens again.
+    /// Nothing for a copy, which is not opened again.
     pub(crate) mark: Option<Mark>,
     /// Number of the newest group.
     pub(crate) group: u64,
@@ -55,7 +55,8 @@ pub(crate) fn open(path: &Path, options: Options) -> Result<Opened> {
 
 /// Opens a copy of a folder, which is whole and stays as it is. Nothing that is written reaches the folder itself.
 pub(crate) fn open_copy(path: &Path, scratch: &Path, options: Options) -> Result<Opened> {
-    // Held until the copy is made: afterwards only sorted files are read, and those only if nobody else has opened it.
+    // Held until the copy is made: afterwards only sorted files are read, and those only if no other store has opened
+    // it.
     let lock = lock(path, Existing::Only)?;
     let whole = match examine(path, Depth::Known, &mut |_, _| {})? {
         Examined::Older(whole) | Examined::Known(whole) => whole,

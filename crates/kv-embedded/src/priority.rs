@@ -1,4 +1,4 @@
-//! Letting background work stand back behind what somebody waits for.
+//! Letting background work stand back behind what callers wait for.
 //!
 //! Compaction can wait, flushing cannot: writers are held back while memory is full. The engine's workers do both, but
 //! the first of them is kept free for flushing, so the others stand back and that one does not.

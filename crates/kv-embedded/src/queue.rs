@@ -12,7 +12,7 @@ use crate::limits::{GROUP_BYTES_MAX, GROUP_OPS_MAX, RECLAIM_WAIT_MAX};
 use crate::spaces::SpaceState;
 use crate::time::now;
 
-/// A batch with whoever waits for it.
+/// A batch, with the completion for the caller that waits for it.
 pub(crate) struct Job {
     /// The handle that wrote it, or nothing if it is the store's own.
     pub(crate) writer: Option<(Arc<SpaceState>, u64)>,
@@ -24,9 +24,9 @@ pub(crate) struct Job {
 /// How urgent a batch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// Somebody waits for it.
+    /// A caller waits for it.
     Client,
-    /// It waits until nobody does, but not for ever.
+    /// It waits until no caller does, but not for ever.
     Background,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Priority {
 pub(crate) enum Next {
     /// Write these batches as one.
     Group(Vec<Job>),
-    /// The time was up.
+    /// The timeout has passed and nothing came.
     Idle,
     /// The queue is closed and empty.
     Closed,

@@ -5,7 +5,7 @@
 //! then readers go on with the old one, which still holds everything in memory; while it is replaced they are told to come
 //! again.
 //!
-//! What happened to the batch that failed nobody knows: its caller was told so. The journal is cut off behind the last
+//! What happened to the batch that failed is not known: its caller was told so. The journal is cut off behind the last
 //! group that was acknowledged, because bytes that the system has failed to write once may seem to be there and be gone
 //! after a loss of power. (With relaxed durability whatever is whole stays, as after any crash.)
 //!
@@ -118,7 +118,7 @@ pub(crate) fn check_files(shared: &Shared) -> Result<()> {
     }
 }
 
-/// Waits until nobody uses an instance of the engine any more, and drops it. No view of it may be published.
+/// Waits until no thread uses an instance of the engine any more, and drops it. No view of it may be published.
 pub(crate) fn let_go(shared: &Shared, engine: Arc<Engine>) {
     engine.retire();
     shared.replaced.expect_news();

@@ -1,9 +1,9 @@
-//! Deletes files that compaction has replaced where nobody waits for it.
+//! Deletes files that compaction has replaced where no reader or writer waits for it.
 //!
 //! The engine keeps a list of versions, each with the files of one family at some moment, for the snapshots that may
 //! read them. It forgets old versions while it holds the lock that every reader and the writer need, and the files that
 //! nothing else refers to are deleted there and then: after a snapshot of minutes, that of a split for one, these were
-//! hundreds, and everybody stood still for seconds.
+//! hundreds, and all readers and the writer stood still for seconds.
 //!
 //! So this module takes hold of every version it sees. It lets the engine forget the old ones, few at a time, while it
 //! still has them itself, and only then lets go of them, on a thread of its own.
@@ -44,7 +44,7 @@ struct Seen(VecDeque<Version>);
 /// What was seen of an instance of the engine.
 struct SeenOf {
     families: [Seen; KEYSPACES],
-    // Behind the versions, so that it goes after them: whoever replaces the instance waits for this.
+    // Behind the versions, so that it goes after them: the thread that replaces the instance waits for this.
     engine: Arc<Engine>,
 }
 
@@ -98,7 +98,7 @@ impl Replaced {
     }
 }
 
-/// Looks after the versions of all families until told to stop.
+/// Takes hold of new versions of all families, and lets go of old ones, until told to stop.
 pub(crate) fn run(shared: &Shared) {
     let mut seen: Option<SeenOf> = None;
     let mut period = REPLACED_POLL_MIN;

@@ -1,4 +1,4 @@
-//! Frees flushed memtables where nobody waits for it.
+//! Frees flushed memtables where no reader waits for it.
 //!
 //! The engine lets go of a flushed memtable while it holds the lock that every reader of the family needs, and
 //! freeing its hundred thousands of entries takes tens of milliseconds. So this module holds on to every
@@ -30,7 +30,7 @@ impl Retired {
         self.changed.notify_one();
     }
 
-    /// Says that somebody else let go of memtables.
+    /// Says that a moment let go of memtables.
     pub(crate) fn look_again(&self) {
         self.changed.notify_one();
     }

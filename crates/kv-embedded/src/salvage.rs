@@ -3,7 +3,7 @@
 //! Every entry of every sorted file and every whole batch of every journal is read, past whatever cannot be read; of each key
 //! the newest state goes into the new store. The folder itself stays as it is.
 //!
-//! Nothing of this knows what the entries mean: that what is left agrees with itself is for whoever does.
+//! Nothing of this knows what the entries mean: that what is left agrees with itself is for a caller that does.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

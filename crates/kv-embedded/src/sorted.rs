@@ -73,7 +73,7 @@ pub(crate) fn read_list(family: &Path) -> std::result::Result<List, (String, Str
     Ok(List { version, tables })
 }
 
-/// Reads a list whose sum nobody knows any more.
+/// Reads a list whose sum is not known any more.
 pub(crate) fn read_unnamed_list(path: &Path) -> Readable<Vec<Listed>> {
     parse_list(&read_small(path)?).ok_or_else(|| "it is not a list of sorted files".to_owned())
 }
@@ -88,7 +88,7 @@ fn read_small(path: &Path) -> Readable<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Says what went wrong with a file, in words for whoever misses it.
+/// Says what went wrong with a file, in the words of a finding.
 pub(crate) fn said(error: std::io::Error) -> String {
     if error.kind() == std::io::ErrorKind::NotFound {
         "it is missing".to_owned()

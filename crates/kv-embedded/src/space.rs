@@ -28,7 +28,7 @@ pub(crate) struct EmbeddedSpace {
 }
 
 struct EmbeddedSnapshot {
-    // Held so that the files stay as long as somebody reads.
+    // Held so that the files stay as long as there is a reader.
     _shared: Arc<Shared>,
     state: Arc<SpaceState>,
     moment: HeldMoment,
@@ -39,7 +39,7 @@ impl EmbeddedSpace {
         check_batch(&batch)?;
         self.state.check_reachable()?;
         if let Err(closed) = self.latch.check() {
-            // Whoever was fenced as well must hear of that.
+            // The caller of a handle that was fenced as well must hear of that.
             self.shared.spaces.check_current(&self.state, self.epoch)?;
             return Err(closed);
         }

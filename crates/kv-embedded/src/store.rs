@@ -178,7 +178,7 @@ impl Store for EmbeddedStore {
             return Ok(());
         };
         match (threads.stop(&self.shared)?, &self.shared.keeps) {
-            // Nobody will open a copy again.
+            // A copy is not opened again.
             (_, Keeps::Copy { .. }) => Ok(()),
             (Some(group), Keeps::Lock(_)) => self.flush(group),
             (None, Keeps::Lock(_)) => Err(Error::new(

@@ -71,7 +71,7 @@ impl Moment {
         Arc::new(Moment { snapshot: Arc::new(engine.db.snapshot()), engine: engine.clone() })
     }
 
-    /// Returns the moment for somebody who keeps it.
+    /// Returns the moment for a reader that keeps it.
     pub(crate) fn hold(&self) -> HeldMoment {
         HeldMoment { snapshot: self.snapshot.clone(), engine: Arc::downgrade(&self.engine) }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Watch {
 }
 
 struct Inner {
-    /// What was written last. Nothing in a copy, whose manifest nobody will read.
+    /// What was written last. Nothing in a copy, whose manifest is not read.
     manifest: Option<Manifest>,
     has_news: bool,
     stopping: bool,
@@ -81,7 +81,7 @@ pub(crate) fn run(shared: &Shared) {
     let mut looks_in_vain = 0;
     while shared.watch.wait(&mut looks_in_vain) {
         let Some(before) = shared.watch.lock().manifest.clone() else { return };
-        // While the engine is replaced, its files are looked at by whoever replaces it.
+        // While the engine is replaced, its files are looked at by the thread that replaces it.
         if shared.view.engine().is_none() {
             continue;
         }
@@ -89,7 +89,7 @@ pub(crate) fn run(shared: &Shared) {
             Ok(now) if now == before => looks_in_vain += 1,
             Ok(now) => {
                 looks_in_vain = 0;
-                // Not under the lock: nobody waits for a disk there.
+                // Not under the lock: no thread waits for a disk there.
                 match manifest::write(&shared.folder, &now) {
                     Ok(()) => shared.watch.set(now),
                     Err(error) => tracing::warn!(%error, "the manifest stays behind"),

@@ -37,7 +37,7 @@ pub(crate) struct Writer {
     shared: Arc<Shared>,
     /// The engine, except while it is being replaced.
     engine: Option<Arc<Engine>>,
-    /// The acknowledged mark. Nothing in a copy, which nobody opens again, and while the engine is being replaced.
+    /// The acknowledged mark. Nothing in a copy, which is not opened again, and while the engine is being replaced.
     mark: Option<Mark>,
     /// Number of the newest group.
     group: u64,
@@ -70,13 +70,13 @@ impl Writer {
 
     /// Writes until the queue is closed and empty. Returns the number of the newest group, unless writes have failed.
     pub(crate) fn run(mut self) -> Option<u64> {
-        // If a panic in the engine ends this thread, nobody may wait for it.
+        // If a panic in the engine ends this thread, no caller may wait for it.
         let _guard = FailQueue(self.shared.clone());
         loop {
             match self.shared.queue.take(self.patience()) {
                 Next::Group(group) => self.write(group),
                 Next::Idle if self.is_troubled => self.recover(),
-                // Only the time for a sync has come, which is looked after below.
+                // Only the time for a sync has come, which is done below.
                 Next::Idle if self.unsynced_since.is_some() => {}
                 Next::Idle => self.tidy_up(),
                 Next::Closed => break,
@@ -90,7 +90,7 @@ impl Writer {
         (!self.is_troubled).then_some(self.group)
     }
 
-    /// Returns how long to wait for work before looking after the rest.
+    /// Returns how long to wait for work before doing the rest.
     fn patience(&self) -> Option<Duration> {
         let engine = match &self.engine {
             Some(engine) if !self.is_troubled => engine,
@@ -111,7 +111,7 @@ impl Writer {
     /// Lets the engine forget what only an older view needed, in a pause between commits.
     fn tidy_up(&mut self) {
         let Some(engine) = &self.engine else { return };
-        // A worker may have died without anybody who writes.
+        // A worker may have died while nothing was written.
         if let Err(error) = engine.check_healthy() {
             self.fail(&background_failed(&error));
             return;
@@ -209,7 +209,7 @@ impl Writer {
             Ok(()) => {
                 self.group = group;
                 match self.shared.options.durability {
-                    // Noted before anybody is told.
+                    // Noted before any caller is told.
                     Durability::Strict => self.acknowledge(),
                     Durability::Relaxed => Ok(()),
                 }

@@ -8,7 +8,7 @@
 //! * A commit marks its keys before it goes to the store. From then until its outcome is known, readers of
 //!   these keys pass the cache by, because the store may show the new value at any moment.
 //! * When the commit has succeeded, its values take the place of the old ones, unless commits of one key
-//!   overlapped: then nobody here knows which came last, and the key is left out.
+//!   overlapped: then the cache does not know which came last, and the key is left out.
 //! * A reader that missed may leave what it found only if no commit has touched the shard in between.
 //! * A commit whose future is dropped still runs. Its future is kept, and looked at by later calls, until its
 //!   outcome is known; so long its keys are passed by.
@@ -256,7 +256,7 @@ impl CachedSpace {
 
 impl Cache {
     fn shard(&self, key: &[u8]) -> &Shard {
-        // Only spreads load, so it need not resist anybody; the maps inside the shards do.
+        // Only spreads load, so it need not resist an attacker; the maps inside the shards do.
         let hash = key.chunks(8).fold(0xCBF2_9CE4_8422_2325_u64, |hash, chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);

@@ -8,7 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// What the caller has to do about a failure. Messages may change; kinds are the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Somebody opened the space after this handle was made. Nothing was written. Stop using the handle.
+    /// The space was opened again after this handle was made. Nothing was written. Stop using the handle.
     Fenced,
     /// An earlier commit through this handle failed. Nothing was written. Open the space again and look.
     HandleClosed,
@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Corrupt,
     /// The store was closed. Nothing was written.
     Closed,
-    /// Somebody else holds the place where the store keeps its data. Only opening a store fails so.
+    /// Another store holds the place where the store keeps its data. Only opening a store fails so.
     Locked,
     /// The data was written by a newer version of the program. Only opening a store fails so.
     NewerFormat,

@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// Closes a handle for writing once a commit through it has failed.
 ///
-/// Whoever has several commits on their way has built the later ones on the earlier ones: if one fails, none
+/// A writer that has several commits on their way has built the later ones on the earlier ones: if one fails, none
 /// behind it may be written.
 #[derive(Debug, Default)]
 pub struct CommitLatch(AtomicBool);

@@ -9,7 +9,7 @@
 //!
 //! 1. **Atomic.** A batch is visible, and survives, as a whole or not at all, across all families.
 //! 2. **Durable before visible.** When [`Space::commit`] resolves with `Ok`, the batch survives the
-//!    death of the process and of the machine. No read returns a batch earlier than that, so nobody
+//!    death of the process and of the machine. No read returns a batch earlier than that, so no reader
 //!    ever sees what a crash could take back. (A store opened with [`Durability::Relaxed`] promises
 //!    only atomicity and order: after a crash a suffix of the commits may be missing.)
 //! 3. **Ordered.** Two commits of one space become durable in the order in which `commit` was called.
@@ -109,7 +109,7 @@ pub trait Store: Send + Sync + 'static {
     /// Makes a space unreachable for ever and gives its bytes back in the background.
     fn drop_space(&self, space: SpaceId) -> Result<()>;
 
-    /// Returns a view of all spaces as they are now, all at the same moment, for whoever copies the store.
+    /// Returns a view of all spaces as they are now, all at the same moment, for a caller that copies the store.
     ///
     /// Unlike [`Space::snapshot`] it may be kept for long: what the store keeps for it is what it held at the moment,
     /// and does not grow with what is written afterwards.
@@ -119,7 +119,7 @@ pub trait Store: Send + Sync + 'static {
     fn stats(&self) -> StoreStats;
 
     /// Returns how near the store is to holding writers back because its background work falls behind, in percent of
-    /// what makes it do so. Cheap enough to be asked between two batches by whoever could write later as well.
+    /// what makes it do so. Cheap enough to be asked between two batches by a writer that could write later as well.
     fn pressure_percent(&self) -> u32 {
         0
     }

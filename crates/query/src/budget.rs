@@ -27,7 +27,7 @@ pub struct Budget<'b> {
     pub watch: &'b dyn Fn(u64) -> Look,
 }
 
-/// Steps between two questions whether a page may go on, where nobody else says.
+/// Steps between two questions whether a page may go on, where the caller sets no watch.
 const STEPS_UNWATCHED: u64 = 1_000;
 
 impl Default for Budget<'_> {

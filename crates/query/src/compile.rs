@@ -64,7 +64,7 @@ impl CompiledQuery {
         Ok(CompiledQuery { ast: Some(ast), bound, plan, functions, fingerprint })
     }
 
-    /// Compiles a query that was made without a text. Whoever makes one bounds its height.
+    /// Compiles a query that was made without a text. The caller that makes one bounds its height.
     pub fn from_bound(bound: BoundQuery) -> CompiledQuery {
         let mut functions = Vec::new();
         bound.visit(&mut |expr| {

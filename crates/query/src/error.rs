@@ -17,7 +17,7 @@ pub enum ErrorKind {
     TooLarge,
     /// It took too long, at a place where a page cannot end.
     TimedOut,
-    /// Nobody waits for it any more.
+    /// No caller waits for it any more.
     Cancelled,
     /// It was stopped for the sake of others, and may be begun again.
     Postponed,

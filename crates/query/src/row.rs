@@ -1,4 +1,4 @@
-//! Rows as they leave a query: values, or whole items, for whoever asked to write in its own form.
+//! Rows as they leave a query: values, or whole items, for the caller to write in its own form.
 //!
 //! Nothing is made for a row before a form asks for it: JSON is written straight from what is stored, and a form that
 //! wants the item gets the item.

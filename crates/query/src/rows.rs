@@ -146,7 +146,7 @@ impl Evaluator<'_> {
                 self.step(1)?;
                 let mark = self.meter().mark();
                 let flow = row(frame)?;
-                // Whoever keeps something of the row has taken room for it.
+                // A callback that keeps something of the row has taken room for it.
                 self.meter().release(mark);
                 Ok(flow)
             }

@@ -23,7 +23,7 @@ pub enum SystemProperty {
     SelfLink,
     /// The version.
     Etag,
-    /// A link that nobody uses.
+    /// A link that no client uses.
     Attachments,
     /// When the item was written, in seconds since 1970.
     Ts,

@@ -6,7 +6,7 @@ pub const QUERY_TEXT_BYTES_MAX: usize = 512 * 1024;
 /// How high a syntax tree may be: calls, constructors, subqueries, steps of a path and operators inside one
 /// another.
 ///
-/// A long chain such as `1 + 1 + 1 ...` nests to the left and counts as well, so that whoever walks a tree
+/// A long chain such as `1 + 1 + 1 ...` nests to the left and counts as well, so that code that walks a tree
 /// may recurse. Chains of AND and of OR are one level whatever their length, and so are lists.
 pub const NESTING_MAX: usize = 256;
 

@@ -170,8 +170,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Counts one level of recursion; `self.depth -= 1` ends it. An error ends the reading, so nobody counts
-    /// back then.
+    /// Counts one level of recursion; `self.depth -= 1` ends it. An error ends the reading, so the depth
+    /// is not counted back then.
     fn descend(&mut self) -> Parsed<()> {
         if self.depth == RECURSION_MAX || self.depth - self.parentheses == NESTING_MAX {
             return Err(self.too_deep());

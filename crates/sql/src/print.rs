@@ -1,7 +1,7 @@
 //! Syntax tree to text that parses to an equal tree.
 //!
 //! The outermost query has a line per clause and per JOIN; nested ones stay on their line. Every operator
-//! with operands on both sides is in parentheses, so that nobody has to know how tightly it binds. Strings
+//! with operands on both sides is in parentheses, so that no reader has to know how tightly it binds. Strings
 //! are written as in JSON, properties as `.name` where that is possible.
 //!
 //! Identifiers are written as they are, whatever they contain: a rewrite can thus leave a mark for the client

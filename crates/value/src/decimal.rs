@@ -4,7 +4,7 @@
 //! arithmetic can produce, trailing zeros included. Payloads of NaN and non-canonical coefficients are read
 //! as the standard says (plain NaN, zero) and not kept.
 //!
-//! Not here: comparing decimals with other numbers (`number`), and arithmetic, which nobody needs yet.
+//! Not here: comparing decimals with other numbers (`number`), and arithmetic, which no caller needs yet.
 
 use std::fmt;
 use std::str::FromStr;

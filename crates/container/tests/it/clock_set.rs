@@ -73,7 +73,7 @@ async fn time_stamps_and_time_to_live_follow_a_clock_that_was_set_back() {
         // A reader that follows from a time on is shown what was written since.
         let mut since = Follower::latest(ListScope::All, FeedStart::Time(second));
         assert_eq!(since.drain(&container).len(), 4, "{is_restarted}");
-        // And everything expires when its time is up.
+        // And everything expires at the end of its time to live.
         clock.set(START_MS + 59_000);
         assert!(["1", "2", "3", "wrong"].iter().all(|id| is_there(&container, id)));
         clock.set(START_MS + 61_000);

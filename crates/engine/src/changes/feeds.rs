@@ -10,7 +10,7 @@ pub(crate) struct Feeds {
     pub(super) turns: Semaphore,
     /// Callers that may wait.
     pub(super) waiters: Semaphore,
-    /// Whether nobody may wait any more.
+    /// Whether no caller may wait any more.
     pub(super) ended: watch::Sender<bool>,
 }
 

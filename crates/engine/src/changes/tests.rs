@@ -85,7 +85,7 @@ async fn waiters_are_limited_in_number() {
     // The next one is told that it did not wait.
     let turned_away = wait(&engine, &container, FEED_WAIT_MAX).await;
     assert_eq!((turned_away.changes.len(), turned_away.is_end, turned_away.wait), (0, true, None));
-    assert!(waiters.try_join_next().is_none(), "nobody else was answered");
+    assert!(waiters.try_join_next().is_none(), "no other caller was answered");
     write(&engine, &container).await;
     let answers = waiters.join_all().await;
     assert!(answers.iter().all(|answer| *answer == (1, Some(FEED_WAIT_MAX))), "{answers:?}");
@@ -103,7 +103,7 @@ async fn waits_that_are_given_up_make_room() {
     until_room_for(&engine, FEED_WAITERS_MAX - 10).await;
     waiters.shutdown().await;
     assert_eq!(engine.feeds().waiters.available_permits(), FEED_WAITERS_MAX);
-    // However long somebody would like to wait, there is an end.
+    // However long a caller would like to wait, there is an end.
     let (answer, ()) = tokio::join!(wait(&engine, &container, 100 * FEED_WAIT_MAX), async {
         until_room_for(&engine, FEED_WAITERS_MAX - 1).await;
         clock.advance(FEED_WAIT_MAX);

@@ -1,4 +1,4 @@
-//! Verifying that every space that holds something belongs to somebody.
+//! Verifying that every space that holds something is named: by a container, or by a note that it is to be dropped.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::record::tag;
 
-/// How often, and after which wait each, it is tried to find a moment in which nobody changes the tree.
+/// How often, and after which wait each, it is tried to find a moment in which the tree is not being changed.
 const TRIES_MAX: u32 = 1_000;
 const TRY_PERIOD: Duration = Duration::from_millis(1);
 
@@ -28,7 +28,7 @@ pub(super) fn check(engine: &Engine) -> Result<Vec<String>> {
         }
         std::thread::sleep(TRY_PERIOD);
     };
-    // While nobody changes the tree, nobody makes a space.
+    // While the tree is not being changed, no space is made.
     let containers = engine.all_containers();
     let maps = containers.iter().map(|container| container.container().map());
     let mut named: HashSet<u64> = maps.flat_map(|map| map.ranges).map(|range| range.space.0).collect();

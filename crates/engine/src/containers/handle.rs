@@ -258,7 +258,7 @@ impl ContainerHandle {
         }
     }
 
-    /// Returns how much it holds, whoever asks. All partitions are opened for it.
+    /// Returns how much it holds, whatever a caller may see of it. All partitions are opened for it.
     pub(crate) fn stored(&self) -> Result<Usage> {
         let mut sum = Usage { items: 0, bytes: 0, index_bytes: 0 };
         for (_, usage) in self.usages()? {

@@ -85,7 +85,7 @@ impl<'s> Admission<'s> {
         let mut visited: Vec<&ReaderSource> =
             self.sources.iter().filter(|source| source.is_visited()).collect();
         if visited.is_empty() {
-            // Somebody pays for a page that nothing was read for.
+            // The first partition pays for a page that nothing was read for.
             visited.extend(self.sources.first());
         }
         let total: u64 = visited.iter().map(|source| weigh(source)).sum();

@@ -19,7 +19,7 @@ pub(super) struct ContainerFunctions {
 }
 
 impl ContainerFunctions {
-    /// Finds the functions of these names, for a page that ends at a deadline, or when nobody waits for it.
+    /// Finds the functions of these names, for a page that ends at a deadline, or when no caller waits for it.
     pub(super) fn find(
         handle: &ContainerHandle,
         names: &[String],

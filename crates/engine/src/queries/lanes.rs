@@ -1,12 +1,12 @@
 //! Who computes, and who waits: short queries go first, long ones take turns.
 //!
-//! Nobody knows beforehand how long a query takes. So every one begins as a newcomer, at once, and is short if it is done
-//! in a moment. One that is not becomes long: it goes on if there is a place among the long ones, where as many as there
-//! are cores compute at a time and all have their slice in turn. If there is no place it is stopped, and begun again when
-//! there is one; what it did in its moment is lost, and nothing else.
+//! It is not known beforehand how long a query takes. So every one begins as a newcomer, at once, and is short if it is
+//! done in a moment. One that is not becomes long: it goes on if there is a place among the long ones, where as many as
+//! there are cores compute at a time and all have their slice in turn. If there is no place it is stopped, and begun
+//! again when there is one; what it did in its moment is lost, and nothing else.
 //!
 //! Most queries are done sooner than it takes to hand them to another task. So a newcomer is tried in the task that asks
-//! for it, for so short a time that it matters to nobody that a client which hangs up is not noticed meanwhile. What was
+//! for it, for so short a time that it does not matter that a client which hangs up is not noticed meanwhile. What was
 //! not done in that time is begun again in a task of its own, and so are queries of the same shape from then on.
 //!
 //! So a short query waits for newcomers alone, each of which makes room in a moment; and threads and memory are bounded by
@@ -232,7 +232,7 @@ impl Turnstile {
         }
     }
 
-    /// The state is whole whenever its lock is free, whoever has failed.
+    /// The state is whole whenever its lock is free, whichever thread has failed.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -257,7 +257,7 @@ impl Turnstile {
                 return is_inside;
             }
             self.waiting.store(state.queue.len(), Ordering::Relaxed);
-            // Nobody says that a query was cancelled, so it is looked for now and then.
+            // Cancelling a query wakes no thread here, so it is looked for now and then.
             let waited = self.changed.wait_timeout(state, LONG_QUERY_WAIT);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -1,4 +1,4 @@
-//! Watching over a query while it computes: its time, whether somebody still waits for it, and whose turn it is.
+//! Watching over a query while it computes: its time, whether its caller still waits for it, and whose turn it is.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const STEPS_MAX: u64 = 4_096;
 const PERIOD_MIN: Duration = Duration::from_micros(200);
 const PERIOD_MAX: Duration = Duration::from_millis(1);
 
-/// Set once nobody waits for a query any more.
+/// Set once no caller waits for a query any more.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cancellation(Arc<AtomicBool>);
 

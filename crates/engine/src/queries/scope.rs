@@ -15,7 +15,7 @@ const LOGICAL_SCOPES_MAX: usize = 32;
 /// The parts of a container that a query is about, in the order of the ring.
 pub(super) struct Scopes {
     pub(super) scopes: Vec<ListScope>,
-    /// Whether they lie in several physical partitions, and nobody asked for one of them.
+    /// Whether they lie in several physical partitions, and the request names none of them.
     pub(super) spans_partitions: bool,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct ReaderSource {
     patience: Patience,
     index_ns: AtomicU64,
     load_ns: AtomicU64,
-    /// Who pays for what is read; nobody where that is seen to elsewhere.
+    /// The admission that pays for what is read; none where it is paid for elsewhere.
     gate: Option<Gate>,
     /// Whether the page came to it.
     visited: AtomicBool,

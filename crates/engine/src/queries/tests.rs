@@ -1,4 +1,4 @@
-//! Queries that never end by themselves, beside others, and after whoever asked has gone.
+//! Queries that never end by themselves, beside others, and after their callers have gone.
 
 #![expect(clippy::disallowed_methods, reason = "long queries run on real threads, for real time")]
 
@@ -104,7 +104,7 @@ async fn a_page_that_cannot_end_fails_in_time() {
 async fn until_idle(engine: &Engine) {
     let began = Instant::now();
     while engine.query_lanes(false).computing() > 0 {
-        assert!(began.elapsed() < Duration::from_secs(5), "queries go on though nobody waits for them");
+        assert!(began.elapsed() < Duration::from_secs(5), "queries go on though no caller waits for them");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
@@ -149,7 +149,7 @@ async fn a_short_query_is_answered_within_a_second_beside_long_ones() {
                 _ => format!("SELECT VALUE v {CROSS} WHERE z + v < 0"),
             };
             tokio::spawn(async move {
-                // Whoever asks for this asks again.
+                // A caller that asks for this asks again.
                 loop {
                     let _ = ask(&engine, &container, &text).await;
                 }

@@ -1,4 +1,4 @@
-//! Splits and merges that somebody asks for.
+//! Splits and merges that a caller asks for.
 
 use std::sync::Arc;
 

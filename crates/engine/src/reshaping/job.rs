@@ -15,7 +15,7 @@ pub(super) struct Job {
 /// Why partitions are reshaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// Somebody asked for it.
+    /// A caller asked for it.
     Command,
     /// The throughput needs more partitions.
     Throughput,

@@ -108,7 +108,7 @@ async fn by_size(container: &Arc<ContainerHandle>, range_id: u32) -> Result<Opti
             }
             Ok(None)
         }
-        // It was split by somebody else meanwhile.
+        // It was split by another job meanwhile.
         Err(error) if error.kind == ErrorKind::RangeGone => Ok(None),
         Err(error) => {
             container.reshaping().state().oversized = Some(range_id);

@@ -5,7 +5,7 @@
 //! copy     the children are filled; the parents serve
 //! close    the parents pause
 //! flip     one batch of the tree: the new map, the children's spaces kept, the parents' to be dropped
-//! clean up the parents' spaces are dropped when nobody reads them any more
+//! clean up the parents' spaces are dropped when they have no readers any more
 //! ```
 //! A crash before the flip leaves the parents, one after it the children; the next start drops the others.
 //!
@@ -48,7 +48,7 @@ pub(super) async fn reshape(
     let started = env.clock.elapsed();
     let Some(strong) = engine.upgrade() else { return Ok(Ended::Over) };
     let plan = {
-        // Only the wait is given up: a commit that nobody waits for could leave numbers that are given twice.
+        // Only the wait is given up: a commit that no task waits for could leave numbers that are given twice.
         let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(Ended::Over) };
         if container.is_deleted() {
             return Ok(Ended::Over);
@@ -199,7 +199,7 @@ async fn carry_out(
     }
     let Some(strong) = engine.upgrade() else { return Ok(None) };
     let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(None) };
-    // Whoever deletes it says so before they let go of the writer.
+    // A caller that deletes it says so before it lets go of the writer.
     if container.is_deleted() {
         return Ok(None);
     }
@@ -240,13 +240,13 @@ async fn flip(
     }
     let stored = match change.commit().await {
         Ok(()) => true,
-        // Somebody else has the account now: nothing was written, and the parents cannot write either.
+        // Another engine has the account now: nothing was written, and the parents cannot write either.
         Err(error) if error.kind == ErrorKind::RangeGone => return Err(error),
         Err(error) => match outcome(engine, container, writer, life, plan).await {
             Some(true) => true,
             Some(false) => return Err(error),
             None => {
-                // Nobody may write to the parents before it is known whether they are still the partitions of the
+                // No caller may write to the parents before it is known whether they are still the partitions of the
                 // container, and it is not going to be known before the next start.
                 std::mem::forget(closed);
                 return Ok(None);
@@ -255,7 +255,7 @@ async fn flip(
     };
     debug_assert!(stored, "what was not stored has been given up");
     let retired = closed.flip(plan.map.version);
-    // Whoever sees the new map may ask for the next split.
+    // A caller that sees the new map may ask for the next split.
     container.reshaping().state().busy.clear();
     Ok(Some(retired))
 }
@@ -277,7 +277,7 @@ async fn outcome(
         });
         match read {
             Ok(stored) => return Some(stored),
-            // Taken over by somebody else, who reads for themselves what is stored.
+            // Taken over by another engine, which reads for itself what is stored.
             Err(error) if error.kind == ErrorKind::RangeGone => return Some(false),
             Err(error) => {
                 tracing::warn!(container = container.id(), %error, "it is not known yet whether a split was stored");
@@ -304,7 +304,7 @@ async fn give_up(engine: &WeakEngine, life: &mut watch::Receiver<Life>, spaces: 
     }
 }
 
-/// Drops what retired partitions held, in the background, once nobody reads it any more.
+/// Drops what retired partitions held, in the background, once it has no reader any more.
 fn clean_up(container: &ContainerHandle, engine: &WeakEngine, retired: Vec<Retired>) {
     let clean_ups = &container.reshaping().clean_ups;
     let mut clean_ups = clean_ups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -356,7 +356,7 @@ mod tests {
         let mut spaces = 100..;
         let plan =
             NewMap::new(container.container().map(), &job, 0, || SpaceId(spaces.next().unwrap())).unwrap();
-        // Its spaces are gone, and nobody has told the split yet.
+        // Its spaces are gone, and the split has not been told yet.
         let (_serving, mut life) = watch::channel(Life::Serving);
         engine.drop_spaces(&[SpaceId(100), SpaceId(101)]).await.unwrap();
         let weak = engine.downgrade();

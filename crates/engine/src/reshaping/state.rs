@@ -26,7 +26,7 @@ pub(super) enum Life {
 pub(crate) struct Reshaping {
     life: watch::Sender<Life>,
     task: BackgroundTask,
-    /// Drop what the retired partitions held, each once nobody reads it any more.
+    /// Drop what the retired partitions held, each once it has no reader any more.
     pub(super) clean_ups: Mutex<JoinSet<()>>,
     state: Mutex<State>,
     /// Told when there may be something to do.

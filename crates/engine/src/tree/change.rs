@@ -16,7 +16,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A failed commit closes its handle: opens the space again, unless somebody else has taken it over.
+    /// A failed commit closes its handle: opens the space again, unless another engine has taken it over.
     pub(crate) fn reopen_after(&mut self, committed: &kv::Result<()>) -> Result<()> {
         if committed.as_ref().is_err_and(|error| error.kind() != kv::ErrorKind::Fenced) {
             self.reopen()?;

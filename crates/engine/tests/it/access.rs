@@ -135,7 +135,7 @@ async fn a_key_for_reading_makes_no_tokens() {
     engine.list_users(&reader, "d", None, None).unwrap();
 }
 
-/// Whoever has a token learns nothing of what is outside of its scope.
+/// A caller with a token learns nothing of what is outside of its scope.
 #[tokio::test]
 async fn what_is_outside_of_a_scope_is_answered_the_same_whether_it_exists_or_not() {
     let fixture = fixture().await;
@@ -202,7 +202,7 @@ async fn tokens_outlive_their_permission() {
     fixture.create_item(&caller, "c", "2", "a").await.unwrap();
 }
 
-/// A position of somebody who sees everything, in the hands of somebody who sees one partition.
+/// A position of a caller that sees everything, in the hands of a caller that sees one partition.
 #[tokio::test]
 async fn positions_of_others_lead_to_nothing_outside_of_a_scope() {
     let fixture = fixture().await;

@@ -107,7 +107,7 @@ async fn the_same_state_gives_the_same_bytes() {
     fill(&fixture, 0..50).await;
     let first = frames(&fixture.engine).await;
     assert_eq!(frames(&fixture.engine).await, first);
-    // Whoever opens what was restored changes nothing of it.
+    // Opening what was restored changes nothing of it.
     assert_eq!(frames(&opened(&first).await.engine).await, first);
 }
 
@@ -235,7 +235,7 @@ async fn frames_come_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn backups_that_nobody_asks_for_are_given_up() {
+async fn backups_that_no_client_asks_for_are_given_up() {
     let fixture = Fixture::with_container().await;
     let (engine, caller) = (&fixture.engine, &fixture.caller);
     let mut begun = Vec::new();
@@ -262,7 +262,7 @@ async fn backups_that_nobody_asks_for_are_given_up() {
     assert!(is_there(&begun[0], 0).await);
     pass(Duration::from_secs(1)).await;
     assert!(is_there(&begun[0], 1).await, "it was asked for a second ago");
-    assert!(!is_there(&begun[1], 0).await, "nobody asked for it for a minute");
+    assert!(!is_there(&begun[1], 0).await, "no client asked for it for a minute");
     let third = engine.begin_backup(caller).await.unwrap();
     pass(BACKUP_IDLE_MAX).await;
     assert!(!is_there(&begun[0], 2).await && !is_there(&third, 0).await);

@@ -105,7 +105,7 @@ async fn a_split_by_command() {
     assert_eq!(shape, [(1, "", middle, &[0][..], 2, online), (2, middle, "FF", &[0][..], 2, online)]);
     assert!(after.ranges.iter().all(|range| range.lsn > seen && range.throughput_fraction == 0.5));
     assert_whole(&fixture, 60).await;
-    // Whoever names the old range is told to look again; whoever has seen it is served.
+    // A caller that names the old range is told to look again; one whose session has seen it is served.
     let scope = ListScope::Range { id: Some(0), min: None, max: None };
     let request = QueryRequest { scope, ..QueryRequest::new("SELECT * FROM c") };
     let gone = fixture.engine.query_items(&fixture.caller, &fixture.container("c"), request).await;
@@ -444,7 +444,7 @@ async fn writers_and_readers_notice_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_sees_the_new_map_may_go_on() {
+async fn a_caller_that_sees_the_new_map_may_go_on() {
     let fixture = Fixture::new().await;
     create(&fixture, 400).await;
     fill(&fixture, 0..20).await;

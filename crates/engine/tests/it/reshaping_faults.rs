@@ -12,7 +12,7 @@ use armilla_kv::{ErrorKind as StoreErrorKind, Space, SpaceId, Store, StoreStats}
 use crate::reshaping::{assert_whole, create, figures, fill, ids, set_throughput, split};
 use crate::support::{Fixture, unthrottled};
 
-/// A disk that can die, and that outlives whoever closes it.
+/// A disk that can die, and that outlives the engine that closes it.
 #[derive(Clone)]
 struct Disk {
     memory: Arc<MemoryStore>,

@@ -111,7 +111,7 @@ async fn check_counts_what_there_is() {
 }
 
 #[tokio::test]
-async fn check_finds_what_belongs_to_nobody_and_starts_nothing() {
+async fn check_finds_what_belongs_to_no_container_and_starts_nothing() {
     let fixture = Fixture::with_container().await;
     fixture.create_item(&fixture.caller, "c", "1", "a").await.unwrap();
     let problems = |fixture: &Fixture| check(&fixture.engine, &mut |_, _| {}).unwrap().problems;

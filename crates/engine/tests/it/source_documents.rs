@@ -9,7 +9,7 @@ use armilla_engine::{ErrorKind, ScriptKind, TriggerRule, Triggers, WriteMode};
 use crate::support::{Fixture, defined, refused, value};
 
 /// Returns the text of the function with a name, from its first line to the end of its code block.
-#[expect(clippy::print_stderr, reason = "whoever reads the tests' output should know what was not run")]
+#[expect(clippy::print_stderr, reason = "the reader of the tests' output should know what was not run")]
 fn script(name: &str) -> Option<String> {
     let Some(folder) = std::env::var_os("ARMILLA_SOURCE_DOCUMENTS") else {
         eprintln!("skipped: ARMILLA_SOURCE_DOCUMENTS is not set");

@@ -61,7 +61,7 @@ async fn assert_sound(fixture: &Fixture, items: u64) {
 }
 
 #[tokio::test]
-async fn what_is_expired_is_seen_by_nobody_and_then_purged() {
+async fn what_is_expired_is_seen_by_no_reader_and_then_purged() {
     let fixture = with_time_to_live(r#","defaultTtl":10"#).await;
     fill(&fixture, 0..20, "").await;
     fill(&fixture, 20..30, r#","ttl":-1"#).await;
@@ -78,7 +78,7 @@ async fn what_is_expired_is_seen_by_nobody_and_then_purged() {
 #[tokio::test]
 async fn accounts_are_swept_when_they_are_opened() {
     let fixture = Fixture::new().await;
-    // Whoever looks at an account changes nothing in it that was not asked for.
+    // An engine at rest changes nothing in an account that was not asked for.
     let engine =
         Engine::open_at_rest(fixture.store.clone(), fixture.env.clone(), unthrottled()).await.unwrap();
     let fixture = Fixture { engine, ..fixture };

@@ -78,7 +78,7 @@ async fn an_even_key_gets_all_of_it_and_a_hot_one_its_partitions_share() {
 }
 
 #[tokio::test]
-async fn whoever_waits_as_long_as_told_is_let_in() {
+async fn a_caller_that_waits_as_long_as_told_is_let_in() {
     let fixture = fixture(10_000, ENFORCED).await;
     create(&fixture, "c", None).await;
     fixture.clock.advance(Duration::from_millis(300));
@@ -153,7 +153,7 @@ async fn autoscale_gives_its_maximum_at_once_and_reports_what_was_used() {
         offered(&offer).current
     };
     assert_eq!(reported(), 400);
-    // 2,000 a second, which nobody has to wait for.
+    // 2,000 a second, which no caller has to wait for.
     assert_eq!(hammer(&fixture, "c", 10, 10, 2_000), 20_000);
     assert_eq!(reported(), 2_000);
     assert_eq!(fixture.engine.partitions(&fixture.caller).unwrap()[0].autoscale_now, Some(2_000));
@@ -199,7 +199,7 @@ async fn low_priority_waits_first_and_gets_what_is_left() {
         }
     }
     assert!(low_let_in >= 20 * 150, "low priority is starved: {low_let_in}");
-    // In the first second nobody knows yet how much high priority is going to need.
+    // In the first second the governor does not know yet how much high priority is going to need.
     assert!(high_refused <= 800, "{high_refused} of high priority were refused");
 }
 

@@ -122,7 +122,7 @@ async fn deleting_an_owner_deletes_all_below_it() {
     let held = engine.container("d", "c").unwrap().container;
     let none = ResourcePrecondition::None;
     engine.delete_container(caller, "d", "c", none).await.unwrap();
-    // Whoever still holds it is told that it is gone.
+    // A caller that still holds it is told that it is gone.
     let key = crate::support::partition_key("a");
     let read = engine.read_item(caller, &held, ItemName::Id("1"), Some(&key), None);
     refused(read, ErrorKind::OwnerNotFound(ResourceKind::Container));

@@ -18,7 +18,7 @@ fn steps_are_counted_and_the_watch_is_asked_now_and_then() {
     assert!((1_000..=1_200).contains(&meter.steps()), "{}", meter.steps());
     assert!((10..=12).contains(&asked.get()), "{}", asked.get());
     assert_eq!(meter.stopped(), Some(Stop::Steps));
-    // It stays stopped, and nobody is asked any more.
+    // It stays stopped, and the watch is not asked any more.
     let before = asked.get();
     assert!(!meter.go_on(1) && !meter.go_over(1_000));
     assert_eq!(asked.get(), before);

@@ -103,7 +103,7 @@ fn piece_middles<S: Surface>(surface: &S, edge: &Edge, shape: &Shape<'_>) -> Vec
         ControlFlow::Continue(())
     });
     if all_visited.is_break() {
-        // The meter has stopped, and nobody believes the answer.
+        // The meter has stopped, and no caller believes the answer.
         return Vec::new();
     }
     cuts.sort_by(f64::total_cmp);

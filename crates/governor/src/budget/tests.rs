@@ -134,7 +134,7 @@ fn low_priority_is_refused_first() {
     budget.spend(1_100, Priority::Low, units(100));
     assert_eq!(wait_of(&budget, 1_100, Priority::Low), Some(900));
     assert_eq!(left(1_100, Priority::High), Ok(units(300)));
-    // Once they have used what was expected of them, what is left is anybody's.
+    // Once they have used what was expected of them, what is left is for both priorities.
     budget.spend(1_200, Priority::High, units(250));
     assert_eq!(wait_of(&budget, 1_200, Priority::Low), Some(800));
     assert_eq!(left(1_200, Priority::High), Ok(units(50)));
@@ -344,7 +344,7 @@ proptest! {
         }
     }
 
-    /// Whoever waits as long as told is admitted if nobody else came, and a millisecond earlier is not.
+    /// A caller that waits as long as told is admitted if no other request came, and a millisecond earlier is not.
     #[test]
     fn the_wait_is_truthful(
         rate in 1_u64..50_000,

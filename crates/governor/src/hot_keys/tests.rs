@@ -120,7 +120,7 @@ fn hashes_differ_for_keys_that_differ_little() {
 }
 
 proptest! {
-    /// The true charge lies within what is shown, and whoever has more than one part in 64 is counted.
+    /// The true charge lies within what is shown, and every key with more than one part in 64 is counted.
     #[test]
     fn estimates_hold_for_any_stream(stream in prop::collection::vec((0_u16..400, 1_u64..1_000), 1..2_000)) {
         let mut sketch = Sketch::default();

@@ -122,7 +122,7 @@ fn readers_go_on_while_writers_are_held_back() {
     let stats = store.stats();
     println!("reads while writers stall: {}\ncommits: {}\n{stats:?}", reads.show(), commits.show());
     assert!(stats.stalls > 0, "the load did not stall: {stats:?}");
-    // Whoever is held back with the writers makes no more steps than they do, however slow the machine is.
+    // Readers that are held back with the writers make no more steps than they do, however slow the machine is.
     assert!(reads.0.len() > commits.0.len() / 8, "readers waited as long as writers");
 }
 

@@ -57,7 +57,7 @@ struct Entry {
 /// Commits of one key that are on their way.
 struct Marks {
     count: usize,
-    /// Whether there were ever two at once: then nobody here knows which came last.
+    /// Whether there were ever two at once: then the cache does not know which came last.
     overlapped: bool,
 }
 

@@ -100,11 +100,11 @@ fn dropped_futures_keep_their_keys_out_until_they_end() {
     let space = store.open_space(SpaceId(1)).unwrap();
     block_on(space.commit(batch("key", "old"))).unwrap();
     faults.fail_next_commit(Fault::ReportLate { polls: 3 });
-    // The store shows the new value at once, but nobody has been told.
+    // The store shows the new value at once, but no caller has been told.
     drop(space.commit(batch("key", "new")));
     assert_eq!(space.get(Family::Item, b"key").unwrap(), Some(Bytes::from("new")));
     assert_eq!(hits(&store), 0);
-    // Each pass-by looks after the orphan once more; in the end it is over and the key is cached again.
+    // Each read that passes the cache by polls the orphan once more; in the end it is over and the key is cached again.
     for _ in 0..6 {
         assert_eq!(space.get(Family::Item, b"key").unwrap(), Some(Bytes::from("new")));
     }

@@ -33,14 +33,14 @@ pub(super) fn a_failed_commit_closes_its_handle(fixture: &mut Fixture) {
     put(&*space, Family::Item, "a", "before");
     let mut too_large = Batch::new();
     too_large.put(Family::Item, vec![0; KEY_BYTES_MAX + 1], "x");
-    // On their way together: what comes behind a failure must not be written, even if nobody has seen it yet.
+    // On their way together: what comes behind a failure must not be written, even if the caller has not seen it yet.
     let futures = [space.commit(too_large), space.commit(single("a")), space.commit(single("b"))];
     let outcomes = futures.map(|future| kind(block_on(future)));
     let closed = Some(ErrorKind::HandleClosed);
     assert_eq!(outcomes, [Some(ErrorKind::TooLarge), closed, closed]);
     assert_eq!(kind(try_put(&*space, "c")), closed);
     let again = fixture.space(1);
-    // Somebody has taken the space over, which weighs more.
+    // Another handle has taken the space over, which weighs more.
     assert_eq!(kind(try_put(&*space, "c")), Some(ErrorKind::Fenced));
     put(&*again, Family::Item, "d", "after");
     let found: Vec<Bytes> =

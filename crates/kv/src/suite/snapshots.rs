@@ -112,7 +112,7 @@ pub(super) fn store_snapshot_keeps_all(fixture: &mut Fixture) {
             for family in Family::ALL {
                 let held =
                     space.scan(&Scan::prefix(family, b"")).expect("a healthy store scans").entries.len();
-                // One that was dropped before may still be on its way out; nobody lists it.
+                // One that was dropped before may still be on its way out; no list names it.
                 assert!(held == 0 || id == 2, "space {id}");
             }
         }

@@ -37,7 +37,7 @@ pub(super) struct TermCondition {
     pub(super) filter: Option<Expr>,
     /// Whether it is exactly what is asked for.
     pub(super) is_exact: bool,
-    /// Whether nobody asked: it follows from what rows are made of.
+    /// Whether the query does not ask for it: it follows from what rows are made of.
     pub(super) is_implied: bool,
 }
 

@@ -25,7 +25,7 @@ const JOINED_ENTRIES_RATIO: u64 = 8;
 /// A further set joins if it has at most one in so many of all items.
 const JOINED_PART: u64 = 2;
 
-/// What nobody asked for is looked at only if it has at most one in so many of all items.
+/// What the query does not ask for is looked at only if it has at most one in so many of all items.
 const IMPLIED_PART: u64 = 4;
 
 /// What a partition's indexes can serve.

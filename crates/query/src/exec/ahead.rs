@@ -5,7 +5,7 @@
 //! beforehand. All that follows stays on one thread, in the order of the sources: rows, charges and continuations are
 //! the same with helpers and without.
 //!
-//! The one who reads helps as well: instead of waiting for a plan it makes the next that nobody has begun.
+//! The reader helps as well: instead of waiting for a plan it makes the next that no thread has begun.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -88,11 +88,11 @@ struct State {
 }
 
 enum Begun {
-    /// Somebody makes it.
+    /// A thread is making it.
     Making,
     /// It is made.
     Made(Box<Result<PhysicalPlan>>),
-    /// Whoever made it has failed, so it is to be made again by the one who reads.
+    /// The thread that made it has failed, so the reader is to make it again.
     Lost,
 }
 
@@ -101,7 +101,7 @@ impl<'d> Desk<'d> {
         Desk { plan, sources, planner, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// The state is whole whenever its lock is free, whoever has failed.
+    /// The state is whole whenever its lock is free, whichever thread has failed.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,7 +165,7 @@ impl<'d> Desk<'d> {
         }
     }
 
-    /// Makes the next plan that nobody has begun. Returns whether there was one.
+    /// Makes the next plan that no thread has begun. Returns whether there was one.
     fn help_once(&self) -> bool {
         let mut state = self.state();
         let next = state.next();
@@ -186,7 +186,7 @@ impl<'d> Desk<'d> {
 }
 
 impl State {
-    /// Returns the first source whose plan nobody has begun.
+    /// Returns the first source whose plan no thread has begun.
     fn next(&self) -> usize {
         self.at + self.begun.len()
     }
@@ -196,8 +196,8 @@ impl State {
     }
 }
 
-/// A plan that is being made. What came of it is put down also where making it panics, so that nobody waits for it for
-/// ever.
+/// A plan that is being made. What came of it is put down also where making it panics, so that the reader does not wait
+/// for it for ever.
 struct Making<'d> {
     desk: &'d Desk<'d>,
     at: usize,

@@ -273,7 +273,7 @@ impl<'q> ValueCursor<'q> {
             if !self.more {
                 return Ok(None);
             }
-            // Whoever asks for a number beyond the next one passes over entries: read few at a time.
+            // A caller that asks for a number beyond the next one passes over entries: read few at a time.
             let skips = self.numbers.last().is_some_and(|last| last.checked_add(1) != Some(at_least));
             self.size = if skips { BATCH_ENTRIES_FIRST } else { (self.size * 2).min(NUMBERS_AT_ONCE_MAX) };
             self.refill(at_least)?;

@@ -7,7 +7,7 @@
 //!
 //! Functions of time and chance are left alone, and so are subqueries and user-defined functions. What takes many steps
 //! or gives a large value is left alone, too: planning must be quick and small, whatever the text; it is evaluated when
-//! the query runs, where somebody watches.
+//! the query runs, under its watch.
 
 use std::cell::Cell;
 

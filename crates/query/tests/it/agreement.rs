@@ -283,7 +283,7 @@ fn by_loop(case: &Case, sources: &[&dyn Source]) -> Option<Vec<String>> {
         }
     }
     if !bound.order.is_empty() {
-        // Arrays and objects have an order among themselves that is nobody's promise.
+        // Arrays and objects have an order among themselves that is not promised.
         let has_tree = |key: &Datum<'_>| key.is_array() || key.is_object();
         if rows.iter().any(|(keys, ..)| keys.iter().any(has_tree)) {
             return None;

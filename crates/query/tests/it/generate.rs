@@ -253,7 +253,7 @@ pub(crate) enum Compare {
     InOrder,
     /// In any order.
     AsSet,
-    /// Their number alone: which rows a limit without an order lets through is nobody's promise.
+    /// Their number alone: which rows a limit without an order lets through is not promised.
     ByCount,
 }
 

@@ -420,7 +420,7 @@ function install(host, role) {
   }
   const request = bag(requestProperties), response = role === PRE_TRIGGER ? undefined : bag(responseProperties);
 
-  // -- The integrated query is loaded by whoever uses it.
+  // -- The integrated query is loaded by the scripts that use it.
   let integrated;
   function integratedQuery() {
     if (integrated === undefined) {

@@ -8,7 +8,7 @@ fn response(body: &str, arguments: &str) -> String {
     finished.response_body.unwrap_or_else(|| "nothing".to_owned())
 }
 
-/// Changes everything that it can get hold of, after looking whether somebody did so before.
+/// Changes everything that it can get hold of, after looking whether an earlier execution did so.
 const POLLUTE: &str = "function () {
     const roots = { globalThis, Object, Array, Function, Error, TypeError, Date, Math, JSON, Promise, RegExp, String, Number,
         Boolean, Symbol, Map, Set, WeakMap, Proxy, Reflect, Uint8Array, ArrayBuffer, getContext, console, ErrorCodes, __,

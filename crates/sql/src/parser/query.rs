@@ -181,7 +181,7 @@ impl Parser<'_> {
         let root = self.identifier()?;
         let start = root.span.start;
         let mut segments = Vec::new();
-        // Whoever turns the path into member expressions gets one level per step.
+        // Turning the path into member expressions makes one level per step.
         let mut height = 1;
         loop {
             if self.accept(TokenKind::Dot) {

@@ -1,12 +1,12 @@
 //! Cuts JSON text into the elements of an array or the members of an object, without reading them.
 //!
-//! For whoever passes values on as the text that they are, or wants a few members of many: only the ends of values
+//! For callers that pass values on as the text that they are, or want a few members of many: only the ends of values
 //! are looked for.
 //!
 //! Invariants:
 //! * any bytes give parts or an error, never a panic, in one pass and without recursion;
 //! * a part is a view of the text: nothing is copied;
-//! * text that is JSON is cut where JSON says. What is cut out of other text may be no JSON: whoever uses a part
+//! * text that is JSON is cut where JSON says. What is cut out of other text may be no JSON: a caller that uses a part
 //!   reads it strictly.
 
 use std::borrow::Cow;

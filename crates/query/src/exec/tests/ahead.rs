@@ -72,7 +72,7 @@ fn each_source_is_planned_once_and_others_help() {
         let mut seen = planned.lock().unwrap();
         seen.push((source.range_id(), thread::current().id()));
         came.notify_all();
-        // Nobody goes on before all have come.
+        // No thread goes on before all have come.
         if seen.len() > AHEAD_AFTER_SOURCES {
             drop(came.wait_timeout_while(seen, PATIENCE, |seen| threads(seen) < 3).unwrap());
         }
@@ -126,7 +126,7 @@ fn an_error_in_one_source_is_the_error_of_the_page() {
 }
 
 #[test]
-fn nobody_waits_for_a_helper_that_failed() {
+fn the_reader_does_not_wait_for_a_helper_that_failed() {
     let items = items(300);
     let sources = sources(&items, SOURCES);
     let (failed, fails) = (Mutex::new((0, false)), Condvar::new());

@@ -113,7 +113,7 @@ fn every_loop_can_be_stopped() {
         };
         let (error, steps) = stopped(text, &query, &source);
         assert_eq!(error.kind, ErrorKind::TimedOut, "{}: {error}", cut(text));
-        // A step may be many, where a function goes over a text; but never so many that nobody looks.
+        // A step may be many, where a function goes over a text; but never so many that the watch is not asked.
         assert!(steps <= STEPS_MAX + 10 * LOOK_STEPS, "{}: {steps} steps", cut(text));
     }
 }

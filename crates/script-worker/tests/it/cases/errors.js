@@ -42,7 +42,7 @@ function () {
 //> error - TypeError: cannot read property 'x' of null
 function () { null.x; }
 
-// ==== a name that nobody has
+// ==== a name that is not defined
 //> error - ReferenceError: nobody is not defined
 function () { return nobody; }
 

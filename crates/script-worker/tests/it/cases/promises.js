@@ -12,7 +12,7 @@ async function () {
   __.response.setBody(document.n);
 }
 
-// ==== a rejection that nobody handles fails the script
+// ==== a rejection that is not handled fails the script
 //> error 410 Error: rejected
 async function () { await null; throw new Error(410, 'rejected'); }
 

@@ -13,17 +13,17 @@ use crate::batch_body::{self, BatchOperation};
 use crate::body;
 use crate::failure::Failure;
 use crate::headers::names;
-use crate::items::{body_text, operation_key, range_id, refuse_triggers};
 use crate::limits::BATCH_BODY_BYTES_MAX;
 use crate::request::Request;
 use crate::response::Reply;
+use crate::scope::{operation_key, range_id};
 
 /// Does the operations of a batch.
 pub(crate) async fn execute(
     request: &Request<'_>,
     container: &Arc<ContainerHandle>,
 ) -> Result<Reply, Failure> {
-    refuse_triggers(request, "a batch")?;
+    request.headers.refuse_triggers("a batch")?;
     if request.body.len() > BATCH_BODY_BYTES_MAX {
         return Err(body::too_large());
     }
@@ -49,7 +49,7 @@ pub(crate) async fn execute(
 
 /// Returns the body as JSON text; the usual one is not copied.
 fn text(request: &Request<'_>) -> Result<Bytes, Failure> {
-    Ok(match body_text(request)? {
+    Ok(match request.body_text()? {
         std::borrow::Cow::Borrowed(_) => request.body.clone(),
         std::borrow::Cow::Owned(text) => text.into(),
     })

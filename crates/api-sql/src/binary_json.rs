@@ -12,39 +12,15 @@
 //!
 //! Not here: what makes JSON a valid item (ids, repeated names, depth). The engine reads the text.
 
+mod error;
 mod markers;
 mod packed;
 mod reader;
 
-use std::fmt;
+pub(crate) use error::BinaryJsonError;
 
 /// The first byte of a binary body. No JSON text begins with it.
 const PREAMBLE: u8 = 0x80;
-
-/// Why bytes are not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BinaryJsonError {
-    /// The text would be longer than allowed.
-    TooLarge,
-    /// The bytes do not follow the format.
-    Malformed {
-        /// Where the value begins that cannot be read.
-        position: usize,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-}
-
-impl fmt::Display for BinaryJsonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BinaryJsonError::TooLarge => f.write_str("the binary JSON body is too large as text"),
-            BinaryJsonError::Malformed { position, reason } => {
-                write!(f, "the binary JSON body is malformed at byte {position}: {reason}")
-            }
-        }
-    }
-}
 
 /// Whether a body is binary JSON.
 pub(crate) fn is_binary(body: &[u8]) -> bool {

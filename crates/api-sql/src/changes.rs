@@ -30,11 +30,11 @@ use http::{HeaderValue, StatusCode};
 
 use crate::failure::Failure;
 use crate::headers::{FeedMode, Tag, names};
-use crate::items::list_scope;
 use crate::json_text::{push_integer, push_string};
 use crate::request::Request;
 use crate::resource_text::{begin_feed, end_feed, page_headers};
 use crate::response::Reply;
+use crate::scope::list_scope;
 
 /// The member that a change feed adds to an item: the commit that wrote it.
 const LSN_MEMBER: &str = "_lsn";

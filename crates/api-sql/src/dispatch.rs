@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::path::Address;
 use crate::request::Request;
 use crate::response::Reply;
+use crate::scope::check_intended_container;
 use crate::{
     conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, usage, users,
 };
@@ -21,7 +22,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::Container { database, container } => containers::single(request, database, container).await,
         Address::Items { database, container } => {
             let located = request.engine.container(database, container)?;
-            let outcome = match items::check_intended_container(request, &located) {
+            let outcome = match check_intended_container(request, &located) {
                 Ok(()) => items::feed(request, &located).await,
                 Err(failure) => Err(failure),
             };
@@ -29,7 +30,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::Item { database, container, item } => {
             let located = request.engine.container(database, container)?;
-            let outcome = match items::check_intended_container(request, &located) {
+            let outcome = match check_intended_container(request, &located) {
                 Ok(()) => items::single(request, &located, item).await,
                 Err(failure) => Err(failure),
             };
@@ -37,8 +38,8 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::PartitionKeyRanges { database, container } => {
             let located = request.engine.container(database, container)?;
-            let outcome = items::check_intended_container(request, &located)
-                .and_then(|()| ranges::feed(request, &located));
+            let outcome =
+                check_intended_container(request, &located).and_then(|()| ranges::feed(request, &located));
             Ok(in_container(request, &located, outcome))
         }
         Address::Conflicts { database, container } => conflicts::feed(request, database, container).await,
@@ -60,7 +61,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
             if *request.method == Method::POST =>
         {
             let located = request.engine.container(database, container)?;
-            let outcome = match items::check_intended_container(request, &located) {
+            let outcome = match check_intended_container(request, &located) {
                 Ok(()) => procedures::execute(request, &located, script).await,
                 Err(failure) => Err(failure),
             };

@@ -380,6 +380,18 @@ impl<'h> RequestHeaders<'h> {
         Ok(found.map(str::to_owned))
     }
 
+    /// Refuses triggers where none can run: better than a write without the one that was asked for.
+    pub(crate) fn refuse_triggers(self, what: &str) -> Result<(), Failure> {
+        let triggers = self.triggers()?;
+        match triggers.pre.or(triggers.post) {
+            None => Ok(()),
+            Some(name) => Err(Failure::bad_request(format!(
+                "the trigger '{name}' cannot run with {what}: triggers run with creates, upserts, replaces and deletes \
+                 of single items"
+            ))),
+        }
+    }
+
     /// Whether the operations of a batch are done all or none. A batch that does not say so is not taken apart.
     pub(crate) fn batch_is_atomic(self) -> Result<bool, Failure> {
         Ok(self.boolean(&names::BATCH_ATOMIC)?.unwrap_or(true))

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! path, headers, auth, body      what was asked, by whom
+//! request, scope                 a request as its handler sees it, and what of a container it is about
 //! dispatch                       which handler serves it
 //! databases .. conflicts         one file per kind of resource: an engine operation and its reply
 //! queries, query_*               queries of every feed
@@ -59,6 +60,7 @@ mod ranges;
 mod request;
 mod resource_text;
 mod response;
+mod scope;
 mod scripts;
 mod status;
 mod usage;

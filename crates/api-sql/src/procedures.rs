@@ -11,9 +11,9 @@ use http::StatusCode;
 
 use crate::failure::Failure;
 use crate::headers::names;
-use crate::items::operation_key;
 use crate::request::Request;
 use crate::response::Reply;
+use crate::scope::operation_key;
 
 /// Runs a stored procedure in the logical partition that the headers name.
 pub(crate) async fn execute(

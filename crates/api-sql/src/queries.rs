@@ -20,7 +20,6 @@ use crate::explain_text;
 use crate::failure::{Detail, Failure, Origin};
 use crate::headers::{Explain, IndexMetricsForm, names};
 use crate::index_utilization;
-use crate::items::list_scope;
 use crate::options::CrossPartitionQueries;
 use crate::query_body::{self, QueryBody};
 use crate::query_metrics;
@@ -28,6 +27,7 @@ use crate::query_plan;
 use crate::request::Request;
 use crate::resource_text::{begin_feed, document, end_feed, feed_name, page_headers};
 use crate::response::Reply;
+use crate::scope::list_scope;
 use crate::status::Status;
 
 /// What a client is told of a query whose results it has to merge by itself.

@@ -1,12 +1,17 @@
 //! A request on its way through the handlers.
 
+use std::borrow::Cow;
+
 use armilla_engine::{Caller, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
+use crate::binary_json::{self, BinaryJsonError};
+use crate::body;
 use crate::failure::{Detail, Failure};
 use crate::headers::{RequestHeaders, Tag, invalid, names};
+use crate::limits::ITEM_TEXT_BYTES_MAX;
 use crate::options::CrossPartitionQueries;
 use crate::status::Status;
 
@@ -52,6 +57,18 @@ impl Request<'_> {
         let Some(name) = self.headers.consistency_level()? else { return Ok(None) };
         let level = Consistency::from_name(name);
         level.map(Some).ok_or_else(|| invalid(&names::CONSISTENCY_LEVEL, name, "a consistency level"))
+    }
+
+    /// Returns the body as JSON text, whichever form it came in.
+    pub(crate) fn body_text(&self) -> Result<Cow<'_, [u8]>, Failure> {
+        if !binary_json::is_binary(&self.body) {
+            return Ok(Cow::Borrowed(&self.body));
+        }
+        match binary_json::to_text(&self.body, ITEM_TEXT_BYTES_MAX) {
+            Ok(text) => Ok(Cow::Owned(text)),
+            Err(BinaryJsonError::TooLarge) => Err(body::too_large()),
+            Err(error @ BinaryJsonError::Malformed { .. }) => Err(Failure::bad_request(error.to_string())),
+        }
     }
 
     /// Returns the body as JSON.

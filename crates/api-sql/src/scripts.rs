@@ -9,11 +9,11 @@ use http::{Method, StatusCode};
 use crate::databases::missing_id;
 use crate::failure::Failure;
 use crate::headers::names;
-use crate::items::check_intended_container;
 use crate::queries;
 use crate::request::Request;
 use crate::resource_text::{feed_reply, reply};
 use crate::response::Reply;
+use crate::scope::check_intended_container;
 
 /// Serves the scripts of a kind that a container has.
 pub(crate) async fn feed(

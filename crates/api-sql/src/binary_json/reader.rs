@@ -1,7 +1,8 @@
 //! Walks the bytes once and writes the text as it goes.
 
+use super::error::BinaryJsonError;
 use super::markers as m;
-use super::{BinaryJsonError, packed};
+use super::packed;
 use crate::json_text;
 use crate::limits::BINARY_JSON_DEPTH_MAX;
 

@@ -3,13 +3,14 @@
 use armilla_engine::{Located, ScriptKind};
 use http::Method;
 
-use crate::failure::Failure;
-use crate::path::Address;
+use crate::items;
+use crate::reply::Reply;
+use crate::reply::failure::Failure;
 use crate::request::Request;
-use crate::response::Reply;
-use crate::scope::check_intended_container;
-use crate::{
-    conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, usage, users,
+use crate::request::path::Address;
+use crate::request::scope::check_intended_container;
+use crate::resources::{
+    conflicts, containers, databases, offers, permissions, procedures, ranges, scripts, usage, users,
 };
 
 /// Serves a request.

@@ -8,10 +8,9 @@ use armilla_engine as engine;
 use armilla_engine::{Error, ErrorKind};
 use http::StatusCode;
 
-use crate::failure::{Detail, Failure, Origin};
-use crate::queries;
-use crate::query_errors;
-use crate::status::{Status, sub_status};
+use crate::queries::{errors, needs_plan};
+use crate::reply::failure::{Detail, Failure, Origin};
+use crate::reply::status::{Status, sub_status};
 
 /// What clients of a partition that has used its share are told. Some look for the beginning of it.
 const REQUEST_RATE_TOO_LARGE: &str = "Request rate is large. More Request Units may be needed, so no changes were made. \
@@ -31,15 +30,15 @@ impl From<Error> for Failure {
         let failure = match error.kind {
             ErrorKind::BadQuery => {
                 let list = match error.detail.as_deref() {
-                    Some(engine::Detail::QueryErrors { text, errors }) => {
-                        query_errors::error_list(text, errors)
+                    Some(engine::Detail::QueryErrors { text, errors: found }) => {
+                        errors::error_list(text, found)
                     }
-                    _ => query_errors::refusal_list(&error.message),
+                    _ => errors::refusal_list(&error.message),
                 };
                 Failure::new(status, format!("Message: {list}"))
             }
             ErrorKind::QueryNeedsPlan => match error.detail.as_deref() {
-                Some(engine::Detail::Plan(plan)) => queries::needs_plan(status, plan),
+                Some(engine::Detail::Plan(plan)) => needs_plan::refusal(status, plan),
                 _ => Failure::new(status, error.message),
             },
             ErrorKind::CrossPartition => {
@@ -131,7 +130,7 @@ mod tests {
     use armilla_engine::{Error, ErrorKind, Position, QueryError, RequestUnits, ResourceKind};
 
     use super::sentence;
-    use crate::failure::{Detail, Failure, Origin};
+    use crate::reply::failure::{Detail, Failure, Origin};
 
     #[test]
     fn kinds_have_their_codes() {

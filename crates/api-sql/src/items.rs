@@ -6,6 +6,8 @@
 //! Invariant: every reply names the container by name and by resource id, failures included, because
 //! clients keep their session tokens by those headers.
 
+pub(crate) mod patch_body;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -19,14 +21,15 @@ use http::{Method, StatusCode};
 
 use crate::batches;
 use crate::changes;
-use crate::failure::Failure;
-use crate::headers::{PostKind, Tag};
-use crate::patch_body::{self, PatchBody};
 use crate::queries;
+use crate::reply::Reply;
+use crate::reply::failure::Failure;
+use crate::reply::feed_text::{begin_feed, end_feed, page_headers};
 use crate::request::Request;
-use crate::resource_text::{begin_feed, end_feed, page_headers};
-use crate::response::Reply;
-use crate::scope::{list_scope, operation_key};
+use crate::request::headers::{PostKind, Tag};
+use crate::request::scope::{list_scope, operation_key};
+
+use patch_body::PatchBody;
 
 /// Serves the items of a container.
 pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Failure> {

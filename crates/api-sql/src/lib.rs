@@ -1,18 +1,15 @@
 //! The SQL (NoSQL) REST API as a front end over the engine: requests in, responses out, no sockets.
 //!
 //! ```text
-//! path, headers, auth, body      what was asked, by whom
-//! request, scope                 a request as its handler sees it, and what of a container it is about
-//! dispatch                       which handler serves it
-//! databases .. conflicts         one file per kind of resource: an engine operation and its reply
-//! queries, query_*               queries of every feed
-//! scripts, procedures            server-side scripts, and running those that requests run
-//! changes                        the change feed
-//! batches, batch_*               several operations on items in one request
-//! usage                          how full a container and its partitions are
-//! resource_text, response        replies as JSON and headers
-//! failure, status, error_map     failures as status codes and bodies
-//! binary_json                    the binary form in which some clients send items
+//! request            what was asked, by whom, and of what
+//! dispatch           which handler serves it
+//! items              items one by one, and the feed of them
+//! batches            several operations on items in one request
+//! queries            queries of every feed
+//! changes            the change feed
+//! resources          everything else: the account, databases, containers, scripts, users, permissions, offers
+//! reply              replies and failures as status codes, headers and bodies
+//! error_map          failures of the engine as failures of a request
 //! ```
 //!
 //! Invariants:
@@ -22,49 +19,20 @@
 //!
 //! What works and what does not: `COMPAT.md`. Not here: `/_armilla`, which is `api-admin`'s.
 
-mod account;
-mod auth;
-mod batch_answer;
-mod batch_body;
 mod batches;
-mod binary_json;
-mod body;
 mod changes;
-mod conflicts;
-mod containers;
-mod databases;
 mod dispatch;
 mod error_map;
-mod explain_text;
-mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
-mod headers;
-mod index_utilization;
 mod items;
 mod json_text;
 mod limits;
-mod offer_headers;
-mod offers;
 mod options;
-mod patch_body;
-mod path;
-mod permissions;
-mod procedures;
 mod queries;
-mod query_body;
-mod query_errors;
-mod query_metrics;
-mod query_plan;
-mod ranges;
+mod reply;
 mod request;
-mod resource_text;
-mod response;
-mod scope;
-mod scripts;
-mod status;
-mod usage;
-mod users;
+mod resources;
 
 #[cfg(test)]
 mod tests;
@@ -81,12 +49,14 @@ use http_body_util::Full;
 
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
-use auth::{Credential, Keys, SignedDate};
-use failure::Failure;
-use headers::RequestHeaders;
-use path::Address;
-use response::Reply;
-use status::Status;
+use reply::Reply;
+use reply::failure::Failure;
+use reply::status::Status;
+use request::auth::{self, Credential, Keys, SignedDate};
+use request::body;
+use request::headers::RequestHeaders;
+use request::path::{self, Address};
+use resources::account;
 
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use armilla_rest_wire::signature::KeyError;
 
-use crate::auth::Keys;
 use crate::limits::DATE_SKEW_DEFAULT;
+use crate::request::auth::Keys;
 
 /// Who puts together the results of a query that several physical partitions answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

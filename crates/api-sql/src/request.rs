@@ -1,19 +1,34 @@
 //! A request on its way through the handlers.
+//!
+//! ```text
+//! path, headers, body    what was sent
+//! auth                   who sent it
+//! binary_json            the binary form in which some clients send items
+//! scope                  what of a container a request is about
+//! ```
+
+pub(crate) mod auth;
+pub(crate) mod binary_json;
+pub(crate) mod body;
+pub(crate) mod headers;
+pub(crate) mod path;
+pub(crate) mod scope;
 
 use std::borrow::Cow;
 
 use armilla_engine::{Caller, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
+use armilla_rest_wire::names;
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
-use crate::binary_json::{self, BinaryJsonError};
-use crate::body;
-use crate::failure::{Detail, Failure};
-use crate::headers::{RequestHeaders, Tag, invalid, names};
 use crate::limits::ITEM_TEXT_BYTES_MAX;
 use crate::options::CrossPartitionQueries;
-use crate::status::Status;
+use crate::reply::failure::{Detail, Failure};
+use crate::reply::status::Status;
+
+use binary_json::BinaryJsonError;
+use headers::{RequestHeaders, Tag, invalid};
 
 /// A request that was read and whose sender is known.
 pub(crate) struct Request<'r> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use http::Method;
 
 use super::client::{Answer, Client, READ_ONLY_KEY};
-use crate::path::{self, Address};
+use crate::request::path::{self, Address};
 
 /// The kinds of callers, in the order of the columns.
 const CALLERS: [&str; 9] = [

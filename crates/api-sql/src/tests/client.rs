@@ -13,8 +13,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use http_body_util::{BodyExt, Full};
 
-use crate::auth::{Keys, SignedDate, string_to_sign};
-use crate::{Peer, SqlApi, SqlApiOptions, path};
+use crate::request::auth::{Keys, SignedDate, string_to_sign};
+use crate::request::path;
+use crate::{Peer, SqlApi, SqlApiOptions};
 
 pub(super) const KEY: &str = armilla_rest_wire::well_known::COSMOS_KEY;
 pub(super) const READ_ONLY_KEY: &str = "cmVhZCBvbmx5";

@@ -6,7 +6,6 @@ use http::Method;
 
 use super::client::{Answer, Client};
 use super::feed_reader::{KEY, RANGE, Reader, entries, id, put, remove, with_container};
-use super::splits::reshape;
 
 /// Lets others run, in tasks and on threads that may block.
 async fn rest() {
@@ -150,7 +149,7 @@ async fn splits_end_the_waits_for_their_range() {
     }
     let range = at_the_end(&client, &[("prefer", "wait=30"), (RANGE, "0")]).await;
     let (page, was_early) = meanwhile(&client, &range, async || {
-        reshape(&client, "split", "").await;
+        client.reshape("split", "").await;
         client.clock.advance(Duration::from_millis(500));
     })
     .await;
@@ -159,7 +158,7 @@ async fn splits_end_the_waits_for_their_range() {
     // Whoever asked for all of the container goes on, and is told of what comes.
     let whole = at_the_end(&client, &[("prefer", "wait=60")]).await;
     let (page, _) = meanwhile(&client, &whole, async || {
-        reshape(&client, "split", "").await;
+        client.reshape("split", "").await;
         rest().await;
         put(&client, 100, 7, "").await;
         client.clock.advance(Duration::from_millis(500));

@@ -5,8 +5,9 @@
 use std::borrow::Cow;
 
 use armilla_rest_wire::percent;
+use armilla_rest_wire::status::Status;
 
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 use crate::limits::PATH_BYTES_MAX;
 
 /// The first word of every path here.

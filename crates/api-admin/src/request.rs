@@ -1,11 +1,12 @@
 //! A request on its way through the handlers.
 
 use armilla_engine::{Caller, Engine};
+use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 
 /// A request that was read and whose sender is known.
 pub(crate) struct Request<'r> {

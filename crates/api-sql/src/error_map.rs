@@ -2,15 +2,14 @@
 //!
 //! There is no catch-all arm on purpose: a new kind must be placed here by hand.
 
-use std::time::Duration;
-
 use armilla_engine as engine;
 use armilla_engine::{Error, ErrorKind};
+use armilla_rest_wire::replies::{retry_after_ms, sentence};
+use armilla_rest_wire::status::{Status, sub_status};
 use http::StatusCode;
 
 use crate::queries::{errors, needs_plan};
 use crate::reply::failure::{Detail, Failure, Origin};
-use crate::reply::status::{Status, sub_status};
 
 /// What clients of a partition that has used its share are told. Some look for the beginning of it.
 const REQUEST_RATE_TOO_LARGE: &str = "Request rate is large. More Request Units may be needed, so no changes were made. \
@@ -48,7 +47,7 @@ impl From<Error> for Failure {
                 let message = format!("{REQUEST_RATE_TOO_LARGE} ({})", error.message);
                 Failure {
                     origin: Origin::Engine,
-                    detail: Some(Detail::RetryAfterMs(whole_milliseconds(error.retry_after))),
+                    detail: Some(Detail::RetryAfterMs(retry_after_ms(error.retry_after))),
                     ..Failure::new(status, message)
                 }
             }
@@ -64,13 +63,6 @@ impl From<Error> for Failure {
         };
         Failure { charge: error.charge, position: error.position, detail, ..failure }
     }
-}
-
-/// Returns a wait in whole milliseconds, never shorter than what was asked for and never none: clients take 0 for
-/// 'at once', and would come again before there is anything to have.
-fn whole_milliseconds(wait: Option<Duration>) -> u64 {
-    let milliseconds = wait.unwrap_or_default().as_nanos().div_ceil(1_000_000);
-    u64::try_from(milliseconds).unwrap_or(u64::MAX).max(1)
 }
 
 fn status(kind: ErrorKind) -> Status {
@@ -101,25 +93,11 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::Locked => Status::LOCKED,
         ErrorKind::RangeGone => Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
         ErrorKind::SessionNotAvailable => Status::NOT_FOUND.sub(sub_status::READ_SESSION_NOT_AVAILABLE),
-        // Clients take a timeout of a write for what it is: nobody knows, so they do not repeat it.
+        // Clients take a timeout of a write for what it is: unknown, so they do not repeat it.
         ErrorKind::OutcomeUnknown => Status::REQUEST_TIMEOUT,
         ErrorKind::Unavailable => Status::UNAVAILABLE,
         ErrorKind::Corrupt | ErrorKind::Internal => Status::INTERNAL,
     }
-}
-
-/// Turns the engine's fragment into the sentence that clients know: their tests look for parts of it.
-fn sentence(fragment: &str) -> String {
-    let mut sentence = String::with_capacity(fragment.len() + 1);
-    let mut characters = fragment.chars();
-    if let Some(first) = characters.next() {
-        sentence.extend(first.to_uppercase());
-        sentence.push_str(characters.as_str());
-    }
-    if !sentence.ends_with('.') {
-        sentence.push('.');
-    }
-    sentence
 }
 
 #[cfg(test)]
@@ -129,7 +107,6 @@ mod tests {
     use armilla_engine as engine;
     use armilla_engine::{Error, ErrorKind, Position, QueryError, RequestUnits, ResourceKind};
 
-    use super::sentence;
     use crate::reply::failure::{Detail, Failure, Origin};
 
     #[test]
@@ -230,14 +207,5 @@ mod tests {
         assert_eq!((&*failure.message, failure.origin), (&*format!("Message: {list}"), Origin::Gateway));
         let failure = Failure::from(Error::new(ErrorKind::BadQuery, "no"));
         assert_eq!(&*failure.message, r#"Message: {"Errors":["no"]}"#);
-    }
-
-    #[test]
-    fn fragments_become_sentences() {
-        for (fragment, expected) in
-            [("", "."), ("a", "A."), ("ends so.", "Ends so."), ("élan", "Élan."), ("'x' is", "'x' is.")]
-        {
-            assert_eq!(sentence(fragment), expected);
-        }
     }
 }

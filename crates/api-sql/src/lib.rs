@@ -14,7 +14,7 @@
 //!
 //! Invariants:
 //! * every response with status 400 or above has a JSON body with a `message`; 204 and 304 have no body;
-//! * nothing below this crate knows a status code or a header name;
+//! * nothing below the APIs knows a status code or a header name;
 //! * item bodies are never parsed and written again here.
 //!
 //! What works and what does not: `COMPAT.md`. Not here: `/_armilla`, which is `api-admin`'s.
@@ -42,8 +42,11 @@ use std::sync::Arc;
 
 use armilla_engine::{Access, Caller, Engine};
 use armilla_env::Env;
+use armilla_rest_wire::authorization::{AccountKeys, Credential, KeyAccess, SignedDate};
+use armilla_rest_wire::replies::echoed_activity_id;
+use armilla_rest_wire::status::Status;
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
@@ -51,8 +54,7 @@ pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
 use reply::Reply;
 use reply::failure::Failure;
-use reply::status::Status;
-use request::auth::{self, Credential, Keys, SignedDate};
+use request::auth;
 use request::body;
 use request::headers::RequestHeaders;
 use request::path::{self, Address};
@@ -75,7 +77,7 @@ struct Shared {
     engine: Engine,
     env: Env,
     options: SqlApiOptions,
-    keys: Keys,
+    keys: AccountKeys,
 }
 
 impl SqlApi {
@@ -92,7 +94,7 @@ impl SqlApi {
         B::Error: Display,
     {
         let (parts, body) = request.into_parts();
-        let activity_id = self.activity_id(RequestHeaders(&parts.headers));
+        let activity_id = self.activity_id(&parts.headers);
         let activity_text = activity_id.to_str().unwrap_or_default();
         let outcome = match self.admit(&parts) {
             Ok((address, access)) => {
@@ -138,7 +140,7 @@ impl SqlApi {
         reply.finish(activity_id)
     }
 
-    /// Finds out what a request addresses and what its sender may do.
+    /// Finds out what a request addresses and what its caller may do.
     fn admit<'p>(&self, parts: &'p http::request::Parts) -> Result<(Address<'p>, Access), Failure> {
         let address = path::parse(parts.uri.path()).map_err(|error| {
             let status = match error {
@@ -153,7 +155,7 @@ impl SqlApi {
         if !self.shared.options.require_auth {
             return Ok((address?, Access::Full));
         }
-        let credential = auth::parse_authorization(&parts.headers)?;
+        let credential = Credential::of(&parts.headers)?;
         let address = address?;
         let access = self.access(parts, &address, credential)?;
         self.check_scope(&address, &access)?;
@@ -171,9 +173,9 @@ impl SqlApi {
             Credential::Master { signature } => {
                 let now_ms = shared.env.clock.now_ms();
                 let date = SignedDate::of(&parts.headers, now_ms, shared.options.date_skew)?;
-                Ok(match shared.keys.check(&signature, &parts.method, address, &date)? {
-                    auth::KeyAccess::ReadWrite => Access::Full,
-                    auth::KeyAccess::ReadOnly => Access::ReadOnly,
+                Ok(match auth::check(&shared.keys, &signature, &parts.method, address, &date)? {
+                    KeyAccess::ReadWrite => Access::Full,
+                    KeyAccess::ReadOnly => Access::ReadOnly,
                 })
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
@@ -182,8 +184,8 @@ impl SqlApi {
 
     /// Refuses addresses outside of a token's scope before anything is said of them, whatever the verb and the body.
     fn check_scope(&self, address: &Address<'_>, access: &Access) -> Result<(), Failure> {
-        let is_for_everybody = matches!(address, Address::Account);
-        if is_for_everybody || !matches!(access, Access::Granted(_)) {
+        let is_for_all = matches!(address, Address::Account);
+        if is_for_all || !matches!(access, Access::Granted(_)) {
             return Ok(());
         }
         match address.database().zip(address.container()) {
@@ -195,7 +197,7 @@ impl SqlApi {
         Ok(())
     }
 
-    /// Answers `GET /`. Whoever may read anything may read this: clients ask for it first.
+    /// Answers `GET /`. Every caller may read this: clients ask for it first.
     fn account(&self, parts: &http::request::Parts, peer: Peer) -> Result<Reply, Failure> {
         if parts.method != Method::GET {
             return Err(request::verb_not_allowed(&parts.method, "GET"));
@@ -212,8 +214,8 @@ impl SqlApi {
     }
 
     /// Returns the client's id of a request, or a new one.
-    fn activity_id(&self, headers: RequestHeaders<'_>) -> HeaderValue {
-        match headers.activity_id() {
+    fn activity_id(&self, headers: &HeaderMap) -> HeaderValue {
+        match echoed_activity_id(headers) {
             Some(value) => value.clone(),
             None => HeaderValue::from_str(&self.shared.env.guid()).expect("a GUID is plain ASCII"),
         }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use armilla_rest_wire::authorization::AccountKeys;
 use armilla_rest_wire::signature::KeyError;
 
 use crate::limits::DATE_SKEW_DEFAULT;
-use crate::request::auth::Keys;
 
 /// Who puts together the results of a query that several physical partitions answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl SqlApiOptions {
     }
 
     /// Checks the options and prepares the keys.
-    pub(crate) fn check(&self) -> Result<Keys, OptionsError> {
+    pub(crate) fn check(&self) -> Result<AccountKeys, OptionsError> {
         if self.account_id.is_empty() || self.account_id.eq_ignore_ascii_case("localhost") {
             return Err(OptionsError::AccountId);
         }
@@ -73,7 +73,7 @@ impl SqlApiOptions {
             }
         }
         let read_write = std::iter::once(&self.primary_key).chain(&self.secondary_key);
-        Keys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
+        AccountKeys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
             .map_err(|_: KeyError| OptionsError::Key)
     }
 }

@@ -1,7 +1,7 @@
 //! Replies: status, headers and body, with the headers that clients rely upon.
 //!
 //! ```text
-//! failure, status               requests that failed, and the body that tells the client so
+//! failure                       a request that failed, and the body that tells the client so
 //! resource_text, feed_text      resources and pages of feeds as JSON
 //! ```
 //!
@@ -12,13 +12,12 @@
 pub(crate) mod failure;
 pub(crate) mod feed_text;
 pub(crate) mod resource_text;
-pub(crate) mod status;
 
 use std::fmt;
 use std::io::Write as _;
 
 use armilla_engine::{ETag, Position, RequestUnits, SessionToken};
-use armilla_rest_wire::{names, percent};
+use armilla_rest_wire::{names, percent, replies};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
@@ -27,13 +26,6 @@ use crate::limits::SCRIPT_LOG_HEADER_BYTES_MAX;
 
 use failure::{Detail, Failure};
 
-/// The version of the API whose rules are followed.
-const API_VERSION: HeaderValue = HeaderValue::from_static("2020-07-15");
-/// The version of the gateway whose behaviour is followed.
-const GATEWAY_VERSION: HeaderValue = HeaderValue::from_static("version=2.14.0");
-const SERVICE_VERSION: HeaderValue =
-    HeaderValue::from_static(concat!("version=", env!("CARGO_PKG_VERSION"), ".0"));
-const SCHEMA_VERSION: HeaderValue = HeaderValue::from_static("1.18");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Most replies have about this many headers: room for them is made at once.
@@ -188,10 +180,7 @@ impl Reply {
     pub(crate) fn finish(mut self, activity_id: HeaderValue) -> Response<Full<Bytes>> {
         self.set_short(&names::REQUEST_CHARGE, self.charge);
         self.set(&names::ACTIVITY_ID, activity_id);
-        self.set(&names::VERSION, API_VERSION);
-        self.set(&names::GATEWAY_VERSION, GATEWAY_VERSION);
-        self.set(&names::SERVICE_VERSION, SERVICE_VERSION);
-        self.set(&names::SCHEMA_VERSION, SCHEMA_VERSION);
+        replies::insert_versions(&mut self.headers);
         if !self.body.is_empty() && !self.headers.contains_key(http::header::CONTENT_TYPE) {
             self.set(&http::header::CONTENT_TYPE, JSON);
         }

@@ -18,6 +18,7 @@ use std::borrow::Cow;
 
 use armilla_engine::{Caller, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
 use armilla_rest_wire::names;
+use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
@@ -25,7 +26,6 @@ use http::Method;
 use crate::limits::ITEM_TEXT_BYTES_MAX;
 use crate::options::CrossPartitionQueries;
 use crate::reply::failure::{Detail, Failure};
-use crate::reply::status::Status;
 
 use binary_json::BinaryJsonError;
 use headers::{RequestHeaders, Tag, invalid};

@@ -15,6 +15,7 @@ use armilla_engine::{
     ActionDone, BatchAction, BatchAnswer, ChangeKind, ContainerHandle, ETag, Item, ReadItem, RequestUnits,
     Written,
 };
+use armilla_rest_wire::status::{Status, sub_status};
 use http::StatusCode;
 
 use crate::batches::body::BatchOperation;
@@ -22,7 +23,6 @@ use crate::json_text::{push_integer, push_string};
 use crate::limits::BATCH_ANSWER_BYTES_MAX;
 use crate::reply::Reply;
 use crate::reply::failure::{Detail, Failure};
-use crate::reply::status::{Status, sub_status};
 
 /// What one operation wants in its result.
 #[derive(Debug, Clone, Copy)]

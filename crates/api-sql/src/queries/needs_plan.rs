@@ -1,10 +1,10 @@
 //! Queries whose results the client has to merge by itself: they are refused with the plan by which it does so.
 
 use armilla_engine::gateway::{GatewayPlan, QueryInfo};
+use armilla_rest_wire::status::Status;
 
 use crate::queries::plan_text;
 use crate::reply::failure::{Detail, Failure};
-use crate::reply::status::Status;
 
 /// What a client is told of a query whose results it has to merge by itself.
 const NOT_SERVABLE: &str = "The provided cross partition query can not be directly served by the gateway. \

@@ -6,12 +6,11 @@
 use std::borrow::Cow;
 
 use armilla_engine::{Position, RequestUnits};
+use armilla_rest_wire::authorization::AuthorizationError;
+use armilla_rest_wire::replies::AGENT;
+use armilla_rest_wire::status::Status;
 
 use crate::json_text::{push_escaped, push_string};
-use crate::reply::status::Status;
-
-/// The name and version that end every error message.
-pub(crate) const AGENT: &str = concat!("armilla/", env!("CARGO_PKG_VERSION"));
 
 /// Who refused: the two shapes of message that clients know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,10 +114,17 @@ impl Failure {
     }
 }
 
+impl From<AuthorizationError> for Failure {
+    fn from(error: AuthorizationError) -> Failure {
+        Failure::new(error.status(), error.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use armilla_rest_wire::status::Status;
+
     use super::{AGENT, Detail, Failure, Origin};
-    use crate::reply::status::Status;
 
     #[test]
     fn gateway_messages_stand_by_themselves() {

@@ -5,12 +5,12 @@
 use std::fmt::Display;
 
 use armilla_rest_wire::body::{BodyError, BodyLimits};
+use armilla_rest_wire::status::Status;
 use bytes::Bytes;
 use http_body::Body;
 
 use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
 use crate::reply::failure::Failure;
-use crate::reply::status::Status;
 
 /// Reads a whole body.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Failure>

@@ -11,8 +11,8 @@ use armilla_rest_wire::{http_date, names};
 use http::{HeaderMap, HeaderName};
 
 use crate::limits::{
-    ACTIVITY_ID_BYTES_MAX, CONTINUATION_BYTES_MAX, FEED_POSITION_BYTES_MAX, PAGE_ITEMS_MAX,
-    PARTITION_KEY_HEADER_BYTES_MAX, SESSION_TOKEN_BYTES_MAX,
+    CONTINUATION_BYTES_MAX, FEED_POSITION_BYTES_MAX, PAGE_ITEMS_MAX, PARTITION_KEY_HEADER_BYTES_MAX,
+    SESSION_TOKEN_BYTES_MAX,
 };
 use crate::reply::failure::Failure;
 
@@ -476,13 +476,6 @@ impl<'h> RequestHeaders<'h> {
             (false, true) => Ok(Some(Migration::ToManual)),
             (false, false) => Ok(None),
         }
-    }
-
-    /// Returns the client's own id of this request, if it can be echoed.
-    pub(crate) fn activity_id(self) -> Option<&'h http::HeaderValue> {
-        let value = self.0.get(&names::ACTIVITY_ID)?;
-        let echoable = !value.is_empty() && value.len() <= ACTIVITY_ID_BYTES_MAX && value.to_str().is_ok();
-        echoable.then_some(value)
     }
 }
 

@@ -4,10 +4,10 @@
 
 use armilla_engine::{ContainerHandle, ListScope, Located};
 use armilla_rest_wire::names;
+use armilla_rest_wire::status::{Status, sub_status};
 use armilla_value::{HashedKey, PartitionKey};
 
 use crate::reply::failure::Failure;
-use crate::reply::status::{Status, sub_status};
 use crate::request::Request;
 use crate::request::headers::invalid;
 

@@ -57,6 +57,37 @@ async fn wrong_signatures_are_shown_what_was_signed() {
 }
 
 #[tokio::test]
+async fn every_configured_key_is_tried() {
+    let secondary = "c2Vjb25kYXJ5";
+    let mut options = SqlApiOptions::new(KEY);
+    options.secondary_key = Some(secondary.to_owned());
+    options.read_only_keys.push(READ_ONLY_KEY.to_owned());
+    let client = Client::with_options(options).await;
+    for (key, body, status) in [
+        (KEY, r#"{"id":"a"}"#, 201),
+        (secondary, r#"{"id":"b"}"#, 201),
+        (READ_ONLY_KEY, r#"{"id":"c"}"#, 403),
+        ("d3Jvbmc=", r#"{"id":"d"}"#, 401),
+    ] {
+        let authorization = client.sign(key, &Method::POST, "/dbs");
+        client.send_as(&authorization, Method::POST, "/dbs", &[], body).await.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn tokens_of_other_kinds_are_refused() {
+    let client = Client::new().await;
+    for (authorization, kind) in [
+        ("type=aad&ver=1.0&sig=a.b.c", "Microsoft Entra ID (type=aad)"),
+        ("type%3Dsas%26ver%3D1.0%26sig%3Dx", "client-generated (type=sas)"),
+    ] {
+        let answer = client.send_as(authorization, Method::GET, "/dbs", &[], "").await.expect(401);
+        let message = format!("Tokens of the {kind} kind are not supported by this server");
+        assert!(answer.member("message").starts_with(&message), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn stale_signatures_are_forbidden() {
     let client = Client::new().await;
     let authorization = client.sign(KEY, &Method::GET, "/dbs");

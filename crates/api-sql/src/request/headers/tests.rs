@@ -381,19 +381,6 @@ fn batches_are_atomic_unless_told_otherwise() {
 }
 
 #[test]
-fn activity_ids_are_echoed_if_they_can_be() {
-    let echoed = |value: &str| {
-        let map = map(&[(&names::ACTIVITY_ID, value)]);
-        RequestHeaders(&map).activity_id().is_some()
-    };
-    assert!(echoed("6f9619ff-8b86-d011-b42d-00cf4fc964ff"));
-    assert!(echoed(&"a".repeat(64)));
-    assert!(!echoed(&"a".repeat(65)));
-    assert!(!echoed(""));
-    assert!(!echoed("é"));
-}
-
-#[test]
 fn long_and_odd_values_are_refused() {
     let partition_key = |value: &[u8]| {
         let mut map = HeaderMap::new();

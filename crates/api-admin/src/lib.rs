@@ -110,7 +110,7 @@ impl AdminApi {
 
     /// Finds out what a request addresses and what its caller may do.
     fn admit<'p>(&self, head: &'p http::request::Parts) -> Result<(Resource<'p>, Access), Failure> {
-        // Strangers are told nothing, not even which paths there are.
+        // Callers without a credential are told nothing, not even which paths there are.
         let credential = Credential::of(&head.headers)?;
         let resource = path::parse(head.uri.path())?;
         let access = self.access(head, credential)?;

@@ -7,7 +7,7 @@ use armilla_rest_wire::authorization::AccountKeys;
 
 use crate::limits::DATE_SKEW_DEFAULT;
 
-/// Whom the administration believes.
+/// Which callers the administration believes.
 #[derive(Clone)]
 pub struct AdminApiOptions {
     /// The key that permits everything, in base64.

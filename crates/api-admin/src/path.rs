@@ -36,7 +36,7 @@ pub(crate) enum Resource<'p> {
     Merge { database: Segment<'p>, container: Segment<'p> },
 }
 
-/// Tells whether a path belongs to this front end, be there something or not.
+/// Tells whether a path belongs to this front end, whether it leads anywhere or not.
 pub(crate) fn is_ours(path: &str) -> bool {
     let below = path.strip_prefix('/').unwrap_or(path).strip_prefix(WORD);
     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))

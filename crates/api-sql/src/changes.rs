@@ -93,7 +93,7 @@ fn reply(container: &ContainerHandle, answer: &FeedAnswer, form: &Form) -> Reply
     page_headers(&mut reply, page.changes.len(), None);
     reply.set_text(&http::header::ETAG, ["\"", &page.token, "\""].concat());
     reply.positions(&page.positions);
-    // Where somebody writes all the time there is always something new: so it is said where the page ended.
+    // Where writers never stop, a reader never sees the end in a 304: so the page that reached it says so.
     if page.is_end {
         reply.set(&names::FEED_END, HeaderValue::from_static("true"));
     }

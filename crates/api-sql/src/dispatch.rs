@@ -90,7 +90,7 @@ fn in_container(request: &Request<'_>, located: &Located, outcome: Result<Reply,
     let container = &located.container;
     let names = ["dbs/", container.database_id(), "/colls/", container.id()].concat();
     reply.content_path(names, container.rid());
-    // What lies beside one's own part of a partition is not one's business, not even how much it is.
+    // A caller who may see a part of a partition is told nothing of the rest, not even how much it is.
     if !request.caller.access.is_of_part() {
         usage::tell_of_partition(&mut reply, container);
     }

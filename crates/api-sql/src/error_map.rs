@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn price_and_place_come_along() {
+    fn charge_and_position_come_along() {
         let position = Some(Position { range_id: 1, lsn: 2 });
         let charge = RequestUnits::from_hundredths(100);
         let error = Error { charge, position, ..Error::new(ErrorKind::Invalid, "the thing is odd") };

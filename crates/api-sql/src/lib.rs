@@ -151,7 +151,7 @@ impl SqlApi {
             };
             Failure::new(status, error.to_string())
         });
-        // Strangers are told nothing, not even which paths there are.
+        // Callers without a credential are told nothing, not even which paths there are.
         if !self.shared.options.require_auth {
             return Ok((address?, Access::Full));
         }

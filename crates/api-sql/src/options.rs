@@ -18,7 +18,7 @@ pub enum CrossPartitionQueries {
     Plan,
 }
 
-/// How the account presents itself and whom it believes.
+/// How the account presents itself, and which callers it believes.
 #[derive(Clone)]
 pub struct SqlApiOptions {
     /// The key that permits everything, in base64.

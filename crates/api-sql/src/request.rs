@@ -30,7 +30,7 @@ use crate::reply::failure::{Detail, Failure};
 use binary_json::BinaryJsonError;
 use headers::{RequestHeaders, Tag, invalid};
 
-/// A request that was read and whose sender is known.
+/// A request that was read and whose caller is known.
 pub(crate) struct Request<'r> {
     /// The verb.
     pub(crate) method: &'r Method,
@@ -38,7 +38,7 @@ pub(crate) struct Request<'r> {
     pub(crate) headers: RequestHeaders<'r>,
     /// The body; empty where the verb has none.
     pub(crate) body: Bytes,
-    /// Who asks.
+    /// The caller.
     pub(crate) caller: Caller,
     /// The id of this request, for error messages.
     pub(crate) activity_id: &'r str,

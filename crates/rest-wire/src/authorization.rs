@@ -75,7 +75,7 @@ pub enum AuthorizationError {
     NoDate,
     /// The date is none.
     MalformedDate {
-        /// What stands in its place.
+        /// What stands there.
         date: String,
     },
     /// The date lies too far from the server's time.

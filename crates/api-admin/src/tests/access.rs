@@ -95,9 +95,9 @@ async fn verbs_that_a_resource_does_not_take() {
     }
 }
 
-/// Strangers are not told which paths there are.
+/// Callers without a credential are not told which paths there are.
 #[tokio::test]
-async fn paths_that_lead_nowhere_are_told_to_no_stranger() {
+async fn paths_that_lead_nowhere_are_told_to_callers_with_a_key() {
     let client = Client::with_container().await;
     for (path, status) in [("/_armilla", 404), ("/_armilla/nothing", 404), ("/_armilla//x", 400)] {
         client.get(path).await.expect_code(status, 0);

@@ -267,7 +267,7 @@ impl<'p> Address<'p> {
         }
     }
 
-    /// The words of the signed link, in order; unused places are at the end.
+    /// The words of the signed link, in order; what is not used is at the end.
     fn link_words(&self) -> [Option<&str>; 6] {
         let mut words = [None; 6];
         if let Some(database) = self.database() {
@@ -332,8 +332,8 @@ pub(crate) fn looks_like_database_rid(segment: &str) -> bool {
         return false;
     }
     let mut standard = [0u8; 8];
-    for (place, byte) in standard.iter_mut().zip(bytes) {
-        *place = if *byte == b'-' { b'/' } else { *byte };
+    for (digit, byte) in standard.iter_mut().zip(bytes) {
+        *digit = if *byte == b'-' { b'/' } else { *byte };
     }
     let mut decoded = [0u8; 6];
     STANDARD.decode_slice(standard, &mut decoded).is_ok_and(|length| length == 4)

@@ -1,4 +1,4 @@
-//! `/dbs/{database}/colls/{container}/conflicts`: always empty, because there is one place to write.
+//! `/dbs/{database}/colls/{container}/conflicts`: always empty, because an account has one region to write to.
 
 use armilla_engine::{Error, ErrorKind, ResourceKind};
 use http::{Method, StatusCode};

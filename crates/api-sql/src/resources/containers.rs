@@ -71,7 +71,7 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
         _ => return Err(request.verb_not_allowed("GET, PUT, DELETE")),
     };
     let found = request.engine.container(database, container)?.container;
-    // Those who see a part of a container are told nothing of the rest, not even how much it is.
+    // A caller who may see a part of a container is told nothing of the rest, not even how much it is.
     let is_told = !request.caller.access.is_of_part();
     let wants_quota = request.headers.flag(&names::POPULATE_QUOTA_INFO)? && is_told;
     let wants_statistics = *request.method == Method::GET

@@ -34,7 +34,7 @@ async fn advertised_address_wins() {
 }
 
 #[tokio::test]
-async fn strangers_are_told_nothing() {
+async fn callers_that_are_not_believed_are_told_nothing() {
     let client = Client::new().await;
     for path in ["/", "/dbs", "/dbs/d/colls/c/docs/1", "/nothing", "/dbs//x"] {
         for authorization in ["", "nonsense", "type=master&ver=1.0&sig=AAAA", "type=aad&ver=1.0&sig=a.b.c"] {

@@ -214,7 +214,7 @@ async fn what_is_older_than_the_window_is_gone() {
     put(&client, 2, 1, "").await;
     let recent = reader.position.clone().unwrap();
     client.clock.advance(Duration::from_secs(6 * 60));
-    // Changes go once their time is up, in the background.
+    // Changes are dropped once they are older than the retention, in the background.
     let answer = client
         .settle(async || {
             let answer = Reader::all_versions(&[]).at(&old).try_page(&client).await;

@@ -1,4 +1,4 @@
-//! Items whose time is up, as clients see it: not at all, from the very second on.
+//! Expired items, as clients see them: not at all, from the very second on.
 
 use std::time::Duration;
 

@@ -233,7 +233,7 @@ fn length_is_bounded() {
 
 #[test]
 fn references_do_not_multiply_without_bound() {
-    // One string of 60 KB, referred to 10,000 times: 600 MB of text if nobody counted.
+    // One string of 60 KB, referred to 10,000 times: 600 MB of text if they were not counted.
     let mut inside = vec![0xC1];
     inside.extend_from_slice(&60_000u16.to_le_bytes());
     inside.extend(std::iter::repeat_n(b'a', 60_000));
@@ -304,13 +304,13 @@ proptest! {
     fn damaged_trees_do_not_panic(
         node in node(),
         choices in proptest::collection::vec(any::<u8>(), 0..10),
-        place in any::<proptest::sample::Index>(),
+        position in any::<proptest::sample::Index>(),
         byte in any::<u8>(),
         cut in any::<proptest::sample::Index>(),
     ) {
         let mut body = to_binary(&node, &choices);
-        let place = place.index(body.len());
-        body[place] = byte;
+        let position = position.index(body.len());
+        body[position] = byte;
         let _ = to_text(&body, TEXT_MAX);
         body.truncate(cut.index(body.len()));
         let _ = to_text(&body, TEXT_MAX);

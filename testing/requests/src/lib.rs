@@ -20,4 +20,3 @@ mod signing;
 
 pub use answer::Answer;
 pub use client::{Client, Port};
-pub use signing::sign;

@@ -9,7 +9,7 @@ pub(crate) fn is_administration(path: &str) -> bool {
 }
 
 /// Returns the `Authorization` header of a request.
-pub fn sign(key: &str, verb: &str, path: &str, date: &str) -> String {
+pub(crate) fn sign(key: &str, verb: &str, path: &str, date: &str) -> String {
     let (resource_type, link) = signed(path);
     AccountKey::new(key).expect("a key is base64").master(verb, &resource_type, &link, date)
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use armilla_engine::{BatchAction, BulkOperation, Caller, ContainerHandle, Engine, Precondition, WriteMode};
+use armilla_engine::{BulkOperation, Caller, ContainerHandle, Engine, ItemAction, Precondition, WriteMode};
 use armilla_env::Env;
 use armilla_kv::Durability;
 use armilla_value::{Object, Value};
@@ -141,7 +141,7 @@ async fn bulk(
         }
         let operations = (first..items.count.min(first + BULK_ACTIONS)).map(|index| BulkOperation {
             partition_key: items.partition_key(index),
-            action: BatchAction::Put {
+            action: ItemAction::Put {
                 mode: WriteMode::Upsert,
                 id: None,
                 body: items.body(index, 0).into_bytes().into(),

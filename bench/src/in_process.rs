@@ -106,7 +106,15 @@ pub(crate) async fn create(
     engine.create_database(&caller, DATABASE, None).await?;
     let definition = json::parse(definition.as_bytes()).context("the definition is not JSON")?;
     let throughput = Throughput::Manual(partitions * PARTITION_RU);
-    engine.create_container(&caller, DATABASE, &definition, Some(throughput)).await?;
+    engine
+        .create_container(
+            &caller,
+            DATABASE,
+            armilla_engine::ContainerDefinition::from_value(&definition)
+                .map_err(armilla_engine::Error::from)?,
+            Some(throughput),
+        )
+        .await?;
     Ok(engine.container(DATABASE, CONTAINER)?.container)
 }
 
@@ -204,12 +212,28 @@ impl Workers {
                 let id = self.items.id(index);
                 let name = ItemName::Id(&id);
                 self.engine
-                    .replace_item(&caller, container, name, Some(&key), body, Precondition::None, &triggers)
+                    .replace_item(
+                        &caller,
+                        container,
+                        name,
+                        Some(&key),
+                        body.into(),
+                        Precondition::None,
+                        &triggers,
+                    )
                     .await?;
             }
             WriteMode::Create | WriteMode::Upsert => {
                 self.engine
-                    .write_item(&caller, container, mode, Some(&key), body, Precondition::None, &triggers)
+                    .write_item(
+                        &caller,
+                        container,
+                        mode,
+                        Some(&key),
+                        body.into(),
+                        Precondition::None,
+                        &triggers,
+                    )
                     .await?;
             }
         }

@@ -55,7 +55,7 @@ pub(super) fn load(servers: &Servers, setup: &Setup, orders: Orders) -> Result<f
                             &container,
                             WriteMode::Create,
                             Some(&key),
-                            body.as_bytes(),
+                            body.as_bytes().into(),
                             Precondition::None,
                             &triggers,
                         )

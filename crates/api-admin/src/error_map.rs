@@ -50,6 +50,7 @@ fn status(kind: ErrorKind) -> Status {
         | ErrorKind::ScriptInvalid
         | ErrorKind::ScriptFailed(_)
         | ErrorKind::ScriptTimeout
+        | ErrorKind::TransactionExpired
         | ErrorKind::ScriptResultTooLarge
         | ErrorKind::BadQuery
         | ErrorKind::QueryTimeout

@@ -11,7 +11,7 @@ pub(crate) mod body;
 
 use std::sync::Arc;
 
-use armilla_engine::{BatchAction, BulkOperation, Caller, ContainerHandle, Error, ErrorKind};
+use armilla_engine::{BulkOperation, Caller, ContainerHandle, Error, ErrorKind, ItemAction};
 use armilla_rest_wire::names;
 use bytes::Bytes;
 
@@ -111,8 +111,8 @@ async fn bulk(
             Some(partition_key) => BulkOperation { partition_key, action },
             None => {
                 let action = match action {
-                    invalid @ BatchAction::Invalid(_) => invalid,
-                    _ => BatchAction::Invalid(
+                    invalid @ ItemAction::Invalid(_) => invalid,
+                    _ => ItemAction::Invalid(
                         "PartitionKey value must be supplied for this operation".to_owned(),
                     ),
                 };

@@ -14,17 +14,23 @@ use crate::resources::{
 };
 
 /// Serves a request.
+///
+/// The futures of handlers are large, and the future of a request would have room for the largest of them, which is
+/// moved around whatever the request is. So those of the frequent requests are made as small as they can be, and the
+/// others have a place of their own.
 pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Result<Reply, Failure> {
     match address {
         Address::Account => Err(request.verb_not_allowed("GET")),
-        Address::Databases => databases::feed(request).await,
-        Address::Database { database } => databases::single(request, database).await,
-        Address::Containers { database } => containers::feed(request, database).await,
-        Address::Container { database, container } => containers::single(request, database, container).await,
+        Address::Databases => Box::pin(databases::feed(request)).await,
+        Address::Database { database } => Box::pin(databases::single(request, database)).await,
+        Address::Containers { database } => Box::pin(containers::feed(request, database)).await,
+        Address::Container { database, container } => {
+            Box::pin(containers::single(request, database, container)).await
+        }
         Address::Items { database, container } => {
             let located = request.engine.container(database, container)?;
             let outcome = match check_intended_container(request, &located) {
-                Ok(()) => items::feed(request, &located).await,
+                Ok(()) => Box::pin(items::feed(request, &located)).await,
                 Err(failure) => Err(failure),
             };
             Ok(in_container(request, &located, outcome))
@@ -32,7 +38,8 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::Item { database, container, item } => {
             let located = request.engine.container(database, container)?;
             let outcome = match check_intended_container(request, &located) {
-                Ok(()) => items::single(request, &located, item).await,
+                Ok(()) if *request.method == Method::GET => items::read(request, &located, item),
+                Ok(()) => Box::pin(items::change(request, &located, item)).await,
                 Err(failure) => Err(failure),
             };
             Ok(in_container(request, &located, outcome))
@@ -43,33 +50,35 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
                 check_intended_container(request, &located).and_then(|()| ranges::feed(request, &located));
             Ok(in_container(request, &located, outcome))
         }
-        Address::Conflicts { database, container } => conflicts::feed(request, database, container).await,
+        Address::Conflicts { database, container } => {
+            Box::pin(conflicts::feed(request, database, container)).await
+        }
         Address::Conflict { database, container, conflict } => {
             conflicts::single(request, database, container, conflict)
         }
-        Address::Users { database } => users::feed(request, database).await,
-        Address::User { database, user } => users::single(request, database, user).await,
-        Address::Permissions { database, user } => permissions::feed(request, database, user).await,
+        Address::Users { database } => Box::pin(users::feed(request, database)).await,
+        Address::User { database, user } => Box::pin(users::single(request, database, user)).await,
+        Address::Permissions { database, user } => Box::pin(permissions::feed(request, database, user)).await,
         Address::Permission { database, user, permission } => {
-            permissions::single(request, database, user, permission).await
+            Box::pin(permissions::single(request, database, user, permission)).await
         }
-        Address::Offers => offers::feed(request).await,
-        Address::Offer { offer } => offers::single(request, offer).await,
+        Address::Offers => Box::pin(offers::feed(request)).await,
+        Address::Offer { offer } => Box::pin(offers::single(request, offer)).await,
         Address::Scripts { database, container, kind } => {
-            scripts::feed(request, database, container, *kind).await
+            Box::pin(scripts::feed(request, database, container, *kind)).await
         }
         Address::Script { database, container, kind: ScriptKind::StoredProcedure, script }
             if *request.method == Method::POST =>
         {
             let located = request.engine.container(database, container)?;
             let outcome = match check_intended_container(request, &located) {
-                Ok(()) => procedures::execute(request, &located, script).await,
+                Ok(()) => Box::pin(procedures::execute(request, &located, script)).await,
                 Err(failure) => Err(failure),
             };
             Ok(in_container(request, &located, outcome))
         }
         Address::Script { database, container, kind, script } => {
-            scripts::single(request, database, container, *kind, script).await
+            Box::pin(scripts::single(request, database, container, *kind, script)).await
         }
         Address::ClientEncryptionKeys { .. } | Address::ClientEncryptionKey { .. } => {
             Err(Failure::not_implemented("a client encryption key"))

@@ -84,7 +84,9 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::Conflict => Status::retry_with(),
         ErrorKind::ScriptInvalid => Status::BAD_REQUEST.sub(sub_status::SCRIPT_COMPILE_ERROR),
         ErrorKind::ScriptFailed(number) => Status::BAD_REQUEST.sub(number.unwrap_or(0)),
-        ErrorKind::ScriptTimeout | ErrorKind::QueryTimeout => Status::REQUEST_TIMEOUT,
+        ErrorKind::ScriptTimeout | ErrorKind::QueryTimeout | ErrorKind::TransactionExpired => {
+            Status::REQUEST_TIMEOUT
+        }
         ErrorKind::ScriptResultTooLarge => Status::TOO_LARGE,
         ErrorKind::QueryNeedsPlan => Status::BAD_REQUEST.sub(sub_status::CROSS_PARTITION_QUERY_NOT_SERVABLE),
         ErrorKind::Forbidden => Status::FORBIDDEN,
@@ -133,6 +135,7 @@ mod tests {
             (ErrorKind::ScriptFailed(Some(404)), 400, 404, "BadRequest"),
             (ErrorKind::ScriptFailed(Some(u32::MAX)), 400, u32::MAX, "BadRequest"),
             (ErrorKind::ScriptTimeout, 408, 0, "RequestTimeout"),
+            (ErrorKind::TransactionExpired, 408, 0, "RequestTimeout"),
             (ErrorKind::QueryTimeout, 408, 0, "RequestTimeout"),
             (ErrorKind::ScriptResultTooLarge, 413, 0, "RequestEntityTooLarge"),
             (ErrorKind::QueryNeedsPlan, 400, 1004, "BadRequest"),

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use armilla_engine::{
-    Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemName, ItemPage, ItemWritten, Located,
-    PageRequest, Precondition, ReadItem, ResourceKind, WriteMode,
+    Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemBody, ItemName, ItemPage, ItemWritten,
+    Located, PageRequest, Precondition, ReadItem, ResourceKind, WriteMode,
 };
 use armilla_value::PartitionKey;
 use armilla_value::rid::ItemRid;
@@ -35,13 +35,13 @@ use patch_body::PatchBody;
 pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Failure> {
     match *request.method {
         Method::GET => match request.headers.feed_mode()? {
-            Some(mode) => changes::read(request, &located.container, mode).await,
+            Some(mode) => Box::pin(changes::read(request, &located.container, mode)).await,
             None => list(request, &located.container),
         },
         Method::POST => match request.headers.post_kind()? {
             PostKind::QueryPlan => queries::plan(request, &located.container),
-            PostKind::Query => queries::items(request, &located.container).await,
-            PostKind::Batch => batches::execute(request, &located.container).await,
+            PostKind::Query => Box::pin(queries::items(request, &located.container)).await,
+            PostKind::Batch => Box::pin(batches::execute(request, &located.container)).await,
             PostKind::Upsert => create(request, &located.container, WriteMode::Upsert).await,
             PostKind::Create => create(request, &located.container, WriteMode::Create).await,
         },
@@ -49,21 +49,29 @@ pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Rep
     }
 }
 
-/// Serves one item.
-pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str) -> Result<Reply, Failure> {
+/// Reads one item.
+pub(crate) fn read(request: &Request<'_>, located: &Located, item: &str) -> Result<Reply, Failure> {
+    let container = &located.container;
+    let caller = request.item_caller()?;
+    let name = item_name(located, item)?;
+    let partition_key = operation_key(request, container)?;
+    read_named(request, &caller, container, name, partition_key.as_ref())
+}
+
+/// Changes one item.
+pub(crate) async fn change(request: &Request<'_>, located: &Located, item: &str) -> Result<Reply, Failure> {
     let container = &located.container;
     let caller = request.item_caller()?;
     let name = item_name(located, item)?;
     let partition_key = operation_key(request, container)?;
     let partition_key = partition_key.as_ref();
     match *request.method {
-        Method::GET => read(request, &caller, container, name, partition_key),
         Method::PUT => {
             let triggers = request.headers.triggers()?;
-            let (text, precondition) = (item_text(request)?, precondition(request)?);
+            let (body, precondition) = (item_body(request)?, precondition(request)?);
             let written = request
                 .engine
-                .replace_item(&caller, container, name, partition_key, &text, precondition, &triggers)
+                .replace_item(&caller, container, name, partition_key, body, precondition, &triggers)
                 .await?;
             written_reply(request, container, &written)
         }
@@ -92,7 +100,7 @@ pub(crate) async fn single(request: &Request<'_>, located: &Located, item: &str)
     }
 }
 
-fn read(
+fn read_named(
     request: &Request<'_>,
     caller: &Caller,
     container: &ContainerHandle,
@@ -149,10 +157,10 @@ async fn create(
             precondition => precondition,
         },
     };
-    let text = item_text(request)?;
+    let body = item_body(request)?;
     let written = request
         .engine
-        .write_item(&caller, container, mode, partition_key.as_ref(), &text, precondition, &triggers)
+        .write_item(&caller, container, mode, partition_key.as_ref(), body, precondition, &triggers)
         .await?;
     written_reply(request, container, &written)
 }
@@ -240,7 +248,10 @@ fn missing_only(request: &Request<'_>) -> Result<Precondition, Failure> {
 }
 
 /// Returns the item in the body as JSON text.
-fn item_text<'b>(request: &'b Request<'_>) -> Result<Cow<'b, [u8]>, Failure> {
+fn item_body(request: &Request<'_>) -> Result<ItemBody, Failure> {
     request.headers.indexing_directive()?;
-    request.body_text()
+    Ok(match request.body_text()? {
+        Cow::Borrowed(_) => ItemBody::Json(request.body.clone()),
+        Cow::Owned(text) => ItemBody::Json(text.into()),
+    })
 }

@@ -9,9 +9,10 @@
 //! users, permissions         who may do what
 //! offers                     throughput
 //! conflicts                  none
+//! resource_body              what stands in their bodies, in the words of the service
 //! ```
 //!
-//! Not here: what stands in their bodies, which the engine reads, and queries of their feeds (`queries`).
+//! Not here: queries of their feeds (`queries`).
 
 pub(crate) mod account;
 pub(crate) mod conflicts;
@@ -22,6 +23,7 @@ pub(crate) mod offers;
 pub(crate) mod permissions;
 pub(crate) mod procedures;
 pub(crate) mod ranges;
+pub(crate) mod resource_body;
 pub(crate) mod scripts;
 pub(crate) mod usage;
 pub(crate) mod users;

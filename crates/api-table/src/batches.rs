@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 
 use armilla_engine::{
-    ActionDone, BatchAction, BatchAnswer, ErrorKind, ItemName, Precondition, RequestUnits, WriteMode,
+    ActionDone, BatchAnswer, ErrorKind, ItemAction, ItemName, Precondition, RequestUnits, WriteMode,
 };
 use armilla_value::PartitionKey;
 
@@ -228,15 +228,11 @@ fn draft(
     key: &PartitionKey,
     change: &Change,
     spent: &mut RequestUnits,
-) -> Result<(BatchAction, Rest), Failure> {
+) -> Result<(ItemAction, Rest), Failure> {
     let id = row_id(&change.row_key).to_string();
     let condition = precondition(change.if_match);
-    let put = |mode, id, body: Vec<u8>, precondition| BatchAction::Put {
-        mode,
-        id,
-        body: body.into(),
-        precondition,
-    };
+    let put =
+        |mode, id, body: Vec<u8>, precondition| ItemAction::Put { mode, id, body: body.into(), precondition };
     Ok(match (&change.write, change.if_match) {
         (Write::Insert(entity), _) => {
             (put(WriteMode::Create, None, entity.item_json(), Precondition::None), Rest::Client)
@@ -247,7 +243,7 @@ fn draft(
         (Write::Put(entity), _) => {
             (put(WriteMode::Replace, Some(id), entity.item_json(), condition), Rest::Client)
         }
-        (Write::Delete, _) => (BatchAction::Delete { id, precondition: condition }, Rest::Client),
+        (Write::Delete, _) => (ItemAction::Delete { id, precondition: condition }, Rest::Client),
         (Write::Merge(entity), if_match) => {
             let container = &table.container;
             let name = ItemName::Id(&id);

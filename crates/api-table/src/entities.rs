@@ -135,17 +135,27 @@ async fn apply(
         (Write::Insert(entity), _) => {
             let text = entity.item_json();
             let (mode, none) = (WriteMode::Create, Precondition::None);
-            engine.write_item(&caller, container, mode, Some(key), &text, none, &triggers).await?
+            engine.write_item(&caller, container, mode, Some(key), text.into(), none, &triggers).await?
         }
         (Write::Put(entity), IfMatch::Absent) => {
             let text = entity.item_json();
             engine
-                .write_item(&caller, container, WriteMode::Upsert, Some(key), &text, condition, &triggers)
+                .write_item(
+                    &caller,
+                    container,
+                    WriteMode::Upsert,
+                    Some(key),
+                    text.into(),
+                    condition,
+                    &triggers,
+                )
                 .await?
         }
         (Write::Put(entity), _) => {
             let (text, name) = (entity.item_json(), ItemName::Id(id));
-            engine.replace_item(&caller, container, name, Some(key), &text, condition, &triggers).await?
+            engine
+                .replace_item(&caller, container, name, Some(key), text.into(), condition, &triggers)
+                .await?
         }
         (Write::Delete, _) => {
             let name = ItemName::Id(id);
@@ -180,13 +190,15 @@ async fn merge(
                 let text = entity.merged_into(found.item.stored().text_bytes());
                 let condition = Precondition::Version(Some(found.item.etag(container.identity())));
                 let name = ItemName::Id(id);
-                engine.replace_item(&caller, container, name, Some(key), &text, condition, &triggers).await
+                engine
+                    .replace_item(&caller, container, name, Some(key), text.into(), condition, &triggers)
+                    .await
             }
             Err(error) if is_missing_item(&error) && change.if_match == IfMatch::Absent => {
                 spent += error.charge;
                 let (mode, none) = (WriteMode::Create, Precondition::None);
                 let text = entity.item_json();
-                engine.write_item(&caller, container, mode, Some(key), &text, none, &triggers).await
+                engine.write_item(&caller, container, mode, Some(key), text.into(), none, &triggers).await
             }
             Err(error) => return Err(Failure::from(error).and_charge(spent)),
         };

@@ -38,6 +38,7 @@ pub(crate) fn shape(error: &Error, flavour: Flavour) -> Shape {
         ErrorKind::ScriptInvalid
         | ErrorKind::ScriptFailed(_)
         | ErrorKind::ScriptTimeout
+        | ErrorKind::TransactionExpired
         | ErrorKind::ScriptResultTooLarge => invalid(),
         ErrorKind::ContainerReplaced => resource_missing(),
         ErrorKind::Forbidden => match flavour {

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, Error, ErrorKind, ItemName, Precondition, ResourceKind, Triggers,
-    WriteMode,
+    Caller, ContainerDefinition, ContainerHandle, Engine, Error, ErrorKind, ItemName, Precondition,
+    ResourceKind, Triggers, WriteMode,
 };
 use armilla_env::Env;
 use armilla_value::{Component, Object, PartitionKey, Value, json};
@@ -73,7 +73,6 @@ impl<T: Default> Settings<T> {
         let mut body = Object::with_capacity(2);
         body.insert("id", id);
         body.insert("text", text);
-        let body = json::to_string(&Value::Object(body)).into_bytes();
         let partition_key = partition_key(id);
         let (caller, triggers) = (Caller::full(), Triggers::default());
         let written = self.engine.write_item(
@@ -81,7 +80,7 @@ impl<T: Default> Settings<T> {
             &container,
             WriteMode::Upsert,
             Some(&partition_key),
-            &body,
+            Value::Object(body).into(),
             Precondition::None,
             &triggers,
         );
@@ -166,7 +165,8 @@ impl<T: Default> Settings<T> {
                 .as_bytes(),
         )
         .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
-        already_there(self.engine.create_container(&caller, DATABASE, &definition, None).await)?;
+        let definition = ContainerDefinition::from_value(&definition)?;
+        already_there(self.engine.create_container(&caller, DATABASE, definition, None).await)?;
         self.engine.container(DATABASE, CONTAINER).map(|located| located.container)
     }
 

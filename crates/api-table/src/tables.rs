@@ -6,7 +6,10 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use armilla_engine::{Caller, ErrorKind, RequestUnits, ResourcePrecondition};
+use armilla_engine::{
+    Caller, CompositePath, ContainerDefinition, Content, Error, ErrorKind, RequestUnits,
+    ResourcePrecondition, SortOrder,
+};
 use armilla_value::rid::ContainerRid;
 use armilla_value::{Object, Value, json};
 use base64::Engine as _;
@@ -30,7 +33,8 @@ use crate::table_name::{self, TableNameError};
 /// The database that tables are containers of.
 pub(crate) const DATABASE: &str = "TablesDB";
 
-/// The property that tables are partitioned by.
+/// The property that tables are partitioned by, and its path.
+const PARTITION_KEY_PROPERTY: &str = "PartitionKey";
 const PARTITION_KEY_PATH: &str = "/PartitionKey";
 
 /// The order of both keys, which tables made here have an index of.
@@ -79,8 +83,7 @@ fn find_exactly(shared: &Shared, name: &str) -> Result<Option<Table>, Failure> {
     };
     let known = &shared.known_tables;
     if !known.contains(container.rid()) {
-        let definition = container.definition().to_value();
-        if !is_table(&definition) {
+        if !is_table(&container.definition()) {
             return Ok(None);
         }
         known.insert(container.rid());
@@ -88,24 +91,20 @@ fn find_exactly(shared: &Shared, name: &str) -> Result<Option<Table>, Failure> {
     Ok(Some(Table { name: container.id().to_owned(), container }))
 }
 
-fn is_table(definition: &Value) -> bool {
-    let paths = definition.get("partitionKey").and_then(|key| key.get("paths")).and_then(Value::as_array);
-    matches!(paths, Some([only]) if only.as_str() == Some(PARTITION_KEY_PATH))
+fn is_table(definition: &ContainerDefinition) -> bool {
+    matches!(&definition.partition_key.paths[..], [only] if only.names() == [PARTITION_KEY_PROPERTY])
 }
 
 /// Says whether a table has an index of the order of both keys. Its policy may be changed through other APIs.
 pub(crate) fn has_key_order(table: &Table) -> bool {
-    let definition = table.container.definition().to_value();
-    let composites = definition.get("indexingPolicy").and_then(|policy| policy.get("compositeIndexes"));
-    let is_key_order = |composite: &Value| {
-        let paths = composite.as_array().unwrap_or_default();
-        let is_part = |(part, path): (&Value, &&str)| {
-            let order = part.get("order").and_then(Value::as_str).unwrap_or("ascending");
-            part.get("path").and_then(Value::as_str) == Some(path) && order.eq_ignore_ascii_case("ascending")
+    let definition = table.container.definition();
+    let is_key_order = |composite: &Vec<CompositePath>| {
+        let is_part = |(part, path): (&CompositePath, &&str)| {
+            part.path.text() == *path && part.order == SortOrder::Ascending
         };
-        paths.len() == KEY_ORDER.len() && paths.iter().zip(&KEY_ORDER).all(is_part)
+        composite.len() == KEY_ORDER.len() && composite.iter().zip(&KEY_ORDER).all(is_part)
     };
-    composites.and_then(Value::as_array).is_some_and(|composites| composites.iter().any(is_key_order))
+    definition.indexing.composites().iter().any(is_key_order)
 }
 
 /// Returns the names of all tables, in their order.
@@ -124,7 +123,7 @@ fn all_names(shared: &Shared) -> Result<Vec<String>, Failure> {
             Err(error) => return Err(error.into()),
         };
         for resource in feed.resources {
-            if is_table(&Value::Object(resource.body)) {
+            if matches!(&resource.content, Content::Container(definition) if is_table(definition)) {
                 names.push(resource.id);
             }
         }
@@ -216,7 +215,8 @@ pub(crate) async fn create(request: &Request<'_>) -> Result<Reply, Failure> {
         Err(error) if matches!(error.kind, ErrorKind::AlreadyExists(_)) => {}
         Err(error) => return Err(error.into()),
     }
-    let made = request.engine().create_container(&caller, DATABASE, &definition(&name), throughput).await?;
+    let definition = ContainerDefinition::from_value(&definition(&name)).map_err(Error::from)?;
+    let made = request.engine().create_container(&caller, DATABASE, definition, throughput).await?;
     let link = format!("{}Tables('{}')", request.base_url, encoded(&name));
     let mut reply = match headers::preference(request.headers) {
         Preference::NoContent => {

@@ -16,12 +16,12 @@ use std::cell::RefCell;
 use armilla_kv::{Family, Result as StoreResult, Snapshot, Space};
 use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Position, Result};
 use crate::item::Item;
 use crate::item::moment::Moment;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_RECORDS_MAX};
 use crate::partition::Partition;
-use crate::plan::Plan;
 use crate::throughput::{ReadCost, Work, price};
 use crate::write::task::{Done, Task};
 
@@ -146,19 +146,19 @@ impl<'a> Group<'a> {
     }
 
     /// Does one task. On `Err` the group is as it was, but for expired items that were in the way.
-    pub(crate) fn apply(&mut self, plan: &Plan, task: Task) -> Result<Done> {
+    pub(crate) fn apply(&mut self, compiled: &CompiledDefinition, task: Task) -> Result<Done> {
         match task {
             Task::Write(intent) => {
-                let written = self.write_by_itself(plan, intent).map_err(|error| self.refused(error))?;
+                let written = self.write_by_itself(compiled, intent).map_err(|error| self.refused(error))?;
                 Ok(Done::Written(Box::new(written)))
             }
-            Task::Batch(batch) => Ok(Done::Batch(Box::new(self.batch(plan, *batch)))),
+            Task::Batch(batch) => Ok(Done::Batch(Box::new(self.batch(compiled, *batch)))),
             Task::Transaction(transaction) => {
-                let done = self.transaction(plan, *transaction);
+                let done = self.transaction(compiled, *transaction);
                 done.map(Done::Committed).map_err(|error| self.refused(error))
             }
-            Task::Reindex => self.reindex(plan).map(|()| Done::Reindexed),
-            Task::Trim => self.trim(plan).map(Done::Trimmed),
+            Task::Reindex => self.reindex(compiled).map(|()| Done::Reindexed),
+            Task::Trim => self.trim(compiled).map(Done::Trimmed),
             Task::Purge(task) => Ok(Done::Purged(self.purge(*task))),
             Task::Barrier => Ok(Done::Passed),
         }

@@ -9,6 +9,7 @@ use armilla_value::{PartitionKey, extract};
 use bytes::Bytes;
 
 use crate::check::rebuild::name_of;
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, Result};
 use crate::feed::Change;
@@ -18,7 +19,6 @@ use crate::item::number::sequence_in;
 use crate::item::{Item, Stamp};
 use crate::map::ranges::Range;
 use crate::partition::counters::{Counters, LogicalSize, SizeChange};
-use crate::plan::Plan;
 use crate::write;
 
 mod changes;
@@ -67,17 +67,17 @@ pub fn check_partition(
     let slot = map.find(range_id).ok_or_else(|| Error::invalid(format!("there is no range {range_id}")))?;
     let partition = container.partition(slot)?;
     let snapshot = partition.space().snapshot()?;
-    let plan = container.plan();
+    let compiled = container.compiled();
     let counters = match snapshot.get(Family::Meta, keys::COUNTERS)? {
         Some(bytes) => Counters::decode(&bytes)?,
         None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
     };
     let get = |family, key: &[u8]| snapshot.get(family, key);
-    let state = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &plan.layout)?;
+    let state = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?;
     let mut check = Check {
         index: IndexSeen::new(state),
         snapshot: snapshot.as_ref(),
-        plan: &plan,
+        compiled: &compiled,
         range: &slot.range,
         counters,
         summary: CheckSummary::default(),
@@ -96,7 +96,7 @@ pub fn check_partition(
 struct Check<'a> {
     index: IndexSeen,
     snapshot: &'a dyn Snapshot,
-    plan: &'a Plan,
+    compiled: &'a CompiledDefinition,
     range: &'a Range,
     counters: Counters,
     summary: CheckSummary,
@@ -143,7 +143,7 @@ impl Check<'_> {
             match Item::open(value.clone()) {
                 Ok(item) => check.item(key, &item),
                 Err(error) => {
-                    let name = name_of(check.plan, key);
+                    let name = name_of(check.compiled, key);
                     check.problem(format!("{name}: {error}"));
                     Ok(())
                 }
@@ -171,7 +171,7 @@ impl Check<'_> {
             return Ok(());
         }
         let root = item.stored().root();
-        let definition = &self.plan.definition.partition_key;
+        let definition = &self.compiled.definition.partition_key;
         let Some((hashed, rest)) = keys::split_item_key(key, definition.version, definition.paths.len())
         else {
             self.problem(format!("{name}: its key is cut short"));
@@ -187,7 +187,7 @@ impl Check<'_> {
         if root.get("id").and_then(|id| id.as_str()).is_none_or(|id| id.as_bytes() != &rest[used..]) {
             self.problem(format!("{name}: its id is not the one in its key"));
         }
-        match write::locate(self.plan, &partition_key) {
+        match write::locate(self.compiled, &partition_key) {
             Ok((expected, _)) if expected == hashed => {}
             _ => self.problem(format!("{name}: its hashed key is not that of its partition key")),
         }
@@ -233,8 +233,8 @@ impl Check<'_> {
         let change = SizeChange::of_item(key, None, value_bytes, index_bytes as i64);
         self.add_to_logical_partition(key.slice(..logical_length), &change)?;
         let id = &rest[used..];
-        let (_, logical) = write::locate(self.plan, &partition_key)?;
-        for (constraint, values) in write::unique_keys(self.plan, root).iter().enumerate() {
+        let (_, logical) = write::locate(self.compiled, &partition_key)?;
+        for (constraint, values) in write::unique_keys(self.compiled, root).iter().enumerate() {
             let reservation = keys::unique(&logical, constraint as u8, values);
             if self.snapshot.get(Family::Meta, &reservation)?.as_deref() != Some(id) {
                 self.problem(format!("{name}: unique key {} is not reserved for it", constraint + 1));
@@ -290,7 +290,7 @@ impl Check<'_> {
     fn lost_items(&mut self) -> Result<()> {
         self.scan(Family::Number, |check, _, item_key| {
             if check.snapshot.get(Family::Item, item_key)?.is_none() {
-                let name = name_of(check.plan, item_key);
+                let name = name_of(check.compiled, item_key);
                 check.problem(format!("{name} is lost: only its number is left"));
             }
             Ok(())
@@ -341,7 +341,7 @@ impl Check<'_> {
             let expected = self.expiries;
             self.problem(format!("there are {expiries} records of times to live, {expected} are expected"));
         }
-        let expected = self.summary.items * self.plan.definition.unique_keys.len() as u64;
+        let expected = self.summary.items * self.compiled.definition.unique_keys.len() as u64;
         if reservations != expected {
             self.problem(format!(
                 "there are {reservations} unique-key reservations, {expected} are expected"

@@ -11,6 +11,7 @@ use armilla_kv::Store;
 use armilla_value::{HashedKey, PartitionKey};
 use tokio::sync::{Notify, watch};
 
+use crate::compiled_definition::{CompiledDefinition, CurrentDefinition};
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
@@ -24,10 +25,10 @@ use crate::map::ranges::{PartitionMap, Range};
 use crate::map::{Map, Slot};
 use crate::partition::Partition;
 use crate::partition::counters::Counters;
-use crate::plan::{CurrentPlan, Plan};
 use crate::read::session::SessionToken;
 use crate::throughput::source::{Admission, ThroughputSource};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write::body::ItemBody;
 use crate::write::outcome::{ReadItem, Written};
 use crate::write::task::{Done, Task, Unqueued};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
@@ -45,7 +46,7 @@ pub(crate) struct Core {
     pub(crate) limits: Arc<Limits>,
     identity: Arc<ContainerIdentity>,
     pub(crate) policy: Policy,
-    pub(crate) plan: Arc<CurrentPlan>,
+    pub(crate) compiled: Arc<CurrentDefinition>,
     pub(crate) map: RwLock<Arc<Map>>,
     /// Where the throughput comes from; locked before the map where both are.
     pub(crate) source: Mutex<ThroughputSource>,
@@ -82,7 +83,7 @@ impl Container {
             limits,
             identity: Arc::new(identity),
             policy,
-            plan: Arc::new(CurrentPlan::new(Plan::new(definition, computed))),
+            compiled: Arc::new(CurrentDefinition::new(CompiledDefinition::new(definition, computed))),
             map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
             source: Mutex::new(source),
@@ -102,7 +103,7 @@ impl Container {
 
     /// Returns the container's definition.
     pub fn definition(&self) -> ContainerDefinition {
-        self.plan().definition.clone()
+        self.compiled().definition.clone()
     }
 
     /// Puts another definition in place, which the caller has checked and stored, with what evaluates its computed
@@ -112,7 +113,7 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
     ) {
-        self.core.plan.set(Plan::new(definition, computed));
+        self.core.compiled.set(CompiledDefinition::new(definition, computed));
         self.core.reindex_wanted.notify_waiters();
         self.core.sweep_wanted.notify_one();
     }
@@ -144,7 +145,7 @@ impl Container {
         cost: ReadCost,
         priority: Priority,
     ) -> Result<ReadItem> {
-        let address = ItemAddress::new(&self.plan(), partition_key, id)?;
+        let address = ItemAddress::new(&self.compiled(), partition_key, id)?;
         let (slot, partition) = self.route(&address.hashed)?;
         let logical = Some(&address.logical.as_bytes()[..]);
         let admission = Admission::ask(&slot, self.clock(), OperationKind::Read, priority, logical)?;
@@ -213,22 +214,22 @@ impl Container {
         Ok(ReadItem { item, charge, position })
     }
 
-    /// Writes a whole item given as JSON. `id` is the item that a replace names.
+    /// Writes a whole item. `id` is the item that a replace names.
     pub async fn write_item(
         &self,
         mode: WriteMode,
         partition_key: &PartitionKey,
         id: Option<&str>,
-        body: &[u8],
+        body: ItemBody,
         precondition: Precondition,
         priority: Priority,
     ) -> Result<Written> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let prepare = || {
-            let item = write::prepare_put(&plan, &self.core.limits, id, body, partition_key, None);
+            let item = write::prepare_put(&compiled, &self.core.limits, id, &body, partition_key, None);
             Ok(Intent::Put { mode, item: item.map_err(write::refused)?, precondition })
         };
-        self.write(&plan, partition_key, priority, prepare).await
+        self.write(&compiled, partition_key, priority, prepare).await
     }
 
     /// Deletes an item.
@@ -239,12 +240,12 @@ impl Container {
         precondition: Precondition,
         priority: Priority,
     ) -> Result<Written> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let prepare = || {
-            let address = ItemAddress::new(&plan, partition_key, id)?;
+            let address = ItemAddress::new(&compiled, partition_key, id)?;
             Ok(Intent::Delete { address, precondition })
         };
-        self.write(&plan, partition_key, priority, prepare).await
+        self.write(&compiled, partition_key, priority, prepare).await
     }
 
     /// Changes parts of an item.
@@ -256,23 +257,23 @@ impl Container {
         precondition: Precondition,
         priority: Priority,
     ) -> Result<Written> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let prepare = || {
-            let address = ItemAddress::new(&plan, partition_key, id)?;
+            let address = ItemAddress::new(&compiled, partition_key, id)?;
             Ok(Intent::Patch { address, partition_key: partition_key.clone(), patch, precondition })
         };
-        self.write(&plan, partition_key, priority, prepare).await
+        self.write(&compiled, partition_key, priority, prepare).await
     }
 
     async fn write(
         &self,
-        plan: &Arc<Plan>,
+        compiled: &Arc<CompiledDefinition>,
         partition_key: &PartitionKey,
         priority: Priority,
         prepare: impl FnOnce() -> Result<Intent>,
     ) -> Result<Written> {
         // A key that leads nowhere is found wrong with the rest of the request.
-        let Ok((hashed, logical)) = write::locate(plan, partition_key) else {
+        let Ok((hashed, logical)) = write::locate(compiled, partition_key) else {
             prepare()?;
             return Err(Error::new(ErrorKind::Internal, "a write has no place to go to"));
         };
@@ -287,7 +288,7 @@ impl Container {
         };
         // The item's own key decides where it goes; mostly it is the one of the request.
         let (hashed, logical) = (intent.address().hashed.clone(), intent.address().logical.clone());
-        let (slot, done) = self.submit(plan, Task::Write(intent), &hashed, &logical).await;
+        let (slot, done) = self.submit(compiled, Task::Write(intent), &hashed, &logical).await;
         let written = done.and_then(|done| match done {
             Done::Written(written) => Ok(*written),
             _ => Err(Error::new(ErrorKind::Internal, "a write was taken for something else")),
@@ -300,7 +301,7 @@ impl Container {
     /// partition too, where it got as far as to one.
     pub(crate) async fn submit(
         &self,
-        plan: &Arc<Plan>,
+        compiled: &Arc<CompiledDefinition>,
         mut task: Task,
         hashed: &HashedKey,
         logical: &LogicalKey,
@@ -310,7 +311,7 @@ impl Container {
                 Ok(routed) => routed,
                 Err(error) => return (None, Err(error)),
             };
-            match partition.submit(plan.clone(), task, Some(logical)).await {
+            match partition.submit(compiled.clone(), task, Some(logical)).await {
                 Ok(done) => return (Some(slot), Ok(done)),
                 Err(Unqueued::Failed(error)) => return (Some(slot), Err(error)),
                 Err(Unqueued::Retired(back)) => task = *back,
@@ -320,7 +321,7 @@ impl Container {
 
     /// Returns how much a logical partition holds.
     pub fn logical_size(&self, partition_key: &PartitionKey) -> Result<crate::LogicalSize> {
-        let (hashed, logical) = write::locate(&self.plan(), partition_key)?;
+        let (hashed, logical) = write::locate(&self.compiled(), partition_key)?;
         let (_, partition) = self.route(&hashed)?;
         match partition.space().get(armilla_kv::Family::Meta, &crate::item::keys::size(&logical))? {
             Some(bytes) => crate::LogicalSize::decode(&bytes),
@@ -350,16 +351,16 @@ impl Container {
         }
     }
 
-    pub(crate) fn plan(&self) -> Arc<Plan> {
-        self.core.plan.get()
+    pub(crate) fn compiled(&self) -> Arc<CompiledDefinition> {
+        self.core.compiled.get()
     }
 
     /// Returns what tells which items have expired by now.
     pub(crate) fn expiry(&self) -> Expiry {
-        let plan = self.plan();
+        let compiled = self.compiled();
         // Most containers need not ask for the time.
-        let now = plan.default_ttl().map_or(0, |_| self.clock().now_seconds());
-        plan.expiry(u32::try_from(now).unwrap_or(0))
+        let now = compiled.default_ttl().map_or(0, |_| self.clock().now_seconds());
+        compiled.expiry(u32::try_from(now).unwrap_or(0))
     }
 
     /// Returns the partitions as they are now.
@@ -394,7 +395,7 @@ impl Container {
         if let Some(partition) = slot.partition.get() {
             return Ok(partition.clone());
         }
-        let partition = Arc::new(self.open_partition(&slot.range, self.plan().layout.clone())?);
+        let partition = Arc::new(self.open_partition(&slot.range, self.compiled().layout.clone())?);
         let partition = slot.partition.get_or_init(|| partition).clone();
         self.core.reindex_wanted.notify_waiters();
         self.core.grown.notify_waiters();

@@ -9,6 +9,7 @@
 
 mod apply;
 mod check;
+mod compiled_definition;
 mod computed;
 mod container;
 pub mod definition;
@@ -21,7 +22,6 @@ mod item;
 mod limits;
 mod map;
 mod partition;
-mod plan;
 mod read;
 mod split;
 mod sweep;
@@ -61,6 +61,7 @@ pub use throughput::{
     query_price,
 };
 pub use write::batch::BatchStep;
+pub use write::body::ItemBody;
 pub use write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone, Written};
 pub use write::transaction::{OPTIMISTIC_ATTEMPTS_MAX, Transaction};
 pub use write::{Precondition, WriteMode, validate_item_id};

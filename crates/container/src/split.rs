@@ -165,7 +165,7 @@ impl Reshape {
         self.open_children().await?;
         // From here on no delete is applied that does not know of the copy.
         for parent in &self.parents {
-            parent.partition.pass_barrier(self.container.plan()).await?;
+            parent.partition.pass_barrier(self.container.compiled()).await?;
         }
         let pace = Pace::GiveWay;
         let mut copies = Vec::with_capacity(self.parents.len());
@@ -230,11 +230,11 @@ impl Reshape {
     async fn finish_reindexing(&self) -> Result<()> {
         for parent in &self.parents {
             loop {
-                let plan = self.container.plan();
-                if !plan.needs_reindex(&parent.partition.index()) {
+                let compiled = self.container.compiled();
+                if !compiled.needs_reindex(&parent.partition.index()) {
                     break;
                 }
-                parent.partition.reindex(plan).await?;
+                parent.partition.reindex(compiled).await?;
             }
         }
         Ok(())
@@ -309,7 +309,7 @@ impl Reshape {
     /// Returns from where on the change log of a child, whose commits go on at `lsn`, has all versions, where that counts.
     fn joined_log(&self, child: &Range, lsn: u64) -> Option<TrimState> {
         let has_all = |parent: &Parent| parent.log.as_ref().is_some_and(|log| !log.is_never());
-        if !self.container.plan().keeps_all_versions && !self.parents.iter().any(has_all) {
+        if !self.container.compiled().keeps_all_versions && !self.parents.iter().any(has_all) {
             return None;
         }
         let mut parts = Vec::new();

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use armilla_kv::Family;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{ErrorKind, Result};
 use crate::feed::trim::TrimState;
 use crate::feed::{Ages, read_log};
 use crate::item::keys;
 use crate::partition::Partition;
-use crate::plan::Plan;
 use crate::write::task::Trimmed;
 
 pub(crate) mod due;
@@ -46,8 +46,8 @@ impl Container {
     /// Clears away some of what is not wanted any more in each partition. Only opens partitions if time alone makes
     /// something unwanted.
     pub async fn sweep_step(&self) -> Result<Swept> {
-        let plan = self.plan();
-        let periodic = plan.keeps_all_versions || plan.definition.default_ttl.is_some();
+        let compiled = self.compiled();
+        let periodic = compiled.keeps_all_versions || compiled.definition.default_ttl.is_some();
         let mut swept = Swept { periodic, ..Swept::default() };
         for slot in &self.map_now().slots {
             let partition = match slot.partition.get() {
@@ -55,7 +55,7 @@ impl Container {
                 None if periodic => self.partition(slot)?,
                 None => continue,
             };
-            let Trimmed { entries, more } = trim_partition(&plan, &partition).await?;
+            let Trimmed { entries, more } = trim_partition(&compiled, &partition).await?;
             swept.trimmed += entries;
             swept.more |= more;
         }
@@ -66,11 +66,11 @@ impl Container {
     }
 }
 
-async fn trim_partition(plan: &Arc<Plan>, partition: &Arc<Partition>) -> Result<Trimmed> {
-    if partition.is_reshaping() || !has_something_to_trim(plan, partition)? {
+async fn trim_partition(compiled: &Arc<CompiledDefinition>, partition: &Arc<Partition>) -> Result<Trimmed> {
+    if partition.is_reshaping() || !has_something_to_trim(compiled, partition)? {
         return Ok(Trimmed::default());
     }
-    match partition.trim(plan.clone()).await {
+    match partition.trim(compiled.clone()).await {
         // Others have taken its place, and have the same to do.
         Err(error) if error.kind == ErrorKind::Conflict => Ok(Trimmed::default()),
         done => done,
@@ -78,10 +78,10 @@ async fn trim_partition(plan: &Arc<Plan>, partition: &Arc<Partition>) -> Result<
 }
 
 /// Returns whether a step would do something: it is asked every second, and a step takes its place among the writes.
-fn has_something_to_trim(plan: &Plan, partition: &Partition) -> Result<bool> {
+fn has_something_to_trim(compiled: &CompiledDefinition, partition: &Partition) -> Result<bool> {
     let space = partition.space();
     let Some(state) = TrimState::load(|key| space.get(Family::Meta, key))? else { return Ok(false) };
-    let Some(oldest) = plan.oldest_kept(partition.now_seconds()) else { return Ok(true) };
+    let Some(oldest) = compiled.oldest_kept(partition.now_seconds()) else { return Ok(true) };
     if state.is_never() {
         return Ok(false);
     }

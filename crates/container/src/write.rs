@@ -3,27 +3,29 @@
 //! Runs on the writer's own task, so that the committer, which all writers of a partition share, has little
 //! left to do: check preconditions, give numbers, add up.
 //!
-//! In this folder: several writes as one (`batch`, `transaction`), what is queued for a committer and what it answers
+//! In this folder: what an item is given as (`body`), several writes as one (`batch`, `transaction`), what is queued for a committer and what it answers
 //! (`task`), what writers get back (`outcome`). Not here: what a write does to the stored state (`apply`).
 
 use armilla_index::{Leaves, Part};
-use armilla_value::stored::{self, Node, Stored};
+use armilla_value::stored::{Node, Stored};
 use armilla_value::{
     Component, HashVersion, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key,
 };
 use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::entries::EntryList;
 use crate::item::keys::LogicalKey;
 use crate::item::moment::Moment;
 use crate::item::patch::Patch;
-use crate::item::{ETag, SYSTEM_PROPERTIES, Stamp, new_header_bytes};
+use crate::item::{ContainerIdentity, ETag, Item, Stamp, new_header_bytes};
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
-use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::write::body::ItemBody;
 
 pub(crate) mod batch;
+pub(crate) mod body;
 pub(crate) mod outcome;
 pub(crate) mod task;
 pub(crate) mod transaction;
@@ -42,6 +44,18 @@ pub enum Precondition {
     WrittenAt(Moment),
     /// It does not exist.
     Missing,
+}
+
+impl Precondition {
+    /// Says whether it holds for an item that exists.
+    pub fn holds_for(self, item: &Item, identity: &ContainerIdentity) -> bool {
+        match self {
+            Precondition::None | Precondition::Exists => true,
+            Precondition::Missing => false,
+            Precondition::Version(etag) => etag == Some(item.etag(identity)),
+            Precondition::WrittenAt(moment) => moment == item.moment(),
+        }
+    }
 }
 
 /// Which of the three writes of a whole item it is.
@@ -65,16 +79,23 @@ pub(crate) struct ItemAddress {
 }
 
 impl ItemAddress {
-    pub(crate) fn new(plan: &Plan, partition_key: &PartitionKey, id: &str) -> Result<ItemAddress> {
-        let (hashed, logical) = locate(plan, partition_key)?;
+    pub(crate) fn new(
+        compiled: &CompiledDefinition,
+        partition_key: &PartitionKey,
+        id: &str,
+    ) -> Result<ItemAddress> {
+        let (hashed, logical) = locate(compiled, partition_key)?;
         let key = logical.item(id);
         Ok(ItemAddress { hashed, logical, id: id.to_owned(), key })
     }
 }
 
 /// Returns the hash of a whole partition key and the key prefix of its logical partition.
-pub(crate) fn locate(plan: &Plan, partition_key: &PartitionKey) -> Result<(HashedKey, LogicalKey)> {
-    let definition = &plan.definition.partition_key;
+pub(crate) fn locate(
+    compiled: &CompiledDefinition,
+    partition_key: &PartitionKey,
+) -> Result<(HashedKey, LogicalKey)> {
+    let definition = &compiled.definition.partition_key;
     let partition_key = &*definition.meant(partition_key);
     let levels = definition.paths.len();
     if partition_key.0.len() != levels {
@@ -125,7 +146,7 @@ pub(crate) struct PreparedItem {
     pub(crate) value: Vec<u8>,
     pub(crate) leaves: Leaves,
     pub(crate) composites: Leaves,
-    /// The index entries of its content, under the layout of the plan.
+    /// The index entries of its content, under the layout of the compiled definition.
     pub(crate) entries: EntryList,
     /// Its computed properties, where some have entries.
     pub(crate) computed: Vec<(String, Option<Value>)>,
@@ -138,20 +159,18 @@ pub(crate) struct PreparedItem {
 
 /// Reads a body and checks it against the container's definition and the partition key of the request.
 pub(crate) fn prepare(
-    plan: &Plan,
+    compiled: &CompiledDefinition,
     limits: &Limits,
-    body: &[u8],
+    body: &ItemBody,
     expected: &PartitionKey,
     drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {
-    let stored = stored::encode(body, &SYSTEM_PROPERTIES)
-        .map_err(|error| Error::invalid(format!("the item is not valid: {error}")))?;
-    prepare_stored(plan, limits, &stored, expected, drafted)
+    prepare_stored(compiled, limits, &body.encode()?, expected, drafted)
 }
 
 /// The same for an item that is in its stored form already.
 pub(crate) fn prepare_stored(
-    plan: &Plan,
+    compiled: &CompiledDefinition,
     limits: &Limits,
     encoded: &[u8],
     expected: &PartitionKey,
@@ -169,8 +188,8 @@ pub(crate) fn prepare_stored(
     let root = stored.root();
     let id = item_id(root)?;
     let ttl = item_ttl(root)?;
-    let actual = extract(root, &plan.definition.partition_key.paths);
-    if !same_partition_key(&actual, &plan.definition.partition_key.meant(expected)) {
+    let actual = extract(root, &compiled.definition.partition_key.paths);
+    if !same_partition_key(&actual, &compiled.definition.partition_key.meant(expected)) {
         return Err(Error::new(
             ErrorKind::PartitionKeyMismatch,
             format!(
@@ -182,12 +201,12 @@ pub(crate) fn prepare_stored(
             ),
         ));
     }
-    let address = ItemAddress::new(plan, &actual, &id)?;
-    let leaves = armilla_index::leaves(plan.matcher(), root);
-    let composites = armilla_index::composite_terms(plan.matcher(), root);
-    let entries = EntryList::of(&plan.layout, Part::Content, root, 0, &[]);
-    let computed = plan.computed(root);
-    let unique = unique_keys(plan, root);
+    let address = ItemAddress::new(compiled, &actual, &id)?;
+    let leaves = armilla_index::leaves(compiled.matcher(), root);
+    let composites = armilla_index::composite_terms(compiled.matcher(), root);
+    let entries = EntryList::of(&compiled.layout, Part::Content, root, 0, &[]);
+    let computed = compiled.computed(root);
+    let unique = unique_keys(compiled, root);
     let header_bytes = new_header_bytes(drafted.is_some());
     let mut value = Vec::with_capacity(header_bytes + encoded.len());
     value.resize(header_bytes, 0);
@@ -195,16 +214,16 @@ pub(crate) fn prepare_stored(
     Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value, drafted })
 }
 
-/// Prepares the write of a whole item given as JSON. `id` is the item that a replace names.
+/// Prepares the write of a whole item. `id` is the item that a replace names.
 pub(crate) fn prepare_put(
-    plan: &Plan,
+    compiled: &CompiledDefinition,
     limits: &Limits,
     id: Option<&str>,
-    body: &[u8],
+    body: &ItemBody,
     expected: &PartitionKey,
     drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {
-    let item = prepare(plan, limits, body, expected, drafted)?;
+    let item = prepare(compiled, limits, body, expected, drafted)?;
     match id {
         Some(id) if id != item.address.id => Err(Error::invalid(format!(
             "an item's id cannot be changed: the request names '{id}', the body has '{}'",
@@ -292,8 +311,8 @@ fn shortened(text: &str) -> String {
 }
 
 /// Encodes an item's values of every unique key of its container.
-pub(crate) fn unique_keys(plan: &Plan, root: Node<'_>) -> Vec<Vec<u8>> {
-    plan.definition.unique_keys.iter().map(|paths| unique_values(paths, root)).collect()
+pub(crate) fn unique_keys(compiled: &CompiledDefinition, root: Node<'_>) -> Vec<Vec<u8>> {
+    compiled.definition.unique_keys.iter().map(|paths| unique_values(paths, root)).collect()
 }
 
 /// Encodes an item's values of one unique key. A missing value counts as null, so only one item of a logical

@@ -10,9 +10,7 @@ use armilla_value::PartitionKey;
 use armilla_value::rid::ContainerRid;
 
 use crate::consistency::Consistency;
-use crate::containers::Located;
 use crate::error::{Error, ErrorKind, Result};
-use crate::open::Engine;
 
 /// Who asks, and with what knowledge.
 #[derive(Debug, Clone)]
@@ -90,6 +88,21 @@ pub enum GrantMode {
     Read,
     /// Everything.
     All,
+}
+
+impl GrantMode {
+    /// Returns the name that definitions and tokens have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            GrantMode::Read => "Read",
+            GrantMode::All => "All",
+        }
+    }
+
+    /// Reads such a name, however its letters are cased.
+    pub fn parse(name: &str) -> Option<GrantMode> {
+        [GrantMode::Read, GrantMode::All].into_iter().find(|mode| mode.name().eq_ignore_ascii_case(name))
+    }
 }
 
 /// What is about to be done.
@@ -191,29 +204,10 @@ impl Access {
 }
 
 /// The one answer about everything outside of a token's scope.
-fn outside() -> Error {
+pub(crate) fn outside() -> Error {
     Error::new(ErrorKind::Forbidden, "the resource token gives no access to this resource")
 }
 
 fn read_only() -> Error {
     Error::new(ErrorKind::Forbidden, "the key is for reading only")
-}
-
-impl Engine {
-    /// Finds a container for a caller. Whoever has a token for one is told the same of every other, whether it exists or
-    /// not: a container that was made again under the same name is another.
-    pub fn locate(&self, access: &Access, database: &str, container: &str) -> Result<Located> {
-        let found = self.container(database, container);
-        match access {
-            Access::Full | Access::ReadOnly => found,
-            Access::Granted(grant) => {
-                found.ok().filter(|found| found.container.rid() == grant.container).ok_or_else(outside)
-            }
-        }
-    }
-
-    /// Returns the grant that a resource token carries, if it was made here and has not expired.
-    pub fn authorize_token(&self, token: &str) -> Result<Grant> {
-        self.tokens().verify(token, self.env().clock.now_seconds())
-    }
 }

@@ -10,20 +10,23 @@
 //!
 //! Not here: the bytes of a frame, and what becomes of them (`backup`).
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+mod running;
 
-use armilla_backup::{Position, Walk};
+use std::sync::{Arc, Weak};
+
+use armilla_backup::Walk;
 use armilla_kv::{Family, Scan, SpaceId, Store};
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
 
 use crate::access::{Action, Caller};
+use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{BACKUP_IDLE_MAX, BACKUPS_AT_ONCE_MAX};
-use crate::open::{Engine, ROOT_SPACE};
-use crate::record::{self, tag};
+use crate::limits::BACKUP_IDLE_MAX;
+use crate::record::{self, ROOT_SPACE, tag};
+use running::Running;
+
+pub(crate) use running::Backups;
 
 /// Bytes of the name of an account.
 const ACCOUNT_BYTES: usize = 16;
@@ -82,60 +85,6 @@ pub struct BackupBegun {
     pub spaces: usize,
 }
 
-/// The backups that are being read.
-#[derive(Default)]
-pub(crate) struct Backups {
-    running: Mutex<HashMap<String, Arc<Running>>>,
-}
-
-struct Running {
-    walk: Walk,
-    /// Held while a frame is made.
-    reading: Arc<tokio::sync::Mutex<Reading>>,
-    used_last: Mutex<Duration>,
-}
-
-/// Which frame was made last, if any, and where it and the next begin.
-struct Reading {
-    number: u64,
-    here: Position,
-    next: Option<Position>,
-}
-
-impl Backups {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Lets go of all moments.
-    pub(crate) fn end_all(&self) {
-        let all = std::mem::take(&mut *self.lock());
-        drop(all);
-    }
-
-    fn add(&self, id: String, running: Arc<Running>) -> Result<()> {
-        let mut all = self.lock();
-        if all.len() < BACKUPS_AT_ONCE_MAX {
-            all.insert(id, running);
-            return Ok(());
-        }
-        Err(Error::locked(format!(
-            "{BACKUPS_AT_ONCE_MAX} backups are being taken already; one that nobody asks for is given up after {} s",
-            BACKUP_IDLE_MAX.as_secs()
-        )))
-    }
-}
-
-impl Running {
-    fn touch(&self, now: Duration) {
-        *self.used_last.lock().unwrap_or_else(PoisonError::into_inner) = now;
-    }
-
-    fn idle_until(&self) -> Duration {
-        *self.used_last.lock().unwrap_or_else(PoisonError::into_inner) + BACKUP_IDLE_MAX
-    }
-}
-
 impl Engine {
     /// Fixes the moment of a backup.
     ///
@@ -147,15 +96,7 @@ impl Engine {
         let source = aside(move || BackupSource::new(&*store)).await??;
         let BackupSource { account, walk } = source;
         let spaces = walk.space_count();
-        let running = Arc::new(Running {
-            walk,
-            reading: Arc::new(tokio::sync::Mutex::new(Reading {
-                number: 0,
-                here: Position::START,
-                next: None,
-            })),
-            used_last: Mutex::new(self.env().clock.elapsed()),
-        });
+        let running = Arc::new(Running::new(walk, self.env().clock.elapsed()));
         let id = self.env().guid();
         self.backups().add(id.clone(), running.clone())?;
         tokio::spawn(give_up_when_idle(self.downgrade(), id.clone(), Arc::downgrade(&running)));
@@ -206,7 +147,7 @@ impl Engine {
 }
 
 /// Lets go of a backup's moment when nobody has asked for it for a while.
-async fn give_up_when_idle(engine: crate::open::WeakEngine, id: String, running: Weak<Running>) {
+async fn give_up_when_idle(engine: WeakEngine, id: String, running: Weak<Running>) {
     loop {
         let wait = {
             let (Some(engine), Some(running)) = (engine.upgrade(), running.upgrade()) else { return };

@@ -7,80 +7,16 @@
 
 use std::sync::Arc;
 
-use armilla_container::{
-    BatchDone, BatchFailed, BatchStep, ETag, Patch, Position, Precondition, ReadItem, RequestUnits, StepDone,
-    WriteMode, Written,
-};
+use armilla_container::{BatchDone, BatchFailed, BatchStep, Position, RequestUnits};
 use armilla_value::PartitionKey;
-use bytes::Bytes;
 
-use crate::access::{Action, Caller};
-use crate::condition;
+use crate::access::Caller;
+use crate::actions::{ActionDone, ItemAction};
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::items::required;
 use crate::limits::BATCH_ACTIONS_MAX;
-use crate::open::Engine;
-
-/// One action of a batch.
-#[derive(Debug, Clone)]
-pub enum BatchAction {
-    /// Writes a whole item.
-    Put {
-        /// Which of the three writes of a whole item it is.
-        mode: WriteMode,
-        /// The item that a replace names.
-        id: Option<String>,
-        /// The item, as JSON.
-        body: Bytes,
-        /// What must hold.
-        precondition: Precondition,
-    },
-    /// Deletes an item.
-    Delete {
-        /// Which.
-        id: String,
-        /// What must hold.
-        precondition: Precondition,
-    },
-    /// Changes parts of an item.
-    Patch {
-        /// Which.
-        id: String,
-        /// How.
-        patch: Patch,
-        /// What must hold for the item: `FROM c WHERE ...`, as in a query.
-        condition: Option<String>,
-        /// What must hold for its version.
-        precondition: Precondition,
-    },
-    /// Reads an item.
-    Read {
-        /// Which.
-        id: String,
-        /// The version that the caller holds already.
-        known: Option<ETag>,
-        /// What must hold.
-        precondition: Precondition,
-    },
-    /// Was found wrong before it got here, and is refused with this message when its turn comes.
-    Invalid(String),
-}
-
-/// An action that went through.
-pub enum ActionDone {
-    /// An item was written.
-    Written(Written),
-    /// An item was read.
-    Read(ReadItem),
-    /// An item is still the version that the caller holds.
-    NotModified {
-        /// That version.
-        etag: ETag,
-        /// What it cost to find out.
-        charge: RequestUnits,
-    },
-}
 
 /// What became of a batch.
 pub struct BatchAnswer {
@@ -91,54 +27,6 @@ pub struct BatchAnswer {
     pub charge: RequestUnits,
     /// How far the partition is, if it was one.
     pub position: Option<Position>,
-}
-
-impl BatchAction {
-    /// Refuses what the caller may not do.
-    fn check(
-        &self,
-        caller: &Caller,
-        container: &ContainerHandle,
-        partition_key: &PartitionKey,
-    ) -> Result<()> {
-        let (action, id) = match self {
-            // A permission for one item cannot be checked against an id that is not read yet; it does not create.
-            BatchAction::Put { id, .. } => (Action::Write, id.as_deref()),
-            BatchAction::Delete { id, .. } | BatchAction::Patch { id, .. } => (Action::Write, Some(&**id)),
-            BatchAction::Read { id, .. } => (Action::Read, Some(&**id)),
-            BatchAction::Invalid(_) => return Ok(()),
-        };
-        caller.access.check_item(action, container.rid(), id, Some(partition_key))
-    }
-
-    /// Returns the step that the container does, or says what is wrong with the action.
-    fn into_step(self, container: &ContainerHandle) -> Result<BatchStep> {
-        Ok(match self {
-            BatchAction::Put { mode, id, body, precondition } => {
-                BatchStep::Put { mode, id, body, precondition }
-            }
-            BatchAction::Delete { id, precondition } => BatchStep::Delete { id, precondition },
-            BatchAction::Patch { id, patch, condition, precondition } => {
-                let patch = match condition {
-                    Some(text) => patch.only_if(condition::compile(&text, container)?),
-                    None => patch,
-                };
-                BatchStep::Patch { id, patch, precondition }
-            }
-            BatchAction::Read { id, known, precondition } => BatchStep::Read { id, known, precondition },
-            BatchAction::Invalid(message) => return Err(Error::invalid(message)),
-        })
-    }
-}
-
-impl From<StepDone> for ActionDone {
-    fn from(done: StepDone) -> ActionDone {
-        match done {
-            StepDone::Written(written) => ActionDone::Written(written),
-            StepDone::Read(read) => ActionDone::Read(read),
-            StepDone::NotModified { etag, charge } => ActionDone::NotModified { etag, charge },
-        }
-    }
 }
 
 /// Refuses a batch without actions, and one with too many.
@@ -163,14 +51,14 @@ impl Engine {
         caller: &Caller,
         container: &Arc<ContainerHandle>,
         partition_key: Option<&PartitionKey>,
-        actions: Vec<BatchAction>,
+        actions: Vec<ItemAction>,
     ) -> Result<BatchAnswer> {
         let cost = caller.read_cost(self.consistency())?;
         let partition_key = required(partition_key)?;
         let count = actions.len();
         check_count(count)?;
         for action in &actions {
-            action.check(caller, container, partition_key)?;
+            action.check(&caller.access, container, partition_key)?;
         }
         let mut found_wrong: Vec<Option<Error>> = Vec::with_capacity(count);
         let mut steps = Vec::with_capacity(count);

@@ -7,23 +7,23 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Threads of the runtime that run such work right now, for all engines of the process.
-static AT_WORK: Places = Places(AtomicUsize::new(0));
+static AT_WORK: WorkSlots = WorkSlots(AtomicUsize::new(0));
 
 /// How many threads run such work.
-struct Places(AtomicUsize);
+struct WorkSlots(AtomicUsize);
 
 /// One of them.
-struct Place<'p>(&'p Places);
+struct WorkSlot<'p>(&'p WorkSlots);
 
-impl Places {
-    /// Takes a place while fewer than half of the threads have one: the others serve everybody else.
-    fn take(&self, threads: usize) -> Option<Place<'_>> {
+impl WorkSlots {
+    /// Takes a slot while fewer than half of the threads have one: the others serve everybody else.
+    fn take(&self, threads: usize) -> Option<WorkSlot<'_>> {
         let is_free = |taken: usize| (taken < threads / 2).then_some(taken + 1);
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_free).ok().map(|_| Place(self))
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_free).ok().map(|_| WorkSlot(self))
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WorkSlot<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -39,7 +39,7 @@ pub(crate) async fn run_here<T: Send + 'static>(
     if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
         return run(what, work).await;
     }
-    let Some(_place) = AT_WORK.take(runtime.metrics().num_workers()) else {
+    let Some(_slot) = AT_WORK.take(runtime.metrics().num_workers()) else {
         return Ok(tokio::task::block_in_place(work));
     };
     // Who was woken last by this task is the one that no other thread can take over: let it go first.
@@ -65,7 +65,7 @@ pub(crate) async fn run<T: Send + 'static>(
             let threads = runtime.metrics().num_workers();
             let task = async move {
                 match AT_WORK.take(threads) {
-                    Some(_place) => work(),
+                    Some(_slot) => work(),
                     None => tokio::task::block_in_place(work),
                 }
             };
@@ -83,8 +83,8 @@ mod tests {
     #[test]
     fn half_of_the_threads_may_work() {
         for (threads, places) in [(1, 0), (2, 1), (3, 1), (8, 4)] {
-            let all = Places(AtomicUsize::new(0));
-            let taken: Vec<Place<'_>> = std::iter::from_fn(|| all.take(threads)).collect();
+            let all = WorkSlots(AtomicUsize::new(0));
+            let taken: Vec<WorkSlot<'_>> = std::iter::from_fn(|| all.take(threads)).collect();
             assert_eq!(taken.len(), places, "of {threads}");
             drop(taken);
             assert_eq!(all.take(threads).is_some(), places > 0, "of {threads}, once they are free again");

@@ -11,15 +11,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use armilla_container::{Position, Precondition, ReadItem, RequestUnits, WriteMode};
-use armilla_value::{PartitionKey, json};
+use armilla_container::{Position, RequestUnits, WriteMode};
+use armilla_value::PartitionKey;
 
 use crate::access::Caller;
-use crate::batches::{ActionDone, BatchAction, BatchAnswer, check_count, failed_dependency};
+use crate::actions::{ActionDone, ItemAction};
+use crate::batches::{BatchAnswer, check_count, failed_dependency};
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::items::{ItemName, ItemWritten};
-use crate::open::Engine;
 use crate::triggers::Triggers;
 
 /// An action of a bulk request, with where it belongs.
@@ -28,7 +29,7 @@ pub struct BulkOperation {
     /// The logical partition.
     pub partition_key: PartitionKey,
     /// What to do there.
-    pub action: BatchAction,
+    pub action: ItemAction,
 }
 
 /// Actions that are done one after the other, each with its place in the request.
@@ -95,24 +96,24 @@ impl Engine {
         let key = Some(&partition_key);
         let none = Triggers::default();
         match action {
-            BatchAction::Put { mode: WriteMode::Replace, id: Some(id), body, precondition } => {
+            ItemAction::Put { mode: WriteMode::Replace, id: Some(id), body, precondition } => {
                 let name = ItemName::Id(&id);
-                self.replace_item(caller, container, name, key, &body, precondition, &none).await
+                self.replace_item(caller, container, name, key, body, precondition, &none).await
             }
-            BatchAction::Put { mode, body, precondition, .. } => {
-                self.write_item(caller, container, mode, key, &body, precondition, &none).await
+            ItemAction::Put { mode, body, precondition, .. } => {
+                self.write_item(caller, container, mode, key, body, precondition, &none).await
             }
-            BatchAction::Delete { id, precondition } => {
+            ItemAction::Delete { id, precondition } => {
                 self.delete_item(caller, container, ItemName::Id(&id), key, precondition, &none).await
             }
-            BatchAction::Patch { id, patch, condition, precondition } => {
+            ItemAction::Patch { id, patch, condition, precondition } => {
                 let (name, condition) = (ItemName::Id(&id), condition.as_deref());
                 let patched = self.patch_item(caller, container, name, key, patch, condition, precondition);
                 patched.await.map(ItemWritten::from)
             }
-            BatchAction::Read { id, known, precondition } => {
+            ItemAction::Read { id, known, precondition } => {
                 return match self.read_item(caller, container, ItemName::Id(&id), key, known) {
-                    Ok(read) if !is_expected(&read, container, precondition) => Err(Error {
+                    Ok(read) if !precondition.holds_for(&read.item, container.identity()) => Err(Error {
                         charge: read.charge,
                         position: Some(read.position),
                         ..Error::precondition_failed()
@@ -124,19 +125,9 @@ impl Engine {
                     Err(error) => Err(error),
                 };
             }
-            BatchAction::Invalid(message) => return Err(Error::invalid(message)),
+            ItemAction::Invalid(message) => return Err(Error::invalid(message)),
         }
         .map(|done| ActionDone::Written(done.written))
-    }
-}
-
-/// Says whether what was read is the version that was asked for.
-fn is_expected(read: &ReadItem, container: &ContainerHandle, precondition: Precondition) -> bool {
-    match precondition {
-        Precondition::None | Precondition::Exists => true,
-        Precondition::Missing => false,
-        Precondition::Version(etag) => etag == Some(read.item.etag(container.identity())),
-        Precondition::WrittenAt(moment) => moment == read.item.moment(),
     }
 }
 
@@ -182,16 +173,14 @@ fn group(
 }
 
 /// Returns the id of the item that an action is about, if it says one.
-fn item_id(action: &BatchAction) -> Option<String> {
+fn item_id(action: &ItemAction) -> Option<String> {
     match action {
-        BatchAction::Put { id: Some(id), .. }
-        | BatchAction::Delete { id, .. }
-        | BatchAction::Patch { id, .. }
-        | BatchAction::Read { id, .. } => Some(id.clone()),
-        BatchAction::Put { id: None, body, .. } => {
-            json::parse(body).ok()?.get("id")?.as_str().map(str::to_owned)
-        }
-        BatchAction::Invalid(_) => None,
+        ItemAction::Put { id: Some(id), .. }
+        | ItemAction::Delete { id, .. }
+        | ItemAction::Patch { id, .. }
+        | ItemAction::Read { id, .. } => Some(id.clone()),
+        ItemAction::Put { id: None, body, .. } => body.id(),
+        ItemAction::Invalid(_) => None,
     }
 }
 

@@ -7,9 +7,11 @@
 //! Invariants:
 //! * a wait ends at its deadline and when the account is closed, with the page that was read last, and at once when the
 //!   container is deleted;
-//! * nobody waits beyond [`FEED_WAITERS_MAX`] others: they are answered at once, and told that nobody waited.
+//! * nobody waits beyond [`FEED_WAITERS_MAX`](crate::limits::FEED_WAITERS_MAX) others: they are answered at once, and told that nobody waited.
 //!
 //! Not here: the log and positions in it (`container`), purging what is expired (`sweeping`).
+
+mod feeds;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,17 +20,16 @@ use std::time::Duration;
 use armilla_container::{FeedMode, FeedPage, FeedRequest, FeedStart, ListScope, RequestUnits};
 use armilla_env::SleepFuture;
 use armilla_value::{HashedKey, hashed_key};
-use tokio::sync::{Semaphore, watch};
 
 use crate::access::{Access, Action, Caller};
 use crate::blocking;
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::items::PAGE_ITEMS_DEFAULT;
-use crate::limits::{
-    FEED_PAUSE_LEAST, FEED_PAUSE_MOST, FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX, FEED_WAITERS_MAX,
-};
-use crate::open::Engine;
+use crate::limits::{FEED_PAUSE_LEAST, FEED_PAUSE_MOST, FEED_WAIT_MAX};
+
+pub(crate) use feeds::Feeds;
 
 /// A page of changes that is asked for.
 #[derive(Debug, Clone)]
@@ -60,26 +61,6 @@ impl Deref for FeedAnswer {
 
     fn deref(&self) -> &FeedPage {
         &self.page
-    }
-}
-
-/// What the readers of an account's change feeds share.
-pub(crate) struct Feeds {
-    /// Pages that may be read at the same time.
-    turns: Semaphore,
-    /// Callers that may wait.
-    waiters: Semaphore,
-    /// Whether nobody may wait any more.
-    ended: watch::Sender<bool>,
-}
-
-impl Default for Feeds {
-    fn default() -> Feeds {
-        Feeds {
-            turns: Semaphore::new(FEED_READS_AT_ONCE_MAX),
-            waiters: Semaphore::new(FEED_WAITERS_MAX),
-            ended: watch::Sender::new(false),
-        }
     }
 }
 

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use armilla_container::{PartitionMap, check_partition, rebuild_partition};
 
+use crate::engine::Engine;
 use crate::error::Result;
-use crate::open::Engine;
 
 /// What a check of an account saw.
 #[derive(Debug, Clone, Default)]

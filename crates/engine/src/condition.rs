@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_container::{Condition, ContainerIdentity, Item};
+use armilla_container::{Condition, ContainerIdentity, Item, Patch};
 use armilla_query::bound::SourceKind;
 use armilla_query::expr::Expr;
 use armilla_query::{CompileOptions, CompiledQuery, Datum, Evaluator, Frame, Meter};
@@ -13,8 +13,20 @@ use crate::containers::ContainerHandle;
 use crate::error::{Error, Result};
 use crate::queries::bad_query;
 
+/// Makes a patch depend on a condition, if there is one.
+pub(crate) fn conditional(
+    patch: Patch,
+    condition: Option<&str>,
+    container: &ContainerHandle,
+) -> Result<Patch> {
+    match condition {
+        Some(text) => Ok(patch.only_if(compile(text, container)?)),
+        None => Ok(patch),
+    }
+}
+
 /// Reads a condition.
-pub(crate) fn compile(text: &str, container: &ContainerHandle) -> Result<Condition> {
+fn compile(text: &str, container: &ContainerHandle) -> Result<Condition> {
     // Clients may leave out what comes before FROM.
     let is_whole = text.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
     let query = if is_whole { text.to_owned() } else { format!("SELECT * {text}") };

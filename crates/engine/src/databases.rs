@@ -1,20 +1,21 @@
 //! Databases.
 
+use armilla_container::ETag;
 use std::sync::Arc;
 
-use armilla_container::validate_resource_id;
 use armilla_kv::SpaceId;
-use armilla_value::Object;
 use armilla_value::rid::DatabaseRid;
 
 use crate::access::{Action, Caller};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::offers::Offer;
-use crate::open::Engine;
 use crate::record::{self, Version, tag};
-use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
+use crate::resource::{
+    self, Answer, Content, Feed, Resource, ResourceKind, ResourcePrecondition, check_id, check_modified, etag,
+};
 use crate::throughput::Throughput;
-use crate::tree::{Change, Children, Database, Page, etag};
+use crate::tree::{Change, Children, Database, Page};
 
 impl Database {
     pub(crate) fn self_link(&self) -> String {
@@ -22,8 +23,6 @@ impl Database {
     }
 
     fn resource(&self) -> Resource {
-        let mut body = Object::default();
-        body.insert("id", self.id.as_str());
         Resource {
             kind: ResourceKind::Database,
             id: self.id.clone(),
@@ -32,7 +31,7 @@ impl Database {
             self_link: self.self_link(),
             etag: etag(ResourceKind::Database, self.version),
             ts: self.version.ts,
-            body,
+            content: Content::Database,
         }
     }
 }
@@ -86,7 +85,7 @@ impl Engine {
         &self,
         caller: &Caller,
         database: &str,
-        known: Option<crate::ETag>,
+        known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Read)?;
         let tree = self.tree();
@@ -136,7 +135,7 @@ impl Engine {
                 for key in container.scripts().record_keys() {
                     change.delete(key);
                 }
-                change.raise_lsn_floor(container);
+                change.raise_lsn_floor(container.newest_lsn().unwrap_or(0));
                 spaces.extend(container.container().map().ranges.iter().map(|range| range.space));
             }
             for user in found.users.iter() {
@@ -172,10 +171,4 @@ fn encode(id: &str, version: Version) -> bytes::Bytes {
     let mut object = record::begin(version);
     object.insert("id", id);
     record::encode(object)
-}
-
-/// Checks the name of a resource.
-pub(crate) fn check_id(kind: ResourceKind, id: &str) -> Result<()> {
-    validate_resource_id(id)
-        .map_err(|error| Error::invalid(format!("the {}'s id: {}", kind.noun(), error.message)))
 }

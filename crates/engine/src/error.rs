@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use armilla_container as container;
-use armilla_container::{Position, RequestUnits};
+use armilla_container::{DefinitionError, Position, RequestUnits};
 use armilla_kv as kv;
 use armilla_query::QueryError;
 use armilla_query::gateway::GatewayPlan;
@@ -49,6 +49,8 @@ pub enum ErrorKind {
     ScriptFailed(Option<u32>),
     /// A script took more time than there is; nothing of what it did was kept.
     ScriptTimeout,
+    /// A transaction was open for longer than there is time; nothing of what it did was kept.
+    TransactionExpired,
     /// What a script answered or logged is over the size limit; nothing of what it did was kept.
     ScriptResultTooLarge,
     /// The query is wrong; what and where is in the detail, if it is its text that is wrong.
@@ -218,6 +220,14 @@ impl From<container::Error> for Error {
             script_log: None,
             retry_after: error.retry_after,
             detail: None,
+        }
+    }
+}
+impl From<DefinitionError> for Error {
+    fn from(error: DefinitionError) -> Error {
+        match error.path.is_empty() {
+            true => Error::invalid(error.message),
+            false => Error::invalid(format!("{}: {}", error.path, error.message)),
         }
     }
 }

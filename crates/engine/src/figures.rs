@@ -7,8 +7,8 @@ use armilla_container::PartitionFigures;
 
 use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::Result;
-use crate::open::Engine;
 use crate::ranges::RangeStatus;
 use crate::supply::used_part;
 use crate::throughput::Throughput;

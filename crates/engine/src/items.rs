@@ -1,10 +1,11 @@
 //! Items of a container: permissions, sessions and addresses, on top of what `container` does with them.
 
-use std::ops::Deref;
+mod written;
+
 use std::sync::Arc;
 
 use armilla_container::{
-    ETag, IdRange, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem, Work,
+    ETag, IdRange, ItemBody, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem, Work,
     WriteMode, Written, price,
 };
 use armilla_value::rid::ItemRid;
@@ -13,9 +14,11 @@ use armilla_value::{PartitionKey, extract};
 use crate::access::{Access, Action, Caller};
 use crate::condition;
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::open::Engine;
 use crate::triggers::{TriggeredWrite, Triggers};
+
+pub use written::ItemWritten;
 
 /// How a request names an item.
 #[derive(Debug, Clone, Copy)]
@@ -35,28 +38,6 @@ pub struct PageRequest {
     pub items_max: Option<usize>,
     /// Where the page before ended.
     pub continuation: Option<String>,
-}
-
-/// An item that was written.
-pub struct ItemWritten {
-    /// What the write did.
-    pub written: Written,
-    /// What the trigger after the write wants the caller to be shown instead of the item, as JSON.
-    pub response_body: Option<String>,
-}
-
-impl From<Written> for ItemWritten {
-    fn from(written: Written) -> ItemWritten {
-        ItemWritten { written, response_body: None }
-    }
-}
-
-impl Deref for ItemWritten {
-    type Target = Written;
-
-    fn deref(&self) -> &Written {
-        &self.written
-    }
 }
 
 /// Items in a page when the caller leaves it to the server.
@@ -103,7 +84,7 @@ impl Engine {
         container: &Arc<ContainerHandle>,
         mode: WriteMode,
         partition_key: Option<&PartitionKey>,
-        body: &[u8],
+        body: ItemBody,
         precondition: Precondition,
         triggers: &Triggers,
     ) -> Result<ItemWritten> {
@@ -111,8 +92,10 @@ impl Engine {
         // A permission for one item cannot be checked against an id that is not read yet; it does not create.
         caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))?;
         if !triggers.is_empty() {
-            let write = TriggeredWrite::Put { mode, id: None, body: body.to_vec(), precondition };
-            return self.write_with_triggers(caller, container, partition_key, triggers, write).await;
+            let write = TriggeredWrite::Put { mode, id: None, body, precondition };
+            let done = self.write_with_triggers(caller, container, partition_key, triggers, write);
+            // Large, and rare: it is not to make the futures of all writes large.
+            return Box::pin(done).await;
         }
         container
             .container()
@@ -130,16 +113,18 @@ impl Engine {
         container: &Arc<ContainerHandle>,
         name: ItemName<'_>,
         partition_key: Option<&PartitionKey>,
-        body: &[u8],
+        body: ItemBody,
         precondition: Precondition,
         triggers: &Triggers,
     ) -> Result<ItemWritten> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         if !triggers.is_empty() {
             check_triggers(caller, container, &partition_key)?;
-            let (mode, body) = (WriteMode::Replace, body.to_vec());
+            let (mode, body) = (WriteMode::Replace, body);
             let write = TriggeredWrite::Put { mode, id: Some(id), body, precondition };
-            return self.write_with_triggers(caller, container, &partition_key, triggers, write).await;
+            let done = self.write_with_triggers(caller, container, &partition_key, triggers, write);
+            // Large, and rare: it is not to make the futures of all writes large.
+            return Box::pin(done).await;
         }
         container
             .container()
@@ -163,7 +148,9 @@ impl Engine {
         if !triggers.is_empty() {
             check_triggers(caller, container, &partition_key)?;
             let write = TriggeredWrite::Delete { id, precondition };
-            return self.write_with_triggers(caller, container, &partition_key, triggers, write).await;
+            let done = self.write_with_triggers(caller, container, &partition_key, triggers, write);
+            // Large, and rare: it is not to make the futures of all writes large.
+            return Box::pin(done).await;
         }
         container
             .container()
@@ -186,10 +173,7 @@ impl Engine {
         precondition: Precondition,
     ) -> Result<Written> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
-        let patch = match condition {
-            Some(text) => patch.only_if(condition::compile(text, container)?),
-            None => patch,
-        };
+        let patch = condition::conditional(patch, condition, container)?;
         container
             .container()
             .patch_item(&partition_key, &id, patch, precondition, caller.priority)

@@ -12,6 +12,8 @@
 //! that appear are part of the data model: permissions and scripts name resources by them.
 
 mod access;
+mod actions;
+mod background;
 mod backups;
 mod batches;
 mod blocking;
@@ -23,6 +25,7 @@ mod condition;
 mod consistency;
 mod containers;
 mod databases;
+mod engine;
 mod error;
 mod execution;
 mod figures;
@@ -43,44 +46,55 @@ mod supply;
 mod sweeping;
 mod throughput;
 mod token;
+mod transactions;
 mod tree;
 mod triggers;
 mod users;
 
 pub use access::{Access, Caller, Grant, GrantMode};
+pub use actions::{ActionDone, ItemAction};
 pub use backups::{BackupBegun, BackupSource};
-pub use batches::{ActionDone, BatchAction, BatchAnswer};
+pub use batches::BatchAnswer;
 pub use bulk::BulkOperation;
 pub use changes::{FeedAnswer, FeedPageRequest};
 pub use check::{CheckReport, check, rebuild};
 pub use consistency::Consistency;
 pub use containers::{ContainerHandle, Located, Usage};
+pub use engine::Engine;
 pub use error::{Detail, Error, ErrorKind, Result};
 pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
     BACKUP_IDLE_MAX, BACKUPS_AT_ONCE_MAX, BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX,
     FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX, FEED_WAITERS_MAX, ID_CHARACTERS_MAX, LIST_MAX,
-    RESHAPES_AT_ONCE_MAX, SCRIPT_ATTEMPTS_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX,
-    SHARING_CONTAINERS_MAX, STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX,
-    TOKEN_SECONDS_MIN, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
+    RESHAPES_AT_ONCE_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, SHARING_CONTAINERS_MAX,
+    STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN,
+    TRANSACTION_ATTEMPTS_MAX, TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
 };
-pub use offers::{Migration, OfferState};
-pub use open::{Engine, EngineOptions};
+pub use offers::{Migration, OfferChange, OfferState};
+pub use open::EngineOptions;
+pub use permissions::PermissionDefinition;
 pub use procedures::ProcedureDone;
 pub use queries::{Explanation, PartitionPlan, Query, QueryMetrics, QueryPage, QueryRequest, row_item};
 pub use ranges::{RangeInfo, RangeMap, RangeStatus};
-pub use resource::{Answer, Feed, Resource, ResourceKind, ResourcePrecondition};
+pub use resource::{
+    Answer, Content, Feed, OfferContent, PermissionContent, Resource, ResourceKind, ResourcePrecondition,
+};
 pub use scripts::{ScriptDefinition, ScriptKind, TriggerOperation, TriggerRule, TriggerTime};
 pub use throughput::Throughput;
+pub use transactions::{Transacted, Transaction};
 pub use triggers::Triggers;
 
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{
-    ChangeKind, ContainerIdentity, ETag, FeedChange, FeedMode, FeedPage, FeedStart, IdRange, Item, ItemPage,
-    Limits, ListScope, Moment, Operation, PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem,
-    RequestUnits, SessionToken, WriteMode, Written,
+    ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, ETag, FeedChange, FeedMode,
+    FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Moment, Operation,
+    PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, RequestUnits, SessionToken,
+    WriteMode, Written,
 };
+
+// So is what definitions are made of.
+pub use armilla_index::{CompositePath, SortOrder};
 
 // What is said of throughput is part of it, too.
 pub use armilla_governor::{Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch};
@@ -97,7 +111,7 @@ pub mod plans {
     pub use armilla_query::bound::{
         BoundQuery, BoundSource, Grouping, ITEM_SLOT, OrderKey, Projection, SourceKind, Window,
     };
-    pub use armilla_query::expr::{Expr, Step};
+    pub use armilla_query::expr::{Expr, PathStep};
     pub use armilla_query::logical::LogicalPlan;
     pub use armilla_query::physical::{Access, PhysicalPlan, Served};
     pub use armilla_query::{Comparison, Function, SystemProperty};

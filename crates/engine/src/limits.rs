@@ -99,7 +99,7 @@ pub(crate) const CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX: usize = 16;
 
 /// How often a script is run again because another writer came between, before the caller is told. All but the first
 /// few runs hold the logical partition, so that nobody can.
-pub const SCRIPT_ATTEMPTS_MAX: u32 = 8;
+pub const TRANSACTION_ATTEMPTS_MAX: u32 = 8;
 
 /// Most actions of one batch.
 pub const BATCH_ACTIONS_MAX: usize = 100;
@@ -132,6 +132,13 @@ pub(crate) const OUTCOME_RETRY_PERIOD: Duration = Duration::from_millis(100);
 
 /// Characters that are kept of why a split or merge was given up.
 pub(crate) const FAILURE_CHARACTERS_MAX: usize = 500;
+
+/// Transactions that callers hold open at the same time. Each keeps its writes in memory, up to the container's bound on
+/// those of one transaction, and the files of its snapshot from being deleted.
+pub const TRANSACTIONS_OPEN_MAX: usize = 256;
+
+/// How long a transaction may be open.
+pub const TRANSACTION_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// Backups that are read at the same time. Each keeps the files of its moment from being deleted.
 pub const BACKUPS_AT_ONCE_MAX: usize = 2;

@@ -1,121 +1,54 @@
 //! Permissions: what a user may do with one container or item, and the tokens that prove it.
 
+mod permission;
+
+use armilla_container::ETag;
 use armilla_container::ReadCost;
 use armilla_governor::Priority;
 use armilla_value::PartitionKey;
-use armilla_value::rid::{ContainerRid, ItemRid, PermissionRid};
-use armilla_value::{Object, Value, json};
-use bytes::Bytes;
+use armilla_value::rid::{ItemRid, PermissionRid};
 
 use crate::access::{Caller, Grant, GrantMode};
 use crate::containers::ContainerHandle;
-use crate::databases::check_id;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::items::item_address;
 use crate::limits::{TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN};
-use crate::open::Engine;
-use crate::record::{self, Record, Version, tag};
-use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
-use crate::tree::{Change, Page, Tree, etag};
+use crate::record::{self, tag};
+use crate::resource::{
+    self, Answer, Content, Feed, PermissionContent, Resource, ResourceKind, ResourcePrecondition, check_id,
+    check_modified, etag,
+};
+use crate::tree::{Change, Page, Tree};
 
-/// One permission of a user.
-#[derive(Debug, Clone)]
-pub(crate) struct Permission {
-    pub(crate) rid: PermissionRid,
-    pub(crate) id: String,
-    pub(crate) version: Version,
-    /// The link as the caller gave it, without slashes at its ends.
-    resource: String,
-    grant: Grant,
-}
+pub(crate) use permission::Permission;
 
-impl Permission {
-    fn encode(&self) -> Bytes {
-        let mut object = record::begin(self.version);
-        object.insert("id", self.id.as_str());
-        object.insert("resource", self.resource.as_str());
-        object.insert("mode", mode_name(self.grant.mode));
-        object.insert("container", self.grant.container.to_string());
-        if let Some(item) = &self.grant.item {
-            object.insert("item", item.as_str());
-        }
-        if let Some(partition_key) = &self.grant.partition_key {
-            object.insert("partitionKey", partition_key.to_json());
-        }
-        record::encode(object)
-    }
-
-    pub(crate) fn decode(rid: PermissionRid, bytes: &[u8]) -> Result<Permission> {
-        let record = Record::decode(bytes, "a permission")?;
-        let damaged = |name: &str| Error::new(ErrorKind::Corrupt, format!("a permission: '{name}' is wrong"));
-        let partition_key = match record.find("partitionKey") {
-            None => None,
-            Some(_) => {
-                let text = record.text("partitionKey")?;
-                Some(PartitionKey::from_json(text.as_bytes()).map_err(|_| damaged("partitionKey"))?)
-            }
-        };
-        let grant = Grant {
-            mode: read_mode(&record.text("mode")?).ok_or_else(|| damaged("mode"))?,
-            container: ContainerRid::parse(&record.text("container")?).ok_or_else(|| damaged("container"))?,
-            item: record.find("item").and_then(Value::as_str).map(str::to_owned),
-            partition_key,
-        };
-        Ok(Permission {
-            rid,
-            id: record.text("id")?,
-            version: record.version()?,
-            resource: record.text("resource")?,
-            grant,
-        })
-    }
-
-    /// Shows the permission with a fresh token.
-    fn resource(&self, engine: &Engine, seconds: u32) -> Resource {
-        let mut body = Object::default();
-        body.insert("id", self.id.as_str());
-        body.insert("permissionMode", mode_name(self.grant.mode));
-        body.insert("resource", self.resource.as_str());
-        if let Some(partition_key) = &self.grant.partition_key
-            && let Ok(value) = json::parse(partition_key.to_json().as_bytes())
-        {
-            body.insert("resourcePartitionKey", value);
-        }
-        let now_seconds = engine.env().clock.now_seconds();
-        body.insert("_token", engine.tokens().mint(&self.grant, now_seconds, seconds));
-        let user = self.rid.user();
-        Resource {
-            kind: ResourceKind::Permission,
-            id: self.id.clone(),
-            rid: self.rid.to_string(),
-            parent_rid: user.to_string(),
-            self_link: format!("dbs/{}/users/{user}/permissions/{}/", user.database(), self.rid),
-            etag: etag(ResourceKind::Permission, self.version),
-            ts: self.version.ts,
-            body,
-        }
-    }
-}
-
-pub(crate) fn mode_name(mode: GrantMode) -> &'static str {
-    match mode {
-        GrantMode::Read => "Read",
-        GrantMode::All => "All",
-    }
-}
-
-pub(crate) fn read_mode(name: &str) -> Option<GrantMode> {
-    [GrantMode::Read, GrantMode::All].into_iter().find(|mode| mode_name(*mode).eq_ignore_ascii_case(name))
+/// What a permission is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionDefinition {
+    /// Its name among the user's permissions.
+    pub id: String,
+    /// How far it goes.
+    pub mode: GrantMode,
+    /// The link of a container or an item, by names or by resource ids.
+    pub resource_link: String,
+    /// The logical partition that it is for, if it is not for all of them.
+    pub partition_key: Option<PartitionKey>,
 }
 
 impl Engine {
+    /// Returns the grant that a resource token carries, if it was made here and has not expired.
+    pub fn authorize_token(&self, token: &str) -> Result<Grant> {
+        self.tokens().verify(token, self.env().clock.now_seconds())
+    }
+
     /// Creates a permission from its definition; its token is good for some seconds.
     pub async fn create_permission(
         &self,
         caller: &Caller,
         database: &str,
         user: &str,
-        body: &Value,
+        definition: &PermissionDefinition,
         token_seconds: Option<u32>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_granting()?;
@@ -123,7 +56,7 @@ impl Engine {
         let mut writer = self.writer().await;
         let (user_rid, id, resource_link, grant) = {
             let tree = self.tree();
-            let (id, resource_link, grant) = read_body(&tree, body)?;
+            let (id, resource_link, grant) = found_resource(&tree, definition)?;
             let found = tree.find_user(database, user).map_err(owner)?;
             if found.permissions.contains(&id) {
                 return Err(Error::exists(ResourceKind::Permission, &id));
@@ -138,7 +71,7 @@ impl Engine {
             Permission { rid, id: id.clone(), version: change.version, resource: resource_link, grant };
         change.put(record::key(tag::PERMISSION, rid.to_string().as_bytes()), permission.encode());
         change.commit().await?;
-        let answer = resource::written(permission.resource(self, seconds));
+        let answer = resource::written(resource_of(&permission, self, seconds));
         let mut tree = self.tree_mut();
         let user = tree
             .database_mut(user_rid.database())
@@ -154,19 +87,19 @@ impl Engine {
         caller: &Caller,
         database: &str,
         user: &str,
-        body: &Value,
+        definition: &PermissionDefinition,
         token_seconds: Option<u32>,
     ) -> Result<(Answer<Resource>, bool)> {
         caller.access.check_granting()?;
-        let id = body.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let exists = self.tree().find_user(database, user).map_err(owner)?.permissions.contains(&id);
+        let id = &definition.id;
+        let exists = self.tree().find_user(database, user).map_err(owner)?.permissions.contains(id);
         if exists {
             let none = ResourcePrecondition::None;
             let replaced =
-                self.replace_permission(caller, database, user, &id, body, token_seconds, none).await?;
+                self.replace_permission(caller, database, user, id, definition, token_seconds, none).await?;
             Ok((replaced, false))
         } else {
-            Ok((self.create_permission(caller, database, user, body, token_seconds).await?, true))
+            Ok((self.create_permission(caller, database, user, definition, token_seconds).await?, true))
         }
     }
 
@@ -178,14 +111,14 @@ impl Engine {
         user: &str,
         permission: &str,
         token_seconds: Option<u32>,
-        known: Option<crate::ETag>,
+        known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_granting()?;
         let seconds = check_seconds(token_seconds)?;
         let tree = self.tree();
         let found = find(&tree, database, user, permission)?;
         check_modified(known, etag(ResourceKind::Permission, found.version))?;
-        Ok(resource::read(found.resource(self, seconds)))
+        Ok(resource::read(resource_of(found, self, seconds)))
     }
 
     /// Lists the permissions of a user, oldest first, each with a fresh token.
@@ -203,7 +136,7 @@ impl Engine {
         let (permissions, continuation) = found.permissions.page(&Page::new(count_max, continuation)?);
         let resources = permissions
             .into_iter()
-            .map(|permission| permission.resource(self, TOKEN_SECONDS_DEFAULT))
+            .map(|permission| resource_of(permission, self, TOKEN_SECONDS_DEFAULT))
             .collect();
         Ok(resource::feed(found.rid.to_string(), resources, continuation))
     }
@@ -216,7 +149,7 @@ impl Engine {
         database: &str,
         user: &str,
         permission: &str,
-        body: &Value,
+        definition: &PermissionDefinition,
         token_seconds: Option<u32>,
         precondition: ResourcePrecondition,
     ) -> Result<Answer<Resource>> {
@@ -225,7 +158,7 @@ impl Engine {
         let mut writer = self.writer().await;
         let (old, mut new) = {
             let tree = self.tree();
-            let (id, resource_link, grant) = read_body(&tree, body)?;
+            let (id, resource_link, grant) = found_resource(&tree, definition)?;
             let old = find(&tree, database, user, permission)?.clone();
             precondition.check(etag(ResourceKind::Permission, old.version))?;
             let siblings = &tree.find_user(database, user).map_err(owner)?.permissions;
@@ -240,7 +173,7 @@ impl Engine {
         new.version = change.version;
         change.put(record::key(tag::PERMISSION, new.rid.to_string().as_bytes()), new.encode());
         change.commit().await?;
-        let answer = resource::written(new.resource(self, seconds));
+        let answer = resource::written(resource_of(&new, self, seconds));
         let mut tree = self.tree_mut();
         let user_rid = new.rid.user();
         let user = tree
@@ -332,28 +265,12 @@ fn check_single<'p>(
     Ok(())
 }
 
-/// Reads a permission's definition and finds what it is for.
-fn read_body(tree: &Tree, body: &Value) -> Result<(String, String, Grant)> {
-    let text = |name: &str| {
-        body.get(name)
-            .and_then(Value::as_str)
-            .ok_or_else(|| Error::invalid(format!("the permission's '{name}' is missing or not a string")))
-    };
-    let id = text("id")?;
-    check_id(ResourceKind::Permission, id)?;
-    let mode = text("permissionMode")?;
-    let mode = read_mode(mode).ok_or_else(|| {
-        Error::invalid(format!("the permission's 'permissionMode' is 'Read' or 'All', not '{mode}'"))
-    })?;
-    let link = text("resource")?.trim_matches('/');
-    let partition_key = match body.get("resourcePartitionKey") {
-        None | Some(Value::Null) => None,
-        Some(value) => Some(PartitionKey::from_json(json::to_string(value).as_bytes()).map_err(|error| {
-            Error::invalid(format!("the permission's 'resourcePartitionKey' is not valid: {error}"))
-        })?),
-    };
-    let grant = find_resource(tree, link, mode, partition_key)?;
-    Ok((id.to_owned(), link.to_owned(), grant))
+/// Returns the id, the link without slashes at its ends, and what it grants.
+fn found_resource(tree: &Tree, definition: &PermissionDefinition) -> Result<(String, String, Grant)> {
+    check_id(ResourceKind::Permission, &definition.id)?;
+    let link = definition.resource_link.trim_matches('/');
+    let grant = find_resource(tree, link, definition.mode, definition.partition_key.clone())?;
+    Ok((definition.id.clone(), link.to_owned(), grant))
 }
 
 /// Finds the container, and the item if it is for one, that a link by names or resource ids leads to.
@@ -411,4 +328,25 @@ fn address_of(container: &ContainerHandle, rid: ItemRid) -> Result<(PartitionKey
     let found =
         container.container().read_item_by_number(rid.number(), None, &session, ReadCost::Single, priority);
     found.map(|found| item_address(container, &found)).map_err(|error| container.translate(error))
+}
+
+/// Shows the permission with a fresh token.
+fn resource_of(permission: &Permission, engine: &Engine, seconds: u32) -> Resource {
+    let now_seconds = engine.env().clock.now_seconds();
+    let user = permission.rid.user();
+    Resource {
+        kind: ResourceKind::Permission,
+        id: permission.id.clone(),
+        rid: permission.rid.to_string(),
+        parent_rid: user.to_string(),
+        self_link: format!("dbs/{}/users/{user}/permissions/{}/", user.database(), permission.rid),
+        etag: etag(ResourceKind::Permission, permission.version),
+        ts: permission.version.ts,
+        content: Content::Permission(PermissionContent {
+            mode: permission.grant.mode,
+            resource_link: permission.resource.clone(),
+            partition_key: permission.grant.partition_key.clone(),
+            token: engine.tokens().mint(&permission.grant, now_seconds, seconds),
+        }),
+    }
 }

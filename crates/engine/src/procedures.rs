@@ -6,9 +6,9 @@ use armilla_value::PartitionKey;
 
 use crate::access::{Action, Caller};
 use crate::containers::Located;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items::required;
-use crate::open::Engine;
 use crate::scripts::ScriptKind;
 
 /// A stored procedure that ran, and whose writes are stored.
@@ -39,12 +39,12 @@ impl Engine {
         keeps_log: bool,
     ) -> Result<ProcedureDone> {
         let Located { container, by_rid } = located;
-        let cost = caller.read_cost(self.consistency())?;
+        caller.read_cost(self.consistency())?;
         let partition_key = required(partition_key)?;
         caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))?;
         let program = container.scripts().find(ScriptKind::StoredProcedure, procedure, *by_rid)?.program;
         let arguments = arguments.to_vec();
-        let transacted = self.transact(container, partition_key, cost, caller.priority, move |execution| {
+        let transacted = self.run_scripts(caller, container, partition_key, move |execution| {
             let (result, log) = execution.run(&program, Role::Procedure { arguments: &arguments }, keeps_log);
             match result {
                 Ok(Finished { response_body, .. }) => Ok((response_body, log)),

@@ -21,7 +21,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_container::definition::GeospatialType;
-use armilla_container::{ContainerDefinition, Item, QueryWork, ReadCost, Transaction, query_charge};
+use armilla_container::{
+    ContainerDefinition, Item, Position, QueryWork, ReadCost, RequestUnits, SessionToken, Transaction,
+    query_charge,
+};
 use armilla_env::Env;
 use armilla_governor::Priority;
 use armilla_index::IndexingPolicy;
@@ -38,10 +41,10 @@ use crate::access::{Action, Caller};
 use crate::blocking;
 use crate::computed;
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Detail, Error, ErrorKind, Result};
 use crate::limits::{FUNCTION_GRACE, PAGE_PATIENCE, PAGE_TIME_MAX};
-use crate::open::Engine;
-use crate::{Position, RequestUnits};
+
 use admission::Admission;
 use functions::ContainerFunctions;
 use source::ReaderSource;
@@ -181,7 +184,7 @@ enum Again {
 
 /// Who asks, as far as a query wants to know.
 struct Asker {
-    session: crate::SessionToken,
+    session: SessionToken,
     cost: ReadCost,
     priority: Priority,
     /// How many threads beside its own it may use.

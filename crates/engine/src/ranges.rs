@@ -1,13 +1,13 @@
 //! The partition map of a container, as clients see it.
 
+use armilla_container::ETag;
 use armilla_value::rid::{ChildKind, ChildRid};
 
 use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
 use crate::error::Result;
 use crate::record::Version;
-use crate::resource::ResourceKind;
-use crate::tree::etag;
+use crate::resource::{ResourceKind, etag};
 
 /// The partition map of a container.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub struct RangeInfo {
     /// Its link.
     pub self_link: String,
     /// Its version.
-    pub etag: crate::ETag,
+    pub etag: ETag,
     /// Seconds since 1970 UTC when it was made.
     pub ts: u32,
     /// Its newest commit.

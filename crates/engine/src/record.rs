@@ -12,6 +12,9 @@ use bytes::Bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::throughput::Throughput;
 
+/// The space of the resource tree.
+pub(crate) const ROOT_SPACE: SpaceId = SpaceId(0);
+
 const FORMAT_VERSION: u8 = 1;
 
 /// What the keys of each kind of record begin with.

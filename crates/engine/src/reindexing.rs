@@ -4,54 +4,21 @@
 //! then works in small steps between the writes of clients. A step that fails is tried again after a while: the index
 //! stays incomplete so long, and queries go on without it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_env::Env;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use crate::containers::ContainerHandle;
 
 /// How long a failed step waits before it is tried again.
 const RETRY_PERIOD: Duration = Duration::from_secs(1);
 
-/// The task of one container.
-pub(crate) struct Reindexing {
-    stop: watch::Sender<bool>,
-    task: Mutex<Option<JoinHandle<()>>>,
-}
-
-impl Default for Reindexing {
-    fn default() -> Reindexing {
-        Reindexing { stop: watch::Sender::new(false), task: Mutex::default() }
-    }
-}
-
-impl Reindexing {
-    /// Starts looking after a container.
-    pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
-        let own = container.reindexing();
-        let stopped = own.stop.subscribe();
-        let task = tokio::spawn(look_after(container.clone(), env.clone(), stopped));
-        *own.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
-    }
-
-    /// Tells the task to end.
-    pub(crate) fn stop(&self) {
-        self.stop.send_replace(true);
-    }
-
-    /// Tells the task to end and waits until it has.
-    pub(crate) async fn stopped(&self) {
-        self.stop();
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(task) = task
-            && let Err(error) = task.await
-        {
-            tracing::error!(%error, "the task that keeps an index complete has failed");
-        }
-    }
+/// Starts keeping the index of a container as its policy asks.
+pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
+    let (handle, env) = (container.clone(), env.clone());
+    container.reindexing().start(|stopped| look_after(handle, env, stopped));
 }
 
 async fn look_after(container: Arc<ContainerHandle>, env: Env, mut stopped: watch::Receiver<bool>) {

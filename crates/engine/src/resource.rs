@@ -1,49 +1,19 @@
 //! What operations on the resource tree answer with.
 
-use armilla_container::{ETag, ReadCost, RequestUnits, TermCount, Work, price};
-use armilla_value::Object;
+mod kind;
 
+use armilla_container::{
+    ContainerDefinition, ETag, ReadCost, RequestUnits, TermCount, Work, price, validate_resource_id,
+};
+use armilla_value::{PartitionKey, json};
+
+use crate::access::GrantMode;
 use crate::error::{Error, ErrorKind, Result};
+use crate::record::Version;
+use crate::scripts::TriggerRule;
+use crate::throughput::Throughput;
 
-/// The kinds of resources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResourceKind {
-    /// A database.
-    Database,
-    /// A container.
-    Container,
-    /// An item.
-    Item,
-    /// The throughput of a database or container.
-    Offer,
-    /// A user.
-    User,
-    /// A permission of a user.
-    Permission,
-    /// A user-defined function of a container.
-    UserDefinedFunction,
-    /// A stored procedure of a container.
-    StoredProcedure,
-    /// A trigger of a container.
-    Trigger,
-}
-
-impl ResourceKind {
-    /// Returns the word for it.
-    pub fn noun(self) -> &'static str {
-        match self {
-            ResourceKind::Database => "database",
-            ResourceKind::Container => "container",
-            ResourceKind::Item => "item",
-            ResourceKind::Offer => "offer",
-            ResourceKind::User => "user",
-            ResourceKind::Permission => "permission",
-            ResourceKind::UserDefinedFunction => "user-defined function",
-            ResourceKind::StoredProcedure => "stored procedure",
-            ResourceKind::Trigger => "trigger",
-        }
-    }
-}
+pub use kind::ResourceKind;
 
 /// One resource of the tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +32,78 @@ pub struct Resource {
     pub etag: ETag,
     /// Seconds since 1970 UTC when it was written.
     pub ts: u32,
-    /// Its members but for those above; `id` is the first.
-    pub body: Object,
+    /// What it says.
+    pub content: Content,
+}
+
+/// What a resource says beside its names and its version.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// A database says no more.
+    Database,
+    /// A user says no more.
+    User,
+    /// The definition of a container.
+    Container(Box<ContainerDefinition>),
+    /// The throughput of a database or container.
+    Offer(OfferContent),
+    /// What a user may do.
+    Permission(PermissionContent),
+    /// A stored procedure, a trigger or a user-defined function.
+    Script {
+        /// Its text.
+        body: String,
+        /// When it runs, if it is a trigger.
+        trigger: Option<TriggerRule>,
+    },
+}
+
+/// The throughput of a database or container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferContent {
+    /// The link of what it is for.
+    pub resource_link: String,
+    /// The resource id of what it is for, as text.
+    pub resource_rid: String,
+    /// What was provisioned.
+    pub throughput: Throughput,
+    /// What is in force just now: autoscale goes up and down.
+    pub current: u32,
+    /// The most that was ever provisioned.
+    pub highest_ever: u32,
+    /// The most that was ever stored, in KB.
+    pub stored_ever_kb: u64,
+}
+
+/// What a user may do, and the token that proves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PermissionContent {
+    /// Reading, or everything.
+    pub mode: GrantMode,
+    /// The link of what it is for, as it was given.
+    pub resource_link: String,
+    /// The logical partition that it is for, if it is not for all of them.
+    pub partition_key: Option<PartitionKey>,
+    /// A fresh token.
+    pub token: String,
+}
+
+impl Content {
+    /// Returns about how many bytes it takes to write it down, which is what it costs to read and write it.
+    fn bytes(&self) -> usize {
+        /// Of the names and the figures of an offer, and of the names of the others.
+        const OFFER_BYTES: usize = 320;
+        const NAMES_BYTES: usize = 80;
+        match self {
+            Content::Database | Content::User => 0,
+            Content::Container(definition) => json::to_string(&definition.to_value()).len(),
+            Content::Offer(offer) => OFFER_BYTES + offer.resource_link.len() + offer.resource_rid.len(),
+            Content::Permission(permission) => {
+                NAMES_BYTES + permission.resource_link.len() + permission.token.len()
+            }
+            Content::Script { body, .. } => NAMES_BYTES + body.len(),
+        }
+    }
 }
 
 /// A result and its price.
@@ -135,7 +175,8 @@ pub(crate) fn deleted() -> Answer<()> {
 }
 
 fn size(resource: &Resource) -> usize {
-    armilla_value::json::to_string(&resource.body.clone().into()).len()
+    const FIXED_BYTES: usize = 16;
+    FIXED_BYTES + resource.id.len() + resource.content.bytes()
 }
 
 /// Prices a page of resources as reading each of them.
@@ -146,4 +187,15 @@ pub(crate) fn feed(
 ) -> Answer<Feed> {
     let work = Work::Page { item_bytes: resources.iter().map(size).collect(), entries_skipped: 0 };
     Answer { charge: price(&work, ReadCost::Single), value: Feed { parent_rid, resources, continuation } }
+}
+
+/// Makes the etag of a resource of the tree.
+pub(crate) fn etag(kind: ResourceKind, version: Version) -> ETag {
+    ETag::new(version.number, kind as u16, 0, version.ts)
+}
+
+/// Checks the id that a resource is to have.
+pub(crate) fn check_id(kind: ResourceKind, id: &str) -> Result<()> {
+    validate_resource_id(id)
+        .map_err(|error| Error::invalid(format!("the {}'s id: {}", kind.noun(), error.message)))
 }

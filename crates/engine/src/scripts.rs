@@ -8,25 +8,23 @@
 //! Not here: running them (`procedures`, `triggers`, `queries::functions`).
 
 mod kind;
+mod stored;
 mod trigger_rule;
 
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-
+use armilla_container::ETag;
 use armilla_script::{Program, ScriptError};
-use armilla_value::Object;
-use armilla_value::rid::{ChildRid, ResourceId};
-use bytes::Bytes;
+use armilla_value::rid::ChildRid;
 
 use crate::access::{Action, Caller};
 use crate::containers::{ContainerHandle, Located};
-use crate::databases::check_id;
+use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::open::Engine;
-use crate::record::{self, Record, Version};
-use crate::resource::{self, Answer, Feed, Resource, ResourcePrecondition, check_modified};
-use crate::tree::{Change, Children, Page, etag};
+use crate::resource::{self, Answer, Feed, Resource, ResourcePrecondition, check_id, check_modified, etag};
+use crate::tree::{Change, Page};
+use stored::find;
 
 pub use kind::ScriptKind;
+pub(crate) use stored::{Scripts, StoredScript, parse_rid};
 pub use trigger_rule::{TriggerOperation, TriggerRule, TriggerTime};
 
 /// What a script is to be.
@@ -38,125 +36,6 @@ pub struct ScriptDefinition {
     pub body: String,
     /// When it runs; a trigger must say so, and nothing else may.
     pub trigger: Option<TriggerRule>,
-}
-
-/// A script with its name.
-#[derive(Debug, Clone)]
-pub(crate) struct StoredScript {
-    pub(crate) kind: ScriptKind,
-    pub(crate) rid: ChildRid,
-    pub(crate) id: String,
-    pub(crate) version: Version,
-    pub(crate) program: Program,
-    pub(crate) trigger: Option<TriggerRule>,
-}
-
-impl StoredScript {
-    fn resource(&self) -> Resource {
-        let container = self.rid.container();
-        let kind = self.kind.resource_kind();
-        let mut body = Object::default();
-        self.put_members(&mut body);
-        let links = self.kind.link_segment();
-        Resource {
-            kind,
-            id: self.id.clone(),
-            rid: self.rid.to_string(),
-            parent_rid: container.to_string(),
-            self_link: format!("dbs/{}/colls/{container}/{links}/{}/", container.database(), self.rid),
-            etag: etag(kind, self.version),
-            ts: self.version.ts,
-            body,
-        }
-    }
-
-    fn put_members(&self, object: &mut Object) {
-        object.insert("id", self.id.as_str());
-        object.insert("body", self.program.body());
-        if let Some(trigger) = &self.trigger {
-            object.insert(trigger_rule::TIME_MEMBER, trigger.time_text());
-            object.insert(trigger_rule::OPERATION_MEMBER, trigger.operation_text());
-        }
-    }
-
-    /// Returns the key of its record.
-    fn key(&self) -> Bytes {
-        record::key(self.kind.record_tag(), self.rid.to_string().as_bytes())
-    }
-
-    fn encode(&self) -> Bytes {
-        let mut object = record::begin(self.version);
-        self.put_members(&mut object);
-        record::encode(object)
-    }
-
-    /// Reads a record; the text was checked before it was stored.
-    pub(crate) fn decode(kind: ScriptKind, rid: ChildRid, value: &[u8]) -> Result<StoredScript> {
-        let what = format!("a {}", kind.noun());
-        let record = Record::decode(value, &what)?;
-        let trigger = match kind {
-            ScriptKind::Trigger => {
-                let (time, operation) =
-                    (record.text(trigger_rule::TIME_MEMBER)?, record.text(trigger_rule::OPERATION_MEMBER)?);
-                let damaged = |error: Error| Error::new(ErrorKind::Corrupt, format!("{what}: {error}"));
-                Some(TriggerRule::parse(&time, &operation).map_err(damaged)?)
-            }
-            ScriptKind::StoredProcedure | ScriptKind::UserDefinedFunction => None,
-        };
-        let program = Program::of_checked(record.text("body")?);
-        Ok(StoredScript { kind, rid, id: record.text("id")?, version: record.version()?, program, trigger })
-    }
-}
-
-/// The scripts of one container.
-#[derive(Default)]
-pub(crate) struct Scripts {
-    /// One for each kind, in the order of [`ScriptKind::ALL`]. Changed only with the writer's lock held.
-    by_kind: [RwLock<Children<StoredScript>>; ScriptKind::ALL.len()],
-}
-
-impl Scripts {
-    pub(crate) fn of(&self, kind: ScriptKind) -> RwLockReadGuard<'_, Children<StoredScript>> {
-        self.by_kind[kind as usize].read().expect("no panic while the scripts are held")
-    }
-
-    pub(crate) fn of_mut(&self, kind: ScriptKind) -> RwLockWriteGuard<'_, Children<StoredScript>> {
-        self.by_kind[kind as usize].write().expect("no panic while the scripts are held")
-    }
-
-    /// Returns the keys of all their records.
-    pub(crate) fn record_keys(&self) -> Vec<Bytes> {
-        let kinds = ScriptKind::ALL.into_iter();
-        kinds.flat_map(|kind| self.of(kind).iter().map(StoredScript::key).collect::<Vec<_>>()).collect()
-    }
-
-    /// Returns a script that a path names: by name, or by resource id if its container was found by its own.
-    pub(crate) fn find(&self, kind: ScriptKind, segment: &str, by_rid: bool) -> Result<StoredScript> {
-        find(&self.of(kind), kind, segment, by_rid).cloned()
-    }
-}
-
-/// Reads the resource id of a script of a kind.
-pub(crate) fn parse_rid(kind: ScriptKind, text: &str) -> Option<ChildRid> {
-    match ResourceId::parse(text)? {
-        ResourceId::Child(rid) if rid.kind() == kind.child_kind() => Some(rid),
-        _ => None,
-    }
-}
-
-fn find<'s>(
-    scripts: &'s Children<StoredScript>,
-    kind: ScriptKind,
-    segment: &str,
-    by_rid: bool,
-) -> Result<&'s StoredScript> {
-    let found = if by_rid {
-        let rid = parse_rid(kind, segment);
-        rid.and_then(|rid| scripts.get_by_ordinal(rid.number()).filter(|script| script.rid == rid))
-    } else {
-        scripts.get(segment)
-    };
-    found.ok_or_else(|| Error::not_found(kind.resource_kind(), segment))
 }
 
 /// Checks what can be checked of a script before its container is looked at again, and compiles it where waiting for
@@ -279,7 +158,7 @@ impl Engine {
         container: &str,
         kind: ScriptKind,
         script: &str,
-        known: Option<crate::ETag>,
+        known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Read, &owner)?;

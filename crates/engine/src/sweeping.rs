@@ -1,5 +1,4 @@
-//! Keeping each container free of what is over: items whose time to live is up, and changes that nobody may read any
-//! more.
+//! Keeping each container free of expired items, and of changes that are too old to be read.
 //!
 //! One task per container. It looks once when the container is opened, then whenever there may be something to do, and
 //! every [`SWEEP_PERIOD`] as long as items can expire or all versions are kept. It works in small steps with the budget
@@ -7,13 +6,12 @@
 //!
 //! Not here: what a step does (`container`).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_container::{ErrorKind, Swept};
 use armilla_env::Env;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
 
 use crate::containers::ContainerHandle;
 
@@ -23,28 +21,10 @@ const SWEEP_PERIOD: Duration = Duration::from_secs(1);
 /// How long others have the partitions for themselves between two steps.
 const STEP_PAUSE: Duration = Duration::from_millis(5);
 
-/// The task of one container.
-#[derive(Default)]
-pub(crate) struct Sweeping {
-    task: Mutex<Option<JoinHandle<()>>>,
-}
-
-impl Sweeping {
-    /// Starts looking after a container; it ends with the container.
-    pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
-        let task = tokio::spawn(look_after(container.clone(), env.clone(), container.ended()));
-        *container.sweeping().task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
-    }
-
-    /// Waits until the task of a container that was told to end has done so.
-    pub(crate) async fn stopped(&self) {
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(task) = task
-            && let Err(error) = task.await
-        {
-            tracing::error!(%error, "the task that purges expired items has failed");
-        }
-    }
+/// Starts the sweeping of a container; it ends with the container.
+pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
+    let (handle, env, ended) = (container.clone(), env.clone(), container.ended());
+    container.sweeping().start(|_| look_after(handle, env, ended));
 }
 
 async fn look_after(container: Arc<ContainerHandle>, env: Env, mut ended: watch::Receiver<bool>) {

@@ -13,10 +13,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::hmac;
 
-use crate::access::Grant;
+use crate::access::{Grant, GrantMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{TOKEN_BYTES_MAX, TOKEN_CLOCK_SECONDS_MAX};
-use crate::permissions::{mode_name, read_mode};
 
 /// Makes and checks tokens.
 pub(crate) struct TokenMint {
@@ -31,7 +30,7 @@ impl TokenMint {
     /// Makes a token for a grant, from now on for some seconds.
     pub(crate) fn mint(&self, grant: &Grant, now_seconds: i64, seconds: u32) -> String {
         let mut content = Object::default();
-        content.insert("mode", mode_name(grant.mode));
+        content.insert("mode", grant.mode.name());
         content.insert("container", grant.container.to_string());
         if let Some(item) = &grant.item {
             content.insert("item", item.as_str());
@@ -96,7 +95,7 @@ fn read(content: &[u8]) -> Option<(Grant, [i64; 2])> {
         None => None,
     };
     let grant = Grant {
-        mode: read_mode(text("mode")?)?,
+        mode: GrantMode::parse(text("mode")?)?,
         container: ContainerRid::parse(text("container")?)?,
         item: text("item").map(str::to_owned),
         partition_key,

@@ -5,16 +5,16 @@
 
 use std::sync::Arc;
 
-use armilla_container::{Precondition, WriteMode, Written};
+use armilla_container::{ItemBody, Precondition, WriteMode, Written};
 use armilla_script::{Finished, Program, Role, WriteKind};
-use armilla_value::{PartitionKey, json};
+use armilla_value::PartitionKey;
 
 use crate::access::Caller;
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execution::Execution;
 use crate::items::ItemWritten;
-use crate::open::Engine;
 use crate::scripts::{ScriptKind, TriggerOperation, TriggerTime};
 
 /// The triggers that a write names.
@@ -35,7 +35,7 @@ impl Triggers {
 
 /// A write that triggers run with.
 pub(crate) enum TriggeredWrite {
-    Put { mode: WriteMode, id: Option<String>, body: Vec<u8>, precondition: Precondition },
+    Put { mode: WriteMode, id: Option<String>, body: ItemBody, precondition: Precondition },
     Delete { id: String, precondition: Precondition },
 }
 
@@ -60,7 +60,7 @@ impl Engine {
         triggers: &Triggers,
         write: TriggeredWrite,
     ) -> Result<ItemWritten> {
-        let cost = caller.read_cost(self.consistency())?;
+        caller.read_cost(self.consistency())?;
         let kind = write.kind();
         let find = |name: &Option<String>, time: TriggerTime| match name {
             Some(name) => find(container, name, time, kind).map(Some),
@@ -68,7 +68,7 @@ impl Engine {
         };
         let pre = find(&triggers.pre, TriggerTime::Pre)?;
         let post = find(&triggers.post, TriggerTime::Post)?;
-        let transacted = self.transact(container, partition_key, cost, caller.priority, move |execution| {
+        let transacted = self.run_scripts(caller, container, partition_key, move |execution| {
             write_and_run(execution, &write, pre.as_ref(), post.as_ref())
         });
         let transacted = transacted.await?;
@@ -128,28 +128,29 @@ fn write_and_run(
     let operation = write.kind();
     match write {
         TriggeredWrite::Put { mode, id, body, precondition } => {
-            let put = |execution: &mut Execution, body: &[u8]| {
+            let put = |execution: &mut Execution, body: ItemBody| {
                 let written = execution.transaction().put(*mode, id.as_deref(), body, *precondition);
                 written.map_err(|error| execution.handle().translate(error))
             };
-            let Some(text) = json_text(body) else {
+            let Some(mut text) = body.text() else {
                 // No trigger can be shown this; the container says what is wrong with it.
-                put(execution, body)?;
+                put(execution, body.clone())?;
                 return Err(Error::invalid("the item is not JSON"));
             };
-            let mut body = text.to_owned();
+            let mut body = body.clone();
             if let Some(pre) = pre {
-                let role = Role::PreTrigger { operation, body: Some(&body) };
+                let role = Role::PreTrigger { operation, body: Some(&text) };
                 let Finished { request_body, .. } = execution.run(pre, role, false).0?;
                 if let Some(changed) = request_body {
-                    body = changed;
+                    body = ItemBody::from(&*changed);
+                    text = changed;
                 }
             }
-            let written = put(execution, body.as_bytes())?;
+            let written = put(execution, body)?;
             let mut response_body = None;
             if let Some(post) = post {
                 let stored = execution.text(&written.item);
-                let (request_body, stored) = (Some(&*body), Some(&*stored));
+                let (request_body, stored) = (Some(&*text), Some(&*stored));
                 let role = Role::PostTrigger { operation, request_body, response_body: stored };
                 response_body = execution.run(post, role, false).0?.response_body;
             }
@@ -169,10 +170,4 @@ fn write_and_run(
             Ok(deleted.into())
         }
     }
-}
-
-/// Returns a body as text, if it is JSON.
-fn json_text(body: &[u8]) -> Option<&str> {
-    json::parse(body).ok()?;
-    std::str::from_utf8(body).ok()
 }

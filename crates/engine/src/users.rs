@@ -1,15 +1,16 @@
 //! Users of a database: names that permissions hang on.
 
-use armilla_value::Object;
+use armilla_container::ETag;
 use armilla_value::rid::UserRid;
 
 use crate::access::{Action, Caller};
-use crate::databases::check_id;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::open::Engine;
 use crate::record::{self, Version, tag};
-use crate::resource::{self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_modified};
-use crate::tree::{Change, Children, Database, Page, Tree, User, etag};
+use crate::resource::{
+    self, Answer, Content, Feed, Resource, ResourceKind, ResourcePrecondition, check_id, check_modified, etag,
+};
+use crate::tree::{Change, Children, Database, Page, Tree, User};
 
 impl User {
     pub(crate) fn self_link(&self) -> String {
@@ -17,8 +18,6 @@ impl User {
     }
 
     fn resource(&self) -> Resource {
-        let mut body = Object::default();
-        body.insert("id", self.id.as_str());
         Resource {
             kind: ResourceKind::User,
             id: self.id.clone(),
@@ -27,7 +26,7 @@ impl User {
             self_link: self.self_link(),
             etag: etag(ResourceKind::User, self.version),
             ts: self.version.ts,
-            body,
+            content: Content::User,
         }
     }
 }
@@ -103,7 +102,7 @@ impl Engine {
         caller: &Caller,
         database: &str,
         user: &str,
-        known: Option<crate::ETag>,
+        known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Read)?;
         let tree = self.tree();

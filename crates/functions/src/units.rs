@@ -13,7 +13,7 @@ pub(crate) fn length(text: &str) -> usize {
 
 /// Where a unit is in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct UnitPosition {
     /// Position of the character, in bytes.
     pub(crate) byte: usize,
     /// Set where the unit is the second half of the character.
@@ -21,21 +21,21 @@ pub(crate) struct Place {
 }
 
 /// Finds a unit; beyond the last one is the end of the text.
-pub(crate) fn place(text: &str, unit: usize) -> Place {
+pub(crate) fn place(text: &str, unit: usize) -> UnitPosition {
     if text.is_ascii() {
-        return Place { byte: unit.min(text.len()), inside: false };
+        return UnitPosition { byte: unit.min(text.len()), inside: false };
     }
     let mut before = 0;
     for (byte, character) in text.char_indices() {
         if before == unit {
-            return Place { byte, inside: false };
+            return UnitPosition { byte, inside: false };
         }
         before += character.len_utf16();
         if before > unit {
-            return Place { byte, inside: true };
+            return UnitPosition { byte, inside: true };
         }
     }
-    Place { byte: text.len(), inside: false }
+    UnitPosition { byte: text.len(), inside: false }
 }
 
 /// Returns the units from one position to another; both may be beyond the end.

@@ -28,6 +28,11 @@ impl RequestUnits {
     pub const fn from_twenty_firsts(units: u64) -> RequestUnits {
         RequestUnits((units * 200 + 21) / 42)
     }
+
+    /// Returns what is left when another amount is taken away, at least nothing.
+    pub const fn saturating_sub(self, other: RequestUnits) -> RequestUnits {
+        RequestUnits(self.0.saturating_sub(other.0))
+    }
 }
 
 impl fmt::Display for RequestUnits {

@@ -31,7 +31,7 @@ mod tree;
 pub use entries::{Computed, visit_entries, visit_part, visit_paths};
 pub use id::IndexId;
 pub use matcher::{CompositeIndex, Matcher, Part};
-pub use policy::{IndexingMode, IndexingPolicy};
+pub use policy::{CompositePath, IndexingMode, IndexingPolicy, SortOrder};
 pub use range::{
     KeyRange, NUMBER_BYTES, TermRange, TermSpan, composite_span, composite_terms_of, entry_key, split_entry,
 };

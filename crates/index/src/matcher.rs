@@ -172,8 +172,8 @@ impl Matcher {
         }
         matcher.composites.extend(policy.composites().iter().map(|paths| Composite::of_paths(paths)));
         matcher.computed = computed.iter().map(|name| matcher.computed_name(name)).collect();
-        matcher.settle_composites(policy, computed);
-        matcher.settle_explicit(policy, computed);
+        matcher.place_composites(policy, computed);
+        matcher.place_explicit(policy, computed);
         matcher
     }
 
@@ -188,7 +188,7 @@ impl Matcher {
         ComputedName { name: name.to_owned(), position }
     }
 
-    fn settle_composites(&mut self, policy: &IndexingPolicy, computed: &[&str]) {
+    fn place_composites(&mut self, policy: &IndexingPolicy, computed: &[&str]) {
         let tuples = policy.included_paths.iter().filter_map(|path| match path {
             IncludedPath::Tuple(path) => Some(CompositeIndex::of_tuple(path)),
             IncludedPath::Range(_) => None,
@@ -214,7 +214,7 @@ impl Matcher {
         }
     }
 
-    fn settle_explicit(&mut self, policy: &IndexingPolicy, computed: &[&str]) {
+    fn place_explicit(&mut self, policy: &IndexingPolicy, computed: &[&str]) {
         for path in &policy.included_paths {
             let IncludedPath::Range(path) = path else { continue };
             let names: Option<Vec<String>> = path

@@ -239,7 +239,7 @@ impl fmt::Display for TuplePath {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+struct RouteStep {
     kind: StepKind,
     position: usize,
 }
@@ -253,7 +253,7 @@ enum StepKind {
     Tuple(Vec<Vec<PathSegment>>),
 }
 
-fn plain_segments(steps: &[Step]) -> Result<Vec<PathSegment>, BadPath> {
+fn plain_segments(steps: &[RouteStep]) -> Result<Vec<PathSegment>, BadPath> {
     steps
         .iter()
         .map(|step| match &step.kind {
@@ -267,13 +267,13 @@ fn plain_segments(steps: &[Step]) -> Result<Vec<PathSegment>, BadPath> {
 }
 
 /// Splits a path into its steps; at least one, each begun by `/`.
-fn scan(text: &str) -> Result<Vec<Step>, BadPath> {
+fn scan(text: &str) -> Result<Vec<RouteStep>, BadPath> {
     let mut scanner = Scanner { characters: text.chars().collect(), position: 0 };
     let mut steps = Vec::new();
     loop {
         scanner.expect('/')?;
         let position = scanner.position;
-        steps.push(Step { kind: scanner.step()?, position });
+        steps.push(RouteStep { kind: scanner.step()?, position });
         if scanner.peek().is_none() {
             return Ok(steps);
         }

@@ -134,7 +134,7 @@ impl IndexingPolicy {
         if mode == IndexingMode::None {
             policy.check_nothing_indexed(&field)?;
         } else {
-            policy.settle_root(&field)?;
+            policy.complete_root(&field)?;
             policy.check_conflicts(&field)?;
             policy.exclude_etag();
         }
@@ -221,7 +221,7 @@ impl IndexingPolicy {
 
     /// Everything must be said to be indexed or not: `/*` stands in exactly one of the two lists. A policy
     /// without paths is the default one; a policy with some, but not that, is a mistake.
-    fn settle_root(&mut self, field: &Field<'_>) -> Result<(), PolicyError> {
+    fn complete_root(&mut self, field: &Field<'_>) -> Result<(), PolicyError> {
         if self.included_paths.is_empty() && self.excluded_paths.is_empty() {
             self.included_paths.push(IncludedPath::Range(IndexPath::root()));
         }

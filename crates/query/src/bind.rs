@@ -17,7 +17,7 @@ use armilla_value::Value;
 
 use crate::bound::{BoundQuery, BoundSource, OrderKey, Projection, SourceKind, Window};
 use crate::error::{Error, ErrorKind, Result};
-use crate::expr::{Expr, Step};
+use crate::expr::{Expr, PathStep};
 use crate::limits::{JOINS_MAX, UDF_CALLS_MAX};
 use scope::Scope;
 
@@ -47,13 +47,13 @@ pub(crate) fn bind(query: &ast::Query, names: Names<'_>) -> Result<(BoundQuery, 
         outermost_span: query.span,
         parameters: HashMap::new(),
     };
-    let bound = binder.query(query, &Scope::default(), Place::Outermost)?;
+    let bound = binder.query(query, &Scope::default(), QueryLevel::Outermost)?;
     Ok((bound, binder.udf_calls))
 }
 
 /// Where a query stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum QueryLevel {
     Outermost,
     /// The first source of the outermost FROM, or of one nested there: it may read the container.
     FirstSource,
@@ -73,8 +73,8 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    fn query(&mut self, query: &ast::Query, outer: &Scope<'_>, place: Place) -> Result<BoundQuery> {
-        if place != Place::Outermost {
+    fn query(&mut self, query: &ast::Query, outer: &Scope<'_>, place: QueryLevel) -> Result<BoundQuery> {
+        if place != QueryLevel::Outermost {
             refuse_in_subquery(query)?;
         }
         let mut scope = Scope::inside(outer);
@@ -92,7 +92,7 @@ impl Binder<'_> {
                 .into());
             }
             for (position, source) in from.sources.iter().enumerate() {
-                let place = if position == 0 { place } else { Place::Inner };
+                let place = if position == 0 { place } else { QueryLevel::Inner };
                 self.source(source, &mut scope, place, &mut sources)?;
             }
         }
@@ -123,7 +123,7 @@ impl Binder<'_> {
         &mut self,
         source: &ast::Source,
         scope: &mut Scope<'_>,
-        place: Place,
+        place: QueryLevel,
         sources: &mut Vec<BoundSource>,
     ) -> Result<()> {
         let iterates = matches!(source.kind, ast::SourceKind::Iterate { .. });
@@ -142,8 +142,8 @@ impl Binder<'_> {
         match &collection.kind {
             CollectionKind::Query(inner) => {
                 let inner_place = match place {
-                    Place::Outermost | Place::FirstSource => Place::FirstSource,
-                    Place::Inner => Place::Inner,
+                    QueryLevel::Outermost | QueryLevel::FirstSource => QueryLevel::FirstSource,
+                    QueryLevel::Inner => QueryLevel::Inner,
                 };
                 let inner = Box::new(self.query(inner, scope, inner_place)?);
                 let kind = if iterates { SourceKind::RowElements(inner) } else { SourceKind::Rows(inner) };
@@ -151,10 +151,10 @@ impl Binder<'_> {
             }
             CollectionKind::Path { root, segments } => {
                 let known = scope.find(&root.text);
-                let may_be_container = place != Place::Inner && sources.is_empty();
+                let may_be_container = place != QueryLevel::Inner && sources.is_empty();
                 let slot = match known {
                     // In the outermost FROM the first name is the container whatever it is called.
-                    Some(slot) if place != Place::Outermost => slot,
+                    Some(slot) if place != QueryLevel::Outermost => slot,
                     _ if may_be_container => 0,
                     Some(slot) => slot,
                     None => return Err(unresolved(&root.text, root.span)),
@@ -169,11 +169,11 @@ impl Binder<'_> {
                         return Ok(());
                     }
                 }
-                let steps: Vec<Step> = segments
+                let steps: Vec<PathStep> = segments
                     .iter()
                     .map(|segment| match segment {
-                        PathSegment::Name(name) => Step::Name(name.text.clone()),
-                        PathSegment::Index(index) => Step::Element(*index),
+                        PathSegment::Name(name) => PathStep::Name(name.text.clone()),
+                        PathSegment::Index(index) => PathStep::Element(*index),
                     })
                     .collect();
                 let path = self.path(slot, steps);

@@ -28,7 +28,7 @@ mod target;
 mod terms;
 
 use crate::error::Result;
-use crate::expr::{Expr, Step};
+use crate::expr::{Expr, PathStep};
 use crate::limits::{COLLECTED_NUMBERS_MAX, ORDERED_NUMBERS_MAX, PAGE_ROWS_DEFAULT};
 use crate::logical::{Input, LogicalPlan};
 use crate::physical::{Access, IndexSet, PhysicalPlan, Served};
@@ -179,7 +179,7 @@ impl Chooser<'_> {
         if !self.source.is_logical() {
             return None;
         }
-        let id = Expr::Path { slot: 0, steps: vec![Step::Name("id".to_owned())] };
+        let id = Expr::Path { slot: 0, steps: vec![PathStep::Name("id".to_owned())] };
         let identity = Scope::of_item().target(&id)?.identity?;
         let (piece, term) = self.conjuncts.piece_of(&identity)?;
         let id = only::only_text(&term.set)?;

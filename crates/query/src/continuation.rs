@@ -96,7 +96,7 @@ pub(crate) struct Unordered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// What is done.
-    pub(crate) place: Place,
+    pub(crate) place: ArcProgress,
     /// The next item, where a part of its rows was given.
     pub(crate) partial: Option<Partial>,
 }
@@ -123,7 +123,7 @@ pub(crate) struct Tied {
 
 /// How far an arc was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ArcProgress {
     /// It was not begun.
     Fresh,
     /// Up to an item number, which is 0 at the start.
@@ -291,18 +291,18 @@ fn push_unordered(position: &Unordered, out: &mut Vec<u8>) {
     }
 }
 
-fn push_place(place: &Place, out: &mut Vec<u8>) {
+fn push_place(place: &ArcProgress, out: &mut Vec<u8>) {
     match place {
-        Place::Fresh => out.push(0),
-        Place::Number(number) => {
+        ArcProgress::Fresh => out.push(0),
+        ArcProgress::Number(number) => {
             out.push(1);
             push_number(*number, out);
         }
-        Place::Key(mark) => {
+        ArcProgress::Key(mark) => {
             out.push(2);
             push_mark(mark, out);
         }
-        Place::Entry(mark) => {
+        ArcProgress::Entry(mark) => {
             out.push(3);
             push_mark(mark, out);
         }
@@ -369,10 +369,10 @@ fn read_unordered(reader: &mut Reader<'_>) -> Option<Unordered> {
     for _ in 0..reader.number()? {
         let arc = read_arc(reader)?;
         let place = match reader.byte()? {
-            0 => Place::Fresh,
-            1 => Place::Number(reader.wide_number()?),
-            2 => Place::Key(read_mark(reader)?),
-            3 => Place::Entry(read_mark(reader)?),
+            0 => ArcProgress::Fresh,
+            1 => ArcProgress::Number(reader.wide_number()?),
+            2 => ArcProgress::Key(read_mark(reader)?),
+            3 => ArcProgress::Entry(read_mark(reader)?),
             _ => return None,
         };
         let partial = match read_flag(reader)? {

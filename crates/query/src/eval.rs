@@ -14,7 +14,7 @@ use armilla_value::{Kind, Node, Object, Value, json};
 
 use crate::bound::Projection;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Pattern, Step, SubqueryKind};
+use crate::expr::{Expr, PathStep, Pattern, SubqueryKind};
 use crate::frame::{Bound, Frame};
 use crate::limits::ROW_BYTES_MAX;
 use crate::row::{JsonRows, Row};
@@ -552,12 +552,12 @@ impl<'q> Evaluator<'q> {
     }
 }
 
-fn node_at<'f>(root: Node<'f>, steps: &[Step]) -> Datum<'f> {
+fn node_at<'f>(root: Node<'f>, steps: &[PathStep]) -> Datum<'f> {
     let mut node = root;
     for step in steps {
         let below = match step {
-            Step::Name(name) if node.kind() == Kind::Object => node.get(name),
-            Step::Element(index) if node.kind() == Kind::Array => {
+            PathStep::Name(name) if node.kind() == Kind::Object => node.get(name),
+            PathStep::Element(index) if node.kind() == Kind::Array => {
                 usize::try_from(*index).ok().and_then(|index| node.element(index))
             }
             _ => None,
@@ -570,10 +570,10 @@ fn node_at<'f>(root: Node<'f>, steps: &[Step]) -> Datum<'f> {
     Datum::from_node(node)
 }
 
-fn step<'f>(datum: Datum<'f>, step: &Step) -> Datum<'f> {
+fn step<'f>(datum: Datum<'f>, step: &PathStep) -> Datum<'f> {
     match step {
-        Step::Name(name) => datum.into_member(name),
-        Step::Element(index) => {
+        PathStep::Name(name) => datum.into_member(name),
+        PathStep::Element(index) => {
             usize::try_from(*index).map_or(Datum::Undefined, |index| datum.into_element(index))
         }
     }

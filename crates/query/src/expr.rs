@@ -13,7 +13,7 @@ use crate::source::SystemProperty;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// A member of an object.
     Name(String),
     /// An element of an array.
@@ -51,7 +51,7 @@ pub enum Expr {
         /// The slot.
         slot: usize,
         /// The steps from it.
-        steps: Vec<Step>,
+        steps: Vec<PathStep>,
     },
     /// A property that the server adds to the item in slot 0.
     System(SystemProperty),

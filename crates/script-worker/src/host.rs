@@ -67,9 +67,9 @@ impl Given {
 
 /// Where the native function finds what it works on, as long as there is something.
 #[derive(Clone, Default)]
-pub(crate) struct Place(Arc<Mutex<Option<Host>>>);
+pub(crate) struct HostCell(Arc<Mutex<Option<Host>>>);
 
-impl Place {
+impl HostCell {
     /// Puts a host there, or takes it away.
     pub(crate) fn set(&self, host: Option<Host>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = host;
@@ -307,7 +307,7 @@ impl Host {
 }
 
 /// Makes the native function.
-pub(crate) fn native<'js>(ctx: &Ctx<'js>, place: &Place) -> Result<Function<'js>> {
+pub(crate) fn native<'js>(ctx: &Ctx<'js>, place: &HostCell) -> Result<Function<'js>> {
     let place = place.clone();
     let call = move |ctx: Ctx<'js>, operation: u32, given: Rest<Value<'js>>| match place.get() {
         Some(host) => host.call(&ctx, operation, &Arguments { ctx: &ctx, values: &given }),

@@ -7,7 +7,7 @@
 use armilla_script::ScriptError;
 use rquickjs::{Ctx, Error, Function, Result, Value};
 
-use crate::host::{self, Place};
+use crate::host::{self, HostCell};
 use crate::kind::Kind;
 use crate::part::Part;
 
@@ -27,7 +27,7 @@ pub(crate) struct Control<'js> {
 type Kept<'js> = Vec<Function<'js>>;
 
 /// Puts the API into a context, and keeps what moves executions on there.
-pub(crate) fn install(ctx: &Ctx<'_>, place: &Place, kind: Kind) -> Result<()> {
+pub(crate) fn install(ctx: &Ctx<'_>, place: &HostCell, kind: Kind) -> Result<()> {
     let install: Function<'_> = Part::Core.load(ctx)?.get()?;
     let control: Kept<'_> = install.call((host::native(ctx, place)?, kind as u32))?;
     ctx.store_userdata(control).map_err(|_| Error::Unknown)?;

@@ -11,7 +11,7 @@ use armilla_script::limits::WARM_BYTES_MAX;
 
 use crate::arena::{Arena, Exhausted};
 use crate::channel::Channel;
-use crate::host::{Host, Place};
+use crate::host::{Host, HostCell};
 use crate::interpreter::Interpreter;
 use crate::kind::Kind;
 use crate::meter::Meter;
@@ -65,7 +65,7 @@ impl WarmPool {
 /// An interpreter as it is right after the API was put into it.
 struct Warm {
     interpreter: Interpreter,
-    place: Place,
+    place: HostCell,
     arena: Arc<Arena>,
     image: Box<[u8]>,
 }
@@ -78,7 +78,7 @@ impl Warm {
             .ok_or_else(|| failed("no memory is left".to_owned()))?;
         let interpreter = Interpreter::new(arena.clone(), meter)?;
         track_rejections(interpreter.runtime());
-        let place = Place::default();
+        let place = HostCell::default();
         interpreter.begin();
         if kind != Kind::Functions {
             interpreter

@@ -1,6 +1,6 @@
 //! What a script can reach.
 //!
-//! Everything passes as JSON text. An implementation stands over one transaction on one logical partition; it settles
+//! Everything passes as JSON text. An implementation stands over one transaction on one logical partition; it commits
 //! nothing itself.
 
 use armilla_value::Value;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_engine::{
-    Caller, ContainerHandle, Detail, Engine, EngineOptions, Error, ErrorKind, ListScope, Policy,
-    Precondition, QueryRequest, RangeInfo, RangeMap, RangeStatus, ScriptDefinition, ScriptKind, Throughput,
-    Triggers, WorkerStart, WriteMode,
+    Caller, ContainerDefinition, ContainerHandle, Detail, Engine, EngineOptions, Error, ErrorKind, ListScope,
+    Policy, Precondition, QueryRequest, RangeInfo, RangeMap, RangeStatus, ScriptDefinition, ScriptKind,
+    Throughput, Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::{Clock, Env};
 use armilla_index::IndexingPolicy;
@@ -98,11 +98,13 @@ impl Account {
         let id = format!("{}-{}", step.name, self.container_count.get());
         self.container_count.set(self.container_count.get() + 1);
         let throughput = Throughput::Manual(UNITS_PER_RANGE * u32::try_from(range_count)?);
-        let definition = definition(&id, step);
+        let refused = |error: Error| anyhow!("line {}: the container is refused: {error}", step.line);
+        let definition = ContainerDefinition::from_value(&definition(&id, step));
+        let definition = definition.map_err(|error| refused(error.into()))?;
         self.engine
-            .create_container(&self.caller, DATABASE, &definition, Some(throughput))
+            .create_container(&self.caller, DATABASE, definition, Some(throughput))
             .await
-            .map_err(|error| anyhow!("line {}: the container is refused: {error}", step.line))?;
+            .map_err(refused)?;
         let handle = self.engine.container(DATABASE, &id)?.container;
         let ranges = handle.ranges(&self.caller)?.ranges.len();
         if ranges != range_count {
@@ -126,7 +128,7 @@ impl Account {
                     &handle,
                     WriteMode::Create,
                     Some(&key),
-                    body.as_bytes(),
+                    body.as_bytes().into(),
                     Precondition::None,
                     &Triggers::default(),
                 )

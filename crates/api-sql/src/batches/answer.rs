@@ -12,7 +12,7 @@
 use std::io::Write as _;
 
 use armilla_engine::{
-    ActionDone, BatchAction, BatchAnswer, ChangeKind, ContainerHandle, ETag, Item, ReadItem, RequestUnits,
+    ActionDone, BatchAnswer, ChangeKind, ContainerHandle, ETag, Item, ItemAction, ReadItem, RequestUnits,
     Written,
 };
 use armilla_rest_wire::status::{Status, sub_status};
@@ -40,7 +40,7 @@ impl Asked {
         Asked {
             is_minimal: is_minimal || operation.is_minimal,
             knows_any_version: operation.knows_any_version,
-            is_read: matches!(operation.action, BatchAction::Read { .. }),
+            is_read: matches!(operation.action, ItemAction::Read { .. }),
         }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Invariant: items are handed on as the bytes that came; only the engine reads them.
 
-use armilla_engine::{BATCH_ACTIONS_MAX, BatchAction, ETag, Precondition, WriteMode};
+use armilla_engine::{BATCH_ACTIONS_MAX, ETag, ItemAction, Precondition, WriteMode};
 use armilla_value::json::slice::{self, Malformed, Member};
 use armilla_value::{PartitionKey, Value, json};
 use bytes::Bytes;
@@ -24,7 +24,7 @@ pub(crate) struct BatchOperation {
     /// The partition key that the operation names for itself.
     pub(crate) partition_key: Option<PartitionKey>,
     /// What to do.
-    pub(crate) action: BatchAction,
+    pub(crate) action: ItemAction,
     /// Whether the answer shall have no body.
     pub(crate) is_minimal: bool,
     /// Whether a read asks only whether the item is there.
@@ -105,7 +105,7 @@ fn operation(index: usize, text: &Bytes) -> Result<BatchOperation, Failure> {
     })?;
     Ok(members.operation(kind).unwrap_or_else(|wrong| BatchOperation {
         partition_key: None,
-        action: BatchAction::Invalid(wrong),
+        action: ItemAction::Invalid(wrong),
         is_minimal: false,
         knows_any_version: false,
     }))
@@ -170,23 +170,33 @@ impl Members {
             // What does not exist yet has no version to match.
             Kind::Create => {
                 let body = self.resource_body()?;
-                BatchAction::Put { mode: WriteMode::Create, id: None, body, precondition: is_missing }
+                ItemAction::Put {
+                    mode: WriteMode::Create,
+                    id: None,
+                    body: body.into(),
+                    precondition: is_missing,
+                }
             }
             Kind::Upsert => {
                 let body = self.resource_body()?;
                 let precondition = if is_current == Precondition::None { is_missing } else { is_current };
-                BatchAction::Put { mode: WriteMode::Upsert, id: None, body, precondition }
+                ItemAction::Put { mode: WriteMode::Upsert, id: None, body: body.into(), precondition }
             }
             Kind::Replace => {
                 let (id, body) = (self.id()?, self.resource_body()?);
-                BatchAction::Put { mode: WriteMode::Replace, id: Some(id), body, precondition: is_current }
+                ItemAction::Put {
+                    mode: WriteMode::Replace,
+                    id: Some(id),
+                    body: body.into(),
+                    precondition: is_current,
+                }
             }
-            Kind::Delete => BatchAction::Delete { id: self.id()?, precondition: is_current },
+            Kind::Delete => ItemAction::Delete { id: self.id()?, precondition: is_current },
             Kind::Patch => {
                 let id = self.id()?;
                 let PatchBody { patch, condition } = patch_body::parse(&self.resource_body()?)
                     .map_err(|failure| failure.message.into_owned())?;
-                BatchAction::Patch { id, patch, condition, precondition: is_current }
+                ItemAction::Patch { id, patch, condition, precondition: is_current }
             }
             Kind::Read => {
                 let known = match if_none_match {
@@ -197,7 +207,7 @@ impl Members {
                     }
                     None => None,
                 };
-                BatchAction::Read { id: self.id()?, known, precondition: is_current }
+                ItemAction::Read { id: self.id()?, known, precondition: is_current }
             }
         };
         Ok(BatchOperation { partition_key, action, is_minimal, knows_any_version })

@@ -7,6 +7,7 @@ use http::StatusCode;
 use crate::json_text::{push_integer, push_string};
 use crate::reply::Reply;
 use crate::reply::feed_text::{begin_feed, end_feed, page_headers};
+use crate::resources::resource_body;
 
 /// Links to what lies below a resource, by its kind.
 fn child_links(kind: ResourceKind) -> &'static [(&'static str, &'static str)] {
@@ -53,7 +54,7 @@ fn push_resource(text: &mut Vec<u8>, resource: &Resource) {
 /// Appends what stands in a resource before its end.
 fn push_members(text: &mut Vec<u8>, resource: &Resource) {
     text.push(b'{');
-    for (name, value) in resource.body.iter() {
+    for (name, value) in resource_body::members(resource).iter() {
         push_string(text, name);
         text.push(b':');
         json::write(value, text);

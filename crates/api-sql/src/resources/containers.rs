@@ -1,6 +1,6 @@
 //! `/dbs/{database}/colls` and one container.
 
-use armilla_engine::{LIST_MAX, ResourceKind};
+use armilla_engine::{ContainerDefinition, Error, LIST_MAX, ResourceKind};
 use armilla_rest_wire::names;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -36,10 +36,10 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str) -> Result<Reply,
             Ok(reply)
         }
         Method::POST => {
-            let definition = request.json_body()?;
+            let definition = definition(request)?;
             let throughput = offer_headers::throughput(request.headers)?;
             let answer =
-                request.engine.create_container(&request.caller, database, &definition, throughput).await?;
+                request.engine.create_container(&request.caller, database, definition, throughput).await?;
             let mut reply = reply(StatusCode::CREATED, &answer);
             reply.content_path(names, &answer.value.parent_rid);
             Ok(reply)
@@ -56,10 +56,10 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
             request.engine.read_container(&request.caller, database, container, known)?
         }
         Method::PUT => {
-            let (definition, precondition) = (request.json_body()?, request.expected_version()?);
+            let (definition, precondition) = (definition(request)?, request.expected_version()?);
             request
                 .engine
-                .replace_container(&request.caller, database, container, &definition, precondition)
+                .replace_container(&request.caller, database, container, definition, precondition)
                 .await?
         }
         Method::DELETE => {
@@ -93,4 +93,8 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
         usages.tell(&mut reply, &found);
     }
     Ok(reply)
+}
+
+fn definition(request: &Request<'_>) -> Result<ContainerDefinition, Failure> {
+    Ok(ContainerDefinition::from_value(&request.json_body()?).map_err(Error::from)?)
 }

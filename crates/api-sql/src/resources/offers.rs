@@ -1,6 +1,6 @@
 //! `/offers` and one offer: the throughput of a database or container.
 
-use armilla_engine::{LIST_MAX, ResourceKind};
+use armilla_engine::{LIST_MAX, OfferChange, ResourceKind};
 use armilla_rest_wire::names;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -9,6 +9,7 @@ use crate::reply::Reply;
 use crate::reply::failure::Failure;
 use crate::reply::resource_text::{feed_reply, reply};
 use crate::request::Request;
+use crate::resources::resource_body;
 
 /// Serves `/offers`.
 pub(crate) async fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
@@ -35,7 +36,11 @@ pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, 
         Method::PUT => {
             let migration = request.headers.migration()?;
             let (body, precondition) = (request.json_body()?, request.expected_version()?);
-            request.engine.replace_offer(&request.caller, offer, &body, precondition, migration).await?
+            let wanted = match migration {
+                Some(migration) => OfferChange::Migrate(migration),
+                None => resource_body::read_offer(&body)?,
+            };
+            request.engine.replace_offer(&request.caller, offer, wanted, precondition).await?
         }
         _ => return Err(request.verb_not_allowed("GET, PUT")),
     };

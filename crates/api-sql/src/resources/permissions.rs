@@ -1,8 +1,7 @@
 //! `/dbs/{database}/users/{user}/permissions` and one permission.
 
-use armilla_engine::{LIST_MAX, ResourceKind};
+use armilla_engine::{LIST_MAX, PermissionDefinition, ResourceKind};
 use armilla_rest_wire::names;
-use armilla_value::Value;
 use http::{Method, StatusCode};
 
 use crate::queries;
@@ -10,6 +9,7 @@ use crate::reply::Reply;
 use crate::reply::failure::Failure;
 use crate::reply::resource_text::{feed_reply, reply};
 use crate::request::Request;
+use crate::resources::resource_body;
 
 /// Serves the permissions of a user.
 pub(crate) async fn feed(request: &Request<'_>, database: &str, user: &str) -> Result<Reply, Failure> {
@@ -74,6 +74,6 @@ pub(crate) async fn single(
     Ok(reply)
 }
 
-fn definition(request: &Request<'_>) -> Result<Value, Failure> {
-    request.json_object("a permission").map(Value::Object)
+fn definition(request: &Request<'_>) -> Result<PermissionDefinition, Failure> {
+    resource_body::read_permission(&request.json_object("a permission")?)
 }

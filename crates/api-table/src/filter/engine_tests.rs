@@ -44,7 +44,15 @@ impl Table {
         let caller = Caller::full();
         engine.create_database(&caller, "TablesDB", None).await.unwrap();
         let definition = json::parse(DEFINITION.as_bytes()).unwrap();
-        engine.create_container(&caller, "TablesDB", &definition, None).await.unwrap();
+        engine
+            .create_container(
+                &caller,
+                "TablesDB",
+                armilla_engine::ContainerDefinition::from_value(&definition).unwrap(),
+                None,
+            )
+            .await
+            .unwrap();
         let container = engine.container("TablesDB", "t").unwrap().container;
         Table { engine, container }
     }
@@ -57,7 +65,7 @@ impl Table {
             &self.container,
             mode,
             Some(&key),
-            item.as_bytes(),
+            item.as_bytes().into(),
             none,
             &triggers,
         );

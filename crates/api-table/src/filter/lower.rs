@@ -7,7 +7,7 @@
 //! They can disagree because items keep several types as strings: a text compares alike whether it is a string, a point
 //! in time or base64. Which it is stands in `$edm`, and counts only where it fits.
 
-use armilla_engine::plans::{Comparison, Expr, Function, ITEM_SLOT, Step, SystemProperty};
+use armilla_engine::plans::{Comparison, Expr, Function, ITEM_SLOT, PathStep, SystemProperty};
 use armilla_value::Value;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -178,7 +178,7 @@ impl Path {
 
 /// Returns what lies at a path in an item.
 pub(crate) fn property(names: &[&str]) -> Expr {
-    let steps = names.iter().map(|name| Step::Name((*name).to_owned())).collect();
+    let steps = names.iter().map(|name| PathStep::Name((*name).to_owned())).collect();
     Expr::Path { slot: ITEM_SLOT, steps }
 }
 

@@ -17,7 +17,15 @@ async fn create_table(engine: &Engine, name: &str) -> Arc<ContainerHandle> {
     let definition =
         format!(r#"{{"id":"{name}","partitionKey":{{"paths":["/PartitionKey"],"kind":"Hash"}}}}"#);
     let definition = json::parse(definition.as_bytes()).unwrap();
-    engine.create_container(&Caller::full(), DATABASE, &definition, None).await.unwrap();
+    engine
+        .create_container(
+            &Caller::full(),
+            DATABASE,
+            armilla_engine::ContainerDefinition::from_value(&definition).unwrap(),
+            None,
+        )
+        .await
+        .unwrap();
     engine.container(DATABASE, name).unwrap().container
 }
 

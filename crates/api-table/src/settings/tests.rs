@@ -80,7 +80,7 @@ async fn what_others_made_of_it_counts_as_unset() {
             &container,
             mode,
             Some(&key),
-            body.as_bytes(),
+            body.as_bytes().into(),
             Precondition::None,
             &triggers,
         );

@@ -335,7 +335,7 @@ async fn what_is_no_entity_is_not_seen() {
         let triggers = Default::default();
         client
             .engine
-            .write_item(&caller, &container, mode, Some(&key), item.as_bytes(), none, &triggers)
+            .write_item(&caller, &container, mode, Some(&key), item.as_bytes().into(), none, &triggers)
             .await
             .unwrap();
     }

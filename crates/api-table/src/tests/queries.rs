@@ -208,7 +208,16 @@ async fn storage_accounts_sort_by_both_keys() {
     // A container made through another API may lack the index of that order: then in the engine's.
     let definition = r#"{"id":"made","partitionKey":{"paths":["/PartitionKey"],"kind":"Hash","version":2}}"#;
     let definition = armilla_value::json::parse(definition.as_bytes()).unwrap();
-    client.engine.create_container(&Caller::full(), "TablesDB", &definition, None).await.unwrap();
+    client
+        .engine
+        .create_container(
+            &Caller::full(),
+            "TablesDB",
+            armilla_engine::ContainerDefinition::from_value(&definition).unwrap(),
+            None,
+        )
+        .await
+        .unwrap();
     for key in ["c", "a", "b"] {
         client.insert("made", &format!(r#"{{"PartitionKey":"{key}","RowKey":"{key}"}}"#)).await.expect(204);
     }
@@ -227,8 +236,15 @@ async fn a_page_has_a_thousand_entities_unless_it_is_said() {
         let (caller, none) = (Caller::full(), armilla_engine::Precondition::None);
         let key = crate::request::logical_partition("p");
         let (mode, triggers) = (armilla_engine::WriteMode::Create, Default::default());
-        let written =
-            client.engine.write_item(&caller, &container, mode, Some(&key), item.as_bytes(), none, &triggers);
+        let written = client.engine.write_item(
+            &caller,
+            &container,
+            mode,
+            Some(&key),
+            item.as_bytes().into(),
+            none,
+            &triggers,
+        );
         written.await.unwrap();
     }
     let pages = pages(&client, "/t12()?x=y", None).await;

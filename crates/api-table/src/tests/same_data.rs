@@ -13,8 +13,15 @@ async fn put(client: &Client, item: &str) {
     let (caller, container) = (Caller::full(), client.container("t12"));
     let (mode, none, triggers) = (WriteMode::Upsert, Precondition::None, Default::default());
     let key = logical_partition("p");
-    let written =
-        client.engine.write_item(&caller, &container, mode, Some(&key), item.as_bytes(), none, &triggers);
+    let written = client.engine.write_item(
+        &caller,
+        &container,
+        mode,
+        Some(&key),
+        item.as_bytes().into(),
+        none,
+        &triggers,
+    );
     written.await.unwrap();
 }
 

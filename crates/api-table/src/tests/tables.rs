@@ -1,6 +1,6 @@
 //! Tables: made, listed, deleted, in both flavours.
 
-use armilla_engine::Caller;
+use armilla_engine::{Caller, Content, Throughput};
 use armilla_value::json;
 use http::Method;
 
@@ -188,18 +188,15 @@ async fn throughput_is_given_when_a_table_is_made() {
         client.send(Method::POST, "/Tables", &headers, body).await.expect(201);
         let rid = client.container(name).rid().to_string();
         let offers = client.engine.list_offers(&Caller::full(), None, None).unwrap().value.resources;
-        let offer = offers
-            .into_iter()
-            .find(|offer| offer.body.get("offerResourceId").and_then(|id| id.as_str()) == Some(&*rid));
-        let content = offer.unwrap().body.get("content").cloned().unwrap();
-        assert_eq!(
-            content.get("offerThroughput").and_then(|number| number.as_i64()),
-            Some(expected),
-            "{name}"
-        );
+        let offers = offers.into_iter().filter_map(|offer| match offer.content {
+            Content::Offer(content) => Some(content),
+            _ => None,
+        });
+        let offer = offers.into_iter().find(|offer| offer.resource_rid == rid).unwrap();
+        assert_eq!(i64::from(offer.current), expected, "{name}");
         if name == "auto" {
-            let settings = json::to_string(content.get("offerAutopilotSettings").unwrap());
-            assert!(settings.contains("4000"), "{settings}");
+            let autoscale = Throughput::Autoscale { max: 4_000, increment_percent: None };
+            assert_eq!(offer.throughput, autoscale);
         }
     }
     for header in [
@@ -222,7 +219,16 @@ async fn only_containers_partitioned_like_tables_are_tables() {
         let definition =
             format!(r#"{{"id":"{id}","partitionKey":{{"paths":["{path}"],"kind":"Hash","version":2}}}}"#);
         let definition = json::parse(definition.as_bytes()).unwrap();
-        client.engine.create_container(&Caller::full(), "TablesDB", &definition, None).await.unwrap();
+        client
+            .engine
+            .create_container(
+                &Caller::full(),
+                "TablesDB",
+                armilla_engine::ContainerDefinition::from_value(&definition).unwrap(),
+                None,
+            )
+            .await
+            .unwrap();
     }
     client.send(Method::PUT, "/table?comp=acl", &[], "<SignedIdentifiers/>").await.expect(204);
     assert_eq!(client.get("/Tables").await.expect(200).all("TableName"), ["made", "table"]);

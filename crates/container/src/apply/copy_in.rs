@@ -15,6 +15,7 @@ use armilla_kv::{Family, Snapshot};
 use bytes::Bytes;
 
 use super::Group;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
 use crate::index::entries::EntryList;
@@ -22,7 +23,6 @@ use crate::index::layout::Layout;
 use crate::item::Item;
 use crate::item::keys::{self, LogicalKey};
 use crate::partition::counters::SizeChange;
-use crate::plan::Plan;
 use crate::write;
 
 /// One key of another partition, and what becomes of it.
@@ -66,7 +66,7 @@ impl CopiedVersion {
     /// Works out what there is to an item under a layout; `computed` is the record of its computed entries, which are
     /// taken as they are.
     pub(crate) fn prepare(
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         layout: &Layout,
         item: Item,
         computed: Option<Bytes>,
@@ -81,7 +81,7 @@ impl CopiedVersion {
             };
             entries = [part(Part::Content), part(Part::Stamp), computed];
         }
-        let unique = write::unique_keys(plan, item.stored().root());
+        let unique = write::unique_keys(compiled, item.stored().root());
         Ok(CopiedVersion { item, entries, unique })
     }
 }
@@ -110,7 +110,12 @@ impl Origin<'_> {
 
 impl Group<'_> {
     /// Takes over one key. What is there already stays as it is.
-    pub(crate) fn copy_in(&mut self, plan: &Plan, copied: CopiedKey, origin: &Origin<'_>) -> Result<()> {
+    pub(crate) fn copy_in(
+        &mut self,
+        compiled: &CompiledDefinition,
+        copied: CopiedKey,
+        origin: &Origin<'_>,
+    ) -> Result<()> {
         let CopiedKey { key, lsn, change, state } = copied;
         self.effects.written = true;
         let old = match state {
@@ -134,7 +139,7 @@ impl Group<'_> {
         match state {
             CopiedState::Unchanged => Ok(()),
             CopiedState::Gone => match old {
-                Some(old) => self.disown(plan, &key, &old, origin.keeps_versions_at(lsn)),
+                Some(old) => self.disown(compiled, &key, &old, origin.keeps_versions_at(lsn)),
                 None => Ok(()),
             },
             CopiedState::Is(version) => {
@@ -142,12 +147,12 @@ impl Group<'_> {
                 let item = operation.map_or_else(|| item.clone(), |operation| item.renumbered(operation));
                 let old = match old {
                     Some(old) if old.header().number != item.header().number => {
-                        self.disown(plan, &key, &old, origin.keeps_versions_at(lsn))?;
+                        self.disown(compiled, &key, &old, origin.keeps_versions_at(lsn))?;
                         None
                     }
                     old => old,
                 };
-                self.own(plan, key, old, item, entries, unique, origin)
+                self.own(compiled, key, old, item, entries, unique, origin)
             }
         }
     }
@@ -175,7 +180,7 @@ impl Group<'_> {
     #[expect(clippy::too_many_arguments, reason = "all that there is to a version")]
     fn own(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         key: Bytes,
         old: Option<Item>,
         item: Item,
@@ -197,7 +202,7 @@ impl Group<'_> {
         self.name_as_elsewhere(&indexes, |id| origin.index_name(id))?;
         if let Some(old) = &old {
             self.supersede(old, origin.keeps_versions_at(item.header().lsn));
-            let old_unique = write::unique_keys(plan, old.stored().root());
+            let old_unique = write::unique_keys(compiled, old.stored().root());
             self.give_back(&logical, &id, &old_unique)?;
         } else {
             self.record(Family::Number, keys::number(number), Some(key.clone()));
@@ -216,7 +221,13 @@ impl Group<'_> {
         Ok(())
     }
 
-    fn disown(&mut self, plan: &Plan, key: &Bytes, old: &Item, is_kept: bool) -> Result<()> {
+    fn disown(
+        &mut self,
+        compiled: &CompiledDefinition,
+        key: &Bytes,
+        old: &Item,
+        is_kept: bool,
+    ) -> Result<()> {
         let (logical, id) = place(key, old)?;
         let number = old.header().number;
         let layout = self.effects.index.state.layout_of(number).clone();
@@ -227,7 +238,7 @@ impl Group<'_> {
         self.note_repeat(key);
         self.change_index(change, &layout, None);
         self.supersede(old, is_kept);
-        self.give_back(&logical, &id, &write::unique_keys(plan, old.stored().root()))?;
+        self.give_back(&logical, &id, &write::unique_keys(compiled, old.stored().root()))?;
         self.record(Family::Number, keys::number(number), None);
         self.change_expiry(Some(old.header()), None);
         self.effects.set_item(key.clone(), None);

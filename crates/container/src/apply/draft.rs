@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use armilla_kv::Snapshot;
 use armilla_kv::Space;
+use armilla_value::PartitionKey;
 use bytes::Bytes;
 
 use super::applied::Applied;
@@ -17,15 +18,16 @@ use super::purge::purges_per_write_max;
 use super::reads::Reads;
 use super::scope::{Scope, check_load};
 use super::{Base, Group};
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::index::state::IndexState;
 use crate::item::moment::Moment;
+use crate::item::patch::Patch;
 use crate::item::{Item, Stamp};
 use crate::limits::{TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_WRITES_MAX};
 use crate::partition::Partition;
 use crate::partition::counters::Counters;
-use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work};
 use crate::write::outcome::Written;
 use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
@@ -34,7 +36,7 @@ use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedIte
 pub(crate) struct Draft {
     partition: Arc<Partition>,
     space: Arc<dyn Space>,
-    plan: Arc<Plan>,
+    compiled: Arc<CompiledDefinition>,
     applied: Applied,
     reads: RefCell<Reads>,
     /// Both are here but while a write is applied; a panic then leaves the draft without them, and useless.
@@ -53,7 +55,7 @@ impl Draft {
     pub(crate) fn new(
         partition: Arc<Partition>,
         space: Arc<dyn Space>,
-        plan: Arc<Plan>,
+        compiled: Arc<CompiledDefinition>,
         counters: Counters,
         index: IndexState,
         cost: ReadCost,
@@ -65,7 +67,7 @@ impl Draft {
         Draft {
             partition,
             space,
-            plan,
+            compiled,
             applied,
             reads,
             state,
@@ -81,7 +83,7 @@ impl Draft {
     fn with<T>(
         &mut self,
         snapshot: &dyn Snapshot,
-        change: impl FnOnce(&mut Group<'_>, &Plan) -> Result<T>,
+        change: impl FnOnce(&mut Group<'_>, &CompiledDefinition) -> Result<T>,
     ) -> Result<T> {
         let lost = || Error::new(ErrorKind::Internal, "the transaction is not usable after a panic");
         let (effects, scope) = self.state.take().ok_or_else(lost)?;
@@ -96,7 +98,7 @@ impl Draft {
             scope: Some(scope),
             partition: &self.partition,
         };
-        let done = change(&mut group, &self.plan);
+        let done = change(&mut group, &self.compiled);
         let Group { effects, scope, .. } = group;
         self.state = Some((effects, scope.unwrap_or_default()));
         done
@@ -104,14 +106,14 @@ impl Draft {
 
     /// Returns an item as the transaction sees it, its own writes included.
     pub(crate) fn item(&mut self, snapshot: &dyn Snapshot, key: &Bytes) -> Result<Option<Item>> {
-        self.with(snapshot, |group, plan| group.live_item(plan, key))
+        self.with(snapshot, |group, compiled| group.live_item(compiled, key))
     }
 
     /// The same, charged.
     pub(crate) fn read(&mut self, snapshot: &dyn Snapshot, key: &Bytes) -> Result<Option<Item>> {
         let cost = self.cost;
-        self.with(snapshot, |group, plan| {
-            let item = group.live_item(plan, key)?;
+        self.with(snapshot, |group, compiled| {
+            let item = group.live_item(compiled, key)?;
             let work = match &item {
                 Some(item) => Work::Read { item_bytes: item.json_bytes(&group.partition.identity) },
                 None => Work::ReadNothing,
@@ -139,7 +141,8 @@ impl Draft {
         precondition: Precondition,
     ) -> Result<Written> {
         let copy = item.clone();
-        let written = self.write(snapshot, |group, plan| group.put(plan, mode, copy, precondition))?;
+        let written =
+            self.write(snapshot, |group, compiled| group.put(compiled, mode, copy, precondition))?;
         if let Some(drafted) = &mut item.drafted {
             drafted.moment = written.item.moment();
             if written.kind == ChangeKind::Create {
@@ -152,13 +155,39 @@ impl Draft {
         Ok(written)
     }
 
+    /// Changes parts of an item. What is committed is the item that came out.
+    pub(crate) fn patch(
+        &mut self,
+        snapshot: &dyn Snapshot,
+        address: &ItemAddress,
+        partition_key: &PartitionKey,
+        patch: &Patch,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        let drafted = Some(self.drafted()?);
+        let mut patched = None;
+        let written = self.write(snapshot, |group, compiled| {
+            let (old, item) =
+                group.patched(compiled, address, partition_key, patch, precondition, drafted)?;
+            patched = Some(item.clone());
+            group.write(compiled, Some(old), item, patch.len())
+        })?;
+        let mut item = patched.expect("a patch that was written was prepared");
+        if let Some(drafted) = &mut item.drafted {
+            drafted.moment = written.item.moment();
+        }
+        self.writes.push(Intent::Put { mode: WriteMode::Replace, item, precondition });
+        Ok(written)
+    }
+
     pub(crate) fn delete(
         &mut self,
         snapshot: &dyn Snapshot,
         address: ItemAddress,
         precondition: Precondition,
     ) -> Result<Written> {
-        let written = self.write(snapshot, |group, plan| group.delete(plan, &address, precondition))?;
+        let written =
+            self.write(snapshot, |group, compiled| group.delete(compiled, &address, precondition))?;
         self.writes.push(Intent::Delete { address, precondition });
         let number = written.item.header().number;
         if !self.created.remove(&number) {
@@ -170,12 +199,12 @@ impl Draft {
     fn write(
         &mut self,
         snapshot: &dyn Snapshot,
-        write: impl FnOnce(&mut Group<'_>, &Plan) -> Result<Written>,
+        write: impl FnOnce(&mut Group<'_>, &CompiledDefinition) -> Result<Written>,
     ) -> Result<Written> {
-        let written = self.with(snapshot, |group, plan| {
+        let written = self.with(snapshot, |group, compiled| {
             let before = group.scope.as_ref().map(|scope| (scope.writes, scope.tally));
             group.effects.mark();
-            let written = write(group, plan).and_then(|written| {
+            let written = write(group, compiled).and_then(|written| {
                 let writes = group.scope.as_ref().map_or(0, |scope| scope.writes);
                 check_load(writes, group.effects.load(), TRANSACTION_ENTRY_OPERATIONS_MAX)?;
                 Ok(written)
@@ -234,7 +263,7 @@ impl Draft {
         const FULL_PERCENT: usize = 75;
         let Some((effects, scope)) = &self.state else { return true };
         let load = effects.load();
-        usize::from(scope.writes) + purges_per_write_max(&self.plan) >= TRANSACTION_WRITES_MAX
+        usize::from(scope.writes) + purges_per_write_max(&self.compiled) >= TRANSACTION_WRITES_MAX
             || load.entry_operations >= TRANSACTION_ENTRY_OPERATIONS_MAX / 100 * FULL_PERCENT
             || load.bytes >= TRANSACTION_BYTES_MAX / 100 * FULL_PERCENT
     }

@@ -13,12 +13,12 @@ use bytes::Bytes;
 
 use super::Group;
 use super::index_effects::{Count, decode_count};
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Result};
 use crate::index::entries::{EntryChange, EntryList};
 use crate::index::layout::{Layout, Layouts, path_text};
 use crate::item::Item;
 use crate::item::keys;
-use crate::plan::Plan;
 
 /// The version of an item that a write leaves behind.
 pub(super) struct NewVersion<'a> {
@@ -238,14 +238,14 @@ impl Group<'_> {
 
     /// Takes note of computed entries that were made by other queries than those of the layout they belong to: the
     /// layout that was built before, or the one that is wanted.
-    pub(super) fn note_computed(&mut self, plan: &Plan, built: bool) {
+    pub(super) fn note_computed(&mut self, compiled: &CompiledDefinition, built: bool) {
         let state = &mut self.effects.index.state;
         let layout = if built { state.layouts.built.as_ref() } else { Some(&state.layouts.target) };
         let Some(layout) = layout.filter(|layout| layout.has_computed) else { return };
-        if Arc::ptr_eq(layout, &plan.layout) && plan.evaluates() {
+        if Arc::ptr_eq(layout, &compiled.layout) && compiled.evaluates() {
             return;
         }
-        let Some(mixed) = layout.mixed(plan.evaluates().then_some(&plan.layout)) else { return };
+        let Some(mixed) = layout.mixed(compiled.evaluates().then_some(&compiled.layout)) else { return };
         let mut layouts = Layouts::clone(&state.layouts);
         if built {
             layouts.built = Some(Arc::new(mixed));

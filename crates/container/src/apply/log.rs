@@ -4,18 +4,18 @@ use armilla_kv::Family;
 use bytes::Bytes;
 
 use super::Group;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::Position;
 use crate::feed::{Change, ChangeKind};
 use crate::item::Item;
 use crate::item::keys;
-use crate::plan::Plan;
 
 impl Group<'_> {
     /// Gives the write its place in the order of commits and writes it into the change log. The writes of a
     /// transaction have one commit number, and count inside it.
     pub(super) fn log(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         kind: ChangeKind,
         old: Option<&Item>,
         number: u64,
@@ -35,7 +35,7 @@ impl Group<'_> {
         }
         let position = self.position();
         let change = change_of(kind, ts, number, item_key, old);
-        self.log_change(plan.keeps_all_versions, (position.lsn, operation), change, old);
+        self.log_change(compiled.keeps_all_versions, (position.lsn, operation), change, old);
         (position, operation)
     }
 

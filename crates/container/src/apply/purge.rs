@@ -15,12 +15,12 @@ use armilla_kv::Family;
 use bytes::Bytes;
 
 use super::{Base, Group, copy_in};
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::item::keys::{self, LogicalKey};
 use crate::item::{Item, ItemHeader};
 use crate::limits::PURGED_ENTRIES_PER_WRITE_MAX;
-use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, price};
 use crate::write::ItemAddress;
 use crate::write::task::{DueItem, PurgeTask, Purged};
@@ -35,30 +35,34 @@ enum Outcome {
 }
 
 /// Returns how many items one write may have to take away before it.
-pub(super) fn purges_per_write_max(plan: &Plan) -> usize {
-    match plan.default_ttl() {
-        Some(_) => 1 + plan.definition.unique_keys.len(),
+pub(super) fn purges_per_write_max(compiled: &CompiledDefinition) -> usize {
+    match compiled.default_ttl() {
+        Some(_) => 1 + compiled.definition.unique_keys.len(),
         None => 0,
     }
 }
 
 impl Group<'_> {
     /// Returns an item as readers see it: nothing where it has expired. A transaction has read it then.
-    pub(super) fn live_item(&self, plan: &Plan, key: &Bytes) -> Result<Option<Item>> {
-        let item = self.item(key)?.filter(|item| !self.is_expired(plan, item));
+    pub(super) fn live_item(&self, compiled: &CompiledDefinition, key: &Bytes) -> Result<Option<Item>> {
+        let item = self.item(key)?.filter(|item| !self.is_expired(compiled, item));
         self.note_read(key, item.as_ref());
         Ok(item)
     }
 
     /// The same for who wants to put something there: an expired item is taken away.
-    pub(super) fn live_item_or_room(&mut self, plan: &Plan, address: &ItemAddress) -> Result<Option<Item>> {
+    pub(super) fn live_item_or_room(
+        &mut self,
+        compiled: &CompiledDefinition,
+        address: &ItemAddress,
+    ) -> Result<Option<Item>> {
         let item = self.item(&address.key)?;
-        let Some(expired) = item.as_ref().filter(|item| self.is_expired(plan, item)) else {
+        let Some(expired) = item.as_ref().filter(|item| self.is_expired(compiled, item)) else {
             self.note_read(&address.key, item.as_ref());
             return Ok(item);
         };
         self.note_read(&address.key, None);
-        self.remove(plan, ChangeKind::Expire, &address.logical, &address.key, expired)?;
+        self.remove(compiled, ChangeKind::Expire, &address.logical, &address.key, expired)?;
         Ok(None)
     }
 
@@ -66,20 +70,20 @@ impl Group<'_> {
     /// index entries the group had changed before the write began.
     pub(super) fn make_room_of(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         logical: &LogicalKey,
         holder: &[u8],
         entries_before: usize,
     ) -> Result<bool> {
-        let Some(id) = std::str::from_utf8(holder).ok().filter(|_| plan.default_ttl().is_some()) else {
+        let Some(id) = std::str::from_utf8(holder).ok().filter(|_| compiled.default_ttl().is_some()) else {
             return Ok(false);
         };
         let key = logical.item(id);
-        let Some(item) = self.item(&key)?.filter(|item| self.is_expired(plan, item)) else {
+        let Some(item) = self.item(&key)?.filter(|item| self.is_expired(compiled, item)) else {
             return Ok(false);
         };
         self.note_read(&key, None);
-        self.remove(plan, ChangeKind::Expire, logical, &key, &item)?;
+        self.remove(compiled, ChangeKind::Expire, logical, &key, &item)?;
         // Several large items could be more than a batch of the store takes, with the write behind them.
         let purged_entries = self.effects.index.all().0 - entries_before;
         if self.scope.is_none() && purged_entries > PURGED_ENTRIES_PER_WRITE_MAX {
@@ -91,8 +95,8 @@ impl Group<'_> {
         Ok(true)
     }
 
-    fn is_expired(&self, plan: &Plan, item: &Item) -> bool {
-        item.is_expired(plan.default_ttl(), self.now)
+    fn is_expired(&self, compiled: &CompiledDefinition, item: &Item) -> bool {
+        item.is_expired(compiled.default_ttl(), self.now)
     }
 
     /// Takes note, in the draft of a transaction, of what it saw of the state that it began with.
@@ -121,14 +125,14 @@ impl Group<'_> {
 
     /// Takes expired items away, as many as fit the group.
     pub(super) fn purge(&mut self, task: PurgeTask) -> Purged {
-        let plan = task.plan.get();
+        let compiled = task.compiled.get();
         let mut purged = Purged { items: 0, charge: RequestUnits::ZERO, dealt_with: 0 };
         let mut is_whole = true;
         for due in &task.due {
             if self.is_full() || task.charge_max.is_some_and(|charge_max| purged.charge >= charge_max) {
                 break;
             }
-            match self.purge_item(&plan, due) {
+            match self.purge_item(&compiled, due) {
                 Ok(Outcome::Gone(charge)) => {
                     purged.items += 1;
                     purged.charge += charge;
@@ -146,17 +150,17 @@ impl Group<'_> {
         purged
     }
 
-    fn purge_item(&mut self, plan: &Plan, due: &DueItem) -> Result<Outcome> {
+    fn purge_item(&mut self, compiled: &CompiledDefinition, due: &DueItem) -> Result<Outcome> {
         let Some(item) = self.item(&due.key)? else { return Ok(Outcome::Unaffected) };
-        if item.header().number != due.number || !self.is_expired(plan, &item) {
+        if item.header().number != due.number || !self.is_expired(compiled, &item) {
             return Ok(Outcome::Unaffected);
         }
         let (logical, _) = copy_in::place(&due.key, &item)?;
         if self.partition.is_locked(&logical) {
             return Ok(Outcome::Held);
         }
-        let charge = price(&self.work_of_delete(plan, &item), ReadCost::Single);
-        self.remove(plan, ChangeKind::Expire, &logical, &due.key, &item)?;
+        let charge = price(&self.work_of_delete(compiled, &item), ReadCost::Single);
+        self.remove(compiled, ChangeKind::Expire, &logical, &due.key, &item)?;
         Ok(Outcome::Gone(charge))
     }
 }

@@ -13,23 +13,23 @@ use armilla_value::Node;
 use bytes::Bytes;
 
 use super::Group;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Result};
 use crate::index::layout::{Layout, Layouts, Progress};
 use crate::item::keys::{self, LogicalKey};
 use crate::item::number::SEQUENCE_BITS;
 use crate::limits::REINDEX_STEP_ITEMS;
 use crate::partition::counters::SizeChange;
-use crate::plan::Plan;
 
 impl Group<'_> {
-    /// Goes one step towards the layout that the plan wants.
-    pub(super) fn reindex(&mut self, plan: &Plan) -> Result<()> {
+    /// Goes one step towards the layout that the compiled definition wants.
+    pub(super) fn reindex(&mut self, compiled: &CompiledDefinition) -> Result<()> {
         let state = self.effects.index.state.clone();
-        if !plan.needs_reindex(&state) {
+        if !compiled.needs_reindex(&state) {
             return Ok(());
         }
         let (Some(built), Some(progress)) = (&state.layouts.built, state.progress) else {
-            self.begin_reindex(plan);
+            self.begin_reindex(compiled);
             return Ok(());
         };
         let (items, covered) = self.next_items(&progress)?;
@@ -38,7 +38,7 @@ impl Group<'_> {
         let mut done = Progress { after: covered, ..progress };
         let mut is_changed = false;
         for (number, key) in items {
-            match self.reindex_item(plan, built, number, &key) {
+            match self.reindex_item(compiled, built, number, &key) {
                 Ok(()) => {}
                 Err(error) if !is_changed => return Err(error),
                 // What was done so far is whole: it stays, and the step ends here.
@@ -68,12 +68,18 @@ impl Group<'_> {
         Ok(())
     }
 
-    fn reindex_item(&mut self, plan: &Plan, built: &Layout, number: u64, key: &Bytes) -> Result<()> {
+    fn reindex_item(
+        &mut self,
+        compiled: &CompiledDefinition,
+        built: &Layout,
+        number: u64,
+        key: &Bytes,
+    ) -> Result<()> {
         // The newest version, which may have come or gone after the numbers were read.
         let Some(item) = self.item(key)?.filter(|item| item.header().number == number) else { return Ok(()) };
         let target = self.effects.index.state.layouts.target.clone();
         let root = item.stored().root();
-        let computed = if target.has_computed { plan.computed(root) } else { Vec::new() };
+        let computed = if target.has_computed { compiled.computed(root) } else { Vec::new() };
         let change = self.layout_change(&item, built, &target, &computed)?;
         let resized = match change.growth() {
             0 => None,
@@ -82,14 +88,14 @@ impl Group<'_> {
 
         // From here on nothing fails.
         self.change_index(change, &target, Some((root, &computed)));
-        self.note_computed(plan, false);
+        self.note_computed(compiled, false);
         if let Some(resized) = resized {
             self.resize(resized, None);
         }
         Ok(())
     }
 
-    fn begin_reindex(&mut self, plan: &Plan) {
+    fn begin_reindex(&mut self, compiled: &CompiledDefinition) {
         let counters = &self.effects.counters;
         let end = u64::from(self.partition.range_id) << SEQUENCE_BITS | counters.sequence;
         let progress = Progress { after: 0, end, done: 0, total: counters.items };
@@ -97,11 +103,11 @@ impl Group<'_> {
         let index = &mut self.effects.index;
         index.layouts_changed = true;
         if progress.total == 0 {
-            index.state.layouts = Arc::new(Layouts::of(plan.layout.clone()));
+            index.state.layouts = Arc::new(Layouts::of(compiled.layout.clone()));
             return;
         }
         let built = Some(index.state.layouts.target.clone());
-        index.state.layouts = Arc::new(Layouts { target: plan.layout.clone(), built });
+        index.state.layouts = Arc::new(Layouts { target: compiled.layout.clone(), built });
         index.state.progress = Some(progress);
         index.progress_changed = true;
     }

@@ -8,9 +8,9 @@ use bytes::Bytes;
 
 use super::Group;
 use super::effects::LastSize;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::partition::counters::{LogicalSize, SizeChange};
-use crate::plan::Plan;
 
 /// A change of sizes that was worked out and can be.
 #[must_use]
@@ -38,9 +38,9 @@ impl Group<'_> {
 
     /// Refuses a change that makes a logical partition larger than it may be. What does not make it grow is never
     /// refused, so that a client can make room. A container without a partition key counts as a whole.
-    pub(super) fn check_room(&self, plan: &Plan, resized: &Resized) -> Result<()> {
+    pub(super) fn check_room(&self, compiled: &CompiledDefinition, resized: &Resized) -> Result<()> {
         let limits = &self.partition.limits;
-        let is_fixed = plan.definition.is_fixed();
+        let is_fixed = compiled.definition.is_fixed();
         let (before, after, max) = if is_fixed {
             (self.effects.counters.size(), resized.total, limits.fixed_container_bytes)
         } else {

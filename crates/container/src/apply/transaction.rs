@@ -10,20 +10,20 @@
 use super::Group;
 use super::scope::{Scope, check_load};
 use super::write::not_found;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::keys;
 use crate::limits::{TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX};
-use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write;
 use crate::write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone};
-use crate::write::task::{BatchTask, Step, TransactionTask};
+use crate::write::task::{BatchTask, PreparedStep, TransactionTask};
 
 impl Group<'_> {
     /// Does the steps of a batch, all or none.
     pub(super) fn batch(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         batch: BatchTask,
     ) -> std::result::Result<BatchDone, BatchFailed> {
         self.effects.mark();
@@ -31,7 +31,7 @@ impl Group<'_> {
         let mut steps = Vec::with_capacity(batch.steps.len());
         let mut charge = RequestUnits::ZERO;
         for (position, step) in batch.steps.into_iter().enumerate() {
-            match self.step(plan, step, batch.cost) {
+            match self.step(compiled, step, batch.cost) {
                 Ok((done, step_charge)) => {
                     charge += step_charge;
                     steps.push(done);
@@ -51,10 +51,15 @@ impl Group<'_> {
         Ok(BatchDone { steps, charge, position: self.position() })
     }
 
-    fn step(&mut self, plan: &Plan, step: Step, cost: ReadCost) -> Result<(StepDone, RequestUnits)> {
+    fn step(
+        &mut self,
+        compiled: &CompiledDefinition,
+        step: PreparedStep,
+        cost: ReadCost,
+    ) -> Result<(StepDone, RequestUnits)> {
         match step {
-            Step::Write(intent) => {
-                let written = self.write_by_itself(plan, intent).and_then(|written| {
+            PreparedStep::Write(intent) => {
+                let written = self.write_by_itself(compiled, intent).and_then(|written| {
                     let writes = self.scope.as_ref().map_or(0, |scope| scope.writes);
                     check_load(writes, self.effects.load_since_mark(), TRANSACTION_ENTRY_OPERATIONS_MAX)?;
                     Ok(written)
@@ -63,9 +68,9 @@ impl Group<'_> {
                 let charge = written.charge;
                 Ok((StepDone::Written(written), charge))
             }
-            Step::Read { address, known, precondition } => {
+            PreparedStep::Read { address, known, precondition } => {
                 let nothing = price(&Work::ReadNothing, cost);
-                let Some(item) = self.live_item(plan, &address.key)? else {
+                let Some(item) = self.live_item(compiled, &address.key)? else {
                     return Err(not_found(&address).at(self.position(), nothing));
                 };
                 if let Some(scope) = &mut self.scope {
@@ -81,26 +86,34 @@ impl Group<'_> {
                 let read = ReadItem { item, charge, position: self.position() };
                 Ok((StepDone::Read(read), charge))
             }
-            Step::Fail(error) => Err(write::refused(error)),
+            PreparedStep::Fail(error) => Err(write::refused(error)),
         }
     }
 
     /// Applies the writes of a transaction, if what it read is still so. Items that had not expired for its draft are
     /// still there for it, unless they were taken away meanwhile.
-    pub(super) fn transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
+    pub(super) fn transaction(
+        &mut self,
+        compiled: &CompiledDefinition,
+        transaction: TransactionTask,
+    ) -> Result<Position> {
         let now = std::mem::replace(&mut self.now, transaction.now);
-        let applied = self.apply_transaction(plan, transaction);
+        let applied = self.apply_transaction(compiled, transaction);
         self.now = now;
         applied
     }
 
-    fn apply_transaction(&mut self, plan: &Plan, transaction: TransactionTask) -> Result<Position> {
-        self.validate(plan, &transaction)?;
+    fn apply_transaction(
+        &mut self,
+        compiled: &CompiledDefinition,
+        transaction: TransactionTask,
+    ) -> Result<Position> {
+        self.validate(compiled, &transaction)?;
         self.effects.mark();
         self.scope = Some(Scope::default());
         let mut applied = Ok(());
         for intent in transaction.writes {
-            applied = self.write_by_itself(plan, intent).map_err(as_conflict).and_then(|_| {
+            applied = self.write_by_itself(compiled, intent).map_err(as_conflict).and_then(|_| {
                 let writes = self.scope.as_ref().map_or(0, |scope| scope.writes);
                 check_load(writes, self.effects.load_since_mark(), TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX)
             });
@@ -117,7 +130,7 @@ impl Group<'_> {
     }
 
     /// Checks that what a transaction read is what there is now, with all that was applied before it.
-    fn validate(&self, plan: &Plan, transaction: &TransactionTask) -> Result<()> {
+    fn validate(&self, compiled: &CompiledDefinition, transaction: &TransactionTask) -> Result<()> {
         let TransactionTask { reads, logical, is_locked, .. } = transaction;
         let size_key = keys::size(logical);
         let known = match self.effects.sizes.get(&size_key) {
@@ -136,7 +149,7 @@ impl Group<'_> {
             return Err(conflict());
         }
         for (key, version) in reads.items() {
-            if self.live_item(plan, key)?.map(|item| item.header().version()) != version {
+            if self.live_item(compiled, key)?.map(|item| item.header().version()) != version {
                 return Err(conflict());
             }
         }

@@ -9,28 +9,28 @@ use armilla_kv::{Family, Snapshot};
 use bytes::Bytes;
 
 use super::Group;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Result};
 use crate::feed::{Ages, LogEntry, LogPage, find_version, read_log};
 use crate::item::Item;
 use crate::item::keys;
 use crate::limits::{TRANSACTION_WRITES_MAX, TRIM_STEP_BYTES, TRIM_STEP_ENTRIES};
 use crate::partition::counters::Counters;
-use crate::plan::Plan;
 use crate::write::task::Trimmed;
 
 impl Group<'_> {
     /// Drops what is not wanted any more among the next entries of the log.
-    pub(super) fn trim(&mut self, plan: &Plan) -> Result<Trimmed> {
+    pub(super) fn trim(&mut self, compiled: &CompiledDefinition) -> Result<Trimmed> {
         // A split driver that copies the partition reads its log.
         if self.logs_removals {
             return Ok(Trimmed::default());
         }
         let Some(mut state) = self.effects.log.state.clone() else { return Ok(Trimmed::default()) };
-        if plan.keeps_all_versions && state.is_never() {
+        if compiled.keeps_all_versions && state.is_never() {
             // The next write makes a beginning.
             return Ok(Trimmed::default());
         }
-        if !plan.keeps_all_versions && !state.is_never() {
+        if !compiled.keeps_all_versions && !state.is_never() {
             state.end_complete();
         }
         let snapshot = self.base.snapshot()?;
@@ -39,7 +39,7 @@ impl Group<'_> {
         let mut page =
             read_log(snapshot.as_ref(), lower, Bound::Unbounded, TRIM_STEP_ENTRIES, TRIM_STEP_BYTES)?;
         finish_commit(snapshot.as_ref(), &mut page)?;
-        let oldest = plan.oldest_kept(self.now);
+        let oldest = compiled.oldest_kept(self.now);
         let mut dropped: Vec<(u64, u16)> = Vec::new();
         let mut is_young = false;
         let mut is_cut = page.next.is_some();
@@ -80,7 +80,7 @@ impl Group<'_> {
             }
             reached = entry.position;
             if state.has_parts() {
-                let definition = &plan.definition.partition_key;
+                let definition = &compiled.definition.partition_key;
                 let item_key = &entry.change.item_key;
                 let hashed = keys::hashed(item_key, definition.version, definition.paths.len())
                     .ok_or_else(|| Error::corrupt("the change log has an item's key that is damaged"))?;

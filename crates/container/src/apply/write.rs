@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::Group;
 use super::index::NewVersion;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::feed::ChangeKind;
 use crate::item::keys::{self, LogicalKey};
@@ -15,32 +16,35 @@ use crate::item::number::sequence_in;
 use crate::item::patch::Patch;
 use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
 use crate::partition::counters::SizeChange;
-use crate::plan::Plan;
 use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
 use crate::write::outcome::Written;
 use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
 impl Group<'_> {
-    pub(super) fn write_by_itself(&mut self, plan: &Plan, intent: Intent) -> Result<Written> {
+    pub(super) fn write_by_itself(
+        &mut self,
+        compiled: &CompiledDefinition,
+        intent: Intent,
+    ) -> Result<Written> {
         match intent {
-            Intent::Put { mode, item, precondition } => self.put(plan, mode, item, precondition),
-            Intent::Delete { address, precondition } => self.delete(plan, &address, precondition),
+            Intent::Put { mode, item, precondition } => self.put(compiled, mode, item, precondition),
+            Intent::Delete { address, precondition } => self.delete(compiled, &address, precondition),
             Intent::Patch { address, partition_key, patch, precondition } => {
-                self.patch(plan, &address, &partition_key, &patch, precondition)
+                self.patch(compiled, &address, &partition_key, &patch, precondition)
             }
         }
     }
 
     pub(super) fn put(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         mode: WriteMode,
         item: PreparedItem,
         precondition: Precondition,
     ) -> Result<Written> {
         let old = match mode {
-            WriteMode::Replace => self.live_item(plan, &item.address.key)?,
-            WriteMode::Create | WriteMode::Upsert => self.live_item_or_room(plan, &item.address)?,
+            WriteMode::Replace => self.live_item(compiled, &item.address.key)?,
+            WriteMode::Create | WriteMode::Upsert => self.live_item_or_room(compiled, &item.address)?,
         };
         match (mode, &old) {
             (WriteMode::Replace, None) => return Err(not_found(&item.address)),
@@ -55,18 +59,32 @@ impl Group<'_> {
         if let Some(old) = &old {
             self.check(old, precondition)?;
         }
-        self.write(plan, old, item, 0)
+        self.write(compiled, old, item, 0)
     }
 
     fn patch(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         address: &ItemAddress,
         partition_key: &PartitionKey,
         patch: &Patch,
         precondition: Precondition,
     ) -> Result<Written> {
-        let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
+        let (old, item) = self.patched(compiled, address, partition_key, patch, precondition, None)?;
+        self.write(compiled, Some(old), item, patch.len())
+    }
+
+    /// Returns an item that may be patched, and what it becomes.
+    pub(super) fn patched(
+        &mut self,
+        compiled: &CompiledDefinition,
+        address: &ItemAddress,
+        partition_key: &PartitionKey,
+        patch: &Patch,
+        precondition: Precondition,
+        drafted: Option<Drafted>,
+    ) -> Result<(Item, PreparedItem)> {
+        let old = self.live_item(compiled, &address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
         if !patch.applies_to(&old) {
             return Err(Error::new(
@@ -74,35 +92,36 @@ impl Group<'_> {
                 "operation cannot be performed because the condition of the patch does not hold for the item",
             ));
         }
-        patch.check_targets(&plan.definition.partition_key.paths)?;
+        patch.check_targets(&compiled.definition.partition_key.paths)?;
         let patched = patch.apply(old.stored().root().to_value())?;
         let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
             .map_err(|error| Error::invalid(format!("the patched item is not valid: {error}")))?;
-        let item = write::prepare_stored(plan, &self.partition.limits, &encoded, partition_key, None)?;
-        self.write(plan, Some(old), item, patch.len())
+        let item = write::prepare_stored(compiled, &self.partition.limits, &encoded, partition_key, drafted)?;
+        Ok((old, item))
     }
 
     pub(super) fn delete(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         address: &ItemAddress,
         precondition: Precondition,
     ) -> Result<Written> {
-        let old = self.live_item(plan, &address.key)?.ok_or_else(|| not_found(address))?;
+        let old = self.live_item(compiled, &address.key)?.ok_or_else(|| not_found(address))?;
         self.check(&old, precondition)?;
-        let work = self.work_of_delete(plan, &old);
-        let position = self.remove(plan, ChangeKind::Delete, &address.logical, &address.key, &old)?;
+        let work = self.work_of_delete(compiled, &old);
+        let position = self.remove(compiled, ChangeKind::Delete, &address.logical, &address.key, &old)?;
         let charge = self.charge(&work, &address.key);
         Ok(Written { kind: ChangeKind::Delete, item: old, charge, position })
     }
 
     /// Returns what it takes to delete an item.
-    pub(super) fn work_of_delete(&self, plan: &Plan, old: &Item) -> Work {
+    pub(super) fn work_of_delete(&self, compiled: &CompiledDefinition, old: &Item) -> Work {
         let root = old.stored().root();
         let terms = TermCount {
-            leaves: terms::leaves(plan.matcher(), root).len(),
-            entries: plan.definition.unique_keys.len() + terms::composite_entries(plan.matcher(), root),
-            partition_key: !plan.partition_key_is_id,
+            leaves: terms::leaves(compiled.matcher(), root).len(),
+            entries: compiled.definition.unique_keys.len()
+                + terms::composite_entries(compiled.matcher(), root),
+            partition_key: !compiled.partition_key_is_id,
         };
         Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms }
     }
@@ -110,7 +129,7 @@ impl Group<'_> {
     /// Takes an item away with all that is stored about it. A failure leaves everything as it was.
     pub(super) fn remove(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         kind: ChangeKind,
         logical: &LogicalKey,
         key: &Bytes,
@@ -126,21 +145,21 @@ impl Group<'_> {
         self.note_repeat(key);
         let layout = self.effects.index.state.layout_of(header.number).clone();
         self.change_index(index_change, &layout, None);
-        for (constraint, values) in write::unique_keys(plan, old.stored().root()).iter().enumerate() {
+        for (constraint, values) in write::unique_keys(compiled, old.stored().root()).iter().enumerate() {
             self.record(Family::Meta, keys::unique(logical, constraint as u8, values), None);
         }
         self.record(Family::Number, keys::number(header.number), None);
         self.change_expiry(Some(&header), None);
-        let (position, _) = self.log(plan, kind, Some(old), header.number, key.clone(), ts);
+        let (position, _) = self.log(compiled, kind, Some(old), header.number, key.clone(), ts);
         self.resize(resized, Some(position.lsn));
         self.effects.set_item(key.clone(), None);
         Ok(position)
     }
 
     /// Writes a new version of an item whose preconditions hold.
-    fn write(
+    pub(super) fn write(
         &mut self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         old: Option<Item>,
         prepared: PreparedItem,
         patch_operations: usize,
@@ -149,7 +168,7 @@ impl Group<'_> {
             prepared;
         let entries_before = self.effects.index.all().0;
         let old_unique = match &old {
-            Some(old) => write::unique_keys(plan, old.stored().root()),
+            Some(old) => write::unique_keys(compiled, old.stored().root()),
             None => Vec::new(),
         };
         for (constraint, values) in unique.iter().enumerate() {
@@ -159,7 +178,7 @@ impl Group<'_> {
             let key = keys::unique(&address.logical, constraint as u8, values);
             if let Some(holder) = self.look_up(Family::Meta, &key)?
                 && holder != address.id.as_bytes()
-                && !self.make_room_of(plan, &address.logical, &holder, entries_before)?
+                && !self.make_room_of(compiled, &address.logical, &holder, entries_before)?
             {
                 return Err(Error::new(
                     ErrorKind::UniqueKeyTaken,
@@ -195,13 +214,13 @@ impl Group<'_> {
             root: encoded.root(),
             ts,
             computed: &computed,
-            content: Some((entries, &plan.layout)),
+            content: Some((entries, &compiled.layout)),
         };
         let index_change = self.index_change(number, old.as_ref(), Some(new))?;
         let old_bytes = old.as_ref().map(|old| old.bytes().len());
         let change = SizeChange::of_item(&address.key, old_bytes, Some(value.len()), index_change.growth());
         let resized = self.resized(keys::size(&address.logical), change)?;
-        self.check_room(plan, &resized)?;
+        self.check_room(compiled, &resized)?;
 
         // From here on nothing fails.
         self.note_repeat(&address.key);
@@ -209,7 +228,7 @@ impl Group<'_> {
         self.change_index(index_change, &layout, Some((encoded.root(), &computed)));
         if layout.has_computed {
             let built = self.effects.index.state.is_built(number);
-            self.note_computed(plan, built);
+            self.note_computed(compiled, built);
         }
         self.use_number(number);
         if let Some(stamp) = stamp {
@@ -237,7 +256,7 @@ impl Group<'_> {
             }
         }
         let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
-        let (position, operation) = self.log(plan, kind, old.as_ref(), number, address.key.clone(), ts);
+        let (position, operation) = self.log(compiled, kind, old.as_ref(), number, address.key.clone(), ts);
         self.resize(resized, Some(position.lsn));
         self.effects.value_bytes += value.len();
         header.lsn = position.lsn;
@@ -251,14 +270,14 @@ impl Group<'_> {
                 terms: TermCount {
                     leaves: leaves.len(),
                     entries: changed_entries + composites.len(),
-                    partition_key: !plan.partition_key_is_id,
+                    partition_key: !compiled.partition_key_is_id,
                 },
             },
             Some(old) => {
                 let root = old.stored().root();
-                let old_leaves = terms::leaves(plan.matcher(), root);
+                let old_leaves = terms::leaves(compiled.matcher(), root);
                 let (removed, added) = Leaves::diff(&old_leaves, &leaves);
-                let old_composites = terms::composite_terms(plan.matcher(), root);
+                let old_composites = terms::composite_terms(compiled.matcher(), root);
                 let (composites_removed, composites_added) = Leaves::diff(&old_composites, &composites);
                 Work::Replace {
                     old_bytes: old.json_bytes(&self.partition.identity),
@@ -312,13 +331,7 @@ impl Group<'_> {
     }
 
     pub(super) fn check(&self, old: &Item, precondition: Precondition) -> Result<()> {
-        let holds = match precondition {
-            Precondition::None | Precondition::Exists => true,
-            Precondition::Missing => false,
-            Precondition::Version(etag) => etag == Some(old.etag(&self.partition.identity)),
-            Precondition::WrittenAt(moment) => moment == old.moment(),
-        };
-        if holds {
+        if precondition.holds_for(old, &self.partition.identity) {
             return Ok(());
         }
         Err(Error::new(

@@ -35,8 +35,8 @@ impl Check<'_> {
                 Err(error) => self.problem(format!("{name}: {error}")),
             }
         }
-        if *layout == *self.plan.layout && self.plan.evaluates() {
-            let values = self.plan.computed(root);
+        if *layout == *self.compiled.layout && self.compiled.evaluates() {
+            let values = self.compiled.computed(root);
             let expected = EntryList::of(&layout, Part::Computed, root, header.ts, &values);
             if !expected.iter().eq(computed.iter()) || expected.crowded != computed.crowded {
                 self.problem(format!(

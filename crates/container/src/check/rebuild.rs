@@ -10,6 +10,7 @@ use armilla_kv::{Batch, Family, Scan, Space, block_on};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, Result};
 use crate::feed::{Change, ChangeKind};
@@ -19,7 +20,6 @@ use crate::item::number::sequence_in;
 use crate::limits::REBUILD_BATCH_OPS;
 use crate::partition::counters::Counters;
 use crate::partition::recount::recount;
-use crate::plan::Plan;
 use crate::write;
 
 /// What came of a partition.
@@ -37,14 +37,14 @@ pub fn rebuild_partition(container: &Container, range_id: u32) -> Result<Rebuilt
     let slot = map.find(range_id).ok_or_else(|| Error::invalid(format!("there is no range {range_id}")))?;
     let partition = container.partition(slot)?;
     let space = partition.space();
-    let plan = container.plan();
+    let compiled = container.compiled();
     let counters = match space.get(Family::Meta, keys::COUNTERS)?.map(|bytes| Counters::decode(&bytes)) {
         Some(Ok(counters)) => counters,
         _ => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
     };
     let mut rebuild = Rebuild {
         space: space.as_ref(),
-        plan: &plan,
+        compiled: &compiled,
         range_id,
         counters,
         batch: Batch::new(),
@@ -57,13 +57,13 @@ pub fn rebuild_partition(container: &Container, range_id: u32) -> Result<Rebuilt
     rebuild.commit()?;
     let Rebuild { mut counters, rebuilt, .. } = rebuild;
     counters.items = rebuilt.items;
-    recount(space.as_ref(), range_id, counters, &plan.layout)?;
+    recount(space.as_ref(), range_id, counters, &compiled.layout)?;
     Ok(rebuilt)
 }
 
 struct Rebuild<'a> {
     space: &'a dyn Space,
-    plan: &'a Plan,
+    compiled: &'a CompiledDefinition,
     range_id: u32,
     counters: Counters,
     batch: Batch,
@@ -117,7 +117,7 @@ impl Rebuild<'_> {
     fn lost_items(&mut self) -> Result<()> {
         self.scan(Family::Number, |rebuild, _, item_key| {
             if rebuild.item(item_key)?.is_none() {
-                let name = name_of(rebuild.plan, item_key);
+                let name = name_of(rebuild.compiled, item_key);
                 rebuild.rebuilt.lost.push(name);
             }
             Ok(())
@@ -177,7 +177,7 @@ impl Rebuild<'_> {
     fn items(&mut self) -> Result<()> {
         self.scan(Family::Item, |rebuild, key, _| {
             let Some(item) = rebuild.item(key)? else {
-                let name = name_of(rebuild.plan, key);
+                let name = name_of(rebuild.compiled, key);
                 if !rebuild.rebuilt.lost.contains(&name) {
                     rebuild.rebuilt.lost.push(name);
                 }
@@ -210,12 +210,12 @@ impl Rebuild<'_> {
             self.batch.put(Family::Feed, feed, change.encode());
         }
         let root = item.stored().root();
-        let definition = &self.plan.definition.partition_key;
+        let definition = &self.compiled.definition.partition_key;
         let split = keys::split_item_key(key, definition.version, definition.paths.len());
         let Some((_, rest)) = split else { return Ok(()) };
         let Ok((partition_key, used)) = PartitionKey::from_key_bytes(rest) else { return Ok(()) };
-        let (_, logical) = write::locate(self.plan, &partition_key)?;
-        for (constraint, values) in write::unique_keys(self.plan, root).iter().enumerate() {
+        let (_, logical) = write::locate(self.compiled, &partition_key)?;
+        for (constraint, values) in write::unique_keys(self.compiled, root).iter().enumerate() {
             let reservation = keys::unique(&logical, constraint as u8, values);
             self.batch.put(Family::Meta, reservation, Bytes::copy_from_slice(&rest[used..]));
         }
@@ -224,8 +224,8 @@ impl Rebuild<'_> {
 }
 
 /// Says which item a key is that of, as far as it can be read.
-pub(crate) fn name_of(plan: &Plan, item_key: &[u8]) -> String {
-    let definition = &plan.definition.partition_key;
+pub(crate) fn name_of(compiled: &CompiledDefinition, item_key: &[u8]) -> String {
+    let definition = &compiled.definition.partition_key;
     let split = keys::split_item_key(item_key, definition.version, definition.paths.len());
     let read = split.and_then(|(_, rest)| {
         let (partition_key, used) = PartitionKey::from_key_bytes(rest).ok()?;

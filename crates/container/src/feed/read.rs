@@ -14,6 +14,7 @@ use super::page::FeedPageBuilder;
 use super::time::commit_before;
 use super::walk::{View, Walk, Walked};
 use super::{FeedMode, FeedPage, FeedRequest, FeedStart, token};
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::{Container, check_session};
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::keys::LogicalKey;
@@ -21,7 +22,6 @@ use crate::map::arcs;
 use crate::map::{Map, Slot};
 use crate::partition::Partition;
 use crate::partition::counters::Counters;
-use crate::plan::Plan;
 use crate::read::list::ListScope;
 use crate::read::page::PageMeter;
 use crate::write;
@@ -49,10 +49,10 @@ impl Container {
     /// are not kept or from a start other than now or a token, and with [`ErrorKind::FeedExpired`] if some of them are
     /// not kept any more.
     pub fn read_feed(&self, request: &FeedRequest) -> Result<FeedPage> {
-        let plan = self.plan();
-        check_mode(&plan, request)?;
+        let compiled = self.compiled();
+        check_mode(&compiled, request)?;
         let map = self.map_now();
-        let scope = self.feed_scope(&plan, &map, &request.scope)?;
+        let scope = self.feed_scope(&compiled, &map, &request.scope)?;
         let start = match &request.start {
             FeedStart::Token(text) => token::read(text, &scope.min, &scope.max)?,
             _ => vec![arcs::Arc { min: scope.min.clone(), max: scope.max.clone(), after: 0 }],
@@ -68,10 +68,10 @@ impl Container {
                     part.arc.after = commit_before(&part.slot, &partition, ts)
                         .map_err(|error| self.failed(error, &partition))?;
                 }
-                self.fill(&plan, &mut parts, request, &scope, &mut page)?;
+                self.fill(&compiled, &mut parts, request, &scope, &mut page)?;
             }
             FeedStart::Beginning | FeedStart::Token(_) => {
-                self.fill(&plan, &mut parts, request, &scope, &mut page)?;
+                self.fill(&compiled, &mut parts, request, &scope, &mut page)?;
             }
         }
         Ok(FeedPage {
@@ -83,15 +83,20 @@ impl Container {
         })
     }
 
-    pub(super) fn feed_scope(&self, plan: &Plan, map: &Map, scope: &ListScope) -> Result<FeedScope> {
+    pub(super) fn feed_scope(
+        &self,
+        compiled: &CompiledDefinition,
+        map: &Map,
+        scope: &ListScope,
+    ) -> Result<FeedScope> {
         if let ListScope::PartitionKey(key) = scope
-            && plan.definition.partition_key.is_whole(key)
+            && compiled.definition.partition_key.is_whole(key)
         {
-            let (min, logical) = write::locate(plan, key)?;
+            let (min, logical) = write::locate(compiled, key)?;
             let max = HashedKey::from_bytes(&[min.as_bytes(), &[0]].concat());
             return Ok(FeedScope { min, max, logical: Some(logical) });
         }
-        let (min, max) = self.scope_bounds(plan, map, scope)?;
+        let (min, max) = self.scope_bounds(compiled, map, scope)?;
         Ok(FeedScope { min, max, logical: None })
     }
 
@@ -119,7 +124,7 @@ impl Container {
 
     fn fill(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         parts: &mut [FeedPart],
         request: &FeedRequest,
         scope: &FeedScope,
@@ -150,7 +155,7 @@ impl Container {
             if page.is_packed() {
                 break;
             }
-            match self.read_part(plan, part, request, scope, &mut views, page) {
+            match self.read_part(compiled, part, request, scope, &mut views, page) {
                 Ok(Walked { after, is_end }) => {
                     part.arc.after = after;
                     part.is_end = is_end;
@@ -165,7 +170,7 @@ impl Container {
 
     fn read_part(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         part: &FeedPart,
         request: &FeedRequest,
         scope: &FeedScope,
@@ -175,7 +180,7 @@ impl Container {
         let logical = scope.logical.as_ref().map(|logical| &logical.as_bytes()[..]);
         let FeedPart { slot, arc, .. } = part;
         self.visit(slot, &request.session, request.priority, page, logical, |partition, page| {
-            let key = &plan.definition.partition_key;
+            let key = &compiled.definition.partition_key;
             let bounds = match &scope.logical {
                 Some(logical) => KeyBounds::Logical(logical.clone()),
                 None if arc.min == slot.range.min && arc.max == slot.range.max => KeyBounds::All,
@@ -188,11 +193,11 @@ impl Container {
             let since = time.max(request.modified_since);
             let view = match views.entry(slot.range.id) {
                 Entry::Occupied(taken) => taken.get().clone(),
-                Entry::Vacant(none) => none.insert(View::take(plan, slot, partition)?).clone(),
+                Entry::Vacant(none) => none.insert(View::take(compiled, slot, partition)?).clone(),
             };
             // What is shown may be a moment newer than what its writers were told.
             page.meter.note_position(Position { lsn: view.lsn, ..partition.position() });
-            let walk = Walk { plan, view, mode: request.mode, bounds, since };
+            let walk = Walk { compiled, view, mode: request.mode, bounds, since };
             if request.mode == FeedMode::AllVersions {
                 walk.check_complete(arc)?;
             }
@@ -222,11 +227,11 @@ fn first_to_read(parts: &[FeedPart]) -> usize {
     (mixed >> 33) as usize % parts.len().max(1)
 }
 
-fn check_mode(plan: &Plan, request: &FeedRequest) -> Result<()> {
+fn check_mode(compiled: &CompiledDefinition, request: &FeedRequest) -> Result<()> {
     if request.mode == FeedMode::Latest {
         return Ok(());
     }
-    if !plan.keeps_all_versions {
+    if !compiled.keeps_all_versions {
         return Err(Error::invalid(
             "the container does not keep all versions: its 'changeFeedPolicy' has no 'retentionDuration'",
         ));

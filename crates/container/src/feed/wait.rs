@@ -15,9 +15,9 @@ impl Container {
     /// need not be anything of the scope among them: read, and wait again.
     pub async fn feed_changed(&self, scope: &ListScope, token: &str) -> Result<()> {
         let mut map_changes = self.core.map_version.subscribe();
-        let plan = self.plan();
+        let compiled = self.compiled();
         let map = self.map_now();
-        let scope = self.feed_scope(&plan, &map, scope)?;
+        let scope = self.feed_scope(&compiled, &map, scope)?;
         let parts = feed_parts(&map, &token::read(token, &scope.min, &scope.max)?);
         drop(scope);
         let mut waits: Vec<Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::with_capacity(parts.len() + 1);

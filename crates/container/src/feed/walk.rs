@@ -16,6 +16,7 @@ use bytes::Bytes;
 use super::bounds::KeyBounds;
 use super::page::FeedPageBuilder;
 use super::{Change, FeedChange, FeedMode, LogEntry, find_version, read_log};
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
 use crate::item::Item;
@@ -25,7 +26,6 @@ use crate::limits::{FEED_LOGICAL_ITEMS_MAX, FEED_WALK_ENTRIES, PAGE_BYTES_MAX};
 use crate::map::Slot;
 use crate::partition::Partition;
 use crate::partition::counters::{Counters, LogicalSize};
-use crate::plan::Plan;
 
 /// One partition as of one moment. All parts of a page that lie in it are read at the same, so that they come to the
 /// same end, and one position is enough for them from there on.
@@ -40,20 +40,20 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn take(plan: &Plan, slot: &Slot, partition: &Partition) -> Result<View> {
+    pub(super) fn take(compiled: &CompiledDefinition, slot: &Slot, partition: &Partition) -> Result<View> {
         let space = partition.space();
         let snapshot: Arc<dyn Snapshot> = space.snapshot()?.into();
         let lsn = match snapshot.get(Family::Meta, keys::COUNTERS)? {
             Some(bytes) => Counters::decode(&bytes)?.lsn,
             None => slot.range.lsn_base,
         };
-        Ok(View { space, snapshot, lsn, expiry: plan.expiry(partition.now_seconds()) })
+        Ok(View { space, snapshot, lsn, expiry: compiled.expiry(partition.now_seconds()) })
     }
 }
 
 /// What of a partition is wanted.
 pub(super) struct Walk<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) compiled: &'a CompiledDefinition,
     pub(super) view: View,
     pub(super) mode: FeedMode,
     pub(super) bounds: KeyBounds,
@@ -297,7 +297,7 @@ impl Walk<'_> {
                 Error::corrupt(format!("a version of commit {lsn} is in the change log and nowhere else"))
             })?),
         };
-        let wants_previous = kind.is_removal() || self.plan.definition.change_feed_previous_images;
+        let wants_previous = kind.is_removal() || self.compiled.definition.change_feed_previous_images;
         let previous = match wants_previous {
             true => find_version(self.view.snapshot.as_ref(), position, &change)?.map(|(_, item)| item),
             false => None,
@@ -309,7 +309,7 @@ impl Walk<'_> {
     /// Returns the partition key and the id that an item's key is made of.
     fn name(&self, item_key: &[u8]) -> Result<(PartitionKey, String)> {
         let damaged = || Error::corrupt("the change log has an item's key that is damaged");
-        let definition = &self.plan.definition.partition_key;
+        let definition = &self.compiled.definition.partition_key;
         let (_, rest) =
             keys::split_item_key(item_key, definition.version, definition.paths.len()).ok_or_else(damaged)?;
         let (partition_key, used) = PartitionKey::from_key_bytes(rest).map_err(|_| damaged())?;

@@ -30,7 +30,7 @@ impl Container {
     /// Does one bounded piece of re-indexing, if there is something to do. Returns whether there is more.
     pub async fn reindex_step(&self) -> Result<bool> {
         let Some(partition) = self.partition_to_reindex() else { return Ok(false) };
-        match partition.reindex(self.plan()).await {
+        match partition.reindex(self.compiled()).await {
             // Others have taken its place, and have the same to do.
             Err(error) if error.kind == ErrorKind::Conflict => {}
             done => done?,
@@ -40,7 +40,7 @@ impl Container {
 
     /// Returns how far the index is, in percent: 100 if it is as the definition asks for.
     pub fn index_progress(&self) -> Result<u8> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let (mut done, mut total, mut is_complete) = (0, 0, true);
         for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
@@ -50,13 +50,13 @@ impl Container {
                 None => crate::Counters::load(partition.space().as_ref(), slot.range.lsn_base)?.items,
             };
             total += items;
-            if !plan.needs_reindex(&state) {
+            if !compiled.needs_reindex(&state) {
                 done += items;
                 continue;
             }
             is_complete = false;
             // What will be built after this counts as not begun.
-            if let Some(progress) = state.progress.filter(|_| *state.layouts.target == *plan.layout) {
+            if let Some(progress) = state.progress.filter(|_| *state.layouts.target == *compiled.layout) {
                 done += progress.done.min(progress.total);
             }
         }
@@ -68,12 +68,12 @@ impl Container {
     }
 
     fn partition_to_reindex(&self) -> Option<Arc<Partition>> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let map = self.map_now();
         // What is about to be replaced is not worth it, and must not change under those who copy it.
         let mut wanting = map
             .opened()
-            .filter(|(_, partition)| !partition.is_reshaping() && plan.needs_reindex(&partition.index()));
+            .filter(|(_, partition)| !partition.is_reshaping() && compiled.needs_reindex(&partition.index()));
         wanting.next().map(|(_, partition)| partition.clone())
     }
 }

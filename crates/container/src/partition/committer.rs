@@ -28,32 +28,32 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::queue::Write;
 use super::{Gate, Partition};
 use crate::apply::{Group, Touched};
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::keys::LogicalKey;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_WRITES_MAX, GROUPS_ON_THEIR_WAY_MAX, QUEUE_KIB_MAX};
 use crate::partition::counters::Counters;
 use crate::partition::locks::{Pass, PassKind};
-use crate::plan::Plan;
 use crate::write::task::{Done, Task, Trimmed, Unqueued};
 
 impl Partition {
     /// Queues one step of a re-indexing and waits until it is durable.
-    pub(crate) async fn reindex(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
-        self.submit(plan, Task::Reindex, None).await?;
+    pub(crate) async fn reindex(self: &Arc<Self>, compiled: Arc<CompiledDefinition>) -> Result<()> {
+        self.submit(compiled, Task::Reindex, None).await?;
         Ok(())
     }
 
     /// Queues one step of trimming the change log and waits until it is durable.
-    pub(crate) async fn trim(self: &Arc<Self>, plan: Arc<Plan>) -> Result<Trimmed> {
-        match self.submit(plan, Task::Trim, None).await? {
+    pub(crate) async fn trim(self: &Arc<Self>, compiled: Arc<CompiledDefinition>) -> Result<Trimmed> {
+        match self.submit(compiled, Task::Trim, None).await? {
             Done::Trimmed(trimmed) => Ok(trimmed),
             _ => Err(Error::new(ErrorKind::Internal, "a step of trimming was taken for something else")),
         }
     }
 
     /// Waits until everything that was queued before has landed.
-    pub(crate) async fn pass_barrier(self: &Arc<Self>, plan: Arc<Plan>) -> Result<()> {
-        self.submit(plan, Task::Barrier, None).await?;
+    pub(crate) async fn pass_barrier(self: &Arc<Self>, compiled: Arc<CompiledDefinition>) -> Result<()> {
+        self.submit(compiled, Task::Barrier, None).await?;
         Ok(())
     }
 
@@ -61,11 +61,11 @@ impl Partition {
     /// nothing if others have taken the place of this partition.
     pub(crate) async fn lock(
         self: &Arc<Self>,
-        plan: &Arc<Plan>,
+        compiled: &Arc<CompiledDefinition>,
         logical: &LogicalKey,
     ) -> Result<Option<Pass>> {
         let Some(pass) = self.join(logical, PassKind::Lock).await else { return Ok(None) };
-        match self.submit(plan.clone(), Task::Barrier, None).await {
+        match self.submit(compiled.clone(), Task::Barrier, None).await {
             Ok(_) => Ok(Some(pass)),
             Err(Unqueued::Retired(_)) => Ok(None),
             Err(Unqueued::Failed(error)) => Err(error),
@@ -86,7 +86,7 @@ impl Partition {
     /// for, it waits before it takes any room in the queue; a holder's own tasks name none.
     pub(crate) async fn submit(
         self: &Arc<Self>,
-        plan: Arc<Plan>,
+        compiled: Arc<CompiledDefinition>,
         task: Task,
         logical: Option<&LogicalKey>,
     ) -> std::result::Result<Done, Unqueued> {
@@ -110,7 +110,7 @@ impl Partition {
                     // A transaction may have come while this task waited for room, which it gives back then.
                     Gate::Open if pass.is_none() && is_locked().is_some() => continue,
                     Gate::Open => {
-                        queue.waiting.push_back(Write { task, plan, reply, _room: room });
+                        queue.waiting.push_back(Write { task, compiled, reply, _room: room });
                         break (
                             !std::mem::replace(&mut queue.running, true),
                             queue.waiting.len() == queue.wanted,
@@ -165,8 +165,8 @@ impl Partition {
         let mut group = Group::new(self, space.as_ref(), &applied);
         let mut outcomes = Vec::with_capacity(writes.len());
         let mut rest = writes.into_iter();
-        for Write { task, plan, reply, _room } in rest.by_ref() {
-            outcomes.push(Outcome { reply, result: group.apply(&plan, task), _room });
+        for Write { task, compiled, reply, _room } in rest.by_ref() {
+            outcomes.push(Outcome { reply, result: group.apply(&compiled, task), _room });
             if group.is_full() {
                 break;
             }

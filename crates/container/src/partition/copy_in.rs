@@ -10,12 +10,12 @@ use armilla_kv as kv;
 
 use super::Partition;
 use crate::apply::{CopiedKey, Effects, Group, Origin, Touched};
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Result};
 use crate::feed::Merged;
 use crate::feed::trim::TrimState;
 use crate::index::layout::{Layout, Layouts};
 use crate::partition::counters::Counters;
-use crate::plan::Plan;
 
 /// A group that the store has and has not answered for yet.
 pub(crate) struct Landing {
@@ -29,7 +29,7 @@ impl Partition {
     /// Takes over as much as fits one batch.
     pub(crate) fn copy_in(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         copied: &mut VecDeque<CopiedKey>,
         origin: &Origin<'_>,
     ) -> Result<Landing> {
@@ -37,7 +37,7 @@ impl Partition {
         let applied = self.applied();
         let mut group = Group::new(self, space.as_ref(), &applied);
         while let Some(next) = copied.pop_front() {
-            group.copy_in(plan, next, origin)?;
+            group.copy_in(compiled, next, origin)?;
             if group.is_full() {
                 break;
             }

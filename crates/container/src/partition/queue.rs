@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::gate::Gate;
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Result};
-use crate::plan::Plan;
 use crate::write::task::{Done, Task};
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(super) struct Queue {
 /// A queued write, with whom to tell.
 pub(super) struct Write {
     pub(super) task: Task,
-    pub(super) plan: Arc<Plan>,
+    pub(super) compiled: Arc<CompiledDefinition>,
     pub(super) reply: oneshot::Sender<Result<Done>>,
     /// Room in the queue, given back when the write is answered.
     pub(super) _room: OwnedSemaphorePermit,

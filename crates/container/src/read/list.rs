@@ -14,6 +14,7 @@ use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{HashedKey, PartitionKey, prefix_range};
 use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::Item;
@@ -24,7 +25,6 @@ use crate::map::arcs::{self, Arc, invalid_token};
 use crate::map::{Map, Slot};
 use crate::partition::Partition;
 use crate::partition::counters::LogicalSize;
-use crate::plan::Plan;
 use crate::read::page::{Metered, PageMeter, Tariff};
 use crate::read::session::SessionToken;
 use crate::throughput::{ReadCost, RequestUnits};
@@ -97,16 +97,16 @@ const WALK_ENTRIES: usize = 256;
 impl Container {
     /// Returns a page of items.
     pub fn list_items(&self, request: &ListRequest) -> Result<ItemPage> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let mut page = PageBuilder::new(self, request);
         match &request.scope {
-            ListScope::PartitionKey(key) if plan.definition.partition_key.is_whole(key) => {
-                self.list_logical(&plan, key, request, &mut page)?;
+            ListScope::PartitionKey(key) if compiled.definition.partition_key.is_whole(key) => {
+                self.list_logical(&compiled, key, request, &mut page)?;
             }
             scope => {
                 let map = self.map_now();
-                let arcs = self.arcs(&plan, &map, scope, request.continuation.as_deref())?;
-                self.list_arcs(&plan, &map, arcs, request, &mut page)?;
+                let arcs = self.arcs(&compiled, &map, scope, request.continuation.as_deref())?;
+                self.list_arcs(&compiled, &map, arcs, request, &mut page)?;
             }
         }
         Ok(page.finish())
@@ -115,9 +115,9 @@ impl Container {
     /// Returns a page of items of one logical partition in the order of their ids, which is the order in which they lie.
     /// It costs what a query costs that returns them.
     pub fn list_items_by_id(&self, request: &ListRequest, ids: &IdRange) -> Result<ItemPage> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         let key = match &request.scope {
-            ListScope::PartitionKey(key) if plan.definition.partition_key.is_whole(key) => key,
+            ListScope::PartitionKey(key) if compiled.definition.partition_key.is_whole(key) => key,
             _ => {
                 return Err(Error::invalid(
                     "items are listed by their ids inside one logical partition only",
@@ -133,7 +133,7 @@ impl Container {
         };
         let mut page = PageBuilder::new(self, request);
         page.meter = page.meter.by(Tariff::Query);
-        let (hashed, logical) = write::locate(&plan, key)?;
+        let (hashed, logical) = write::locate(&compiled, key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
         self.visit(&slot, &request.session, request.priority, &mut page, bytes, |partition, page| {
@@ -146,14 +146,14 @@ impl Container {
     /// Returns the part of the ring that a scope covers: its first hashed key, and the first one beyond.
     pub(crate) fn scope_bounds(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         map: &Map,
         scope: &ListScope,
     ) -> Result<(HashedKey, HashedKey)> {
         let (min, max) = match scope {
             ListScope::All => (HashedKey::MIN, HashedKey::MAX),
             ListScope::PartitionKey(prefix) => {
-                let levels = plan.definition.partition_key.paths.len();
+                let levels = compiled.definition.partition_key.paths.len();
                 if prefix.0.is_empty() || prefix.0.len() > levels {
                     return Err(Error::new(
                         ErrorKind::PartitionKeyMismatch,
@@ -193,12 +193,12 @@ impl Container {
     /// Returns the arcs that are still to be read.
     fn arcs(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         map: &Map,
         scope: &ListScope,
         continuation: Option<&str>,
     ) -> Result<Vec<Arc>> {
-        let (min, max) = self.scope_bounds(plan, map, scope)?;
+        let (min, max) = self.scope_bounds(compiled, map, scope)?;
         let mut arcs = match continuation {
             Some(token) => {
                 arcs::read(TOKEN_PREFIX, token, TOKEN_ARCS_MAX).ok_or_else(|| invalid_token(token))?
@@ -219,7 +219,7 @@ impl Container {
 
     fn list_arcs(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         map: &Map,
         arcs: Vec<Arc>,
         request: &ListRequest,
@@ -235,7 +235,7 @@ impl Container {
                 let inside = Arc { min: min.clone(), max: max.clone(), after: arc.after };
                 let walked =
                     self.visit(slot, &request.session, request.priority, page, None, |partition, page| {
-                        walk(plan, slot, partition, &inside, page)
+                        walk(compiled, slot, partition, &inside, page)
                     });
                 let after = match walked {
                     Ok(None) => continue,
@@ -256,12 +256,12 @@ impl Container {
 
     fn list_logical(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         key: &PartitionKey,
         request: &ListRequest,
         page: &mut PageBuilder<'_>,
     ) -> Result<()> {
-        let (hashed, logical) = write::locate(plan, key)?;
+        let (hashed, logical) = write::locate(compiled, key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
         self.visit(&slot, &request.session, request.priority, page, bytes, |partition, page| {
@@ -282,15 +282,15 @@ impl Container {
 
 /// Adds the items of an arc in the order of their numbers. Returns the number after which the page was full.
 fn walk(
-    plan: &Plan,
+    compiled: &CompiledDefinition,
     slot: &Slot,
     partition: &Partition,
     arc: &Arc,
     page: &mut PageBuilder<'_>,
 ) -> Result<Option<u64>> {
     let whole = arc.min == slot.range.min && arc.max == slot.range.max;
-    let version = plan.definition.partition_key.version;
-    let levels = plan.definition.partition_key.paths.len();
+    let version = compiled.definition.partition_key.version;
+    let levels = compiled.definition.partition_key.paths.len();
     let snapshot = partition.space().snapshot()?;
     let mut after = arc.after;
     let mut scan = Scan::prefix(Family::Number, b"");

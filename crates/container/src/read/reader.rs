@@ -15,6 +15,7 @@ use armilla_value::{HashVersion, HashedKey};
 use bytes::Bytes;
 
 use crate::apply::{Draft, decode_count};
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::{Container, check_session};
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, Position, Result};
@@ -27,7 +28,6 @@ use crate::limits::{EXPIRED_LOOK_ENTRIES, LOGICAL_ITEMS_AT_ONCE, LOGICAL_KEPT_BY
 use crate::map::Slot;
 use crate::partition::Partition;
 use crate::partition::counters::{Counters, LogicalSize};
-use crate::plan::Plan;
 use crate::read::list::ListScope;
 use crate::read::session::SessionToken;
 use crate::sweep::due;
@@ -44,7 +44,7 @@ pub struct PartitionReader {
     // Behind what reads it: a partition that was replaced is cleared away once its last reader is gone.
     partition: Arc<Partition>,
     slot: Arc<Slot>,
-    plan: Arc<Plan>,
+    compiled: Arc<CompiledDefinition>,
     identity: Arc<ContainerIdentity>,
     min: HashedKey,
     max: HashedKey,
@@ -72,21 +72,21 @@ struct LogicalNumbers {
 impl Container {
     /// Returns a reader for each physical partition that a scope touches, in the order of their ranges.
     pub fn readers(&self, scope: &ReadScope, session: &SessionToken) -> Result<Vec<PartitionReader>> {
-        let plan = self.plan();
+        let compiled = self.compiled();
         if let ListScope::PartitionKey(key) = scope
-            && plan.definition.partition_key.is_whole(key)
+            && compiled.definition.partition_key.is_whole(key)
         {
-            let (hashed, logical) = write::locate(&plan, key)?;
+            let (hashed, logical) = write::locate(&compiled, key)?;
             let (slot, _) = self.route(&hashed)?;
-            return Ok(vec![self.reader(&plan, &slot, session, just(hashed), Some(logical))?]);
+            return Ok(vec![self.reader(&compiled, &slot, session, just(hashed), Some(logical))?]);
         }
         let map = self.map_now();
-        let (min, max) = self.scope_bounds(&plan, &map, scope)?;
+        let (min, max) = self.scope_bounds(&compiled, &map, scope)?;
         let mut readers = Vec::new();
         for slot in &map.slots {
             let bounds = ((&min).max(&slot.range.min).clone(), (&max).min(&slot.range.max).clone());
             if bounds.0 < bounds.1 {
-                readers.push(self.reader(&plan, slot, session, bounds, None)?);
+                readers.push(self.reader(&compiled, slot, session, bounds, None)?);
             }
         }
         Ok(readers)
@@ -95,7 +95,7 @@ impl Container {
     /// Returns a reader of one logical partition, and the draft of a transaction on its snapshot.
     pub(crate) fn draft_on(
         &self,
-        plan: &Arc<Plan>,
+        compiled: &Arc<CompiledDefinition>,
         slot: &Arc<Slot>,
         logical: &LogicalKey,
         hashed: HashedKey,
@@ -103,28 +103,29 @@ impl Container {
     ) -> Result<(PartitionReader, Draft)> {
         let session = SessionToken::default();
         let bounds = just(hashed);
-        let (reader, index) = self.reader_and_index(plan, slot, &session, bounds, Some(logical.clone()))?;
+        let (reader, index) =
+            self.reader_and_index(compiled, slot, &session, bounds, Some(logical.clone()))?;
         let (partition, space, counters) =
             (reader.partition.clone(), reader.space.clone(), reader.counters.clone());
         let now = reader.expiry.now();
-        let draft = Draft::new(partition, space, plan.clone(), counters, index, cost, now);
+        let draft = Draft::new(partition, space, compiled.clone(), counters, index, cost, now);
         Ok((reader, draft))
     }
 
     fn reader(
         &self,
-        plan: &Arc<Plan>,
+        compiled: &Arc<CompiledDefinition>,
         slot: &Arc<Slot>,
         session: &SessionToken,
         bounds: (HashedKey, HashedKey),
         logical: Option<LogicalKey>,
     ) -> Result<PartitionReader> {
-        self.reader_and_index(plan, slot, session, bounds, logical).map(|(reader, _)| reader)
+        self.reader_and_index(compiled, slot, session, bounds, logical).map(|(reader, _)| reader)
     }
 
     fn reader_and_index(
         &self,
-        plan: &Arc<Plan>,
+        compiled: &Arc<CompiledDefinition>,
         slot: &Arc<Slot>,
         session: &SessionToken,
         (min, max): (HashedKey, HashedKey),
@@ -140,7 +141,7 @@ impl Container {
                 None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
             };
             let get = |family, key: &[u8]| snapshot.get(family, key);
-            let index = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &plan.layout)?;
+            let index = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?;
             let item_count = match &logical {
                 None => counters.items,
                 Some(logical) => match snapshot.get(Family::Meta, &keys::size(logical))? {
@@ -150,14 +151,19 @@ impl Container {
             };
             let reader = PartitionReader {
                 covers_all: logical.is_none() && min == slot.range.min && max == slot.range.max,
-                expiry: plan.expiry(partition.now_seconds()),
+                expiry: compiled.expiry(partition.now_seconds()),
                 may_hold_expired: OnceLock::new(),
-                usable: Usable::new(&plan.layout, &index.layouts, index.crowded.clone(), plan.evaluates()),
+                usable: Usable::new(
+                    &compiled.layout,
+                    &index.layouts,
+                    index.crowded.clone(),
+                    compiled.evaluates(),
+                ),
                 partition: partition.clone(),
                 slot: slot.clone(),
                 space,
                 snapshot,
-                plan: plan.clone(),
+                compiled: compiled.clone(),
                 identity: self.shared_identity().clone(),
                 min,
                 max,
@@ -287,12 +293,12 @@ impl PartitionReader {
 
     /// Returns the container's definition when the reader was made.
     pub fn definition(&self) -> &ContainerDefinition {
-        &self.plan.definition
+        &self.compiled.definition
     }
 
     /// Returns what the container's policy says, whether or not the index is built that far.
     pub fn policy(&self) -> &Matcher {
-        self.plan.matcher()
+        self.compiled.matcher()
     }
 
     /// Returns which indexes are complete.
@@ -576,11 +582,11 @@ impl PartitionReader {
     }
 
     fn version(&self) -> HashVersion {
-        self.plan.definition.partition_key.version
+        self.compiled.definition.partition_key.version
     }
 
     fn levels(&self) -> usize {
-        self.plan.definition.partition_key.paths.len()
+        self.compiled.definition.partition_key.paths.len()
     }
 
     fn read<T>(&self, result: armilla_kv::Result<T>) -> Result<T> {

@@ -17,6 +17,7 @@ use armilla_kv::{Family, Scan, Snapshot};
 use bytes::Bytes;
 
 use crate::apply::{CopiedChange, CopiedKey, CopiedState, CopiedVersion, Origin};
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
@@ -32,7 +33,6 @@ use crate::map::Slot;
 use crate::map::ranges::Range;
 use crate::partition::counters::Counters;
 use crate::partition::{Landing, Partition};
-use crate::plan::Plan;
 
 /// A partition that is being filled.
 pub(super) struct Child {
@@ -43,7 +43,7 @@ pub(super) struct Child {
 
 impl Child {
     pub(super) fn open(container: &Container, range: &Range, layout: Arc<Layout>) -> Result<Child> {
-        let definition = &container.plan().definition.partition_key;
+        let definition = &container.compiled().definition.partition_key;
         let lower = keys::from_hashed(&range.min, definition.version, definition.paths.len());
         let partition = container.open_partition(range, layout)?;
         if partition.space().get(Family::Meta, keys::COUNTERS)?.is_some() {
@@ -91,7 +91,7 @@ enum Pass {
 type Queues = Vec<VecDeque<CopiedKey>>;
 
 /// A step that was applied.
-struct Step {
+struct CopyStep {
     queues: Queues,
     landings: Vec<(usize, Landing)>,
     /// Where to go on, and how much was read, if something was.
@@ -215,13 +215,13 @@ impl Copy {
     }
 
     /// Takes over what is queued, or reads more and takes that over.
-    fn step(&self, mut queues: Queues, pass: Option<Pass>, is_busy: bool) -> Result<Step> {
-        let plan = self.container.plan();
+    fn step(&self, mut queues: Queues, pass: Option<Pass>, is_busy: bool) -> Result<CopyStep> {
+        let compiled = self.container.compiled();
         let mut read = None;
         if queues.iter().all(VecDeque::is_empty)
             && let Some(pass) = pass
         {
-            read = Some(self.read(&plan, pass, is_busy, &mut queues)?);
+            read = Some(self.read(&compiled, pass, is_busy, &mut queues)?);
         }
         let origin = Origin {
             snapshot: self.snapshot.as_ref(),
@@ -231,16 +231,16 @@ impl Copy {
         let mut landings = Vec::new();
         for (place, queue) in queues.iter_mut().enumerate() {
             if !queue.is_empty() {
-                landings.push((place, self.children[place].partition.copy_in(&plan, queue, &origin)?));
+                landings.push((place, self.children[place].partition.copy_in(&compiled, queue, &origin)?));
             }
         }
-        Ok(Step { queues, landings, read })
+        Ok(CopyStep { queues, landings, read })
     }
 
     /// Reads a page. Returns where to go on, if there is more, and how much was read.
     fn read(
         &self,
-        plan: &Plan,
+        compiled: &CompiledDefinition,
         pass: Pass,
         is_busy: bool,
         queues: &mut Queues,
@@ -258,7 +258,7 @@ impl Copy {
                     Some((last, _)) if page.more => Some(Bound::Excluded(last.clone())),
                     _ => None,
                 };
-                self.read_items(plan, page.entries, queues)?;
+                self.read_items(compiled, page.entries, queues)?;
                 Ok((behind.map(Pass::Items), count))
             }
             Pass::Log(lower) => {
@@ -270,13 +270,18 @@ impl Copy {
             Pass::Changes(lower) => {
                 let page = read_log(lower)?;
                 let count = page.entries.len();
-                self.read_changes(plan, page.entries, queues)?;
+                self.read_changes(compiled, page.entries, queues)?;
                 Ok((page.next.map(Pass::Changes), count))
             }
         }
     }
 
-    fn read_items(&self, plan: &Plan, entries: Vec<(Bytes, Bytes)>, queues: &mut Queues) -> Result<()> {
+    fn read_items(
+        &self,
+        compiled: &CompiledDefinition,
+        entries: Vec<(Bytes, Bytes)>,
+        queues: &mut Queues,
+    ) -> Result<()> {
         let mut items = Vec::with_capacity(entries.len());
         for (key, value) in entries {
             items.push((key, Item::open(value)?));
@@ -291,7 +296,7 @@ impl Copy {
                 let number = item.header().number;
                 Error::corrupt(format!("item number {number}: commit {lsn} is not in the change log"))
             })?;
-            let state = self.version(plan, item, computed)?;
+            let state = self.version(compiled, item, computed)?;
             let change = CopiedChange { operation, bytes: change, image: None };
             self.queue(queues, CopiedKey { key, lsn, change: Some(change), state })?;
         }
@@ -322,7 +327,12 @@ impl Copy {
         Ok(())
     }
 
-    fn read_changes(&self, plan: &Plan, entries: Vec<LogEntry>, queues: &mut Queues) -> Result<()> {
+    fn read_changes(
+        &self,
+        compiled: &CompiledDefinition,
+        entries: Vec<LogEntry>,
+        queues: &mut Queues,
+    ) -> Result<()> {
         let items = self.newest(&entries)?;
         let none: Vec<Option<Bytes>> = vec![None; items.len()];
         let computed = match self.layout.has_computed {
@@ -336,7 +346,7 @@ impl Copy {
             let is_kept = self.is_kept(&entry);
             let copied = match item {
                 Some(item) if is_of(&entry, Some(&item)) => {
-                    let state = self.version(plan, item, computed)?;
+                    let state = self.version(compiled, item, computed)?;
                     copied(entry, state)
                 }
                 None if entry.change.kind.is_removal() => {
@@ -368,8 +378,13 @@ impl Copy {
         Ok(self.snapshot.multi_get(Family::Meta, &records)?)
     }
 
-    fn version(&self, plan: &Plan, item: Item, computed: Option<Bytes>) -> Result<CopiedState> {
-        let version = CopiedVersion::prepare(plan, &self.layout, item, computed)?;
+    fn version(
+        &self,
+        compiled: &CompiledDefinition,
+        item: Item,
+        computed: Option<Bytes>,
+    ) -> Result<CopiedState> {
+        let version = CopiedVersion::prepare(compiled, &self.layout, item, computed)?;
         Ok(CopiedState::Is(Box::new(version)))
     }
 

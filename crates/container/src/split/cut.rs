@@ -62,7 +62,7 @@ impl Container {
     }
 
     fn hashing(&self) -> (HashVersion, usize) {
-        let definition = &self.plan().definition.partition_key;
+        let definition = &self.compiled().definition.partition_key;
         (definition.version, definition.paths.len())
     }
 

@@ -20,6 +20,7 @@ use armilla_index::{KeyRange, split_entry};
 use armilla_kv::{Family, Scan, Snapshot};
 use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::layout::Usable;
@@ -31,7 +32,6 @@ use crate::limits::{PURGE_LOADED_ITEMS, PURGE_STEP_ENTRIES, PURGE_STEP_ITEMS};
 use crate::map::Slot;
 use crate::partition::Partition;
 use crate::partition::counters::Counters;
-use crate::plan::Plan;
 use crate::sweep::due::{behind, due_records, due_stamps, has_all_stamps};
 use crate::write::task::{Done, DueItem, PurgeTask, Purged, Task, Unqueued};
 
@@ -67,7 +67,7 @@ impl Container {
     /// has a time to live.
     pub async fn purge_step(&self) -> Result<(u64, bool)> {
         let (mut purged, mut more) = (0, false);
-        if self.plan().default_ttl().is_none() {
+        if self.compiled().default_ttl().is_none() {
             return Ok((purged, more));
         }
         let mut failure = None;
@@ -91,10 +91,10 @@ impl Container {
             return Ok((0, false));
         }
         let Ok(_turn) = partition.due.turn.try_lock() else { return Ok((0, false)) };
-        let plan = self.plan();
+        let compiled = self.compiled();
         let found = {
-            let (partition, slot, plan) = (partition.clone(), slot.clone(), plan.clone());
-            let look = tokio::task::spawn_blocking(move || look(&partition, &slot, &plan));
+            let (partition, slot, compiled) = (partition.clone(), slot.clone(), compiled.clone());
+            let look = tokio::task::spawn_blocking(move || look(&partition, &slot, &compiled));
             look.await.unwrap_or_else(|failure| {
                 let message = format!("looking for expired items was not finished: {failure}");
                 Err(Error::new(ErrorKind::Internal, message))
@@ -109,8 +109,8 @@ impl Container {
         let Ok(admitted) = slot.budget().admit(clock.now_ms(), Priority::Low) else { return Ok((0, false)) };
         let Found { due, own_count, entries, from, more } = found;
         let due_count = due.len();
-        let task = PurgeTask { plan: self.core.plan.clone(), due, charge_max: admitted.left };
-        let purged = match partition.submit(plan, Task::Purge(Box::new(task)), None).await {
+        let task = PurgeTask { compiled: self.core.compiled.clone(), due, charge_max: admitted.left };
+        let purged = match partition.submit(compiled, Task::Purge(Box::new(task)), None).await {
             Ok(Done::Purged(purged)) => purged,
             Ok(_) => return Err(Error::new(ErrorKind::Internal, "a purge was taken for something else")),
             // Others have taken its place, and have the same to do.
@@ -130,8 +130,8 @@ impl Container {
 }
 
 /// Looks for expired items.
-fn look(partition: &Partition, slot: &Slot, plan: &Plan) -> Result<Found> {
-    let expiry = plan.expiry(partition.now_seconds());
+fn look(partition: &Partition, slot: &Slot, compiled: &CompiledDefinition) -> Result<Found> {
+    let expiry = compiled.expiry(partition.now_seconds());
     let from = partition.due.begin();
     let snapshot = partition.space().snapshot()?;
     let snapshot = snapshot.as_ref();
@@ -148,7 +148,7 @@ fn look(partition: &Partition, slot: &Slot, plan: &Plan) -> Result<Found> {
     found.own_count = found.due.len();
     found.more = page.more;
     let Some(mut range) = due_stamps(&expiry).filter(|_| !page.more) else { return Ok(found) };
-    if !has_all_stamps(&usable(partition, slot, plan, snapshot)?) {
+    if !has_all_stamps(&usable(partition, slot, compiled, snapshot)?) {
         return Ok(found);
     }
     if let Some(from) = &found.from {
@@ -210,14 +210,19 @@ fn item_keys(snapshot: &dyn Snapshot, numbers: &[u64]) -> Result<Vec<Option<Byte
 }
 
 /// Returns which indexes are complete.
-fn usable(partition: &Partition, slot: &Slot, plan: &Plan, snapshot: &dyn Snapshot) -> Result<Usable> {
+fn usable(
+    partition: &Partition,
+    slot: &Slot,
+    compiled: &CompiledDefinition,
+    snapshot: &dyn Snapshot,
+) -> Result<Usable> {
     let counters = match snapshot.get(Family::Meta, keys::COUNTERS)? {
         Some(bytes) => Counters::decode(&bytes)?,
         None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
     };
     let get = |family, key: &[u8]| snapshot.get(family, key);
-    let state = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &plan.layout)?;
-    Ok(Usable::new(&plan.layout, &state.layouts, state.crowded, plan.evaluates()))
+    let state = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?;
+    Ok(Usable::new(&compiled.layout, &state.layouts, state.crowded, compiled.evaluates()))
 }
 
 #[cfg(test)]

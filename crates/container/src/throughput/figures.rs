@@ -39,7 +39,7 @@ pub struct PartitionFigures {
 impl Container {
     /// Returns the figures of the partitions that were opened.
     pub fn figures(&self) -> Vec<PartitionFigures> {
-        let definition = &self.plan().definition.partition_key;
+        let definition = &self.compiled().definition.partition_key;
         let logical = |bytes: &[u8]| {
             let (_, rest) = keys::split_item_key(bytes, definition.version, definition.paths.len())?;
             PartitionKey::from_key_bytes(rest).ok().map(|(key, _)| key)

@@ -5,17 +5,17 @@
 
 use armilla_governor::{OperationKind, Priority};
 use armilla_value::PartitionKey;
-use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::ETag;
 use crate::item::patch::Patch;
-use crate::plan::Plan;
 use crate::throughput::ReadCost;
 use crate::throughput::source::Admission;
+use crate::write::body::ItemBody;
 use crate::write::outcome::{BatchDone, BatchFailed};
-use crate::write::task::{BatchTask, Done, Step, Task};
+use crate::write::task::{BatchTask, Done, PreparedStep, Task};
 use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
 
 /// One step of a batch.
@@ -26,8 +26,8 @@ pub enum BatchStep {
         mode: WriteMode,
         /// The item that a replace names.
         id: Option<String>,
-        /// The item's JSON.
-        body: Bytes,
+        /// The item.
+        body: ItemBody,
         /// What must hold of the stored item.
         precondition: Precondition,
     },
@@ -70,15 +70,16 @@ impl Container {
         cost: ReadCost,
         priority: Priority,
     ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
-        let plan = self.plan();
-        let (hashed, logical) = write::locate(&plan, partition_key)?;
+        let compiled = self.compiled();
+        let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
         let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, priority, bytes)?;
-        let prepare = |step| self.prepare_step(&plan, partition_key, step).unwrap_or_else(Step::Fail);
+        let prepare =
+            |step| self.prepare_step(&compiled, partition_key, step).unwrap_or_else(PreparedStep::Fail);
         let steps = steps.into_iter().map(prepare).collect();
         let task = Task::Batch(Box::new(BatchTask { steps, cost }));
-        let (slot, done) = self.submit(&plan, task, &hashed, &logical).await;
+        let (slot, done) = self.submit(&compiled, task, &hashed, &logical).await;
         let done = done.and_then(|done| match done {
             Done::Batch(done) => Ok(*done),
             _ => Err(Error::new(ErrorKind::Internal, "a batch was taken for something else")),
@@ -90,27 +91,32 @@ impl Container {
         })
     }
 
-    fn prepare_step(&self, plan: &Plan, partition_key: &PartitionKey, step: BatchStep) -> Result<Step> {
+    fn prepare_step(
+        &self,
+        compiled: &CompiledDefinition,
+        partition_key: &PartitionKey,
+        step: BatchStep,
+    ) -> Result<PreparedStep> {
         Ok(match step {
             BatchStep::Put { mode, id, body, precondition } => {
                 let item =
-                    write::prepare_put(plan, self.limits(), id.as_deref(), &body, partition_key, None)?;
-                Step::Write(Intent::Put { mode, item, precondition })
+                    write::prepare_put(compiled, self.limits(), id.as_deref(), &body, partition_key, None)?;
+                PreparedStep::Write(Intent::Put { mode, item, precondition })
             }
             BatchStep::Delete { id, precondition } => {
-                let address = ItemAddress::new(plan, partition_key, &id)?;
-                Step::Write(Intent::Delete { address, precondition })
+                let address = ItemAddress::new(compiled, partition_key, &id)?;
+                PreparedStep::Write(Intent::Delete { address, precondition })
             }
             BatchStep::Patch { id, patch, precondition } => {
-                let address = ItemAddress::new(plan, partition_key, &id)?;
+                let address = ItemAddress::new(compiled, partition_key, &id)?;
                 let partition_key = partition_key.clone();
-                Step::Write(Intent::Patch { address, partition_key, patch, precondition })
+                PreparedStep::Write(Intent::Patch { address, partition_key, patch, precondition })
             }
             BatchStep::Read { id, known, precondition } => {
-                let address = ItemAddress::new(plan, partition_key, &id)?;
-                Step::Read { address, known, precondition }
+                let address = ItemAddress::new(compiled, partition_key, &id)?;
+                PreparedStep::Read { address, known, precondition }
             }
-            BatchStep::Fail(error) => Step::Fail(error),
+            BatchStep::Fail(error) => PreparedStep::Fail(error),
         })
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::apply::Reads;
+use crate::compiled_definition::CurrentDefinition;
 use crate::error::{Error, ErrorKind, Position};
 use crate::item::ETag;
 use crate::item::keys::LogicalKey;
 use crate::limits::{REINDEX_STEP_ITEMS, TRIM_STEP_BYTES};
-use crate::plan::CurrentPlan;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::outcome::{BatchDone, BatchFailed, Written};
 use crate::write::{Intent, ItemAddress, Precondition};
@@ -81,7 +81,7 @@ impl Task {
 
 /// One step of a batch, prepared.
 #[expect(clippy::large_enum_variant, reason = "nearly every step is a write")]
-pub(crate) enum Step {
+pub(crate) enum PreparedStep {
     Write(Intent),
     Read { address: ItemAddress, known: Option<ETag>, precondition: Precondition },
     Fail(Error),
@@ -89,7 +89,7 @@ pub(crate) enum Step {
 
 /// A batch on its way to the committer.
 pub(crate) struct BatchTask {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PreparedStep>,
     pub(crate) cost: ReadCost,
 }
 
@@ -100,8 +100,8 @@ impl BatchTask {
         self.steps
             .iter()
             .map(|step| match step {
-                Step::Write(intent) => intent.bytes(),
-                Step::Read { .. } | Step::Fail(_) => FIXED,
+                PreparedStep::Write(intent) => intent.bytes(),
+                PreparedStep::Read { .. } | PreparedStep::Fail(_) => FIXED,
             })
             .sum()
     }
@@ -128,7 +128,7 @@ impl TransactionTask {
 /// Expired items, on their way to the committer.
 pub(crate) struct PurgeTask {
     /// What decides when the task's turn comes: the definition may have changed meanwhile.
-    pub(crate) plan: Arc<CurrentPlan>,
+    pub(crate) compiled: Arc<CurrentDefinition>,
     pub(crate) due: Vec<DueItem>,
     /// What it may cost, where that counts: it ends with the item that spends the last of it.
     pub(crate) charge_max: Option<RequestUnits>,

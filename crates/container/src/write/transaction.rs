@@ -16,17 +16,19 @@ use armilla_value::PartitionKey;
 use bytes::Bytes;
 
 use crate::apply::Draft;
+use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::keys::LogicalKey;
+use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, Item};
 use crate::partition::Partition;
 use crate::partition::locks::Pass;
-use crate::plan::Plan;
 use crate::read::reader::PartitionReader;
 use crate::throughput::source::ChargeMeter;
 use crate::throughput::{ReadCost, RequestUnits};
+use crate::write::body::ItemBody;
 use crate::write::outcome::Written;
 use crate::write::task::{Done, Task, TransactionTask};
 use crate::write::{self, ItemAddress, Precondition, WriteMode};
@@ -38,7 +40,7 @@ pub const OPTIMISTIC_ATTEMPTS_MAX: u32 = 2;
 pub struct Transaction {
     partition: Arc<Partition>,
     meter: ChargeMeter,
-    plan: Arc<Plan>,
+    compiled: Arc<CompiledDefinition>,
     partition_key: PartitionKey,
     logical: LogicalKey,
     reader: Arc<PartitionReader>,
@@ -58,8 +60,8 @@ impl Container {
         cost: ReadCost,
         priority: Priority,
     ) -> Result<Transaction> {
-        let plan = self.plan();
-        let (hashed, logical) = write::locate(&plan, partition_key)?;
+        let compiled = self.compiled();
+        let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let bytes = logical.as_bytes();
         let (mut slot, mut partition) = self.route(&hashed)?;
         slot.admit(self.clock(), priority, Some(bytes))?;
@@ -67,7 +69,7 @@ impl Container {
             if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_locked(&logical) {
                 break None;
             }
-            match partition.lock(&plan, &logical).await? {
+            match partition.lock(&compiled, &logical).await? {
                 Some(pass) => break Some(pass),
                 // Others have taken its place: the logical partition lies in one of them.
                 None => (slot, partition) = self.route(&hashed)?,
@@ -76,11 +78,11 @@ impl Container {
         let clock = self.core.env.clock.clone();
         let meter =
             ChargeMeter::new(slot.clone(), clock, OperationKind::Script, priority, Some(bytes.clone()));
-        let (reader, draft) = self.draft_on(&plan, &slot, &logical, hashed, cost)?;
+        let (reader, draft) = self.draft_on(&compiled, &slot, &logical, hashed, cost)?;
         Ok(Transaction {
             partition,
             meter,
-            plan,
+            compiled,
             partition_key: partition_key.clone(),
             logical,
             reader: Arc::new(reader),
@@ -99,7 +101,7 @@ impl Transaction {
 
     /// Returns the container's definition when the transaction began.
     pub fn definition(&self) -> &ContainerDefinition {
-        &self.plan.definition
+        &self.compiled.definition
     }
 
     /// Returns the partition key of the logical partition.
@@ -145,16 +147,16 @@ impl Transaction {
             .map(|_| String::from_utf8_lossy(id).into_owned()))
     }
 
-    /// Writes a whole item given as JSON. `id` is the item that a replace names. What is returned shows the item as
+    /// Writes a whole item. `id` is the item that a replace names. What is returned shows the item as
     /// it will be; its commit is not known yet.
     pub fn put(
         &mut self,
         mode: WriteMode,
         id: Option<&str>,
-        body: &[u8],
+        body: impl Into<ItemBody>,
         precondition: Precondition,
     ) -> Result<Written> {
-        let written = self.put_prepared(mode, id, body, precondition);
+        let written = self.put_prepared(mode, id, &body.into(), precondition);
         self.written(written)
     }
 
@@ -162,19 +164,30 @@ impl Transaction {
         &mut self,
         mode: WriteMode,
         id: Option<&str>,
-        body: &[u8],
+        body: &ItemBody,
         precondition: Precondition,
     ) -> Result<Written> {
         let drafted = Some(self.draft.drafted()?);
         let limits = &self.partition.limits;
-        let item = write::prepare_put(&self.plan, limits, id, body, &self.partition_key, drafted)
+        let item = write::prepare_put(&self.compiled, limits, id, body, &self.partition_key, drafted)
             .map_err(|error| self.draft.refuse(error))?;
         self.draft.put(self.reader.snapshot(), mode, item, precondition)
     }
 
+    /// Changes parts of an item.
+    pub fn patch(&mut self, id: &str, patch: &Patch, precondition: Precondition) -> Result<Written> {
+        let written = self.patch_drafted(id, patch, precondition);
+        self.written(written)
+    }
+
+    fn patch_drafted(&mut self, id: &str, patch: &Patch, precondition: Precondition) -> Result<Written> {
+        let address = ItemAddress::new(&self.compiled, &self.partition_key, id)?;
+        self.draft.patch(self.reader.snapshot(), &address, &self.partition_key, patch, precondition)
+    }
+
     /// Deletes an item.
     pub fn delete(&mut self, id: &str, precondition: Precondition) -> Result<Written> {
-        let written = ItemAddress::new(&self.plan, &self.partition_key, id)
+        let written = ItemAddress::new(&self.compiled, &self.partition_key, id)
             .and_then(|address| self.draft.delete(self.reader.snapshot(), address, precondition));
         self.written(written)
     }
@@ -226,13 +239,13 @@ impl Transaction {
         if !self.has_writes {
             return Ok(position);
         }
-        let Transaction { partition, plan, logical, draft, hold, .. } = self;
+        let Transaction { partition, compiled, logical, draft, hold, .. } = self;
         let now = draft.now();
         let (writes, reads) = draft.finish();
         let gate = hold.is_none().then(|| logical.clone());
         let is_locked = hold.is_some();
         let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_locked, now }));
-        let done = partition.submit(plan, task, gate.as_ref()).await;
+        let done = partition.submit(compiled, task, gate.as_ref()).await;
         // Not before the answer: others wait until all of this is over.
         drop(hold);
         match done? {

@@ -20,7 +20,7 @@ fn body(id: &str, unique: &str) -> Bytes {
 }
 
 fn put(mode: WriteMode, id: &str, unique: &str) -> BatchStep {
-    BatchStep::Put { mode, id: None, body: body(id, unique), precondition: Precondition::None }
+    BatchStep::Put { mode, id: None, body: body(id, unique).into(), precondition: Precondition::None }
 }
 
 fn create(id: &str) -> BatchStep {
@@ -120,7 +120,7 @@ async fn any_failing_step_anywhere_leaves_nothing() {
         let put_body = |id: Option<&str>, body: Bytes| BatchStep::Put {
             mode: WriteMode::Upsert,
             id: id.map(str::to_owned),
-            body,
+            body: body.into(),
             precondition: Precondition::None,
         };
         type Failing = (ErrorKind, Box<dyn Fn() -> BatchStep>);
@@ -175,7 +175,7 @@ async fn any_failing_step_anywhere_leaves_nothing() {
 async fn failures_do_not_touch_their_neighbours_in_the_group() {
     let glass = Glass::new(DEFINITION, Limits::default());
     done(&glass, vec![create("1")]).await;
-    // All are queued before the committer runs, so they are settled as one group.
+    // All are queued before the committer runs, so they are applied as one group.
     let (first, failed, last, single) = tokio::join!(
         batch(&glass, vec![create("2"), increment("1")]),
         batch(&glass, vec![delete("2"), increment("1"), replace("1", "9"), create("1")]),

@@ -29,7 +29,7 @@ async fn upsert(container: &Container, id: u32, version: u32) -> Result<(), Erro
             WriteMode::Upsert,
             &key(r#"["a"]"#),
             None,
-            body(id, version).as_bytes(),
+            body(id, version).as_bytes().into(),
             Precondition::None,
             Priority::High,
         )

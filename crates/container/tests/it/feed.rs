@@ -17,8 +17,9 @@ const SIMPLE: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
 pub(crate) async fn put(container: &Container, pk: &str, id: &str, n: u32) -> Position {
     let body = format!(r#"{{"id":"{id}","pk":"{pk}","n":{n}}}"#);
     let (mode, key) = (WriteMode::Upsert, key(&format!(r#"["{pk}"]"#)));
-    let written =
-        container.write_item(mode, &key, None, body.as_bytes(), Precondition::None, Priority::High).await;
+    let written = container
+        .write_item(mode, &key, None, body.as_bytes().into(), Precondition::None, Priority::High)
+        .await;
     written.unwrap().position
 }
 
@@ -114,8 +115,9 @@ async fn it_begins_now_or_with_a_token_or_at_a_time() {
 async fn clock_seconds(container: &Container, _: &armilla_env::SimulatedClock) -> u32 {
     let body = r#"{"id":"clock","pk":"clock","n":0}"#;
     let (mode, key) = (WriteMode::Upsert, key(r#"["clock"]"#));
-    let written =
-        container.write_item(mode, &key, None, body.as_bytes(), Precondition::None, Priority::High).await;
+    let written = container
+        .write_item(mode, &key, None, body.as_bytes().into(), Precondition::None, Priority::High)
+        .await;
     let item = written.unwrap().item;
     container.delete_item(&key, "clock", Precondition::None, Priority::High).await.unwrap();
     item.header().ts
@@ -202,8 +204,14 @@ async fn pages_are_bounded_in_bytes() {
     for id in 0..10 {
         let body = format!(r#"{{"id":"{id}","pk":"a","text":"{text}"}}"#);
         let (mode, key) = (WriteMode::Upsert, key(r#"["a"]"#));
-        let written =
-            container.write_item(mode, &key, None, body.as_bytes(), Precondition::None, Priority::High);
+        let written = container.write_item(
+            mode,
+            &key,
+            None,
+            body.as_bytes().into(),
+            Precondition::None,
+            Priority::High,
+        );
         written.await.unwrap();
     }
     let mut follower = Follower::latest(ListScope::All, FeedStart::Beginning);
@@ -583,7 +591,10 @@ async fn keys_of_every_kind() {
             let body = format!(r#"{{"id":"1","pk":"{pk}","n":1}}"#);
             let (mode, key) = (WriteMode::Create, key(partition_key));
             let body = body.as_bytes();
-            container.write_item(mode, &key, None, body, Precondition::None, Priority::High).await.unwrap();
+            container
+                .write_item(mode, &key, None, body.into(), Precondition::None, Priority::High)
+                .await
+                .unwrap();
         }
         for (pk, partition_key) in ["x", "y"].into_iter().zip(keys) {
             let scope = ListScope::PartitionKey(key(partition_key));

@@ -39,7 +39,14 @@ async fn write(container: Container, random: Random, writer: u64, steps: u64) ->
             let body = format!(r#"{{"id":"{id}","pk":"{pk}","n":{n}}}"#);
             let mode = WriteMode::Upsert;
             let written = container
-                .write_item(mode, &partition_key, None, body.as_bytes(), Precondition::None, Priority::High)
+                .write_item(
+                    mode,
+                    &partition_key,
+                    None,
+                    body.as_bytes().into(),
+                    Precondition::None,
+                    Priority::High,
+                )
                 .await;
             (written.unwrap().position.lsn, Some(n))
         };

@@ -176,7 +176,7 @@ impl Model {
             WriteMode::Upsert,
             &partition_key,
             None,
-            body.as_bytes(),
+            body.as_bytes().into(),
             Precondition::None,
             Priority::High,
         );

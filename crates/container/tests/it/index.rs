@@ -44,7 +44,7 @@ pub(crate) fn memory() -> Arc<dyn Store> {
 pub(crate) async fn upsert(container: &Container, pk: &str, body: &str) {
     let key = key(&format!("[{pk}]"));
     container
-        .write_item(WriteMode::Upsert, &key, None, body.as_bytes(), Precondition::None, Priority::High)
+        .write_item(WriteMode::Upsert, &key, None, body.as_bytes().into(), Precondition::None, Priority::High)
         .await
         .unwrap();
 }

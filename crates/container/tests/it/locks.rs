@@ -33,7 +33,7 @@ async fn write(container: &Container, partition: &str, id: &str, n: usize) -> u6
     let body = body(partition, id, n);
     let mode = WriteMode::Upsert;
     let written = container
-        .write_item(mode, &key(partition), None, body.as_bytes(), Precondition::None, Priority::High)
+        .write_item(mode, &key(partition), None, body.as_bytes().into(), Precondition::None, Priority::High)
         .await;
     written.unwrap().position.lsn
 }
@@ -43,7 +43,7 @@ fn put(transaction: &mut Transaction, id: &str, n: usize) {
 }
 
 /// Lets everything go on that can.
-async fn settle_down() {
+async fn until_quiet() {
     for _ in 0..5_000 {
         tokio::task::yield_now().await;
     }
@@ -89,7 +89,7 @@ async fn others_wait_and_neighbours_do_not() {
     let mut tasks = Vec::new();
     for act in 0..4 {
         tasks.push(spawn(act));
-        settle_down().await;
+        until_quiet().await;
     }
     assert!(tasks.iter().all(|task| !task.is_finished()));
     // Neither do they take room: nothing is on its way, and the next partition goes on.
@@ -115,7 +115,7 @@ async fn dropping_lets_go() {
             let container = container.clone();
             async move { write(&container, A, "1", how).await }
         });
-        settle_down().await;
+        until_quiet().await;
         assert!(!waiting.is_finished());
         match how {
             0 => drop(holder),
@@ -125,7 +125,7 @@ async fn dropping_lets_go() {
                     let container = container.clone();
                     async move { begin(&container, HELD).await }
                 });
-                settle_down().await;
+                until_quiet().await;
                 next.abort();
                 assert!(next.await.err().unwrap().is_cancelled());
                 drop(holder);
@@ -189,7 +189,14 @@ async fn broken_partitions_and_reindexing() {
     faults.fail_next_commit(Fault::FailBefore);
     let body_b = body(B, "1", 1);
     let failed = container
-        .write_item(WriteMode::Upsert, &key(B), None, body_b.as_bytes(), Precondition::None, Priority::High)
+        .write_item(
+            WriteMode::Upsert,
+            &key(B),
+            None,
+            body_b.as_bytes().into(),
+            Precondition::None,
+            Priority::High,
+        )
         .await;
     refused(failed, ErrorKind::Unavailable);
     put(&mut holder, "1", 1_000);

@@ -86,8 +86,9 @@ async fn write(
     precondition: Precondition,
 ) -> Result<Item, Error> {
     let body = body(id, 1);
-    let written =
-        container.write_item(mode, &key(KEY), None, body.as_bytes(), precondition, Priority::High).await;
+    let written = container
+        .write_item(mode, &key(KEY), None, body.as_bytes().into(), precondition, Priority::High)
+        .await;
     written.map(|written| written.item)
 }
 
@@ -395,7 +396,8 @@ const PARTITIONS: u32 = 24;
 
 async fn put(container: &Container, pk: u32, mode: WriteMode, id: &str, precondition: Precondition) -> Item {
     let (key, body) = (key(&format!(r#"["{pk}"]"#)), format!(r#"{{"id":"{id}","pk":"{pk}"}}"#));
-    let written = container.write_item(mode, &key, None, body.as_bytes(), precondition, Priority::High).await;
+    let written =
+        container.write_item(mode, &key, None, body.as_bytes().into(), precondition, Priority::High).await;
     written.unwrap().item
 }
 

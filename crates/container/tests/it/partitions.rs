@@ -63,7 +63,7 @@ async fn a_session_that_saw_a_commit_before_its_writers_were_told_is_served() {
     let (behind, ahead) = (open(), open());
     let (partition_key, body) = (key(r#"["a"]"#), br#"{"id":"1","pk":"a"}"#);
     let written = ahead
-        .write_item(WriteMode::Create, &partition_key, None, body, Precondition::None, Priority::High)
+        .write_item(WriteMode::Create, &partition_key, None, body.into(), Precondition::None, Priority::High)
         .await
         .unwrap();
     assert!(behind.positions().unwrap()[0].lsn < written.position.lsn);

@@ -160,7 +160,8 @@ fn metered(throughput: u32, default_ttl: i32) -> (Container, Arc<SimulatedClock>
 
 async fn upsert(container: &Container, body: &str) -> Result<u64, ErrorKind> {
     let (mode, key) = (WriteMode::Upsert, key(A));
-    let written = container.write_item(mode, &key, None, body.as_bytes(), Precondition::None, Priority::High);
+    let written =
+        container.write_item(mode, &key, None, body.as_bytes().into(), Precondition::None, Priority::High);
     written.await.map(|written| written.charge.hundredths()).map_err(|error| error.kind)
 }
 

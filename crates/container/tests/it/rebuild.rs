@@ -135,7 +135,7 @@ async fn what_follows_from_the_items_comes_back() {
                 WriteMode::Create,
                 &partition_key,
                 None,
-                br#"{"id":"new","pk":1,"email":"1@example"}"#,
+                br#"{"id":"new","pk":1,"email":"1@example"}"#.into(),
                 Precondition::None,
                 Priority::High,
             );

@@ -294,7 +294,7 @@ async fn faults_while_it_is_built() {
                 let key = key(&format!("[{}]", id % 3));
                 let mode = armilla_container::WriteMode::Upsert;
                 let _ = container
-                    .write_item(mode, &key, None, text.as_bytes(), Default::default(), Priority::High)
+                    .write_item(mode, &key, None, text.as_bytes().into(), Default::default(), Priority::High)
                     .await;
             }
         };
@@ -345,7 +345,7 @@ async fn one_step(container: &Container) {
     container.reindex_step().await.unwrap();
 }
 
-/// Items that are settled and not in the store yet are brought to the new layout too.
+/// Items that are applied and not in the store yet are brought to the new layout too.
 #[tokio::test]
 async fn what_is_on_its_way_is_indexed_too() {
     for late in [false, true] {

@@ -35,8 +35,9 @@ fn body(pk: u32, id: u32, n: u32) -> String {
 async fn upsert(container: &Container, pk: u32, id: u32, n: u32) -> Item {
     let (key, body) = (key(&format!(r#"["{pk}"]"#)), body(pk, id, n));
     let mode = WriteMode::Upsert;
-    let written =
-        container.write_item(mode, &key, None, body.as_bytes(), Precondition::None, Priority::High).await;
+    let written = container
+        .write_item(mode, &key, None, body.as_bytes().into(), Precondition::None, Priority::High)
+        .await;
     written.unwrap().item
 }
 
@@ -190,7 +191,10 @@ async fn computed_entries_and_layouts_come_along() {
         let body = format!(r#"{{"id":"{id}","pk":{pk},"name":"Name{id}","n":{pk}}}"#);
         let (mode, key) = (WriteMode::Upsert, key(&format!("[{pk}]")));
         let body = body.as_bytes();
-        container.write_item(mode, &key, None, body, Precondition::None, Priority::High).await.unwrap();
+        container
+            .write_item(mode, &key, None, body.into(), Precondition::None, Priority::High)
+            .await
+            .unwrap();
     };
     for pk in 0..30 {
         write(pk, pk).await;
@@ -477,7 +481,7 @@ async fn all_hash_versions_are_cut_between_logical_partitions() {
             let body = format!(r#"{{"id":"{pk}","pk":"{pk_value}","n":1}}"#);
             let (mode, none) = (WriteMode::Create, Precondition::None);
             container
-                .write_item(mode, &key(&partition_key), None, body.as_bytes(), none, Priority::High)
+                .write_item(mode, &key(&partition_key), None, body.as_bytes().into(), none, Priority::High)
                 .await
                 .unwrap();
         }

@@ -36,7 +36,7 @@ async fn upsert(container: &Container, pk: u32, n: u32) -> Result<(), Error> {
     let body = format!(r#"{{"id":"1","pk":"{pk}","n":{n},"u":{n}}}"#);
     let (mode, key) = (WriteMode::Upsert, key(&format!(r#"["{pk}"]"#)));
     container
-        .write_item(mode, &key, None, body.as_bytes(), Precondition::None, Priority::High)
+        .write_item(mode, &key, None, body.as_bytes().into(), Precondition::None, Priority::High)
         .await
         .map(|_| ())
 }

@@ -59,7 +59,7 @@ impl Client {
                     mode,
                     &partition_key,
                     None,
-                    body.as_bytes(),
+                    body.as_bytes().into(),
                     Precondition::None,
                     Priority::High,
                 );

@@ -197,7 +197,9 @@ async fn one(container: &Container, partition: u8, write: Write) -> Result<(), E
     match write {
         Write::Put { mode, id, shape } => {
             let body = body(partition, id, shape);
-            container.write_item(mode, &key, None, body.as_bytes(), precondition, Priority::High).await?;
+            container
+                .write_item(mode, &key, None, body.as_bytes().into(), precondition, Priority::High)
+                .await?;
         }
         Write::Delete { id } => {
             container.delete_item(&key, &id.to_string(), precondition, Priority::High).await?;

@@ -97,7 +97,7 @@ impl Fixture {
         precondition: Precondition,
     ) -> Result<Written, Error> {
         self.container
-            .write_item(mode, &key(partition_key), None, body.as_bytes(), precondition, Priority::High)
+            .write_item(mode, &key(partition_key), None, body.as_bytes().into(), precondition, Priority::High)
             .await
     }
 

@@ -50,7 +50,7 @@ impl Metered {
                 mode,
                 &key,
                 None,
-                body.as_bytes(),
+                body.as_bytes().into(),
                 Precondition::None,
                 Priority::High,
             );
@@ -140,7 +140,8 @@ async fn what_a_refusal_says() {
     let body = br#"{"id":"2","pk":1}"#;
     let key = key("[1]");
     let container = &metered.container;
-    let written = container.write_item(WriteMode::Create, &key, None, body, none, Priority::High).await;
+    let written =
+        container.write_item(WriteMode::Create, &key, None, body.into(), none, Priority::High).await;
     refused(written, ErrorKind::Throttled);
     refused(container.delete_item(&key, "1", none, Priority::High).await, ErrorKind::Throttled);
     refused(container.batch(&key, Vec::new(), ReadCost::Single, Priority::High).await, ErrorKind::Throttled);
@@ -170,7 +171,8 @@ async fn refused_requests_cost_what_they_say() {
     for (mode, body) in
         [(WriteMode::Create, &body[..]), (WriteMode::Replace, b"{"), (WriteMode::Create, b"[]")]
     {
-        let error = container.write_item(mode, &key, None, body, none, Priority::High).await.err().unwrap();
+        let error =
+            container.write_item(mode, &key, None, body.into(), none, Priority::High).await.err().unwrap();
         assert!(error.charge > RequestUnits::ZERO, "{error}");
         expected += error.charge.hundredths();
     }

@@ -110,7 +110,8 @@ impl History {
                 let expected = self.write(&mut items, now, mode, (partition, id), new);
                 self.items = items;
                 let (body, free) = (body.as_bytes(), Precondition::None);
-                let done = container.write_item(mode, &partition_key, None, body, free, Priority::High).await;
+                let done =
+                    container.write_item(mode, &partition_key, None, body.into(), free, Priority::High).await;
                 assert_eq!(outcome(done), expected);
             }
             8 => {

@@ -259,7 +259,7 @@ async fn conflicts() {
                         WriteMode::Upsert,
                         &key,
                         None,
-                        body.as_bytes(),
+                        body.as_bytes().into(),
                         Precondition::None,
                         Priority::High,
                     )
@@ -269,7 +269,7 @@ async fn conflicts() {
             upsert("1", 1).await;
             upsert("2", 1).await;
             let committed = if late {
-                // The other's write is settled when the transaction begins, but not durable.
+                // The other's write is applied when the transaction begins, but not durable.
                 let (committed, ()) = tokio::join!(
                     async {
                         tokio::task::yield_now().await;
@@ -452,7 +452,9 @@ async fn numbers_are_not_given_twice() {
     let create = async |container: &Container, id: &str| {
         let body = body(id, 1);
         let mode = WriteMode::Create;
-        container.write_item(mode, &key(KEY), None, body.as_bytes(), Precondition::None, Priority::High).await
+        container
+            .write_item(mode, &key(KEY), None, body.as_bytes().into(), Precondition::None, Priority::High)
+            .await
     };
     refused(create(&container, "2").await, ErrorKind::Unavailable);
     let second = create(&container, "2").await.unwrap().item;

@@ -30,7 +30,15 @@ async fn account() -> (Engine, Arc<ContainerHandle>, Arc<SimulatedClock>) {
     let caller = Caller::full();
     engine.create_database(&caller, "d", None).await.unwrap();
     let definition = json::parse(br#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).unwrap();
-    engine.create_container(&caller, "d", &definition, None).await.unwrap();
+    engine
+        .create_container(
+            &caller,
+            "d",
+            armilla_container::ContainerDefinition::from_value(&definition).unwrap(),
+            None,
+        )
+        .await
+        .unwrap();
     let container = engine.container("d", "c").unwrap().container;
     (engine, container, clock)
 }
@@ -51,7 +59,7 @@ async fn write(engine: &Engine, container: &Arc<ContainerHandle>) {
     let key = PartitionKey::from_json(br#"["a"]"#).unwrap();
     let (caller, body, triggers) = (Caller::full(), br#"{"id":"1","pk":"a"}"#, Triggers::default());
     let (mode, none) = (WriteMode::Upsert, Precondition::None);
-    engine.write_item(&caller, container, mode, Some(&key), body, none, &triggers).await.unwrap();
+    engine.write_item(&caller, container, mode, Some(&key), body.into(), none, &triggers).await.unwrap();
 }
 
 /// Lets others run until so many callers may wait besides.

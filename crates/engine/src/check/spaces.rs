@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use armilla_kv::{Family, Scan, SpaceId};
 
+use crate::engine::Engine;
 use crate::error::Result;
-use crate::open::Engine;
 use crate::record::tag;
 
 /// How often, and after which wait each, it is tried to find a moment in which nobody changes the tree.

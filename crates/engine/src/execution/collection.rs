@@ -10,18 +10,18 @@ use armilla_value::rid::ItemRid;
 
 use super::Execution;
 use crate::error::{Error, ErrorKind};
-use crate::queries::{QueryRequest, query_inside, random};
+use crate::queries::{QueryRequest, random};
 
 /// What a feed of all items is as a query.
 const ALL_ITEMS: &str = "SELECT * FROM c";
 
 impl Collection for Execution {
     fn self_link(&self) -> String {
-        self.handle.self_link()
+        self.handle().self_link()
     }
 
     fn alt_link(&self) -> String {
-        format!("dbs/{}/colls/{}", self.handle.database_id(), self.handle.id())
+        format!("dbs/{}/colls/{}", self.handle().database_id(), self.handle().id())
     }
 
     fn is_closing(&self) -> bool {
@@ -30,9 +30,9 @@ impl Collection for Execution {
 
     fn read(&mut self, document: DocumentName<'_>, known: Option<&str>) -> Result<ReadDocument, Refusal> {
         let id = self.id_of(document)?;
-        let found = self.transaction.read(&id);
+        let found = self.transaction.inner().read(&id);
         let Some(item) = self.allowed(found)? else { return Err(not_found(&id)) };
-        let etag = item.etag(self.transaction.identity());
+        let etag = item.etag(self.transaction.inner_ref().identity());
         if known.is_some_and(|known| known.trim() == "*" || ETag::parse(known) == Some(etag)) {
             return Ok(ReadDocument::NotModified);
         }
@@ -59,7 +59,7 @@ impl Collection for Execution {
 
     fn delete(&mut self, document: DocumentName<'_>, etag: Option<&str>) -> Result<(), Refusal> {
         let id = self.id_of(document)?;
-        let deleted = self.transaction.delete(&id, precondition(etag));
+        let deleted = self.transaction.inner().delete(&id, precondition(etag));
         self.allowed(deleted).map(|_| ())
     }
 
@@ -70,10 +70,8 @@ impl Collection for Execution {
             continuation: continuation.map(str::to_owned),
             ..QueryRequest::with_parameters(text.unwrap_or(ALL_ITEMS), parameters)
         };
-        let (handle, transaction) = (&self.handle, &mut self.transaction);
-        match query_inside(handle, &request, transaction, self.cost, &self.env, self.closing) {
+        match self.transaction.query_until(&request, self.closing) {
             Ok(page) => {
-                self.charge += page.charge;
                 let documents = [&b"["[..], &page.rows, b"]"].concat();
                 let documents = String::from_utf8(documents).map_err(|_| not_text())?;
                 Ok(FeedPage { documents, count: page.row_count(), continuation: page.continuation })
@@ -83,26 +81,27 @@ impl Collection for Execution {
     }
 
     fn guid(&mut self) -> String {
-        self.env.guid()
+        self.transaction.env().guid()
     }
 
     fn random(&mut self) -> f64 {
-        random(&self.env)
+        random(self.transaction.env())
     }
 
     fn now_ms(&self) -> u64 {
-        self.env.clock.now_ms().max(0) as u64
+        self.transaction.env().clock.now_ms().max(0) as u64
     }
 
     fn usage(&self) -> CollectionUsage {
         // Of the logical partition, whose bound is the one that a script can run into. Every callback is told, so it is
         // found out once.
         let current_bytes = *self.bytes_before.get_or_init(|| {
-            let container = self.handle.container();
-            let size = match self.handle.is_fixed() {
+            let handle = self.handle();
+            let container = handle.container();
+            let size = match handle.is_fixed() {
                 // Its bound is that of the whole container.
                 true => container.counters().map(|counters| counters.size()),
-                false => container.logical_size(self.transaction.partition_key()),
+                false => container.logical_size(self.transaction.inner_ref().partition_key()),
             };
             size.map_or(0, |size| size.total_bytes())
         });
@@ -118,7 +117,7 @@ impl Execution {
         body: &str,
         precondition: Precondition,
     ) -> Result<(String, bool), Refusal> {
-        let written = self.transaction.put(mode, id, body.as_bytes(), precondition);
+        let written = self.transaction.inner().put(mode, id, body, precondition);
         let written = self.allowed(written)?;
         Ok((self.text(&written.item), written.kind == ChangeKind::Create))
     }
@@ -126,7 +125,7 @@ impl Execution {
     /// Returns an item's JSON as clients see it.
     pub(crate) fn text(&self, item: &Item) -> String {
         let mut text = Vec::new();
-        item.write_json(self.transaction.identity(), &mut text);
+        item.write_json(self.transaction.inner_ref().identity(), &mut text);
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
@@ -135,9 +134,9 @@ impl Execution {
             DocumentName::Id(id) => return Ok(id.to_owned()),
             DocumentName::Rid(rid) => rid,
         };
-        let number = ItemRid::parse(rid).filter(|item| item.container() == self.handle.rid());
+        let number = ItemRid::parse(rid).filter(|item| item.container() == self.handle().rid());
         let Some(number) = number.map(ItemRid::number) else { return Err(not_found(rid)) };
-        let found = self.transaction.id_of(number);
+        let found = self.transaction.inner().id_of(number);
         self.allowed(found)?.ok_or_else(|| not_found(rid))
     }
 
@@ -163,7 +162,8 @@ impl Execution {
                 | Kind::Corrupt
                 | Kind::Internal => {
                     let message = error.message.clone();
-                    self.broken.get_or_insert(self.handle.translate(error));
+                    let error = self.handle().translate(error);
+                    self.broken.get_or_insert(error);
                     return Refusal { code: ErrorCode::InternalServerError, message };
                 }
             };
@@ -172,7 +172,6 @@ impl Execution {
     }
 
     fn query_refused(&mut self, error: Error) -> Refusal {
-        self.charge += error.charge;
         let code = match error.kind {
             ErrorKind::BadQuery | ErrorKind::Invalid | ErrorKind::QueryTimeout => ErrorCode::BadRequest,
             // The rest is nothing that a query can be refused for.
@@ -191,6 +190,7 @@ impl Execution {
             | ErrorKind::ScriptInvalid
             | ErrorKind::ScriptFailed(_)
             | ErrorKind::ScriptTimeout
+            | ErrorKind::TransactionExpired
             | ErrorKind::ScriptResultTooLarge
             | ErrorKind::QueryNeedsPlan
             | ErrorKind::CrossPartition

@@ -4,16 +4,14 @@
 //! once, is used as far as the partitions serve it, and counts as pending until the last of them was made; so long, it
 //! cannot be changed again. Lowering it never takes partitions away.
 
-use armilla_value::Value;
-
-use super::Offer;
+use super::{Offer, resource_of};
 use crate::access::{Action, Caller};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::open::Engine;
-use crate::resource::{self, Answer, Resource, ResourceKind, ResourcePrecondition};
+use crate::resource::{self, Answer, Resource, ResourceKind, ResourcePrecondition, etag};
 use crate::supply::Consumption;
 use crate::throughput::{Past, Throughput};
-use crate::tree::{Change, etag};
+use crate::tree::Change;
 
 /// Another kind of throughput that an offer is to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +20,15 @@ pub enum Migration {
     ToAutoscale,
     /// From autoscale to manual.
     ToManual,
+}
+
+/// What is to become of an offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfferChange {
+    /// Other throughput of the same kind.
+    Set(Throughput),
+    /// Another kind of throughput; how much follows from what it was.
+    Migrate(Migration),
 }
 
 /// What is known of an offer beside its resource.
@@ -44,15 +51,13 @@ impl Engine {
         })
     }
 
-    /// Sets the throughput of an offer from its whole resource. The kind of throughput stays, unless the offer is to be
-    /// migrated: then what it is set to follows from what it was.
+    /// Changes the throughput of an offer.
     pub async fn replace_offer(
         &self,
         caller: &Caller,
         rid: &str,
-        body: &Value,
+        wanted: OfferChange,
         precondition: ResourcePrecondition,
-        migrate: Option<Migration>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
         let mut writer = self.writer().await;
@@ -65,14 +70,31 @@ impl Engine {
         }
         let consumption = Consumption::whole(&containers)?;
         let past = offer.past(&consumption);
-        let throughput = match (migrate, offer.throughput) {
-            (None, current) => read_content(body, current)?,
-            (Some(Migration::ToAutoscale), manual @ Throughput::Manual(_)) => manual.to_autoscale(&past),
-            (Some(Migration::ToManual), autoscale @ Throughput::Autoscale { .. }) => autoscale.to_manual(),
-            (Some(Migration::ToAutoscale), Throughput::Autoscale { .. }) => {
+        let throughput = match (wanted, offer.throughput) {
+            (OfferChange::Set(throughput @ Throughput::Manual(_)), Throughput::Manual(_))
+            | (OfferChange::Set(throughput @ Throughput::Autoscale { .. }), Throughput::Autoscale { .. }) => {
+                throughput
+            }
+            (OfferChange::Set(Throughput::Manual(_)), Throughput::Autoscale { .. }) => {
+                return Err(Error::invalid(
+                    "the offer is an autoscale offer: 'content.offerAutopilotSettings' is missing",
+                ));
+            }
+            (OfferChange::Set(Throughput::Autoscale { .. }), Throughput::Manual(_)) => {
+                return Err(Error::invalid(
+                    "the offer has manual throughput: 'content.offerAutopilotSettings' cannot be set by a replace",
+                ));
+            }
+            (OfferChange::Migrate(Migration::ToAutoscale), manual @ Throughput::Manual(_)) => {
+                manual.to_autoscale(&past)
+            }
+            (OfferChange::Migrate(Migration::ToManual), autoscale @ Throughput::Autoscale { .. }) => {
+                autoscale.to_manual()
+            }
+            (OfferChange::Migrate(Migration::ToAutoscale), Throughput::Autoscale { .. }) => {
                 return Err(Error::invalid("the offer is an autoscale offer already"));
             }
-            (Some(Migration::ToManual), Throughput::Manual(_)) => {
+            (OfferChange::Migrate(Migration::ToManual), Throughput::Manual(_)) => {
                 return Err(Error::invalid("the offer has manual throughput already"));
             }
         };
@@ -97,7 +119,7 @@ impl Engine {
         offer.version = change.version;
         change.put(Offer::key(offer.number), offer.encode());
         change.commit().await?;
-        let answer = resource::written(offer.resource(&consumption));
+        let answer = resource::written(resource_of(&offer, &consumption));
         let mut tree = self.tree_mut();
         tree.supply(&offer, self.limits(), self.env().clock.now_ms());
         tree.offers.insert(offer.number, offer);
@@ -113,43 +135,5 @@ impl Offer {
             stored_bytes: consumption.stored_bytes,
             sharing: consumption.sharing,
         }
-    }
-}
-
-fn read_content(body: &Value, current: Throughput) -> Result<Throughput> {
-    let content = body.get("content").ok_or_else(|| Error::invalid("the offer has no 'content'"))?;
-    let positive = |value: &Value, name: &str| {
-        value
-            .as_i64()
-            .and_then(|number| u32::try_from(number).ok())
-            .ok_or_else(|| Error::invalid(format!("the offer's '{name}' must be a positive whole number")))
-    };
-    let settings = content.get("offerAutopilotSettings").filter(|settings| !settings.is_null());
-    match (current, settings) {
-        (Throughput::Autoscale { .. }, Some(settings)) => {
-            let max = settings.get("maxThroughput").ok_or_else(|| {
-                Error::invalid("the offer's 'content.offerAutopilotSettings' has no 'maxThroughput'")
-            })?;
-            let increment = settings
-                .get("autoUpgradePolicy")
-                .and_then(|policy| policy.get("throughputPolicy"))
-                .and_then(|policy| policy.get("incrementPercent"));
-            Ok(Throughput::Autoscale {
-                max: positive(max, "maxThroughput")?,
-                increment_percent: increment.map(|value| positive(value, "incrementPercent")).transpose()?,
-            })
-        }
-        (Throughput::Manual(_), None) => {
-            let value = content
-                .get("offerThroughput")
-                .ok_or_else(|| Error::invalid("the offer's 'content' has no 'offerThroughput'"))?;
-            Ok(Throughput::Manual(positive(value, "offerThroughput")?))
-        }
-        (Throughput::Autoscale { .. }, None) => Err(Error::invalid(
-            "the offer is an autoscale offer: 'content.offerAutopilotSettings' is missing",
-        )),
-        (Throughput::Manual(_), Some(_)) => Err(Error::invalid(
-            "the offer has manual throughput: 'content.offerAutopilotSettings' cannot be set by a replace",
-        )),
     }
 }

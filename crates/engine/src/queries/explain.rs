@@ -16,9 +16,9 @@ use super::source::ReaderSource;
 use super::{Asker, Prepared, bad_query, scope};
 use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::limits::{PAGE_PATIENCE, PAGE_TIME_MAX};
-use crate::open::Engine;
 
 /// How a query is answered.
 #[derive(Debug, Clone)]

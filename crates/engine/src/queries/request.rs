@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use armilla_container::{PricedPart, QueryWork, ReadCost, query_price};
+use armilla_container::{ListScope, Position, PricedPart, QueryWork, ReadCost, RequestUnits, query_price};
 use armilla_query::bound::BoundQuery;
 use armilla_query::expr::Expr;
 use armilla_query::physical::PhysicalPlan;
@@ -12,7 +12,6 @@ use armilla_value::{PartitionKey, Value};
 
 use super::metrics::QueryMetrics;
 use crate::access::Access;
-use crate::{ListScope, Position, RequestUnits};
 
 /// A query: a text of the query language, or what such a text comes to, made by a front end of its own.
 #[derive(Debug, Clone)]

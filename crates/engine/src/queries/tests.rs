@@ -21,7 +21,15 @@ async fn account(env: &Env) -> (Engine, Arc<ContainerHandle>) {
     let caller = Caller::full();
     engine.create_database(&caller, "d", None).await.unwrap();
     let definition = json::parse(br#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).unwrap();
-    engine.create_container(&caller, "d", &definition, None).await.unwrap();
+    engine
+        .create_container(
+            &caller,
+            "d",
+            armilla_container::ContainerDefinition::from_value(&definition).unwrap(),
+            None,
+        )
+        .await
+        .unwrap();
     let container = engine.container("d", "c").unwrap().container;
     let numbers: Vec<String> = (0..1_000).map(|number| number.to_string()).collect();
     let mut items = vec![format!(r#"{{"id":"large","pk":"p","a":[{}]}}"#, numbers.join(","))];
@@ -29,7 +37,8 @@ async fn account(env: &Env) -> (Engine, Arc<ContainerHandle>) {
     let key = PartitionKey::from_json(br#"["p"]"#).unwrap();
     for item in &items {
         let (mode, free, none) = (WriteMode::Create, Precondition::None, Default::default());
-        let write = engine.write_item(&caller, &container, mode, Some(&key), item.as_bytes(), free, &none);
+        let write =
+            engine.write_item(&caller, &container, mode, Some(&key), item.as_bytes().into(), free, &none);
         write.await.unwrap();
     }
     (engine, container)

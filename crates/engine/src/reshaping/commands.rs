@@ -5,11 +5,12 @@ use std::sync::Arc;
 use armilla_container::{CutBy, Range};
 use armilla_value::HashedKey;
 
-use super::job::{Job, Reason, cut};
+use super::job::{Job, Reason};
+use super::next::cut;
 use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::open::Engine;
 
 impl Engine {
     /// Begins to split a physical partition: the one that is named, or the widest; at a hashed key, in hexadecimal, or

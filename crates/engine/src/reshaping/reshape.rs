@@ -19,12 +19,12 @@ use armilla_env::Env;
 use armilla_kv::{Family, SpaceId};
 use tokio::sync::watch;
 
-use super::Life;
 use super::job::Job;
+use super::state::Life;
 use crate::containers::ContainerHandle;
+use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::OUTCOME_RETRY_PERIOD;
-use crate::open::{Engine, WeakEngine};
 use crate::record::Record;
 use crate::tree::{Change, Writer};
 
@@ -95,15 +95,15 @@ async fn unless_over<T>(life: &mut watch::Receiver<Life>, work: impl Future<Outp
     }
 }
 
-/// What a split or merge makes.
-struct Plan {
+/// The map that a split or merge makes.
+struct NewMap {
     children: Vec<Range>,
     map: PartitionMap,
 }
 
-impl Plan {
+impl NewMap {
     /// Plans the children of some partitions.
-    fn new(map: PartitionMap, job: &Job, ts: u32, mut next_space: impl FnMut() -> SpaceId) -> Result<Plan> {
+    fn new(map: PartitionMap, job: &Job, ts: u32, mut next_space: impl FnMut() -> SpaceId) -> Result<NewMap> {
         let first = job.parents.first().copied().unwrap_or_default();
         let at = map
             .ranges
@@ -146,7 +146,7 @@ impl Plan {
         }
         let mut ranges = map.ranges;
         ranges.splice(at..at + job.parents.len(), children.iter().cloned());
-        Ok(Plan { children, map: PartitionMap { version: map.version + 1, ranges } })
+        Ok(NewMap { children, map: PartitionMap { version: map.version + 1, ranges } })
     }
 
     /// Returns how much the children hold.
@@ -159,10 +159,15 @@ impl Plan {
 }
 
 /// Notes in the tree what is about to be made, so that a crash leaves nothing behind.
-async fn begin(engine: &Engine, writer: &mut Writer, container: &ContainerHandle, job: &Job) -> Result<Plan> {
+async fn begin(
+    engine: &Engine,
+    writer: &mut Writer,
+    container: &ContainerHandle,
+    job: &Job,
+) -> Result<NewMap> {
     let mut change = Change::begin(writer, engine.env().clock.now_seconds());
     let ts = change.version.ts;
-    let plan = Plan::new(container.container().map(), job, ts, || {
+    let plan = NewMap::new(container.container().map(), job, ts, || {
         change.counters.space += 1;
         SpaceId(change.counters.space)
     })?;
@@ -181,7 +186,7 @@ async fn carry_out(
     env: &Env,
     life: &mut watch::Receiver<Life>,
     job: &Job,
-    plan: &Plan,
+    plan: &NewMap,
 ) -> Result<Option<(Vec<Retired>, Duration)>> {
     let mut copying: Reshape = match container.container().reshape(&job.parents, plan.children.clone()) {
         Ok(copying) => copying,
@@ -220,7 +225,7 @@ async fn flip(
     container: &ContainerHandle,
     writer: &mut Writer,
     life: &mut watch::Receiver<Life>,
-    plan: &Plan,
+    plan: &NewMap,
     job: &Job,
     closed: Closed,
 ) -> Result<Option<Vec<Retired>>> {
@@ -262,7 +267,7 @@ async fn outcome(
     container: &ContainerHandle,
     writer: &mut Writer,
     life: &mut watch::Receiver<Life>,
-    plan: &Plan,
+    plan: &NewMap,
 ) -> Option<bool> {
     loop {
         let read = writer.reopen().and_then(|()| {
@@ -324,7 +329,8 @@ mod tests {
     use armilla_kv::memory::MemoryStore;
     use armilla_value::json;
 
-    use super::super::job::{Reason, cut};
+    use super::super::job::Reason;
+    use super::super::next::cut;
     use super::*;
     use crate::{Caller, EngineOptions};
 
@@ -335,13 +341,21 @@ mod tests {
             Engine::open(Arc::new(MemoryStore::new()), env.clone(), EngineOptions::default()).await.unwrap();
         engine.create_database(&Caller::full(), "d", None).await.unwrap();
         let definition = json::parse(br#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).unwrap();
-        engine.create_container(&Caller::full(), "d", &definition, None).await.unwrap();
+        engine
+            .create_container(
+                &Caller::full(),
+                "d",
+                armilla_container::ContainerDefinition::from_value(&definition).unwrap(),
+                None,
+            )
+            .await
+            .unwrap();
         let container = engine.container("d", "c").unwrap().container;
         let job =
             Job { reason: Reason::Command, parents: vec![0], cut: cut(&container, 0, CutBy::Arc).unwrap() };
         let mut spaces = 100..;
         let plan =
-            Plan::new(container.container().map(), &job, 0, || SpaceId(spaces.next().unwrap())).unwrap();
+            NewMap::new(container.container().map(), &job, 0, || SpaceId(spaces.next().unwrap())).unwrap();
         // Its spaces are gone, and nobody has told the split yet.
         let (_serving, mut life) = watch::channel(Life::Serving);
         engine.drop_spaces(&[SpaceId(100), SpaceId(101)]).await.unwrap();

@@ -1,35 +1,35 @@
 //! Transactional batches: all of their actions, or none.
 
 use armilla_engine::{
-    Access, ActionDone, BATCH_ACTIONS_MAX, BatchAction, BatchAnswer, Caller, ChangeKind, ETag, Error,
-    ErrorKind, Moment, Operation, Patch, Pointer, Precondition, ResourceKind, WriteMode, check,
+    Access, ActionDone, BATCH_ACTIONS_MAX, BatchAnswer, Caller, ChangeKind, ETag, Error, ErrorKind,
+    ItemAction, ItemBody, Moment, Operation, Patch, Pointer, Precondition, ResourceKind, WriteMode, check,
 };
 use bytes::Bytes;
 
 use crate::support::{Fixture, partition_key, refused, value};
 
-pub(crate) fn put(mode: WriteMode, id: &str, n: i64) -> BatchAction {
+pub(crate) fn put(mode: WriteMode, id: &str, n: i64) -> ItemAction {
     let body = Bytes::from(format!(r#"{{"id":"{id}","pk":"a","n":{n}}}"#));
     let named = (mode == WriteMode::Replace).then(|| id.to_owned());
-    BatchAction::Put { mode, id: named, body, precondition: Precondition::None }
+    ItemAction::Put { mode, id: named, body: body.into(), precondition: Precondition::None }
 }
 
-pub(crate) fn delete(id: &str) -> BatchAction {
-    BatchAction::Delete { id: id.to_owned(), precondition: Precondition::None }
+pub(crate) fn delete(id: &str) -> ItemAction {
+    ItemAction::Delete { id: id.to_owned(), precondition: Precondition::None }
 }
 
-pub(crate) fn read(id: &str, known: Option<ETag>) -> BatchAction {
-    BatchAction::Read { id: id.to_owned(), known, precondition: Precondition::None }
+pub(crate) fn read(id: &str, known: Option<ETag>) -> ItemAction {
+    ItemAction::Read { id: id.to_owned(), known, precondition: Precondition::None }
 }
 
-pub(crate) fn increment(id: &str, condition: Option<&str>) -> BatchAction {
+pub(crate) fn increment(id: &str, condition: Option<&str>) -> ItemAction {
     let path = Pointer::parse("/n").unwrap();
     let patch = Patch::new(vec![Operation::Increment { path, by: value("1") }], 64).unwrap();
     let condition = condition.map(str::to_owned);
-    BatchAction::Patch { id: id.to_owned(), patch, condition, precondition: Precondition::None }
+    ItemAction::Patch { id: id.to_owned(), patch, condition, precondition: Precondition::None }
 }
 
-async fn batch(fixture: &Fixture, actions: Vec<BatchAction>) -> Result<BatchAnswer, Error> {
+async fn batch(fixture: &Fixture, actions: Vec<ItemAction>) -> Result<BatchAnswer, Error> {
     let key = partition_key("a");
     fixture.engine.execute_batch(&fixture.caller, &fixture.container("c"), Some(&key), actions).await
 }
@@ -98,13 +98,13 @@ async fn actions_are_done_in_order_and_see_each_other() {
 async fn one_failure_fails_all() {
     let fixture = Fixture::with_container().await;
     fixture.upsert("a", r#"{"id":"there","pk":"a","n":7}"#).await;
-    let elsewhere = BatchAction::Put {
+    let elsewhere = ItemAction::Put {
         mode: WriteMode::Create,
         id: None,
-        body: Bytes::from_static(br#"{"id":"x","pk":"b"}"#),
+        body: ItemBody::from(r#"{"id":"x","pk":"b"}"#),
         precondition: Precondition::None,
     };
-    let stale = BatchAction::Delete { id: "there".to_owned(), precondition: Precondition::Version(None) };
+    let stale = ItemAction::Delete { id: "there".to_owned(), precondition: Precondition::Version(None) };
     for (action, kind) in [
         (put(WriteMode::Create, "there", 1), ErrorKind::AlreadyExists(ResourceKind::Item)),
         (put(WriteMode::Replace, "nobody", 1), ErrorKind::NotFound(ResourceKind::Item)),
@@ -116,7 +116,7 @@ async fn one_failure_fails_all() {
         (increment("there", Some("FROM c")), ErrorKind::Invalid),
         (stale, ErrorKind::PreconditionFailed),
         (elsewhere, ErrorKind::PartitionKeyMismatch),
-        (BatchAction::Invalid("it was odd".to_owned()), ErrorKind::Invalid),
+        (ItemAction::Invalid("it was odd".to_owned()), ErrorKind::Invalid),
     ] {
         for place in 0..3 {
             let mut actions = vec![put(WriteMode::Create, "1", 1), put(WriteMode::Upsert, "there", 8)];
@@ -135,22 +135,22 @@ async fn one_failure_fails_all() {
             assert_eq!(fixture.query("SELECT VALUE [c.id, c.n] FROM c").await, r#"["there",7]"#);
         }
     }
-    let wrong = batch(&fixture, vec![BatchAction::Invalid("it was odd".to_owned())]).await.unwrap();
+    let wrong = batch(&fixture, vec![ItemAction::Invalid("it was odd".to_owned())]).await.unwrap();
     assert_eq!(wrong.results[0].as_ref().err().unwrap().message, "it was odd");
     assert_eq!(check(&fixture.engine, &mut |_, _| {}).unwrap().problems, Vec::<String>::new());
 }
 
 /// Actions that each name the version of an item by its moment: a read, a write, a patch and a delete.
-pub(crate) fn held_at(id: &str, moment: Moment) -> [BatchAction; 4] {
+pub(crate) fn held_at(id: &str, moment: Moment) -> [ItemAction; 4] {
     let held = Precondition::WrittenAt(moment);
     let mut actions = [read(id, None), put(WriteMode::Replace, id, 9), increment(id, None), delete(id)];
     for action in &mut actions {
         match action {
-            BatchAction::Put { precondition, .. }
-            | BatchAction::Delete { precondition, .. }
-            | BatchAction::Patch { precondition, .. }
-            | BatchAction::Read { precondition, .. } => *precondition = held,
-            BatchAction::Invalid(_) => {}
+            ItemAction::Put { precondition, .. }
+            | ItemAction::Delete { precondition, .. }
+            | ItemAction::Patch { precondition, .. }
+            | ItemAction::Read { precondition, .. } => *precondition = held,
+            ItemAction::Invalid(_) => {}
         }
     }
     actions
@@ -167,7 +167,7 @@ async fn actions_may_name_a_version_by_its_moment() {
     fixture.upsert("a", r#"{"id":"1","pk":"a","n":1}"#).await;
     let stale = moment(&fixture);
     for action in held_at("1", stale) {
-        let is_delete = matches!(action, BatchAction::Delete { .. });
+        let is_delete = matches!(action, ItemAction::Delete { .. });
         let held = moment(&fixture);
         // The write before makes it another version.
         let answer = batch(&fixture, vec![put(WriteMode::Upsert, "1", 2), action.clone()]).await.unwrap();

@@ -1,19 +1,18 @@
 //! Bulk requests: many actions, each on its own.
 
 use armilla_engine::{
-    Access, BATCH_ACTIONS_MAX, BatchAction, BatchAnswer, BulkOperation, Caller, Error, ErrorKind,
+    Access, BATCH_ACTIONS_MAX, BatchAnswer, BulkOperation, Caller, Error, ErrorKind, ItemAction,
     Precondition, WriteMode, check,
 };
 use armilla_value::PartitionKey;
-use bytes::Bytes;
 use proptest::prelude::*;
 
 use crate::batches::{delete, held_at, increment, outcomes, put, read};
-use crate::support::{Fixture, partition_key, refused, value};
+use crate::support::{Fixture, defined, partition_key, refused, value};
 
 async fn bulk(
     fixture: &Fixture,
-    actions: Vec<BatchAction>,
+    actions: Vec<ItemAction>,
     continue_on_error: bool,
 ) -> Result<BatchAnswer, Error> {
     let operations = actions
@@ -24,7 +23,7 @@ async fn bulk(
     fixture.engine.execute_bulk(&fixture.caller, &container, Some(0), operations, continue_on_error).await
 }
 
-fn mixed() -> Vec<BatchAction> {
+fn mixed() -> Vec<ItemAction> {
     vec![
         put(WriteMode::Create, "1", 1),
         put(WriteMode::Create, "1", 2),
@@ -34,7 +33,7 @@ fn mixed() -> Vec<BatchAction> {
         put(WriteMode::Upsert, "2", 1),
         increment("2", Some("FROM c WHERE c.n = 9")),
         read("2", None),
-        BatchAction::Invalid("it was odd".to_owned()),
+        ItemAction::Invalid("it was odd".to_owned()),
         delete("1"),
         put(WriteMode::Replace, "1", 3),
     ]
@@ -108,7 +107,7 @@ async fn bulk_requests_have_bounds_and_a_range() {
     // Whose key could not be read is refused for that.
     let odd = vec![BulkOperation {
         partition_key: PartitionKey::default(),
-        action: BatchAction::Invalid("the key is odd".to_owned()),
+        action: ItemAction::Invalid("the key is odd".to_owned()),
     }];
     let answer = fixture.engine.execute_bulk(caller, &container, Some(0), odd, true).await.unwrap();
     assert_eq!(answer.results[0].as_ref().err().unwrap().message, "the key is odd");
@@ -120,15 +119,15 @@ async fn every_action_finds_its_partition_and_needs_its_permission() {
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#);
     let throughput = Some(armilla_engine::Throughput::Manual(40_000));
-    fixture.engine.create_container(&fixture.caller, "d", &definition, throughput).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), throughput).await.unwrap();
     let container = fixture.container("c");
     let creates = || {
         (0..40).map(|n| BulkOperation {
             partition_key: partition_key(&format!("k{n}")),
-            action: BatchAction::Put {
+            action: ItemAction::Put {
                 mode: WriteMode::Create,
                 id: None,
-                body: Bytes::from(format!(r#"{{"id":"x","pk":"k{n}"}}"#)),
+                body: format!(r#"{{"id":"x","pk":"k{n}"}}"#).into(),
                 precondition: Precondition::None,
             },
         })
@@ -164,7 +163,7 @@ async fn unique_keys_are_freed_in_order() {
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition =
         r#"{"id":"c","partitionKey":{"paths":["/pk"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/n"]}]}}"#;
-    fixture.engine.create_container(&fixture.caller, "d", &value(definition), None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&value(definition)), None).await.unwrap();
     let actions = vec![
         put(WriteMode::Create, "1", 1),
         put(WriteMode::Create, "2", 1),
@@ -175,7 +174,7 @@ async fn unique_keys_are_freed_in_order() {
     assert_eq!(outcomes(&fixture, &answer), ["created", "UniqueKeyTaken", "deleted", "created"]);
 }
 
-fn any_action() -> impl Strategy<Value = BatchAction> {
+fn any_action() -> impl Strategy<Value = ItemAction> {
     let id = (0..4u8).prop_map(|id| id.to_string());
     (id, 0..6u8, 0..3i64).prop_map(|(id, which, n)| match which {
         0 => put(WriteMode::Create, &id, n),

@@ -11,7 +11,7 @@ use armilla_engine::{
 };
 use armilla_value::Value;
 
-use crate::support::{Fixture, partition_key, refused, usual, value};
+use crate::support::{Fixture, defined, partition_key, refused, usual, value};
 
 fn request(start: FeedStart) -> FeedPageRequest {
     FeedPageRequest {
@@ -167,7 +167,7 @@ async fn waits_last_until_there_is_a_budget() {
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#);
     let throughput = Some(Throughput::Manual(400));
-    fixture.engine.create_container(&fixture.caller, "d", &definition, throughput).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), throughput).await.unwrap();
     let token = end(&fixture).await;
     let asked = || request(FeedStart::Token(token.clone()));
     let waiting = FeedPageRequest { wait: Some(Duration::from_secs(30)), ..asked() };
@@ -222,7 +222,7 @@ async fn all_versions_tell_both_images() {
     let definition = value(
         r#"{"id":"c","partitionKey":{"paths":["/pk"]},"changeFeedPolicy":{"retentionDuration":5,"previousImages":true}}"#,
     );
-    fixture.engine.create_container(&fixture.caller, "d", &definition, None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), None).await.unwrap();
     let token = end(&fixture).await;
     fixture.upsert("a", r#"{"id":"1","pk":"a","n":1}"#).await;
     fixture.upsert("a", r#"{"id":"1","pk":"a","n":2}"#).await;

@@ -22,6 +22,7 @@ mod support;
 mod sweeping;
 mod throughput;
 mod time_to_live;
+mod transactions;
 mod tree;
 mod triggers;
 mod user_functions;

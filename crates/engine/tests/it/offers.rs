@@ -1,12 +1,12 @@
 //! Offers: what they may be set to, and what they become.
 
 use armilla_engine::{
-    EngineOptions, ErrorKind, Limits, Migration, OfferState, Resource, ResourcePrecondition,
+    EngineOptions, ErrorKind, Limits, Migration, OfferChange, OfferState, Resource, ResourcePrecondition,
     SHARING_CONTAINERS_MAX, Throughput,
 };
 use armilla_value::Value;
 
-use crate::support::{Fixture, refused, unthrottled, value};
+use crate::support::{Fixture, defined, manual, offered, refused, unthrottled, value};
 
 const NONE: ResourcePrecondition = ResourcePrecondition::None;
 
@@ -18,31 +18,25 @@ fn offer(fixture: &Fixture) -> Resource {
     fixture.engine.list_offers(&fixture.caller, None, None).unwrap().value.resources[0].clone()
 }
 
-fn content<'r>(offer: &'r Resource, name: &str) -> Option<&'r Value> {
-    offer.body.get("content").unwrap().get(name)
-}
-
 /// Sets an offer's manual throughput, or its autoscale maximum.
-fn set(offer: &Resource, throughput: i64) -> Value {
-    let mut body = offer.body.clone();
-    let content = body.get_mut("content").unwrap().as_object_mut().unwrap();
-    match content.get_mut("offerAutopilotSettings") {
-        Some(settings) => settings.as_object_mut().unwrap().insert("maxThroughput", throughput),
-        None => content.insert("offerThroughput", throughput),
-    };
-    Value::Object(body)
-}
-
-async fn replace(fixture: &Fixture, throughput: i64) -> armilla_engine::Result<Resource> {
+async fn replace(fixture: &Fixture, throughput: u32) -> armilla_engine::Result<Resource> {
     let offer = offer(fixture);
-    let body = set(&offer, throughput);
-    Ok(fixture.engine.replace_offer(&fixture.caller, &offer.rid, &body, NONE, None).await?.value)
+    let wanted = match offered(&offer).throughput {
+        Throughput::Manual(_) => Throughput::Manual(throughput),
+        Throughput::Autoscale { increment_percent, .. } => {
+            Throughput::Autoscale { max: throughput, increment_percent }
+        }
+    };
+    change(fixture, OfferChange::Set(wanted)).await
 }
 
 async fn migrate(fixture: &Fixture, to: Migration) -> armilla_engine::Result<Resource> {
-    let offer = offer(fixture);
-    let body = Value::Object(offer.body.clone());
-    Ok(fixture.engine.replace_offer(&fixture.caller, &offer.rid, &body, NONE, Some(to)).await?.value)
+    change(fixture, OfferChange::Migrate(to)).await
+}
+
+async fn change(fixture: &Fixture, wanted: OfferChange) -> armilla_engine::Result<Resource> {
+    let rid = offer(fixture).rid;
+    Ok(fixture.engine.replace_offer(&fixture.caller, &rid, wanted, NONE).await?.value)
 }
 
 #[tokio::test]
@@ -52,19 +46,20 @@ async fn from_manual_to_autoscale_and_back() {
     replace(&fixture, 1_500).await.unwrap();
     refused(migrate(&fixture, Migration::ToManual).await, ErrorKind::Invalid);
     let migrated = migrate(&fixture, Migration::ToAutoscale).await.unwrap();
-    let settings = content(&migrated, "offerAutopilotSettings").unwrap();
-    assert_eq!(settings.get("maxThroughput"), Some(&Value::Int64(2_000)));
-    assert_eq!(content(&migrated, "offerThroughput"), Some(&Value::Int64(200)));
+    let content = offered(&migrated);
+    assert_eq!(content.throughput, Throughput::Autoscale { max: 2_000, increment_percent: None });
+    assert_eq!(content.current, 200);
     assert_eq!(engine.read_offer(caller, &migrated.rid, None).unwrap().value, migrated);
     refused(migrate(&fixture, Migration::ToAutoscale).await, ErrorKind::Invalid);
     replace(&fixture, 9_000).await.unwrap();
     refused(replace(&fixture, 9_500).await, ErrorKind::Invalid);
     // It stays what it is when the account is opened again.
     let fixture = fixture.reopen().await;
-    assert!(content(&offer(&fixture), "offerAutopilotSettings").is_some());
+    assert!(matches!(offered(&offer(&fixture)).throughput, Throughput::Autoscale { .. }));
+    // What does not fit its kind is refused.
+    refused(change(&fixture, manual(500)).await, ErrorKind::Invalid);
     let back = migrate(&fixture, Migration::ToManual).await.unwrap();
-    assert_eq!(content(&back, "offerThroughput"), Some(&Value::Int64(9_000)));
-    assert!(content(&back, "offerAutopilotSettings").is_none());
+    assert_eq!((offered(&back).throughput, offered(&back).current), (Throughput::Manual(9_000), 9_000));
     let state = fixture.engine.offer_state(&back.rid).unwrap();
     assert_eq!(state, OfferState { pending: false, minimum: 400 });
 }
@@ -72,17 +67,13 @@ async fn from_manual_to_autoscale_and_back() {
 #[tokio::test]
 async fn what_is_stored_is_told_and_remembered() {
     let fixture = Fixture::with_container().await;
-    let stored = |fixture: &Fixture| {
-        let offer = offer(fixture);
-        let parameters = content(&offer, "offerMinimumThroughputParameters").unwrap();
-        parameters.get("maxConsumedStorageEverInKB").unwrap().as_i64().unwrap()
-    };
+    let stored = |fixture: &Fixture| offered(&offer(fixture)).stored_ever_kb;
     assert_eq!(stored(&fixture), 0);
     let body = format!(r#"{{"id":"1","pk":"a","text":"{}"}}"#, "x".repeat(10_000));
     fixture.upsert("a", &body).await;
     let usage = fixture.container("c").usage(&fixture.caller).unwrap();
     assert!(usage.bytes > 10_000 && usage.index_bytes > 0, "{usage:?}");
-    let expected = (usage.bytes + usage.index_bytes).div_ceil(1_024) as i64;
+    let expected = (usage.bytes + usage.index_bytes).div_ceil(1_024);
     assert_eq!(stored(&fixture), expected);
     replace(&fixture, 500).await.unwrap();
     fixture.upsert("a", r#"{"id":"1","pk":"a"}"#).await;
@@ -101,7 +92,7 @@ async fn how_many_may_share() {
     let error = refused(fixture.create_container("more").await, ErrorKind::Invalid);
     assert!(error.message.contains("at least 500"), "{error}");
     // One with throughput of its own does not share.
-    engine.create_container(caller, "d", &keyed("own"), Some(Throughput::DEFAULT)).await.unwrap();
+    engine.create_container(caller, "d", defined(&keyed("own")), Some(Throughput::DEFAULT)).await.unwrap();
     replace(&fixture, 500).await.unwrap();
     fixture.create_container("more").await.unwrap();
     refused(fixture.create_container("yet more").await, ErrorKind::Invalid);
@@ -119,19 +110,19 @@ async fn containers_without_a_key() {
     engine.create_database(caller, "d", None).await.unwrap();
     engine.create_database(caller, "shared", Some(Throughput::Manual(400))).await.unwrap();
     let keyless = value(r#"{"id":"c"}"#);
-    refused(engine.create_container(caller, "shared", &keyless, None).await, ErrorKind::Invalid);
+    refused(engine.create_container(caller, "shared", defined(&keyless), None).await, ErrorKind::Invalid);
     let too_much = Some(Throughput::Manual(5_100));
-    refused(engine.create_container(caller, "d", &keyless, too_much).await, ErrorKind::Invalid);
-    engine.create_container(caller, "d", &keyless, Some(Throughput::Manual(4_000))).await.unwrap();
+    refused(engine.create_container(caller, "d", defined(&keyless), too_much).await, ErrorKind::Invalid);
+    engine.create_container(caller, "d", defined(&keyless), Some(Throughput::Manual(4_000))).await.unwrap();
     let container = fixture.container("c");
     assert!(container.is_fixed());
     assert_eq!(container.ranges(caller).unwrap().ranges.len(), 1);
     let of_container = engine.list_offers(caller, None, None).unwrap().value.resources[1].clone();
-    let body = set(&of_container, 5_000);
-    engine.replace_offer(caller, &of_container.rid, &body, NONE, None).await.unwrap();
+    let wanted = manual(5_000);
+    engine.replace_offer(caller, &of_container.rid, wanted, NONE).await.unwrap();
     assert!(!engine.offer_state(&of_container.rid).unwrap().pending);
-    let body = set(&of_container, 5_100);
-    let replaced = engine.replace_offer(caller, &of_container.rid, &body, NONE, None).await;
+    let wanted = manual(5_100);
+    let replaced = engine.replace_offer(caller, &of_container.rid, wanted, NONE).await;
     refused(replaced, ErrorKind::Invalid);
     refused(engine.split(caller, "d", "c", None, None).await, ErrorKind::Invalid);
     assert_eq!(container.partition_bytes_max(), engine.limits().fixed_container_bytes);

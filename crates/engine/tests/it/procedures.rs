@@ -3,7 +3,7 @@
 use armilla_engine::{Access, Caller, ErrorKind, ResourceKind, ScriptKind, Triggers, WriteMode, check};
 use armilla_value::Value;
 
-use crate::support::{Fixture, partition_key, refused, value};
+use crate::support::{Fixture, defined, partition_key, refused, value};
 
 /// Creates as many items as the argument says.
 pub(crate) const CREATE_MANY: &str = "function (count) {
@@ -441,7 +441,7 @@ async fn procedures_run_where_their_key_lies() {
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#);
     let throughput = Some(armilla_engine::Throughput::Manual(40_000));
-    fixture.engine.create_container(&fixture.caller, "d", &definition, throughput).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), throughput).await.unwrap();
     let text = "function (key) { __.createDocument(__.getSelfLink(), { id: 'x', pk: key }); }";
     fixture.procedure("p", text).await;
     let mut ranges = Vec::new();

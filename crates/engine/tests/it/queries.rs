@@ -8,14 +8,14 @@ use armilla_engine::{
 };
 use armilla_value::Value;
 
-use crate::support::{Fixture, partition_key, value};
+use crate::support::{Fixture, defined, partition_key, value};
 
 const ITEMS: usize = 250;
 
 async fn fixture(definition: &str) -> (Fixture, Arc<ContainerHandle>) {
     let fixture = Fixture::new().await;
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
-    fixture.engine.create_container(&fixture.caller, "d", &value(definition), None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&value(definition)), None).await.unwrap();
     let container = fixture.engine.container("d", "c").unwrap().container;
     for number in 0..ITEMS {
         let body = format!(
@@ -32,7 +32,8 @@ async fn upsert(fixture: &Fixture, container: &Arc<ContainerHandle>, key: &str, 
     let key = partition_key(key);
     let (mode, free) = (WriteMode::Upsert, Precondition::None);
     let (body, none) = (body.as_bytes(), Default::default());
-    let written = fixture.engine.write_item(&fixture.caller, container, mode, Some(&key), body, free, &none);
+    let written =
+        fixture.engine.write_item(&fixture.caller, container, mode, Some(&key), body.into(), free, &none);
     written.await.unwrap();
 }
 
@@ -72,7 +73,7 @@ async fn a_changed_policy_is_carried_out_while_queries_stay_right() {
 
     let wide = value(&definition(r#"{"includedPaths":[{"path":"/*"}]}"#));
     let free = ResourcePrecondition::default();
-    fixture.engine.replace_container(&fixture.caller, "d", "c", &wide, free).await.unwrap();
+    fixture.engine.replace_container(&fixture.caller, "d", "c", defined(&wide), free).await.unwrap();
     assert!(fixture.engine.index_progress(&container).unwrap() < 100);
     let mut rounds = 0;
     while fixture.engine.index_progress(&container).unwrap() < 100 {
@@ -100,7 +101,7 @@ async fn an_interrupted_change_goes_on_after_a_restart() {
     let (fixture, container) = fixture(&definition(narrow)).await;
     let wide = value(&definition(r#"{"includedPaths":[{"path":"/*"}]}"#));
     let free = ResourcePrecondition::default();
-    fixture.engine.replace_container(&fixture.caller, "d", "c", &wide, free).await.unwrap();
+    fixture.engine.replace_container(&fixture.caller, "d", "c", defined(&wide), free).await.unwrap();
     drop(container);
     let fixture = fixture.reopen().await;
     let container = fixture.engine.container("d", "c").unwrap().container;
@@ -131,7 +132,8 @@ async fn computed_properties_are_indexed_where_the_policy_names_them() {
     assert_eq!((rows(&page).as_str(), page.metrics.retrieved_count), ("3,13,23", 3));
     let wrong = definition.replace("SELECT VALUE LOWER(c.name) FROM c", "SELECT VALUE COUNT(1) FROM c");
     let wrong = value(&wrong.replace("\"id\":\"c\"", "\"id\":\"other\""));
-    let refused = fixture.engine.create_container(&fixture.caller, "d", &wrong, None).await.unwrap_err();
+    let refused =
+        fixture.engine.create_container(&fixture.caller, "d", defined(&wrong), None).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Invalid, "{refused}");
 }
 

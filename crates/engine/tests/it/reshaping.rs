@@ -13,7 +13,7 @@ use armilla_engine::{
 use armilla_value::Value;
 use armilla_value::rid::ItemRid;
 
-use crate::support::{Fixture, refused, unthrottled, value};
+use crate::support::{Fixture, defined, manual, refused, unthrottled, value};
 
 fn options(limits: Limits) -> EngineOptions {
     EngineOptions { limits, ..unthrottled() }
@@ -26,7 +26,7 @@ pub(crate) async fn create(fixture: &Fixture, throughput: u32) {
             "compositeIndexes":[[{"path":"/g"},{"path":"/n"}]]}}"#,
     );
     let throughput = Some(Throughput::Manual(throughput));
-    fixture.engine.create_container(&fixture.caller, "d", &definition, throughput).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), throughput).await.unwrap();
 }
 
 /// Writes items of as many logical partitions.
@@ -206,17 +206,13 @@ async fn a_merge_that_the_throughput_does_not_allow() {
     assert!(error.message.contains("needs 2 physical partitions"), "{error}");
 }
 
-fn offer_set(fixture: &Fixture, throughput: i64) -> (String, Value) {
-    let offer = fixture.engine.list_offers(&fixture.caller, None, None).unwrap().value.resources[0].clone();
-    let mut body = offer.body;
-    body.get_mut("content").unwrap().as_object_mut().unwrap().insert("offerThroughput", throughput);
-    (offer.rid, Value::Object(body))
+fn offer_rid(fixture: &Fixture) -> String {
+    fixture.engine.list_offers(&fixture.caller, None, None).unwrap().value.resources[0].rid.clone()
 }
 
-pub(crate) async fn set_throughput(fixture: &Fixture, throughput: i64) -> armilla_engine::Result<()> {
-    let (rid, body) = offer_set(fixture, throughput);
-    let none = ResourcePrecondition::None;
-    fixture.engine.replace_offer(&fixture.caller, &rid, &body, none, None).await.map(|_| ())
+pub(crate) async fn set_throughput(fixture: &Fixture, throughput: u32) -> armilla_engine::Result<()> {
+    let (rid, none) = (offer_rid(fixture), ResourcePrecondition::None);
+    fixture.engine.replace_offer(&fixture.caller, &rid, manual(throughput), none).await.map(|_| ())
 }
 
 #[tokio::test]
@@ -225,7 +221,7 @@ async fn throughput_makes_partitions_and_is_pending_so_long() {
     create(&fixture, 20_000).await;
     fill(&fixture, 0..50).await;
     assert_eq!(ids(&fixture), [0, 1]);
-    let rid = offer_set(&fixture, 0).0;
+    let rid = offer_rid(&fixture);
     let state = |fixture: &Fixture| fixture.engine.offer_state(&rid).unwrap();
     assert!(!state(&fixture).pending);
     set_throughput(&fixture, 60_000).await.unwrap();
@@ -267,7 +263,7 @@ async fn shared_throughput_makes_partitions_of_all_who_share_it() {
     fixture.create_container("first").await.unwrap();
     fixture.create_container("second").await.unwrap();
     set_throughput(&fixture, 30_000).await.unwrap();
-    let rid = offer_set(&fixture, 0).0;
+    let rid = offer_rid(&fixture);
     assert!(engine.offer_state(&rid).unwrap().pending);
     fixture.until_whole("first").await;
     fixture.until_whole("second").await;

@@ -1,9 +1,8 @@
 //! What survives opening an account again: everything.
 
-use armilla_engine::{ErrorKind, ItemName, ResourceKind, ResourcePrecondition, Throughput, check};
-use armilla_value::Value;
+use armilla_engine::{Content, ErrorKind, ItemName, ResourceKind, ResourcePrecondition, Throughput, check};
 
-use crate::support::{Fixture, partition_key, refused, value};
+use crate::support::{Fixture, defined, partition_key, permitted, refused, value};
 
 #[tokio::test]
 async fn the_tree_comes_back_as_it_was() {
@@ -17,19 +16,19 @@ async fn the_tree_comes_back_as_it_was() {
             "compositeIndexes":[[{"path":"/x","order":"ascending"},{"path":"/y","order":"descending"}]]}}"#,
     );
     let autoscale = Some(Throughput::Autoscale { max: 30_000, increment_percent: Some(10) });
-    engine.create_container(caller, "shared", &definition, autoscale).await.unwrap();
+    engine.create_container(caller, "shared", defined(&definition), autoscale).await.unwrap();
     engine.create_user(caller, "d", "u").await.unwrap();
     let body = value(
         r#"{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c","resourcePartitionKey":["a"]}"#,
     );
-    engine.create_permission(caller, "d", "u", &body, None).await.unwrap();
+    engine.create_permission(caller, "d", "u", &permitted(&body), None).await.unwrap();
     fixture.create_item(caller, "c", "1", "a").await.unwrap();
 
     let picture = |fixture: &Fixture| {
         let (engine, caller) = (&fixture.engine, &fixture.caller);
         let mut permission = engine.read_permission(caller, "d", "u", "p", None, None).unwrap().value;
-        let token = permission.body.remove("_token");
-        assert!(token.is_some_and(|token| matches!(token, Value::String(_))));
+        let Content::Permission(content) = &mut permission.content else { panic!("{permission:?}") };
+        assert!(!std::mem::take(&mut content.token).is_empty());
         let item = fixture.read_item(caller, "c", "1", "a").unwrap().item;
         let rich = engine.container("shared", "rich").unwrap().container;
         (
@@ -77,7 +76,7 @@ async fn an_engine_whose_account_was_opened_again_is_fenced() {
     // However often the older owner tries, it must neither write nor take the partition back.
     for _ in 0..3 {
         let late = old
-            .write_item(&second.caller, &container, mode, Some(&key), body, Default::default(), &none)
+            .write_item(&second.caller, &container, mode, Some(&key), body.into(), Default::default(), &none)
             .await;
         refused(late, ErrorKind::RangeGone);
         assert!(old.create_database(&second.caller, "late", None).await.is_err());

@@ -8,7 +8,7 @@ use armilla_engine::{
 };
 
 use crate::procedures::{CREATE_MANY, DELETE_ALL, body};
-use crate::support::{Fixture, partition_key, refused, script, unthrottled, value};
+use crate::support::{Fixture, defined, partition_key, refused, script, unthrottled, value};
 
 #[tokio::test]
 async fn endless_scripts_are_stopped_and_leave_nothing() {
@@ -118,7 +118,7 @@ async fn charges_are_those_of_what_was_done() {
     let fixture = Fixture::new().await;
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#);
-    fixture.engine.create_container(&fixture.caller, "d", &definition, None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), None).await.unwrap();
     let empty = fixture.run_text("function () {}", "a", "").await.unwrap().charge.hundredths();
     assert_eq!(empty, 57, "12/21");
     // The same again costs the same.

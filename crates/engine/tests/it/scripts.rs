@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use armilla_engine::{
-    Access, Caller, ErrorKind, Resource, ResourceKind, ResourcePrecondition, STORED_PROCEDURES_MAX,
+    Access, Caller, Content, ErrorKind, Resource, ResourceKind, ResourcePrecondition, STORED_PROCEDURES_MAX,
     ScriptDefinition, ScriptKind, TRIGGERS_MAX, TriggerOperation, TriggerRule, TriggerTime,
     USER_FUNCTIONS_MAX, check,
 };
@@ -55,7 +55,8 @@ async fn scripts_of_each_kind_live_through_every_operation() {
             (resource_kind, "f", &owner.rid)
         );
         assert_eq!(created.self_link, format!("{}{links}/{}/", owner.self_link, created.rid));
-        assert_eq!(created.body.get("body").unwrap().as_str(), Some(body));
+        let Content::Script { body: stored, trigger } = &created.content else { panic!("{created:?}") };
+        assert_eq!((stored.as_str(), trigger.is_some()), (body, kind == ScriptKind::Trigger));
         refused(create(&fixture, kind, "f", "x => x").await, ErrorKind::AlreadyExists(resource_kind));
         let read = |id: &str, known| engine.read_script(caller, "d", "c", kind, id, known);
         assert_eq!(read("f", None).unwrap().value, created);
@@ -219,12 +220,9 @@ async fn the_words_of_a_trigger_are_kept_as_they_came() {
     let fixture = fixture.reopen().await;
     for (id, time_text, operation_text) in made {
         let kind = ScriptKind::Trigger;
-        let body = fixture.engine.read_script(&fixture.caller, "d", "c", kind, &id, None).unwrap().value.body;
-        let text = |name: &str| body.get(name).unwrap().as_str().unwrap().to_owned();
-        assert_eq!(
-            (text("triggerType"), text("triggerOperation")),
-            (time_text.into(), operation_text.into())
-        );
+        let read = fixture.engine.read_script(&fixture.caller, "d", "c", kind, &id, None).unwrap().value;
+        let Content::Script { trigger: Some(trigger), .. } = read.content else { panic!("{read:?}") };
+        assert_eq!((trigger.time_text(), trigger.operation_text()), (time_text, operation_text));
     }
     for (time, operation) in
         [("", "All"), ("Before", "All"), ("Pre", ""), ("Pre", "Read"), ("Pre", "create ")]

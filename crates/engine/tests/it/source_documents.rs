@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use armilla_engine::{ErrorKind, ScriptKind, TriggerRule, Triggers, WriteMode};
 
-use crate::support::{Fixture, refused, value};
+use crate::support::{Fixture, defined, refused, value};
 
 /// Returns the text of the function with a name, from its first line to the end of its code block.
 #[expect(clippy::print_stderr, reason = "whoever reads the tests' output should know what was not run")]
@@ -28,7 +28,7 @@ async fn posts() -> Fixture {
     let fixture = Fixture::new().await;
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/postId"]}}"#);
-    fixture.engine.create_container(&fixture.caller, "d", &definition, None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), None).await.unwrap();
     let post =
         r#"{"id":"p1","type":"post","postId":"p1","userId":"u1","userUsername":"ann","commentCount":0}"#;
     fixture.upsert("p1", post).await;
@@ -80,7 +80,7 @@ async fn a_feed_keeps_its_newest_hundred() {
     let fixture = Fixture::new().await;
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(r#"{"id":"c","partitionKey":{"paths":["/type"]}}"#);
-    fixture.engine.create_container(&fixture.caller, "d", &definition, None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), None).await.unwrap();
     let trigger = Some(TriggerRule::parse("Post", "Create").unwrap());
     let definition = armilla_engine::ScriptDefinition { id: "truncateFeed".to_owned(), body: text, trigger };
     let kind = ScriptKind::Trigger;

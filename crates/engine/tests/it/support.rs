@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use armilla_engine::{
-    Access, Answer, Caller, ContainerHandle, Engine, EngineOptions, Error, ErrorKind, ItemName, ItemWritten,
-    Policy, Precondition, ProcedureDone, QueryRequest, RangeStatus, ReadItem, Resource, ScriptDefinition,
-    ScriptKind, TriggerRule, Triggers, WorkerStart, WriteMode,
+    Access, Answer, Caller, ContainerDefinition, ContainerHandle, Content, Engine, EngineOptions, Error,
+    ErrorKind, GrantMode, ItemName, ItemWritten, OfferChange, OfferContent, PermissionDefinition, Policy,
+    Precondition, ProcedureDone, QueryRequest, RangeStatus, ReadItem, Resource, ScriptDefinition, ScriptKind,
+    Throughput, TriggerRule, Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -139,7 +140,7 @@ impl Fixture {
     ) -> Result<ItemWritten, Error> {
         let (container, key, body) = (self.container("c"), partition_key(key), body.as_bytes());
         let none = Precondition::None;
-        self.engine.write_item(&self.caller, &container, mode, Some(&key), body, none, triggers).await
+        self.engine.write_item(&self.caller, &container, mode, Some(&key), body.into(), none, triggers).await
     }
 
     pub(crate) async fn upsert(&self, key: &str, body: &str) {
@@ -175,9 +176,12 @@ impl Fixture {
     pub(crate) async fn granted(&self, user: &str, permission: &str) -> Caller {
         // A user may have one permission for a resource.
         let _ = self.engine.create_user(&self.caller, "d", user).await;
-        let permission =
-            self.engine.create_permission(&self.caller, "d", user, &value(permission), None).await.unwrap();
-        let token = permission.value.body.get("_token").unwrap().as_str().unwrap().to_owned();
+        let permission = self
+            .engine
+            .create_permission(&self.caller, "d", user, &permitted(&value(permission)), None)
+            .await
+            .unwrap();
+        let token = token(&permission.value);
         Caller { access: Access::Granted(self.engine.authorize_token(&token).unwrap()), ..Caller::full() }
     }
 
@@ -196,7 +200,7 @@ impl Fixture {
 
     pub(crate) async fn create_container(&self, id: &str) -> Result<Answer<Resource>, Error> {
         let definition = value(&format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"]}}}}"#));
-        self.engine.create_container(&self.caller, "d", &definition, None).await
+        self.engine.create_container(&self.caller, "d", defined(&definition), None).await
     }
 
     pub(crate) async fn create_item(
@@ -215,7 +219,7 @@ impl Fixture {
                 &located.container,
                 WriteMode::Create,
                 Some(&partition_key),
-                body.as_bytes(),
+                body.as_bytes().into(),
                 Precondition::None,
                 &Triggers::default(),
             )
@@ -281,4 +285,39 @@ pub(crate) fn refused<T>(result: Result<T, Error>, kind: ErrorKind) -> Error {
             error
         }
     }
+}
+
+/// Reads a container's definition.
+pub(crate) fn defined(definition: &Value) -> ContainerDefinition {
+    ContainerDefinition::from_value(definition).unwrap()
+}
+
+/// Reads what a permission is to be, in the words of the service.
+pub(crate) fn permitted(definition: &Value) -> PermissionDefinition {
+    let text = |name: &str| definition.get(name).unwrap().as_str().unwrap();
+    let key = definition.get("resourcePartitionKey");
+    let key = key.map(|key| PartitionKey::from_json(json::to_string(key).as_bytes()).unwrap());
+    PermissionDefinition {
+        id: text("id").to_owned(),
+        mode: GrantMode::parse(text("permissionMode")).unwrap(),
+        resource_link: text("resource").to_owned(),
+        partition_key: key,
+    }
+}
+
+/// Returns the token of a permission.
+pub(crate) fn token(permission: &Resource) -> String {
+    let Content::Permission(content) = &permission.content else { panic!("{permission:?}") };
+    content.token.clone()
+}
+
+/// Returns what an offer says.
+pub(crate) fn offered(offer: &Resource) -> OfferContent {
+    let Content::Offer(content) = &offer.content else { panic!("{offer:?}") };
+    content.clone()
+}
+
+/// Returns the change that sets manual throughput.
+pub(crate) fn manual(throughput: u32) -> OfferChange {
+    OfferChange::Set(Throughput::Manual(throughput))
 }

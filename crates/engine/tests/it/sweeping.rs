@@ -9,7 +9,7 @@ use armilla_engine::{
 };
 
 use crate::reshaping::split;
-use crate::support::{Fixture, unthrottled, value};
+use crate::support::{Fixture, defined, unthrottled, value};
 
 async fn with_time_to_live(definition: &str) -> Fixture {
     let fixture = Fixture::new().await;
@@ -20,7 +20,7 @@ async fn with_time_to_live(definition: &str) -> Fixture {
 async fn create(fixture: &Fixture, definition: &str) {
     fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
     let definition = value(&format!(r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}}{definition}}}"#));
-    fixture.engine.create_container(&fixture.caller, "d", &definition, None).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), None).await.unwrap();
 }
 
 async fn fill(fixture: &Fixture, numbers: std::ops::Range<u32>, more: &str) {
@@ -106,7 +106,11 @@ async fn a_default_that_comes_later_is_carried_out() {
     let replace = async |ttl: &str| {
         let definition = value(&format!(r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}}{ttl}}}"#));
         let none = ResourcePrecondition::None;
-        fixture.engine.replace_container(&fixture.caller, "d", "c", &definition, none).await.unwrap();
+        fixture
+            .engine
+            .replace_container(&fixture.caller, "d", "c", defined(&definition), none)
+            .await
+            .unwrap();
     };
     replace(r#","defaultTtl":-1"#).await;
     assert_eq!(seen(&fixture, 0..20).await, [10; 5]);

@@ -6,9 +6,8 @@ use armilla_engine::{
     Caller, EngineOptions, Error, ErrorKind, Limits, ListScope, PageRequest, Policy, Priority, QueryRequest,
     RequestUnits, ResourcePrecondition, ScriptKind, Throughput, Triggers, WriteMode,
 };
-use armilla_value::Value;
 
-use crate::support::{Fixture, refused, usual, value};
+use crate::support::{Fixture, defined, manual, offered, refused, usual, value};
 
 const SECOND: Duration = Duration::from_secs(1);
 const ENFORCED: Policy = Policy { enforced: true, burst: false };
@@ -27,7 +26,7 @@ async fn fixture(partition_ru: u32, policy: Policy) -> Fixture {
 
 async fn create(fixture: &Fixture, id: &str, throughput: Option<Throughput>) {
     let definition = value(&format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"]}}}}"#));
-    fixture.engine.create_container(&fixture.caller, "d", &definition, throughput).await.unwrap();
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), throughput).await.unwrap();
 }
 
 /// Asks for something that is not there, which costs one request unit.
@@ -150,8 +149,8 @@ async fn autoscale_gives_its_maximum_at_once_and_reports_what_was_used() {
         let offer =
             fixture.engine.list_offers(&fixture.caller, None, None).unwrap().value.resources[0].clone();
         let read = fixture.engine.read_offer(&fixture.caller, &offer.rid, None).unwrap().value;
-        assert_eq!(read.body, offer.body);
-        offer.body.get("content").unwrap().get("offerThroughput").unwrap().as_i64().unwrap()
+        assert_eq!(read.content, offer.content);
+        offered(&offer).current
     };
     assert_eq!(reported(), 400);
     // 2,000 a second, which nobody has to wait for.
@@ -211,19 +210,14 @@ async fn a_change_of_throughput_holds_from_the_running_second_on() {
     let (engine, caller) = (&fixture.engine, &fixture.caller);
     assert_eq!(hammer(&fixture, "c", 1, 1, 2_000), 400);
     let offer = engine.list_offers(caller, None, None).unwrap().value.resources[0].clone();
-    let set = |throughput: i64| {
-        let mut body = offer.body.clone();
-        body.get_mut("content").unwrap().as_object_mut().unwrap().insert("offerThroughput", throughput);
-        Value::Object(body)
-    };
     let none = ResourcePrecondition::None;
     while ask(&fixture, caller, "c", "k").is_ok() {}
-    engine.replace_offer(caller, &offer.rid, &set(1_000), none, None).await.unwrap();
+    engine.replace_offer(caller, &offer.rid, manual(1_000), none).await.unwrap();
     let more = (0..2_000).filter(|_| ask(&fixture, caller, "c", "k").is_ok()).count();
     assert_eq!(more, 600);
     fixture.clock.advance(SECOND);
     assert_eq!(hammer(&fixture, "c", 1, 1, 2_000), 1_000);
-    engine.replace_offer(caller, &offer.rid, &set(500), none, None).await.unwrap();
+    engine.replace_offer(caller, &offer.rid, manual(500), none).await.unwrap();
     assert_eq!(hammer(&fixture, "c", 1, 2, 2_000), 1_000);
 }
 

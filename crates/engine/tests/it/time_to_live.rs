@@ -7,7 +7,7 @@ use std::time::Duration;
 use armilla_engine::{ContainerHandle, ItemName, ListScope, Precondition, QueryRequest, WriteMode};
 use armilla_value::{Value, json};
 
-use crate::support::{Fixture, partition_key, value};
+use crate::support::{Fixture, defined, partition_key, value};
 
 const ITEMS: u64 = 60;
 
@@ -80,7 +80,11 @@ impl Pair {
             "compositeIndexes":[[{"path":"/g"},{"path":"/n","order":"descending"}]]}"#;
         for (id, ttl) in [("c", r#""defaultTtl":20,"#), ("deleting", "")] {
             let text = format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"]}},{ttl}{index}}}"#);
-            fixture.engine.create_container(&fixture.caller, "d", &value(&text), None).await.unwrap();
+            fixture
+                .engine
+                .create_container(&fixture.caller, "d", defined(&value(&text)), None)
+                .await
+                .unwrap();
         }
         let (expiring, deleting) = (fixture.container("c"), fixture.container("deleting"));
         let pair = Pair { fixture, expiring, deleting };
@@ -95,7 +99,10 @@ impl Pair {
         let (mode, key, free) = (WriteMode::Create, partition_key(&pk(number)), Precondition::None);
         let (engine, caller) = (&self.fixture.engine, &self.fixture.caller);
         let none = Default::default();
-        engine.write_item(caller, container, mode, Some(&key), body.as_bytes(), free, &none).await.unwrap();
+        engine
+            .write_item(caller, container, mode, Some(&key), body.as_bytes().into(), free, &none)
+            .await
+            .unwrap();
     }
 
     async fn delete(&self, number: u64) {

@@ -1,10 +1,11 @@
 //! Databases, containers, offers and users.
 
-use armilla_engine::{ErrorKind, ItemName, ResourceKind, ResourcePrecondition, Throughput};
-use armilla_value::Value;
+use armilla_engine::{
+    ContainerDefinition, Content, ErrorKind, ItemName, ResourceKind, ResourcePrecondition, Throughput,
+};
 use armilla_value::rid::ItemRid;
 
-use crate::support::{Fixture, refused, value};
+use crate::support::{Fixture, defined, manual, offered, refused, value};
 
 #[tokio::test]
 async fn databases() {
@@ -61,10 +62,11 @@ async fn containers() {
     let (engine, caller) = (&fixture.engine, &fixture.caller);
     refused(fixture.create_container("c").await, ErrorKind::AlreadyExists(ResourceKind::Container));
     let definition = value(r#"{"id":"x","partitionKey":{"paths":["/pk"]}}"#);
-    let missing = engine.create_container(caller, "none", &definition, None).await;
+    let missing = engine.create_container(caller, "none", defined(&definition), None).await;
     refused(missing, ErrorKind::OwnerNotFound(ResourceKind::Database));
     let created = engine.read_container(caller, "d", "c", None).unwrap().value;
-    assert_eq!(created.body.get("partitionKey").unwrap().get("version"), Some(&Value::Int64(2)));
+    let Content::Container(definition) = &created.content else { panic!("{created:?}") };
+    assert_eq!(definition.partition_key.version, armilla_value::HashVersion::V2);
     refused(engine.read_container(caller, "d", "x", None), ErrorKind::NotFound(ResourceKind::Container));
     // A container that is in the way of an item is an owner.
     assert!(
@@ -73,18 +75,20 @@ async fn containers() {
             .is_err_and(|error| error.kind == ErrorKind::OwnerNotFound(ResourceKind::Container))
     );
 
-    let mut changed = created.body.clone();
-    changed.insert("defaultTtl", 60i64);
-    let changed = Value::Object(changed);
+    let changed = ContainerDefinition { default_ttl: Some(60), ..(**definition).clone() };
     let stale = ResourcePrecondition::Version(None);
-    refused(engine.replace_container(caller, "d", "c", &changed, stale).await, ErrorKind::PreconditionFailed);
+    refused(
+        engine.replace_container(caller, "d", "c", changed.clone(), stale).await,
+        ErrorKind::PreconditionFailed,
+    );
     let none = ResourcePrecondition::None;
-    let replaced = engine.replace_container(caller, "d", "c", &changed, none).await.unwrap().value;
-    assert_eq!(replaced.body.get("defaultTtl"), Some(&Value::Int64(60)));
+    let replaced = engine.replace_container(caller, "d", "c", changed, none).await.unwrap().value;
+    let Content::Container(definition) = &replaced.content else { panic!("{replaced:?}") };
+    assert_eq!(definition.default_ttl, Some(60));
     assert_ne!(replaced.etag, created.etag);
     assert_eq!(replaced.rid, created.rid);
     let other_key = value(r#"{"id":"c","partitionKey":{"paths":["/other"]}}"#);
-    refused(engine.replace_container(caller, "d", "c", &other_key, none).await, ErrorKind::Invalid);
+    refused(engine.replace_container(caller, "d", "c", defined(&other_key), none).await, ErrorKind::Invalid);
     assert_eq!(engine.read_container(caller, "d", "c", None).unwrap().value, replaced);
 }
 
@@ -164,56 +168,44 @@ async fn throughput_and_ranges() {
     engine.create_database(caller, "d", None).await.unwrap();
     let definition =
         |id: &str| value(&format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/deviceId"]}}}}"#));
-    let manual = Some(Throughput::Manual(20_000));
-    engine.create_container(caller, "d", &definition("two"), manual).await.unwrap();
+    let large = Some(Throughput::Manual(20_000));
+    engine.create_container(caller, "d", defined(&definition("two")), large).await.unwrap();
     let map = engine.container("d", "two").unwrap().container.ranges(caller).unwrap();
     assert_eq!(map.ranges.len(), 2);
     assert_eq!((map.ranges[0].min.as_str(), map.ranges[1].max.as_str()), ("", "FF"));
     assert_eq!(map.ranges[0].throughput_fraction, 0.5);
     for bad in [0, 399, 401, 1_000_100] {
-        let result =
-            engine.create_container(caller, "d", &definition("bad"), Some(Throughput::Manual(bad))).await;
+        let result = engine
+            .create_container(caller, "d", defined(&definition("bad")), Some(Throughput::Manual(bad)))
+            .await;
         refused(result, ErrorKind::Invalid);
     }
     let autoscale = |max| Some(Throughput::Autoscale { max, increment_percent: None });
     refused(
-        engine.create_container(caller, "d", &definition("bad"), autoscale(1_500)).await,
+        engine.create_container(caller, "d", defined(&definition("bad")), autoscale(1_500)).await,
         ErrorKind::Invalid,
     );
-    engine.create_container(caller, "d", &definition("auto"), autoscale(4_000)).await.unwrap();
+    engine.create_container(caller, "d", defined(&definition("auto")), autoscale(4_000)).await.unwrap();
     let offers = engine.list_offers(caller, None, None).unwrap().value.resources;
     assert_eq!(offers.len(), 2);
     let two = engine.read_container(caller, "d", "two", None).unwrap().value;
-    assert_eq!(offers[0].body.get("resource").unwrap().as_str(), Some(two.self_link.as_str()));
-    assert!(offers[0].body.get("content").unwrap().get("offerAutopilotSettings").is_none());
-    let settings = offers[1].body.get("content").unwrap().get("offerAutopilotSettings").unwrap();
-    assert_eq!(settings.get("maxThroughput"), Some(&Value::Int64(4_000)));
+    assert_eq!(offered(&offers[0]).resource_link, two.self_link);
+    assert!(matches!(offered(&offers[0]).throughput, Throughput::Manual(_)));
+    assert_eq!(Some(offered(&offers[1]).throughput), autoscale(4_000));
 
-    let set = |offer: &armilla_engine::Resource, throughput: i64| {
-        let mut body = offer.body.clone();
-        let content = body.get_mut("content").unwrap().as_object_mut().unwrap();
-        content.insert("offerThroughput", throughput);
-        Value::Object(body)
-    };
     let none = ResourcePrecondition::None;
-    let replaced =
-        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 500), none, None).await.unwrap().value;
-    assert_eq!(replaced.body.get("content").unwrap().get("offerThroughput"), Some(&Value::Int64(500)));
+    let replaced = engine.replace_offer(caller, &offers[0].rid, manual(500), none).await.unwrap().value;
+    assert_eq!(offered(&replaced).current, 500);
+    refused(engine.replace_offer(caller, &offers[0].rid, manual(300), none).await, ErrorKind::Invalid);
     refused(
-        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 300), none, None).await,
-        ErrorKind::Invalid,
-    );
-    refused(
-        engine.replace_offer(caller, "AAAA", &set(&offers[0], 500), none, None).await,
+        engine.replace_offer(caller, "AAAA", manual(500), none).await,
         ErrorKind::NotFound(ResourceKind::Offer),
     );
-    let big = engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 100_000), none, None).await;
+    let big = engine.replace_offer(caller, &offers[0].rid, manual(100_000), none).await;
     big.unwrap();
     fixture.until_whole("two").await;
-    let error = refused(
-        engine.replace_offer(caller, &offers[0].rid, &set(&offers[0], 900), none, None).await,
-        ErrorKind::Invalid,
-    );
+    let error =
+        refused(engine.replace_offer(caller, &offers[0].rid, manual(900), none).await, ErrorKind::Invalid);
     assert!(error.message.contains("below the minimum of 1000"), "{error}");
 }
 
@@ -225,7 +217,7 @@ async fn containers_of_a_database_with_throughput_share_it() {
     fixture.create_container("shared").await.unwrap();
     assert_eq!(engine.list_offers(caller, None, None).unwrap().value.resources.len(), 1);
     let definition = value(r#"{"id":"own","partitionKey":{"paths":["/pk"]}}"#);
-    engine.create_container(caller, "d", &definition, Some(Throughput::Manual(400))).await.unwrap();
+    engine.create_container(caller, "d", defined(&definition), Some(Throughput::Manual(400))).await.unwrap();
     assert_eq!(engine.list_offers(caller, None, None).unwrap().value.resources.len(), 2);
 }
 

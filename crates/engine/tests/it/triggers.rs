@@ -38,7 +38,9 @@ async fn write(
         Write::Create => fixture.put(WriteMode::Create, "a", body, triggers).await,
         Write::Upsert => fixture.put(WriteMode::Upsert, "a", body, triggers).await,
         Write::Replace => {
-            engine.replace_item(caller, &container, name, Some(&key), body.as_bytes(), none, triggers).await
+            engine
+                .replace_item(caller, &container, name, Some(&key), body.as_bytes().into(), none, triggers)
+                .await
         }
         Write::Delete => engine.delete_item(caller, &container, name, Some(&key), none, triggers).await,
     }
@@ -205,7 +207,15 @@ async fn preconditions_hold_with_triggers() {
     let current = fixture.read_item(caller, "c", "1", "a").unwrap().item.etag(container.identity());
     let replace = async |precondition| {
         engine
-            .replace_item(caller, &container, name, Some(&key), BODY.as_bytes(), precondition, &triggers)
+            .replace_item(
+                caller,
+                &container,
+                name,
+                Some(&key),
+                BODY.as_bytes().into(),
+                precondition,
+                &triggers,
+            )
             .await
     };
     refused(replace(Precondition::Version(None)).await, ErrorKind::PreconditionFailed);

@@ -12,7 +12,7 @@ use super::vector::Vector;
 
 /// Where a point is, seen from a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Side {
     Inside,
     Boundary,
     Outside,
@@ -31,8 +31,7 @@ pub(crate) fn intersects<S: Surface>(surface: &S, left: &Shape<'_>, right: &Shap
 /// Says whether a ring, a line or a point starts inside a polygon of the other shape.
 fn reaches_into<S: Surface>(surface: &S, shape: &Shape<'_>, areas: &Shape<'_>) -> bool {
     let within_region = |start: &Vector| {
-        (0..areas.regions.len())
-            .any(|region| place_in_region(surface, *start, areas, region) == Place::Inside)
+        (0..areas.regions.len()).any(|region| place_in_region(surface, *start, areas, region) == Side::Inside)
     };
     shape.starts.iter().any(within_region)
 }
@@ -43,7 +42,7 @@ pub(crate) fn within<S: Surface>(surface: &S, inner: &Shape<'_>, outer: &Shape<'
         return false;
     }
     match inner.dimension {
-        Dimension::Point => inner.starts.iter().all(|point| place(surface, *point, outer) == Place::Inside),
+        Dimension::Point => inner.starts.iter().all(|point| place(surface, *point, outer) == Side::Inside),
         Dimension::Line => line_within(surface, inner, outer),
         Dimension::Area => area_within(surface, inner, outer),
     }
@@ -54,9 +53,9 @@ fn line_within<S: Surface>(surface: &S, line: &Shape<'_>, outer: &Shape<'_>) -> 
     for edge in line.edges.edges() {
         for middle in piece_middles(surface, edge, outer) {
             match place(surface, middle, outer) {
-                Place::Outside => return false,
-                Place::Boundary => {}
-                Place::Inside => is_inside_somewhere = true,
+                Side::Outside => return false,
+                Side::Boundary => {}
+                Side::Inside => is_inside_somewhere = true,
             }
         }
     }
@@ -66,10 +65,10 @@ fn line_within<S: Surface>(surface: &S, line: &Shape<'_>, outer: &Shape<'_>) -> 
 fn area_within<S: Surface>(surface: &S, inner: &Shape<'_>, outer: &Shape<'_>) -> bool {
     let boundary_stays_in = inner.edges.edges().iter().all(|edge| {
         piece_middles(surface, edge, outer).into_iter().all(|middle| match place(surface, middle, outer) {
-            Place::Inside => true,
-            Place::Outside => false,
+            Side::Inside => true,
+            Side::Outside => false,
             // Both insides are to the left, so they are on one side of the common piece or face each other.
-            Place::Boundary => {
+            Side::Boundary => {
                 let is_with = |_, other: &Edge| surface.is_same_way(edge, other);
                 is_on_edge(surface, middle, outer, is_with)
             }
@@ -79,7 +78,7 @@ fn area_within<S: Surface>(surface: &S, inner: &Shape<'_>, outer: &Shape<'_>) ->
     boundary_stays_in
         && outer.edges.edges().iter().enumerate().all(|(index, edge)| {
             piece_middles(surface, edge, inner).into_iter().all(|middle| {
-                place(surface, middle, inner) != Place::Inside || is_seam(surface, middle, outer, index)
+                place(surface, middle, inner) != Side::Inside || is_seam(surface, middle, outer, index)
             })
         })
 }
@@ -88,7 +87,7 @@ fn area_within<S: Surface>(surface: &S, inner: &Shape<'_>, outer: &Shape<'_>) ->
 fn is_seam<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>, edge_index: usize) -> bool {
     let edge = &shape.edges.edges()[edge_index];
     let in_other_region = (0..shape.regions.len()).any(|region| {
-        region != edge.region && place_in_region(surface, point, shape, region) == Place::Inside
+        region != edge.region && place_in_region(surface, point, shape, region) == Side::Inside
     });
     in_other_region
         || is_on_edge(surface, point, shape, |index, other| {
@@ -115,25 +114,25 @@ fn piece_middles<S: Surface>(surface: &S, edge: &Edge, shape: &Shape<'_>) -> Vec
 }
 
 /// Says where a point is in a shape of any dimension.
-fn place<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>) -> Place {
+fn place<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>) -> Side {
     match shape.dimension {
         Dimension::Point | Dimension::Line => {
             let is_end = |end: &Vector| (point - *end).length() <= surface.tolerance();
             if !is_on_edge(surface, point, shape, |_, _| true) {
-                Place::Outside
+                Side::Outside
             } else if shape.ends.iter().any(is_end) {
-                Place::Boundary
+                Side::Boundary
             } else {
-                Place::Inside
+                Side::Inside
             }
         }
         Dimension::Area => {
-            let mut place = Place::Outside;
+            let mut place = Side::Outside;
             for region in 0..shape.regions.len() {
                 match place_in_region(surface, point, shape, region) {
-                    Place::Inside => return Place::Inside,
-                    Place::Boundary => place = Place::Boundary,
-                    Place::Outside => {}
+                    Side::Inside => return Side::Inside,
+                    Side::Boundary => place = Side::Boundary,
+                    Side::Outside => {}
                 }
             }
             place
@@ -142,10 +141,10 @@ fn place<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>) -> Place {
 }
 
 /// Says where a point is in one polygon of a shape.
-fn place_in_region<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>, region: usize) -> Place {
+fn place_in_region<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>, region: usize) -> Side {
     let range = &shape.regions[region];
     if is_on_edge_of(surface, point, shape, range, |_, _| true) {
-        return Place::Boundary;
+        return Side::Boundary;
     }
     // A path from the point to the boundary comes to its end from inside or outside, and changes sides at every
     // crossing before. Paths that end where other edges are as well, or lie along an edge, tell nothing.
@@ -175,10 +174,10 @@ fn place_in_region<S: Surface>(surface: &S, point: Vector, shape: &Shape<'_>, re
             ControlFlow::Continue(())
         });
         if path_is_clear.is_continue() {
-            return if is_left { Place::Inside } else { Place::Outside };
+            return if is_left { Side::Inside } else { Side::Outside };
         }
     }
-    Place::Outside
+    Side::Outside
 }
 
 /// Says whether a point is on an edge of the shape that fulfils a condition.

@@ -9,9 +9,9 @@ use armilla_sql::QueryError;
 use armilla_sql::ast::{self, BinaryOp, ExprKind, Literal, UnaryOp};
 use armilla_value::Value;
 
-use super::{Binder, Place, Scope, unresolved, unsupported};
+use super::{Binder, QueryLevel, Scope, unresolved, unsupported};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Pattern, Step, SubqueryKind};
+use crate::expr::{Expr, PathStep, Pattern, SubqueryKind};
 use crate::source::SystemProperty;
 
 impl Binder<'_> {
@@ -25,7 +25,7 @@ impl Binder<'_> {
             },
             ExprKind::Member { object, name } => {
                 let object = self.expression(object, scope)?;
-                self.step(object, Step::Name(name.text.clone()))
+                self.step(object, PathStep::Name(name.text.clone()))
             }
             ExprKind::Index { object, index } => {
                 let object = self.expression(object, scope)?;
@@ -119,7 +119,7 @@ impl Binder<'_> {
     }
 
     fn subquery(&mut self, kind: SubqueryKind, query: &ast::Query, scope: &Scope<'_>) -> Result<Expr> {
-        Ok(Expr::Subquery(kind, Box::new(self.query(query, scope, Place::Inner)?)))
+        Ok(Expr::Subquery(kind, Box::new(self.query(query, scope, QueryLevel::Inner)?)))
     }
 
     fn call(
@@ -173,21 +173,21 @@ impl Binder<'_> {
     }
 
     /// Returns the path below a slot.
-    pub(super) fn path(&self, slot: usize, steps: Vec<Step>) -> Expr {
+    pub(super) fn path(&self, slot: usize, steps: Vec<PathStep>) -> Expr {
         steps.into_iter().fold(Expr::Slot(slot), |object, step| self.step(object, step))
     }
 
     /// Goes one step further.
-    fn step(&self, object: Expr, step: Step) -> Expr {
+    fn step(&self, object: Expr, step: PathStep) -> Expr {
         match (object, step) {
-            (Expr::Slot(0), Step::Name(name)) => self.item_property(name),
+            (Expr::Slot(0), PathStep::Name(name)) => self.item_property(name),
             (Expr::Slot(slot), step) => Expr::Path { slot, steps: vec![step] },
             (Expr::Path { slot, mut steps }, step) => {
                 steps.push(step);
                 Expr::Path { slot, steps }
             }
-            (object, Step::Name(name)) => Expr::Member { object: Box::new(object), name },
-            (object, Step::Element(index)) => {
+            (object, PathStep::Name(name)) => Expr::Member { object: Box::new(object), name },
+            (object, PathStep::Element(index)) => {
                 let index = i64::try_from(index).unwrap_or(i64::MAX);
                 Expr::Index { object: Box::new(object), index: Box::new(Expr::constant(Value::Int64(index))) }
             }
@@ -200,7 +200,7 @@ impl Binder<'_> {
         }
         match SystemProperty::find(&name).filter(|_| self.names.system_properties) {
             Some(property) => Expr::System(property),
-            None => Expr::Path { slot: 0, steps: vec![Step::Name(name)] },
+            None => Expr::Path { slot: 0, steps: vec![PathStep::Name(name)] },
         }
     }
 }
@@ -217,11 +217,11 @@ fn constant(literal: &Literal) -> Expr {
 }
 
 /// Returns the step that a constant index is, if it is one that can exist.
-fn constant_step(index: &Expr) -> Option<Step> {
+fn constant_step(index: &Expr) -> Option<PathStep> {
     match index.as_value()? {
-        Value::String(name) => Some(Step::Name(name.clone())),
-        Value::Int64(number) => u64::try_from(*number).ok().map(Step::Element),
-        Value::Int32(number) => u64::try_from(*number).ok().map(Step::Element),
+        Value::String(name) => Some(PathStep::Name(name.clone())),
+        Value::Int64(number) => u64::try_from(*number).ok().map(PathStep::Element),
+        Value::Int32(number) => u64::try_from(*number).ok().map(PathStep::Element),
         _ => None,
     }
 }

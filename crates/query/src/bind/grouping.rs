@@ -12,7 +12,7 @@ use super::expression::nested_aggregate;
 use super::{Binder, Scope};
 use crate::bound::Grouping;
 use crate::error::Result;
-use crate::expr::{Expr, Step};
+use crate::expr::{Expr, PathStep};
 use crate::limits::{AGGREGATES_MAX, GROUP_KEYS_MAX};
 
 impl Binder<'_> {
@@ -264,8 +264,8 @@ fn to_group(mut expr: Expr, keys: &[Expr], slots: &[usize]) -> Expr {
             Expr::Path { slot, steps } => {
                 let number = slots.iter().position(|known| known == slot)?;
                 Some(steps.iter().fold(Expr::Aggregate(number), |object, step| match step {
-                    Step::Name(name) => Expr::Member { object: Box::new(object), name: name.clone() },
-                    Step::Element(index) => Expr::Index {
+                    PathStep::Name(name) => Expr::Member { object: Box::new(object), name: name.clone() },
+                    PathStep::Element(index) => Expr::Index {
                         object: Box::new(object),
                         index: Box::new(Expr::constant(armilla_value::Value::Int64(*index as i64))),
                     },
@@ -301,8 +301,8 @@ fn foreign_reference(expr: &Expr, scope: &Scope<'_>) -> Option<String> {
         let text = match part {
             Expr::Slot(slot) => name_of(*slot),
             Expr::Path { slot, steps } => steps.iter().fold(name_of(*slot), |path, step| match step {
-                Step::Name(name) => format!("{path}.{name}"),
-                Step::Element(index) => format!("{path}[{index}]"),
+                PathStep::Name(name) => format!("{path}.{name}"),
+                PathStep::Element(index) => format!("{path}[{index}]"),
             }),
             Expr::System(property) => format!("{}.{}", name_of(0), property.name()),
             Expr::Computed { name, .. } => format!("{}.{name}", name_of(0)),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use armilla_index::paths::PathSegment;
 
-use crate::expr::{Expr, Step};
+use crate::expr::{Expr, PathStep};
 use crate::source::SystemProperty;
 
 /// A value whose index may be looked at.
@@ -26,7 +26,7 @@ pub(super) struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
     slot: usize,
-    steps: Vec<Step>,
+    steps: Vec<PathStep>,
 }
 
 impl Identity {
@@ -37,7 +37,7 @@ impl Identity {
 
     /// Returns whether it lies in an element of an array of its source.
     pub(super) fn is_in_element(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Element(_)))
+        self.steps.iter().any(|step| matches!(step, PathStep::Element(_)))
     }
 }
 
@@ -58,11 +58,11 @@ impl Target {
 /// Where the values lie that slots stand for.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
-    places: HashMap<usize, Place>,
+    places: HashMap<usize, SlotPath>,
 }
 
 #[derive(Debug, Clone)]
-struct Place {
+struct SlotPath {
     segments: Vec<PathSegment>,
     is_multiple: bool,
 }
@@ -70,13 +70,13 @@ struct Place {
 impl Scope {
     /// Returns the scope in which the item alone is bound.
     pub(super) fn of_item() -> Scope {
-        let item = Place { segments: Vec::new(), is_multiple: false };
+        let item = SlotPath { segments: Vec::new(), is_multiple: false };
         Scope { places: HashMap::from([(0, item)]) }
     }
 
     /// Says what a slot stands for.
     pub(super) fn bind(&mut self, slot: usize, target: Target) {
-        self.places.insert(slot, Place { segments: target.segments, is_multiple: target.is_multiple });
+        self.places.insert(slot, SlotPath { segments: target.segments, is_multiple: target.is_multiple });
     }
 
     /// Returns the value that an expression names.
@@ -85,21 +85,21 @@ impl Scope {
             Expr::Slot(slot) => self.at(*slot, &[]),
             Expr::Path { slot, steps } => self.at(*slot, steps),
             Expr::System(SystemProperty::Ts) => {
-                self.at(0, &[Step::Name(SystemProperty::Ts.name().to_owned())])
+                self.at(0, &[PathStep::Name(SystemProperty::Ts.name().to_owned())])
             }
-            Expr::Computed { name, .. } => self.at(0, &[Step::Name(name.clone())]),
+            Expr::Computed { name, .. } => self.at(0, &[PathStep::Name(name.clone())]),
             _ => None,
         }
     }
 
-    fn at(&self, slot: usize, steps: &[Step]) -> Option<Target> {
+    fn at(&self, slot: usize, steps: &[PathStep]) -> Option<Target> {
         let place = self.places.get(&slot)?;
         let mut segments = place.segments.clone();
         let mut is_multiple = place.is_multiple;
         for step in steps {
             segments.push(match step {
-                Step::Name(name) => PathSegment::Property(name.clone()),
-                Step::Element(_) => {
+                PathStep::Name(name) => PathSegment::Property(name.clone()),
+                PathStep::Element(_) => {
                     is_multiple = true;
                     PathSegment::Elements
                 }

@@ -145,11 +145,11 @@ impl TermSet {
             }
             Bound::Unbounded => Vec::new(),
         };
-        let low = settled(bytes(&span.range.lower));
+        let low = key_bound(bytes(&span.range.lower));
         let high = match bytes(&span.range.upper) {
             // Behind the whole index.
             end if end.is_empty() => vec![END],
-            high => settled(high),
+            high => key_bound(high),
         };
         let interval = Interval::new(low, high, is_equality);
         (TermSet { intervals: interval.into_iter().collect() }, span.precise)
@@ -242,7 +242,7 @@ impl TermSet {
 }
 
 /// Moves a bound between classes up to the next class.
-fn settled(bound: Vec<u8>) -> Vec<u8> {
+fn key_bound(bound: Vec<u8>) -> Vec<u8> {
     match bound.as_slice() {
         [] => vec![class::UNDEFINED],
         [only] => vec![CLASSES.into_iter().find(|class| class >= only).unwrap_or(END)],

@@ -31,10 +31,10 @@ fn given() -> impl Strategy<Value = Given> {
 
 fn spot() -> impl Strategy<Value = Spot> {
     let place = prop_oneof![
-        Just(Place::Fresh),
-        any::<u64>().prop_map(Place::Number),
-        mark().prop_map(Place::Key),
-        mark().prop_map(Place::Entry),
+        Just(ArcProgress::Fresh),
+        any::<u64>().prop_map(ArcProgress::Number),
+        mark().prop_map(ArcProgress::Key),
+        mark().prop_map(ArcProgress::Entry),
     ];
     let partial = (any::<u64>(), given()).prop_map(|(number, given)| Partial { number, given });
     (place, proptest::option::of(partial)).prop_map(|(place, partial)| Spot { place, partial })
@@ -153,7 +153,7 @@ fn tokens_of_the_version_before_are_read() {
     bytes.extend_from_slice(&sum);
     let token = Token::decode(&URL_SAFE_NO_PAD.encode(bytes), 5).unwrap();
     let given = Given { rows: 3, tuples: 9, ..Given::default() };
-    let spot = Spot { place: Place::Number(7), partial: Some(Partial { number: 8, given }) };
+    let spot = Spot { place: ArcProgress::Number(7), partial: Some(Partial { number: 8, given }) };
     let arc = Arc { min: HashedKey::from_bytes(&[0x10]), max: HashedKey::from_bytes(&[0x20]) };
     let position = Unordered { segments: Segments(vec![(arc, spot)]), aggregates: Vec::new() };
     let work = Work { partitions: 1, join_tuples: 9, ..Work::default() };

@@ -14,7 +14,7 @@ use super::context::{Class, Context};
 use super::distinct_terms::DistinctTerms;
 use super::numbers::{NumberStream, damaged, open_set};
 use super::term_filter::TermFilter;
-use crate::continuation::{Mark, Place, invalid};
+use crate::continuation::{ArcProgress, Mark, invalid};
 use crate::error::Result;
 use crate::limits::{BATCH_ENTRIES, BATCH_ENTRIES_FIRST};
 use crate::physical::{Access, IndexOnly, IndexRange, IndexSet};
@@ -36,7 +36,7 @@ pub(super) struct Feed<'q> {
     batch: Vec<Candidate>,
     at: usize,
     /// Where the batch before ended.
-    before: Place,
+    before: ArcProgress,
     more: bool,
     size: usize,
     loaded: usize,
@@ -80,23 +80,23 @@ impl<'q> Feed<'q> {
         context: &'q Context<'q>,
         source: &'q dyn Source,
         access: &Access,
-        place: &Place,
+        place: &ArcProgress,
     ) -> Result<Feed<'q>> {
         let mut rejected_at_start = 0;
         let finder = match place {
-            Place::Fresh => by_access(context, source, access, &mut rejected_at_start)?,
-            Place::Number(after) => by_number(context, source, access, *after)?,
-            Place::Key(mark) => Some(Finder::Keys { after: key_behind(source, mark)? })
+            ArcProgress::Fresh => by_access(context, source, access, &mut rejected_at_start)?,
+            ArcProgress::Number(after) => by_number(context, source, access, *after)?,
+            ArcProgress::Key(mark) => Some(Finder::Keys { after: key_behind(source, mark)? })
                 .filter(|_| matches!(innermost(access), Access::ScanByKey)),
-            Place::Entry(mark) => by_entry(context, source, access, mark)?,
+            ArcProgress::Entry(mark) => by_entry(context, source, access, mark)?,
         };
         let checks_all = finder.is_none();
         let finder = match (finder, place) {
             (Some(finder), _) => finder,
-            (None, Place::Number(after)) => Finder::Numbers { after: *after },
-            (None, Place::Key(mark)) => Finder::Keys { after: key_behind(source, mark)? },
-            (None, Place::Entry(mark)) => any_order_by_entry(context, source, access, mark)?,
-            (None, Place::Fresh) => Finder::Keys { after: None },
+            (None, ArcProgress::Number(after)) => Finder::Numbers { after: *after },
+            (None, ArcProgress::Key(mark)) => Finder::Keys { after: key_behind(source, mark)? },
+            (None, ArcProgress::Entry(mark)) => any_order_by_entry(context, source, access, mark)?,
+            (None, ArcProgress::Fresh) => Finder::Keys { after: None },
         };
         let class = match &finder {
             Finder::Numbers { .. } | Finder::Keys { .. } if source.is_logical() => Class::Logical,
@@ -104,10 +104,10 @@ impl<'q> Feed<'q> {
             _ => Class::Fetched,
         };
         let before = match (&finder, place) {
-            (_, place) if *place != Place::Fresh => place.clone(),
-            (Finder::Keys { .. }, _) => Place::Key(Mark::new(&[], 0)),
-            (Finder::Entries(cursor), _) => Place::Entry(Mark::new(&cursor.index.0.to_be_bytes(), 0)),
-            _ => Place::Number(0),
+            (_, place) if *place != ArcProgress::Fresh => place.clone(),
+            (Finder::Keys { .. }, _) => ArcProgress::Key(Mark::new(&[], 0)),
+            (Finder::Entries(cursor), _) => ArcProgress::Entry(Mark::new(&cursor.index.0.to_be_bytes(), 0)),
+            _ => ArcProgress::Number(0),
         };
         Ok(Feed {
             source,
@@ -147,7 +147,7 @@ impl<'q> Feed<'q> {
     }
 
     /// Returns the place behind the last candidate that was dealt with.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> ArcProgress {
         match self.at.checked_sub(1).and_then(|last| self.batch.get(last)) {
             Some(candidate) => self.place_of(candidate),
             None => self.before.clone(),
@@ -159,11 +159,11 @@ impl<'q> Feed<'q> {
         std::mem::take(&mut self.trailing)
     }
 
-    fn place_of(&self, candidate: &Candidate) -> Place {
+    fn place_of(&self, candidate: &Candidate) -> ArcProgress {
         match &self.finder {
-            Finder::Keys { .. } => Place::Key(Mark::new(&candidate.key, candidate.number)),
-            Finder::Entries(_) => Place::Entry(Mark::new(&candidate.key, candidate.number)),
-            _ => Place::Number(candidate.number),
+            Finder::Keys { .. } => ArcProgress::Key(Mark::new(&candidate.key, candidate.number)),
+            Finder::Entries(_) => ArcProgress::Entry(Mark::new(&candidate.key, candidate.number)),
+            _ => ArcProgress::Number(candidate.number),
         }
     }
 

@@ -21,7 +21,7 @@ use super::sorted::{RowKey, SortedRows};
 use super::start::{Start, Tie, item_of};
 use super::unordered::{Outcome, Pausing, Rows, item_steps, rows_of};
 use super::walk::WalkStream;
-use crate::continuation::{Given, Mark, Ordered, Place, Segments, Side, Tied};
+use crate::continuation::{ArcProgress, Given, Mark, Ordered, Segments, Side, Tied};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::limits::{BATCH_ENTRIES, EXPIRY_CHECK_ITEMS};
@@ -314,7 +314,7 @@ impl<'q> Merge<'q, '_> {
         let backwards = is_backwards(plan);
         // A later page sorts again, which is not counted again.
         let counts = self.beginning.token.is_none();
-        let mut feed = Feed::open(context, source, &physical.access, &Place::Fresh)?;
+        let mut feed = Feed::open(context, source, &physical.access, &ArcProgress::Fresh)?;
         if counts {
             counter.work.entries += feed.rejected_at_start;
         }

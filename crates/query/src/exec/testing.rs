@@ -312,7 +312,7 @@ pub(super) fn walking() -> Box<TestPlanner> {
 fn order_name(expr: &Expr) -> &str {
     match expr {
         Expr::Path { steps, .. } => match &steps[..] {
-            [crate::expr::Step::Name(name)] => name,
+            [crate::expr::PathStep::Name(name)] => name,
             _ => panic!("an order by one name"),
         },
         _ => panic!("an order by a path"),

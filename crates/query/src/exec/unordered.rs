@@ -13,7 +13,7 @@ use super::context::{Context, Counter};
 use super::feed::Feed;
 use super::index_only;
 use super::sink::{Flow, Sink};
-use crate::continuation::{Given, Partial, Place, Segments, Side, Spot, Unordered};
+use crate::continuation::{ArcProgress, Given, Partial, Segments, Side, Spot, Unordered};
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::limits::{BATCH_ENTRIES, EXPIRY_CHECK_ITEMS};
@@ -67,14 +67,14 @@ fn walk<'q, S: Sink>(
         let (place, partial) = match side {
             Side::Left => continue,
             Side::Inside(Spot { place, partial }) => (place, *partial),
-            Side::Right => (&Place::Fresh, None),
+            Side::Right => (&ArcProgress::Fresh, None),
         };
         if sink.can_pause() && !source.is_admitted() {
             return Ok(Outcome::Stopped(position(start, source, place.clone(), partial)));
         }
         source.visit();
         let physical = plans.take(at)?;
-        let is_fresh = *place == Place::Fresh;
+        let is_fresh = *place == ArcProgress::Fresh;
         if is_fresh {
             counter.work.partitions += 1;
             counter.work.seeks += physical.served.len() as u64;
@@ -160,7 +160,7 @@ fn walk<'q, S: Sink>(
 fn position(
     start: Option<&Unordered>,
     source: &dyn Source,
-    place: Place,
+    place: ArcProgress,
     partial: Option<Partial>,
 ) -> Unordered {
     let before = start.map(|start| &start.segments);

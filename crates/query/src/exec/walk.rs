@@ -32,7 +32,7 @@ pub(super) const EXACT_TERM_BYTES: usize = 256;
 const SURE_KEY_BYTES: usize = 200;
 
 /// An item in sort order.
-pub(super) struct Step {
+pub(super) struct WalkStep {
     /// Its sort key.
     pub(super) key: Bytes,
     /// Its number.
@@ -63,7 +63,7 @@ pub(super) struct WalkStream<'q> {
     more_entries: bool,
     /// Items that are not loaded yet.
     pending: VecDeque<(Bytes, u64)>,
-    ready: VecDeque<Step>,
+    ready: VecDeque<WalkStep>,
     size: usize,
 }
 
@@ -125,7 +125,7 @@ impl<'q> WalkStream<'q> {
     }
 
     /// Returns the next item.
-    pub(super) fn head(&mut self) -> Result<Option<&Step>> {
+    pub(super) fn head(&mut self) -> Result<Option<&WalkStep>> {
         while self.ready.is_empty() {
             if !self.refill()? {
                 return Ok(None);
@@ -135,7 +135,7 @@ impl<'q> WalkStream<'q> {
     }
 
     /// Takes the next item.
-    pub(super) fn pop(&mut self) -> Option<Step> {
+    pub(super) fn pop(&mut self) -> Option<WalkStep> {
         self.ready.pop_front()
     }
 
@@ -160,7 +160,7 @@ impl<'q> WalkStream<'q> {
             let item = loaded.next_if(|(next, _)| *next == number);
             let is_passed_over = item.is_none();
             let item = item.and_then(|(_, item)| item);
-            self.ready.push_back(Step { key, number, item, is_passed_over });
+            self.ready.push_back(WalkStep { key, number, item, is_passed_over });
         }
         Ok(true)
     }

@@ -7,7 +7,7 @@ use armilla_functions::operators::{Arithmetic, Comparison, Unary};
 use armilla_value::json;
 
 use crate::bound::BoundQuery;
-use crate::expr::{Expr, Pattern, Step, SubqueryKind};
+use crate::expr::{Expr, PathStep, Pattern, SubqueryKind};
 use crate::physical::TERM_SLOT;
 
 /// Returns how the value in a slot is written.
@@ -38,8 +38,8 @@ impl Display for Expr {
             Expr::Path { slot, steps } => {
                 f.write_str(&slot_name(*slot))?;
                 steps.iter().try_for_each(|step| match step {
-                    Step::Name(name) => member(name, f),
-                    Step::Element(index) => write!(f, "[{index}]"),
+                    PathStep::Name(name) => member(name, f),
+                    PathStep::Element(index) => write!(f, "[{index}]"),
                 })
             }
             Expr::System(property) => write!(f, "c.{}", property.name()),

@@ -14,7 +14,7 @@ use armilla_functions::operators::Comparison;
 use armilla_value::{Component, HashVersion, PartitionKey, Value};
 
 use crate::bound::{BoundQuery, SourceKind};
-use crate::expr::{Expr, Step};
+use crate::expr::{Expr, PathStep};
 
 /// Most keys or prefixes that a scope lists; where there are more, it is everything.
 pub const KEYS_MAX: usize = 4_096;
@@ -92,8 +92,8 @@ fn path_of<'a>(expr: &'a Expr, sources: &HashMap<usize, Vec<&'a str>>) -> Option
     let mut path = sources.get(slot)?.clone();
     for step in steps {
         match step {
-            Step::Name(name) => path.push(name),
-            Step::Element(_) => return None,
+            PathStep::Name(name) => path.push(name),
+            PathStep::Element(_) => return None,
         }
     }
     Some(path)

@@ -94,9 +94,14 @@ impl Api {
     {
         let scheme = scheme.name();
         match self {
-            Api::Sql(_, admin) if AdminApi::serves(request.uri().path()) => admin.handle(request).await,
-            Api::Sql(api, _) => api.handle(request, armilla_api_sql::Peer { scheme }).await,
-            Api::Table(api) => api.handle(request, armilla_api_table::Peer { scheme, address }).await,
+            Api::Sql(api, _) if !AdminApi::serves(request.uri().path()) => {
+                api.handle(request, armilla_api_sql::Peer { scheme }).await
+            }
+            // The future has room for one of them, which should not be the largest.
+            Api::Sql(_, admin) => Box::pin(admin.handle(request)).await,
+            Api::Table(api) => {
+                Box::pin(api.handle(request, armilla_api_table::Peer { scheme, address })).await
+            }
         }
     }
 }

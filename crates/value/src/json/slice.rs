@@ -136,7 +136,7 @@ impl<'t> Iterator for Elements<'t> {
             Ok(false) => Ok(None),
             Err(malformed) => Err(malformed),
         };
-        self.0.settle(next)
+        self.0.noted(next)
     }
 }
 
@@ -167,7 +167,7 @@ impl<'t> Iterator for Members<'t> {
 
     fn next(&mut self) -> Option<Result<Member<'t>, Malformed>> {
         let next = self.step();
-        self.0.settle(next)
+        self.0.noted(next)
     }
 }
 
@@ -198,7 +198,7 @@ impl<'t> Parts<'t> {
     }
 
     /// Makes what an iterator returns of a step.
-    fn settle<T>(&mut self, next: Result<Option<T>, Malformed>) -> Option<Result<T, Malformed>> {
+    fn noted<T>(&mut self, next: Result<Option<T>, Malformed>) -> Option<Result<T, Malformed>> {
         if !matches!(next, Ok(Some(_))) {
             self.state = State::Over;
         }

@@ -1,4 +1,4 @@
-use armilla_engine::{BATCH_ACTIONS_MAX, BatchAction};
+use armilla_engine::{BATCH_ACTIONS_MAX, ItemAction, ItemBody};
 use bytes::Bytes;
 
 use super::{BatchOperation, parse};
@@ -18,21 +18,22 @@ fn one(operation: &str) -> BatchOperation {
 }
 
 /// An action in a few words.
-fn words(action: &BatchAction) -> String {
+fn words(action: &ItemAction) -> String {
     match action {
-        BatchAction::Put { mode, id, body, precondition } => {
+        ItemAction::Put { mode, id, body, precondition } => {
+            let ItemBody::Json(body) = body else { panic!("{body:?}") };
             let body = std::str::from_utf8(body).unwrap();
             format!("{mode:?} {} {body} {}", id.as_deref().unwrap_or("-"), condition(precondition))
         }
-        BatchAction::Delete { id, precondition } => format!("Delete {id} {}", condition(precondition)),
-        BatchAction::Patch { id, condition: text, precondition, .. } => {
+        ItemAction::Delete { id, precondition } => format!("Delete {id} {}", condition(precondition)),
+        ItemAction::Patch { id, condition: text, precondition, .. } => {
             format!("Patch {id} {} {}", text.as_deref().unwrap_or("-"), condition(precondition))
         }
-        BatchAction::Read { id, known, precondition } => {
+        ItemAction::Read { id, known, precondition } => {
             let known = if known.is_some() { "known" } else { "-" };
             format!("Read {id} {known} {}", condition(precondition))
         }
-        BatchAction::Invalid(why) => format!("Invalid {why}"),
+        ItemAction::Invalid(why) => format!("Invalid {why}"),
     }
 }
 
@@ -126,7 +127,9 @@ fn the_last_of_two_members_counts() {
 fn items_are_views_of_the_body() {
     let body = Bytes::from_static(br#"[{"operationType":"Create","resourceBody":{"id":"1","n":1.0}}]"#);
     let operations = parse(&body).unwrap();
-    let BatchAction::Put { body: item, .. } = &operations[0].action else { panic!("{operations:?}") };
+    let ItemAction::Put { body: ItemBody::Json(item), .. } = &operations[0].action else {
+        panic!("{operations:?}")
+    };
     assert_eq!(&item[..], br#"{"id":"1","n":1.0}"#);
     assert_eq!(item.as_ptr(), body[42..].as_ptr());
 }

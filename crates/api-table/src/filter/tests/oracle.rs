@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use armilla_engine::plans::{Comparison, Expr, Function, ITEM_SLOT, Step, SystemProperty};
+use armilla_engine::plans::{Comparison, Expr, Function, ITEM_SLOT, PathStep, SystemProperty};
 use armilla_value::{Value, sql_cmp};
 
 /// Says whether a condition is true of an item.
@@ -50,8 +50,8 @@ fn value<'v>(expr: &'v Expr, item: &'v Value) -> Option<&'v Value> {
         Expr::Constant(value) => Some(value),
         Expr::System(SystemProperty::Ts) => item.get("_ts"),
         Expr::Path { slot: ITEM_SLOT, steps } => steps.iter().try_fold(item, |value, step| match step {
-            Step::Name(name) => value.get(name),
-            Step::Element(_) => panic!("no element of an array is in a lowered condition"),
+            PathStep::Name(name) => value.get(name),
+            PathStep::Element(_) => panic!("no element of an array is in a lowered condition"),
         }),
         other => panic!("{other:?} is no operand of a lowered condition"),
     }

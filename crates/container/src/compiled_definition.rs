@@ -12,7 +12,7 @@ use crate::index::state::IndexState;
 use crate::item::expiry::Expiry;
 
 /// A definition with what is derived from it once and used by every write.
-pub(crate) struct Plan {
+pub(crate) struct CompiledDefinition {
     pub(crate) definition: ContainerDefinition,
     /// Which entries items are to have in the index.
     pub(crate) layout: Arc<Layout>,
@@ -23,18 +23,18 @@ pub(crate) struct Plan {
     pub(crate) keeps_all_versions: bool,
 }
 
-impl Plan {
+impl CompiledDefinition {
     pub(crate) fn new(
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
-    ) -> Plan {
+    ) -> CompiledDefinition {
         let layout = Arc::new(Layout::of(&definition));
         let paths = &definition.partition_key.paths;
         let key = &definition.partition_key;
         // A container without a key has no term for one either.
         let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
         let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
-        Plan { definition, layout, computed, partition_key_is_id, keeps_all_versions }
+        CompiledDefinition { definition, layout, computed, partition_key_is_id, keeps_all_versions }
     }
 
     /// Returns the compiled indexing policy.
@@ -77,21 +77,21 @@ impl Plan {
     }
 }
 
-/// The plan that holds now. A task that must not act on an older one keeps this rather than a plan.
-pub(crate) struct CurrentPlan(RwLock<Arc<Plan>>);
+/// The compiled definition that holds now. A task that must not act on an older one keeps this rather than one of them.
+pub(crate) struct CurrentDefinition(RwLock<Arc<CompiledDefinition>>);
 
-impl CurrentPlan {
-    pub(crate) fn new(plan: Plan) -> CurrentPlan {
-        CurrentPlan(RwLock::new(Arc::new(plan)))
+impl CurrentDefinition {
+    pub(crate) fn new(compiled: CompiledDefinition) -> CurrentDefinition {
+        CurrentDefinition(RwLock::new(Arc::new(compiled)))
     }
 
-    /// Returns the plan.
-    pub(crate) fn get(&self) -> Arc<Plan> {
+    /// Returns it.
+    pub(crate) fn get(&self) -> Arc<CompiledDefinition> {
         self.0.read().expect("no panic while the definition is held").clone()
     }
 
     /// Puts another in its place.
-    pub(crate) fn set(&self, plan: Plan) {
-        *self.0.write().expect("no panic while the definition is held") = Arc::new(plan);
+    pub(crate) fn set(&self, compiled: CompiledDefinition) {
+        *self.0.write().expect("no panic while the definition is held") = Arc::new(compiled);
     }
 }

@@ -1,0 +1,23 @@
+//! What is done for a container in the background: its index kept complete, its partitions split, what has expired
+//! purged.
+
+mod task;
+
+use std::sync::Arc;
+
+use crate::containers::ContainerHandle;
+use crate::engine::Engine;
+use crate::{reindexing, reshaping, sweeping};
+
+pub(crate) use task::BackgroundTask;
+
+impl Engine {
+    /// Starts the background work of a container, unless the account was opened only to look at it.
+    pub(crate) fn start_background_work(&self, container: &Arc<ContainerHandle>) {
+        if self.has_background_work() {
+            reindexing::start(container, self.env());
+            reshaping::start(container, self);
+            sweeping::start(container, self.env());
+        }
+    }
+}

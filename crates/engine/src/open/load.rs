@@ -1,0 +1,212 @@
+//! Putting the resource tree together from its records.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use armilla_container::{
+    Container, ContainerDefinition, ContainerIdentity, Limits, SharedBudgets, ThroughputSource,
+};
+use armilla_env::Env;
+use armilla_governor::Policy;
+use armilla_kv::{SpaceId, Store};
+use armilla_script::Workers;
+use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
+use bytes::Bytes;
+
+use crate::computed;
+use crate::containers::ContainerHandle;
+use crate::error::{Error, ErrorKind, Result};
+use crate::offers::Offer;
+use crate::permissions::Permission;
+use crate::record::{Record, TreeCounters, tag};
+use crate::scripts::{self, ScriptKind, StoredScript};
+use crate::throughput::Throughput;
+use crate::tree::{Children, Database, Tree, User};
+
+/// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
+/// databases (`d`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`).
+pub(super) struct Loader {
+    store: Arc<dyn Store>,
+    env: Env,
+    limits: Arc<Limits>,
+    policy: Policy,
+    script_workers: Workers,
+    tree: Tree,
+    counters: TreeCounters,
+    scripts: Vec<StoredScript>,
+    permissions: Vec<Permission>,
+    pub(super) to_drop: Vec<SpaceId>,
+}
+
+impl Loader {
+    pub(super) fn new(
+        store: &Arc<dyn Store>,
+        env: &Env,
+        limits: &Arc<Limits>,
+        policy: Policy,
+        script_workers: &Workers,
+    ) -> Loader {
+        Loader {
+            store: store.clone(),
+            env: env.clone(),
+            limits: limits.clone(),
+            policy,
+            script_workers: script_workers.clone(),
+            tree: Tree::default(),
+            counters: TreeCounters::default(),
+            scripts: Vec::new(),
+            permissions: Vec::new(),
+            to_drop: Vec::new(),
+        }
+    }
+
+    pub(super) fn load(&mut self, key: &Bytes, value: &Bytes) -> Result<()> {
+        let damaged =
+            || Error::new(ErrorKind::Corrupt, format!("the tree has a record with the unknown key {key:?}"));
+        let (tag, rest) = key.split_first().ok_or_else(damaged)?;
+        let text = || std::str::from_utf8(rest).ok();
+        match *tag {
+            tag::COUNTERS => self.counters = TreeCounters::decode(value)?,
+            tag::SECRET => {}
+            tag::DATABASE => {
+                let rid = text().and_then(DatabaseRid::parse).ok_or_else(damaged)?;
+                let record = Record::decode(value, "a database")?;
+                let id = record.text("id")?;
+                let database = Database {
+                    rid,
+                    id: id.clone(),
+                    version: record.version()?,
+                    shared: None,
+                    containers: Children::default(),
+                    users: Children::default(),
+                };
+                self.tree.databases.insert(&id, u64::from(rid.number()), database);
+            }
+            tag::CONTAINER => {
+                let rid = text().and_then(ContainerRid::parse).ok_or_else(damaged)?;
+                let record = Record::decode(value, "a container")?;
+                let definition =
+                    ContainerDefinition::from_value(record.get("definition")?).map_err(|error| {
+                        Error::new(
+                            ErrorKind::Corrupt,
+                            format!("the definition of container {rid}: {}", error.message),
+                        )
+                    })?;
+                let id = definition.id.clone();
+                let evaluator = computed::evaluator(&definition);
+                let version = record.version()?;
+                let container = Container::open(
+                    self.store.clone(),
+                    self.env.clone(),
+                    self.limits.clone(),
+                    ContainerIdentity::new(rid),
+                    definition,
+                    evaluator,
+                    record.map(version.ts)?,
+                    // Offers are read later.
+                    ThroughputSource::Own(Throughput::DEFAULT.max()),
+                    self.policy,
+                );
+                let database =
+                    self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;
+                let handle = ContainerHandle::new(
+                    rid,
+                    &id,
+                    &database.id,
+                    version,
+                    container,
+                    &self.limits,
+                    self.script_workers.clone(),
+                );
+                database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
+            }
+            tag::USER_FUNCTION | tag::STORED_PROCEDURE | tag::TRIGGER => {
+                let kind = ScriptKind::of_record_tag(*tag).ok_or_else(damaged)?;
+                let rid = text().and_then(|text| scripts::parse_rid(kind, text)).ok_or_else(damaged)?;
+                self.scripts.push(StoredScript::decode(kind, rid, value)?);
+            }
+            tag::OFFER => {
+                let ordinal = u32::from_be_bytes(rest.try_into().map_err(|_| damaged())?);
+                self.tree.offers.insert(ordinal, Offer::decode(ordinal, value)?);
+            }
+            tag::USER => {
+                let rid = text().and_then(UserRid::parse).ok_or_else(damaged)?;
+                let record = Record::decode(value, "a user")?;
+                let id = record.text("id")?;
+                let user = User {
+                    rid,
+                    id: id.clone(),
+                    version: record.version()?,
+                    permissions: Children::default(),
+                };
+                let database = self.tree.database_mut(rid.database()).ok_or_else(|| orphan("user", rid))?;
+                database.users.insert(&id, u64::from(rid.number()), user);
+            }
+            tag::PERMISSION => {
+                let rid = text().and_then(PermissionRid::parse).ok_or_else(damaged)?;
+                self.permissions.push(Permission::decode(rid, value)?);
+            }
+            tag::SPACE_TO_DROP => {
+                self.to_drop.push(SpaceId(u64::from_be_bytes(rest.try_into().map_err(|_| damaged())?)));
+            }
+            _ => return Err(damaged()),
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<(Tree, TreeCounters)> {
+        for permission in std::mem::take(&mut self.permissions) {
+            let rid = permission.rid;
+            let user_rid = rid.user();
+            let user = self
+                .tree
+                .database_mut(user_rid.database())
+                .and_then(|database| database.users.by_ordinal_mut(u64::from(user_rid.number())))
+                .ok_or_else(|| orphan("permission", rid))?;
+            let id = permission.id.clone();
+            user.permissions.insert(&id, rid.number(), permission);
+        }
+        for script in std::mem::take(&mut self.scripts) {
+            let rid = script.rid;
+            let container_rid = rid.container();
+            let container = self
+                .tree
+                .database_mut(container_rid.database())
+                .and_then(|database| database.containers.get_by_ordinal(u64::from(container_rid.number())))
+                .ok_or_else(|| orphan(script.kind.noun(), rid))?;
+            let id = script.id.clone();
+            container.scripts().of_mut(script.kind).insert(&id, rid.number(), script);
+        }
+        self.supply();
+        Ok((self.tree, self.counters))
+    }
+
+    /// Gives containers the throughput that the offers say.
+    fn supply(&mut self) {
+        let owners: HashSet<&str> = self.tree.offers.values().map(|offer| &*offer.resource_rid).collect();
+        for database in self.tree.databases.iter() {
+            if owners.contains(&*database.rid.to_string()) {
+                let sharing = database
+                    .containers
+                    .iter()
+                    .filter(|container| !owners.contains(&*container.rid().to_string()));
+                sharing.for_each(|container| container.share());
+            }
+        }
+        let now_ms = self.env.clock.now_ms();
+        let offers: Vec<Offer> = self.tree.offers.values().cloned().collect();
+        for offer in offers {
+            let database =
+                DatabaseRid::parse(&offer.resource_rid).and_then(|rid| self.tree.database_mut(rid));
+            if let Some(database) = database {
+                let budgets = SharedBudgets::new(offer.throughput.max(), &self.limits, self.policy);
+                database.shared = Some(Arc::new(budgets));
+            }
+            self.tree.supply(&offer, &self.limits, now_ms);
+        }
+    }
+}
+
+fn orphan(kind: &str, rid: impl std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Corrupt, format!("the {kind} {rid} lies in nothing"))
+}

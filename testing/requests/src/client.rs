@@ -122,13 +122,13 @@ impl<P: Port> Client<P> {
         let etag = |map: &Answer| map.header("etag").map(str::to_owned);
         let before = etag(&self.get(RANGES).await.expect(200));
         let path = format!("/_armilla/dbs/d/colls/c/{verb}");
-        let begun = self.settle(async || {
+        let begun = self.wait_for(async || {
             let answer = self.post(&path, body).await;
             // What came before may still be tidying up.
             (answer.status != 423).then_some(answer)
         });
         begun.await.expect(202);
-        let changed = self.settle(async || {
+        let changed = self.wait_for(async || {
             let map = self.get(RANGES).await.expect(200);
             (etag(&map) != before).then_some(map)
         });
@@ -136,7 +136,7 @@ impl<P: Port> Client<P> {
     }
 
     /// Lets time pass until something is there.
-    pub async fn settle<T>(&self, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    pub async fn wait_for<T>(&self, mut look: impl AsyncFnMut() -> Option<T>) -> T {
         for _ in 0..10_000 {
             if let Some(found) = look().await {
                 return found;

@@ -216,7 +216,7 @@ async fn what_is_older_than_the_window_is_gone() {
     client.clock.advance(Duration::from_secs(6 * 60));
     // Changes are dropped once they are older than the retention, in the background.
     let answer = client
-        .settle(async || {
+        .wait_for(async || {
             let answer = Reader::all_versions(&[]).at(&old).try_page(&client).await;
             (answer.status != 200).then_some(answer)
         })

@@ -73,7 +73,7 @@ async fn throughput_beyond_the_partitions_is_pending() {
     let locked = client.put(&path, &with_throughput(&offer, 40_000)).await.expect_code(423, 0);
     assert_eq!(locked.member("code"), "Locked");
     client
-        .settle(async || {
+        .wait_for(async || {
             let offer = client.get(&path).await.expect(200);
             (offer.header("x-ms-offer-replace-pending") == Some("false")).then_some(())
         })

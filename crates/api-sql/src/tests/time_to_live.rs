@@ -87,7 +87,7 @@ async fn expired_items_are_purged_in_the_background() {
     };
     assert!(usage().await.contains("documentsCount=31;"));
     client.clock.advance(Duration::from_secs(11));
-    client.settle(async || usage().await.contains("documentsCount=1;").then_some(())).await;
+    client.wait_for(async || usage().await.contains("documentsCount=1;").then_some(())).await;
     let deleted = reader.entries(&client).await;
     assert_eq!(deleted.len(), 30);
     for entry in &deleted {

@@ -1,9 +1,10 @@
 //! `/_armilla/backups`: the moment of a backup, and what lies in it, piece by piece.
 
+use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
 use http::StatusCode;
 
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::request::Request;
 

@@ -5,10 +5,11 @@
 use std::fmt::Display;
 
 use armilla_rest_wire::body::{BodyError, BodyLimits};
+use armilla_rest_wire::status::Status;
 use bytes::Bytes;
 use http_body::Body;
 
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
 
 /// Reads a whole body.

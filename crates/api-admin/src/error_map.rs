@@ -3,16 +3,11 @@
 //! There is no catch-all arm on purpose: a new kind must be placed here by hand.
 
 use armilla_engine::{Error, ErrorKind};
+use armilla_rest_wire::replies::{retry_after_ms, sentence};
+use armilla_rest_wire::status::{Status, sub_status};
 use http::StatusCode;
 
-use crate::failure::{Failure, Origin, Status};
-
-/// 404: the resource above the addressed one does not exist.
-const OWNER_NOT_FOUND: u32 = 1003;
-/// 410: the partition key range has split or never was.
-const PARTITION_KEY_RANGE_GONE: u32 = 1002;
-/// 429: the physical partition has used what it may use in this second.
-const REQUEST_RATE_TOO_LARGE: u32 = 3200;
+use crate::failure::{Failure, Origin};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -20,11 +15,7 @@ impl From<Error> for Failure {
         if status.http == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(kind = ?error.kind, "{}", error.message);
         }
-        // Clients take 0 for 'at once', and would come again before there is anything to have.
-        let retry_after_ms = (error.kind == ErrorKind::Throttled).then(|| {
-            let milliseconds = error.retry_after.unwrap_or_default().as_nanos().div_ceil(1_000_000);
-            u64::try_from(milliseconds).unwrap_or(u64::MAX).max(1)
-        });
+        let retry_after_ms = (error.kind == ErrorKind::Throttled).then(|| retry_after_ms(error.retry_after));
         let failure = Failure::new(status, sentence(&error.message));
         Failure { origin: Origin::Engine, charge: error.charge, retry_after_ms, ..failure }
     }
@@ -33,7 +24,7 @@ impl From<Error> for Failure {
 fn status(kind: ErrorKind) -> Status {
     match kind {
         ErrorKind::NotFound(_) => Status::NOT_FOUND,
-        ErrorKind::OwnerNotFound(_) => Status::NOT_FOUND.sub(OWNER_NOT_FOUND),
+        ErrorKind::OwnerNotFound(_) => Status::NOT_FOUND.sub(sub_status::OWNER_NOT_FOUND),
         ErrorKind::AlreadyExists(_) => Status::CONFLICT,
         ErrorKind::PreconditionFailed => Status::PRECONDITION_FAILED,
         // Of a range that another split or merge has just taken.
@@ -42,10 +33,10 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::Invalid => Status::BAD_REQUEST,
         ErrorKind::Forbidden => Status::FORBIDDEN,
         ErrorKind::Unauthenticated => Status::UNAUTHORIZED,
-        ErrorKind::Throttled => Status::TOO_MANY_REQUESTS.sub(REQUEST_RATE_TOO_LARGE),
+        ErrorKind::Throttled => Status::TOO_MANY_REQUESTS.sub(sub_status::REQUEST_RATE_TOO_LARGE),
         ErrorKind::Locked => Status::LOCKED,
-        ErrorKind::RangeGone => Status::GONE.sub(PARTITION_KEY_RANGE_GONE),
-        // Clients take a timeout of a write for what it is: nobody knows, so they do not repeat it.
+        ErrorKind::RangeGone => Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
+        // Clients take a timeout of a write for what it is: unknown, so they do not repeat it.
         ErrorKind::OutcomeUnknown => Status::REQUEST_TIMEOUT,
         ErrorKind::Unavailable => Status::UNAVAILABLE,
         ErrorKind::Corrupt | ErrorKind::Internal => Status::INTERNAL,
@@ -68,20 +59,6 @@ fn status(kind: ErrorKind) -> Status {
         | ErrorKind::FeedExpired
         | ErrorKind::SessionNotAvailable => Status::INTERNAL,
     }
-}
-
-/// Turns the engine's fragment into a sentence.
-fn sentence(fragment: &str) -> String {
-    let mut sentence = String::with_capacity(fragment.len() + 1);
-    let mut characters = fragment.chars();
-    if let Some(first) = characters.next() {
-        sentence.extend(first.to_uppercase());
-        sentence.push_str(characters.as_str());
-    }
-    if !sentence.ends_with('.') {
-        sentence.push('.');
-    }
-    sentence
 }
 
 #[cfg(test)]

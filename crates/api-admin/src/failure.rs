@@ -5,55 +5,10 @@
 use std::borrow::Cow;
 
 use armilla_engine::RequestUnits;
+use armilla_rest_wire::authorization::AuthorizationError;
+use armilla_rest_wire::replies::AGENT;
+use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
-use http::StatusCode;
-
-/// The name and version that end every error message.
-const AGENT: &str = concat!("armilla/", env!("CARGO_PKG_VERSION"));
-
-/// What a failed request is answered with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Status {
-    /// The HTTP status.
-    pub(crate) http: StatusCode,
-    /// The sub-status; 0 is not sent.
-    pub(crate) sub: u32,
-    /// The `code` of the error body.
-    pub(crate) code: &'static str,
-}
-
-impl Status {
-    pub(crate) const BAD_REQUEST: Status = Status::new(StatusCode::BAD_REQUEST, "BadRequest");
-    pub(crate) const UNAUTHORIZED: Status = Status::new(StatusCode::UNAUTHORIZED, "Unauthorized");
-    pub(crate) const FORBIDDEN: Status = Status::new(StatusCode::FORBIDDEN, "Forbidden");
-    pub(crate) const NOT_FOUND: Status = Status::new(StatusCode::NOT_FOUND, "NotFound");
-    pub(crate) const METHOD_NOT_ALLOWED: Status =
-        Status::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed");
-    pub(crate) const REQUEST_TIMEOUT: Status = Status::new(StatusCode::REQUEST_TIMEOUT, "RequestTimeout");
-    pub(crate) const CONFLICT: Status = Status::new(StatusCode::CONFLICT, "Conflict");
-    pub(crate) const GONE: Status = Status::new(StatusCode::GONE, "Gone");
-    pub(crate) const PRECONDITION_FAILED: Status =
-        Status::new(StatusCode::PRECONDITION_FAILED, "PreconditionFailed");
-    pub(crate) const TOO_LARGE: Status = Status::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge");
-    pub(crate) const LOCKED: Status = Status::new(StatusCode::LOCKED, "Locked");
-    pub(crate) const TOO_MANY_REQUESTS: Status = Status::new(StatusCode::TOO_MANY_REQUESTS, "429");
-    pub(crate) const INTERNAL: Status = Status::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
-    pub(crate) const UNAVAILABLE: Status = Status::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
-
-    /// Returns the status of a request that shall be sent again, because somebody else changed what it worked on.
-    pub(crate) fn retry_with() -> Status {
-        Status::new(StatusCode::from_u16(449).expect("449 has three digits"), "RetryWith")
-    }
-
-    const fn new(http: StatusCode, code: &'static str) -> Status {
-        Status { http, sub: 0, code }
-    }
-
-    /// Returns the status with a sub-status.
-    pub(crate) const fn sub(self, sub: u32) -> Status {
-        Status { sub, ..self }
-    }
-}
 
 /// Who refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +67,12 @@ impl Failure {
         body.insert("code", self.status.code);
         body.insert("message", format!("{message}\r\nActivityId: {activity_id}, {AGENT}"));
         json::to_string(&Value::Object(body))
+    }
+}
+
+impl From<AuthorizationError> for Failure {
+    fn from(error: AuthorizationError) -> Failure {
+        Failure::new(error.status(), error.to_string())
     }
 }
 

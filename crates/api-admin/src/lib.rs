@@ -20,7 +20,7 @@
 //! sent, and answers have the headers that its clients know.
 //!
 //! Invariants:
-//! * nobody gets anything here with less than a key of the account;
+//! * without a key of the account, a caller gets nothing here;
 //! * every response with status 400 or above has a JSON body with a `message`; 204 has no body.
 //!
 //! Not here: the port, which is that of the SQL API (`server`).
@@ -46,6 +46,8 @@ use std::sync::Arc;
 
 use armilla_engine::{Access, Caller, Engine};
 use armilla_env::Env;
+use armilla_rest_wire::authorization::{AccountKeys, Credential, KeyAccess, SignedDate};
+use armilla_rest_wire::replies::echoed_activity_id;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response};
 use http_body::Body;
@@ -53,9 +55,7 @@ use http_body_util::Full;
 
 pub use options::{AdminApiOptions, KeyError};
 
-use auth::{Credential, Keys, SignedDate};
 use failure::Failure;
-use limits::ACTIVITY_ID_BYTES_MAX;
 use path::Resource;
 use reply::Reply;
 use request::Request;
@@ -70,7 +70,7 @@ struct Shared {
     engine: Engine,
     env: Env,
     options: AdminApiOptions,
-    keys: Keys,
+    keys: AccountKeys,
 }
 
 impl AdminApi {
@@ -108,10 +108,10 @@ impl AdminApi {
         reply.finish(activity_id)
     }
 
-    /// Finds out what a request addresses and what its sender may do.
+    /// Finds out what a request addresses and what its caller may do.
     fn admit<'p>(&self, head: &'p http::request::Parts) -> Result<(Resource<'p>, Access), Failure> {
-        // Strangers are told nothing, not even which paths there are.
-        let credential = auth::parse_authorization(&head.headers)?;
+        // Callers without a credential are told nothing, not even which paths there are.
+        let credential = Credential::of(&head.headers)?;
         let resource = path::parse(head.uri.path())?;
         let access = self.access(head, credential)?;
         access.check_key()?;
@@ -124,7 +124,11 @@ impl AdminApi {
             Credential::Master { signature } => {
                 let now_ms = shared.env.clock.now_ms();
                 let date = SignedDate::of(&head.headers, now_ms, shared.options.date_skew)?;
-                shared.keys.check(&signature, &head.method, path::signed_link(head.uri.path()), &date)
+                let link = path::signed_link(head.uri.path());
+                Ok(match auth::check(&shared.keys, &signature, &head.method, link, &date)? {
+                    KeyAccess::ReadWrite => Access::Full,
+                    KeyAccess::ReadOnly => Access::ReadOnly,
+                })
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
         }
@@ -164,10 +168,7 @@ impl AdminApi {
 
     /// Returns the client's id of a request, if it can be echoed, or a new one.
     fn activity_id(&self, headers: &HeaderMap) -> HeaderValue {
-        let is_echoable = |value: &&HeaderValue| {
-            !value.is_empty() && value.len() <= ACTIVITY_ID_BYTES_MAX && value.to_str().is_ok()
-        };
-        match headers.get(&reply::ACTIVITY_ID).filter(is_echoable) {
+        match echoed_activity_id(headers) {
             Some(value) => value.clone(),
             None => HeaderValue::from_str(&self.shared.env.guid()).expect("a GUID is plain ASCII"),
         }

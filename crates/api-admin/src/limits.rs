@@ -11,11 +11,5 @@ pub(crate) const REQUEST_DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Longest request path, before decoding.
 pub(crate) const PATH_BYTES_MAX: usize = 20 * 1024;
 
-/// Longest `Authorization` header, before decoding.
-pub(crate) const AUTHORIZATION_BYTES_MAX: usize = 16 * 1024;
-
-/// Longest activity id that is echoed; a GUID has 36 characters.
-pub(crate) const ACTIVITY_ID_BYTES_MAX: usize = 64;
-
 /// How far the date of a signature may lie from the server's clock.
 pub(crate) const DATE_SKEW_DEFAULT: Duration = Duration::from_secs(15 * 60);

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::auth::Keys;
+use armilla_rest_wire::authorization::AccountKeys;
+
 use crate::limits::DATE_SKEW_DEFAULT;
 
-/// Whom the administration believes.
+/// Which callers the administration believes.
 #[derive(Clone)]
 pub struct AdminApiOptions {
     /// The key that permits everything, in base64.
@@ -31,9 +32,10 @@ impl AdminApiOptions {
     }
 
     /// Prepares the keys.
-    pub(crate) fn keys(&self) -> Result<Keys, KeyError> {
+    pub(crate) fn keys(&self) -> Result<AccountKeys, KeyError> {
         let read_write = std::iter::once(&self.primary_key).chain(&self.secondary_key);
-        Keys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
+        AccountKeys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
+            .map_err(|_| KeyError)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/_armilla/partitions`: the figures of physical partitions as JSON, for tools and for people who look at them through
 //! tools.
 //!
-//! What nobody has counted yet, because the partition was not opened since the start, is `null`.
+//! What is not counted yet, because the partition was not opened since the start, is `null`.
 
 use armilla_engine::{
     ContainerFigures, Histogram, OperationKind, PartitionFigures, RangeFigures, RangeStatus, RequestUnits,

@@ -5,8 +5,9 @@
 use std::borrow::Cow;
 
 use armilla_rest_wire::percent;
+use armilla_rest_wire::status::Status;
 
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 use crate::limits::PATH_BYTES_MAX;
 
 /// The first word of every path here.
@@ -35,7 +36,7 @@ pub(crate) enum Resource<'p> {
     Merge { database: Segment<'p>, container: Segment<'p> },
 }
 
-/// Tells whether a path belongs to this front end, be there something or not.
+/// Tells whether a path belongs to this front end, whether it leads anywhere or not.
 pub(crate) fn is_ours(path: &str) -> bool {
     let below = path.strip_prefix('/').unwrap_or(path).strip_prefix(WORD);
     below.is_some_and(|below| below.is_empty() || below.starts_with('/'))

@@ -1,23 +1,13 @@
 //! Replies: status, headers and body, with the headers that clients of the account rely upon.
 
 use armilla_engine::RequestUnits;
+use armilla_rest_wire::names;
+use armilla_rest_wire::replies::insert_versions;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
 use crate::failure::Failure;
-
-/// The client's own id of a request, or ours.
-pub(crate) static ACTIVITY_ID: HeaderName = HeaderName::from_static("x-ms-activity-id");
-
-/// The headers of every reply that never change: the versions of the API and of the gateway whose rules are followed,
-/// and of this program.
-const VERSIONS: [(&str, &str); 4] = [
-    ("x-ms-version", "2020-07-15"),
-    ("x-ms-gatewayversion", "version=2.14.0"),
-    ("x-ms-serviceversion", concat!("version=", env!("CARGO_PKG_VERSION"), ".0")),
-    ("x-ms-schemaversion", "1.18"),
-];
 
 /// What a request is answered with.
 #[derive(Debug)]
@@ -49,13 +39,13 @@ impl Reply {
         let mut reply = Reply::json(failure.status.http, failure.body(activity_id));
         reply.charge = failure.charge;
         if failure.status.sub != 0 {
-            reply.headers.insert("x-ms-substatus", failure.status.sub.into());
+            reply.headers.insert(&names::SUB_STATUS, failure.status.sub.into());
         }
         if let Some(verb) = failure.allowed_verb {
             reply.headers.insert(header::ALLOW, HeaderValue::from_static(verb));
         }
         if let Some(milliseconds) = failure.retry_after_ms {
-            reply.headers.insert("x-ms-retry-after-ms", milliseconds.into());
+            reply.headers.insert(&names::RETRY_AFTER_MS, milliseconds.into());
         }
         reply
     }
@@ -78,11 +68,9 @@ impl Reply {
     pub(crate) fn finish(self, activity_id: HeaderValue) -> Response<Full<Bytes>> {
         let Reply { status, mut headers, body, charge } = self;
         let charge = HeaderValue::from_str(&charge.to_string()).expect("a charge is digits and a point");
-        headers.insert("x-ms-request-charge", charge);
-        headers.insert(&ACTIVITY_ID, activity_id);
-        for (name, value) in VERSIONS {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
+        headers.insert(&names::REQUEST_CHARGE, charge);
+        headers.insert(&names::ACTIVITY_ID, activity_id);
+        insert_versions(&mut headers);
         let mut response = Response::new(Full::new(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;

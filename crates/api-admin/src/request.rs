@@ -1,19 +1,20 @@
 //! A request on its way through the handlers.
 
 use armilla_engine::{Caller, Engine};
+use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
-use crate::failure::{Failure, Status};
+use crate::failure::Failure;
 
-/// A request that was read and whose sender is known.
+/// A request that was read and whose caller is known.
 pub(crate) struct Request<'r> {
     /// The verb.
     pub(crate) method: &'r Method,
     /// The body; empty where the verb has none.
     pub(crate) body: Bytes,
-    /// Who asks.
+    /// The caller.
     pub(crate) caller: Caller,
     /// What is asked.
     pub(crate) engine: &'r Engine,

@@ -1,31 +1,38 @@
 //! `POST /dbs/{database}/colls/{container}/docs` with several operations: all of them or none (a transactional batch),
 //! or each on its own (bulk).
 //!
-//! Not here: the operations as they are written (`batch_body`), and what became of them (`batch_answer`).
+//! ```text
+//! body      the operations as they are written
+//! answer    what became of them
+//! ```
+
+mod answer;
+pub(crate) mod body;
 
 use std::sync::Arc;
 
 use armilla_engine::{BulkOperation, Caller, ContainerHandle, Error, ErrorKind, ItemAction};
+use armilla_rest_wire::names;
 use bytes::Bytes;
 
-use crate::batch_answer::{self, Asked};
-use crate::batch_body::{self, BatchOperation};
-use crate::body;
-use crate::failure::Failure;
-use crate::headers::names;
-use crate::items::{body_text, operation_key, range_id, refuse_triggers};
 use crate::limits::BATCH_BODY_BYTES_MAX;
+use crate::reply::Reply;
+use crate::reply::failure::Failure;
 use crate::request::Request;
-use crate::response::Reply;
+use crate::request::body::too_large;
+use crate::request::scope::{operation_key, range_id};
+
+use answer::Asked;
+use body::BatchOperation;
 
 /// Does the operations of a batch.
 pub(crate) async fn execute(
     request: &Request<'_>,
     container: &Arc<ContainerHandle>,
 ) -> Result<Reply, Failure> {
-    refuse_triggers(request, "a batch")?;
+    request.headers.refuse_triggers("a batch")?;
     if request.body.len() > BATCH_BODY_BYTES_MAX {
-        return Err(body::too_large());
+        return Err(too_large());
     }
     let is_atomic = request.headers.batch_is_atomic()?;
     let continue_on_error = request.headers.flag(&names::BATCH_CONTINUE_ON_ERROR)?;
@@ -38,7 +45,7 @@ pub(crate) async fn execute(
         )));
     }
     let is_minimal = request.headers.prefers_minimal()?;
-    let operations = batch_body::parse(&text(request)?)?;
+    let operations = body::parse(&text(request)?)?;
     let asked: Vec<Asked> = operations.iter().map(|operation| Asked::by(operation, is_minimal)).collect();
     if is_atomic {
         transaction(request, container, operations, &asked).await
@@ -49,7 +56,7 @@ pub(crate) async fn execute(
 
 /// Returns the body as JSON text; the usual one is not copied.
 fn text(request: &Request<'_>) -> Result<Bytes, Failure> {
-    Ok(match body_text(request)? {
+    Ok(match request.body_text()? {
         std::borrow::Cow::Borrowed(_) => request.body.clone(),
         std::borrow::Cow::Owned(text) => text.into(),
     })
@@ -71,8 +78,8 @@ async fn transaction(
         return Err(Error::new(ErrorKind::PartitionKeyMismatch, message).into());
     }
     let actions = operations.into_iter().map(|operation| operation.action).collect();
-    let answer = request.engine.execute_batch(&caller, container, key.as_ref(), actions).await?;
-    batch_answer::transaction(container, answer, asked)
+    let done = request.engine.execute_batch(&caller, container, key.as_ref(), actions).await?;
+    answer::transaction(container, done, asked)
 }
 
 /// Refuses a batch that names a range which is there no more. Its key would lead it, but its client is to learn.
@@ -114,7 +121,7 @@ async fn bulk(
         }
     });
     let operations = operations.collect();
-    let answer =
+    let done =
         request.engine.execute_bulk(&caller, container, range_id, operations, continue_on_error).await?;
-    Ok(batch_answer::bulk(container, answer, asked))
+    Ok(answer::bulk(container, done, asked))
 }

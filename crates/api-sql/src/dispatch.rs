@@ -3,12 +3,14 @@
 use armilla_engine::{Located, ScriptKind};
 use http::Method;
 
-use crate::failure::Failure;
-use crate::path::Address;
+use crate::items;
+use crate::reply::Reply;
+use crate::reply::failure::Failure;
 use crate::request::Request;
-use crate::response::Reply;
-use crate::{
-    conflicts, containers, databases, items, offers, permissions, procedures, ranges, scripts, usage, users,
+use crate::request::path::Address;
+use crate::request::scope::check_intended_container;
+use crate::resources::{
+    conflicts, containers, databases, offers, permissions, procedures, ranges, scripts, usage, users,
 };
 
 /// Serves a request.
@@ -27,7 +29,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::Items { database, container } => {
             let located = request.engine.container(database, container)?;
-            let outcome = match items::check_intended_container(request, &located) {
+            let outcome = match check_intended_container(request, &located) {
                 Ok(()) => Box::pin(items::feed(request, &located)).await,
                 Err(failure) => Err(failure),
             };
@@ -35,7 +37,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::Item { database, container, item } => {
             let located = request.engine.container(database, container)?;
-            let outcome = match items::check_intended_container(request, &located) {
+            let outcome = match check_intended_container(request, &located) {
                 Ok(()) if *request.method == Method::GET => items::read(request, &located, item),
                 Ok(()) => Box::pin(items::change(request, &located, item)).await,
                 Err(failure) => Err(failure),
@@ -44,8 +46,8 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         }
         Address::PartitionKeyRanges { database, container } => {
             let located = request.engine.container(database, container)?;
-            let outcome = items::check_intended_container(request, &located)
-                .and_then(|()| ranges::feed(request, &located));
+            let outcome =
+                check_intended_container(request, &located).and_then(|()| ranges::feed(request, &located));
             Ok(in_container(request, &located, outcome))
         }
         Address::Conflicts { database, container } => {
@@ -69,7 +71,7 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
             if *request.method == Method::POST =>
         {
             let located = request.engine.container(database, container)?;
-            let outcome = match items::check_intended_container(request, &located) {
+            let outcome = match check_intended_container(request, &located) {
                 Ok(()) => Box::pin(procedures::execute(request, &located, script)).await,
                 Err(failure) => Err(failure),
             };
@@ -97,7 +99,7 @@ fn in_container(request: &Request<'_>, located: &Located, outcome: Result<Reply,
     let container = &located.container;
     let names = ["dbs/", container.database_id(), "/colls/", container.id()].concat();
     reply.content_path(names, container.rid());
-    // What lies beside one's own part of a partition is not one's business, not even how much it is.
+    // A caller who may see a part of a partition is told nothing of the rest, not even how much it is.
     if !request.caller.access.is_of_part() {
         usage::tell_of_partition(&mut reply, container);
     }

@@ -2,16 +2,14 @@
 //!
 //! There is no catch-all arm on purpose: a new kind must be placed here by hand.
 
-use std::time::Duration;
-
 use armilla_engine as engine;
 use armilla_engine::{Error, ErrorKind};
+use armilla_rest_wire::replies::{retry_after_ms, sentence};
+use armilla_rest_wire::status::{Status, sub_status};
 use http::StatusCode;
 
-use crate::failure::{Detail, Failure, Origin};
-use crate::queries;
-use crate::query_errors;
-use crate::status::{Status, sub_status};
+use crate::queries::{errors, needs_plan};
+use crate::reply::failure::{Detail, Failure, Origin};
 
 /// What clients of a partition that has used its share are told. Some look for the beginning of it.
 const REQUEST_RATE_TOO_LARGE: &str = "Request rate is large. More Request Units may be needed, so no changes were made. \
@@ -31,15 +29,15 @@ impl From<Error> for Failure {
         let failure = match error.kind {
             ErrorKind::BadQuery => {
                 let list = match error.detail.as_deref() {
-                    Some(engine::Detail::QueryErrors { text, errors }) => {
-                        query_errors::error_list(text, errors)
+                    Some(engine::Detail::QueryErrors { text, errors: found }) => {
+                        errors::error_list(text, found)
                     }
-                    _ => query_errors::refusal_list(&error.message),
+                    _ => errors::refusal_list(&error.message),
                 };
                 Failure::new(status, format!("Message: {list}"))
             }
             ErrorKind::QueryNeedsPlan => match error.detail.as_deref() {
-                Some(engine::Detail::Plan(plan)) => queries::needs_plan(status, plan),
+                Some(engine::Detail::Plan(plan)) => needs_plan::refusal(status, plan),
                 _ => Failure::new(status, error.message),
             },
             ErrorKind::CrossPartition => {
@@ -49,7 +47,7 @@ impl From<Error> for Failure {
                 let message = format!("{REQUEST_RATE_TOO_LARGE} ({})", error.message);
                 Failure {
                     origin: Origin::Engine,
-                    detail: Some(Detail::RetryAfterMs(whole_milliseconds(error.retry_after))),
+                    detail: Some(Detail::RetryAfterMs(retry_after_ms(error.retry_after))),
                     ..Failure::new(status, message)
                 }
             }
@@ -65,13 +63,6 @@ impl From<Error> for Failure {
         };
         Failure { charge: error.charge, position: error.position, detail, ..failure }
     }
-}
-
-/// Returns a wait in whole milliseconds, never shorter than what was asked for and never none: clients take 0 for
-/// 'at once', and would come again before there is anything to have.
-fn whole_milliseconds(wait: Option<Duration>) -> u64 {
-    let milliseconds = wait.unwrap_or_default().as_nanos().div_ceil(1_000_000);
-    u64::try_from(milliseconds).unwrap_or(u64::MAX).max(1)
 }
 
 fn status(kind: ErrorKind) -> Status {
@@ -104,25 +95,11 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::Locked => Status::LOCKED,
         ErrorKind::RangeGone => Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
         ErrorKind::SessionNotAvailable => Status::NOT_FOUND.sub(sub_status::READ_SESSION_NOT_AVAILABLE),
-        // Clients take a timeout of a write for what it is: nobody knows, so they do not repeat it.
+        // Clients take a timeout of a write for what it is: unknown, so they do not repeat it.
         ErrorKind::OutcomeUnknown => Status::REQUEST_TIMEOUT,
         ErrorKind::Unavailable => Status::UNAVAILABLE,
         ErrorKind::Corrupt | ErrorKind::Internal => Status::INTERNAL,
     }
-}
-
-/// Turns the engine's fragment into the sentence that clients know: their tests look for parts of it.
-fn sentence(fragment: &str) -> String {
-    let mut sentence = String::with_capacity(fragment.len() + 1);
-    let mut characters = fragment.chars();
-    if let Some(first) = characters.next() {
-        sentence.extend(first.to_uppercase());
-        sentence.push_str(characters.as_str());
-    }
-    if !sentence.ends_with('.') {
-        sentence.push('.');
-    }
-    sentence
 }
 
 #[cfg(test)]
@@ -132,8 +109,7 @@ mod tests {
     use armilla_engine as engine;
     use armilla_engine::{Error, ErrorKind, Position, QueryError, RequestUnits, ResourceKind};
 
-    use super::sentence;
-    use crate::failure::{Detail, Failure, Origin};
+    use crate::reply::failure::{Detail, Failure, Origin};
 
     #[test]
     fn kinds_have_their_codes() {
@@ -181,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn price_and_place_come_along() {
+    fn charge_and_position_come_along() {
         let position = Some(Position { range_id: 1, lsn: 2 });
         let charge = RequestUnits::from_hundredths(100);
         let error = Error { charge, position, ..Error::new(ErrorKind::Invalid, "the thing is odd") };
@@ -234,14 +210,5 @@ mod tests {
         assert_eq!((&*failure.message, failure.origin), (&*format!("Message: {list}"), Origin::Gateway));
         let failure = Failure::from(Error::new(ErrorKind::BadQuery, "no"));
         assert_eq!(&*failure.message, r#"Message: {"Errors":["no"]}"#);
-    }
-
-    #[test]
-    fn fragments_become_sentences() {
-        for (fragment, expected) in
-            [("", "."), ("a", "A."), ("ends so.", "Ends so."), ("élan", "Élan."), ("'x' is", "'x' is.")]
-        {
-            assert_eq!(sentence(fragment), expected);
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::{batch_body, binary_json};
+use crate::batches::body;
+use crate::request::binary_json;
 
 /// Turns a binary body into JSON text of bounded length, if it is one.
 pub fn binary_json(body: &[u8], text_bytes_max: usize) -> Option<Vec<u8>> {
@@ -11,5 +12,5 @@ pub fn binary_json(body: &[u8], text_bytes_max: usize) -> Option<Vec<u8>> {
 
 /// Reads the body of a batch; returns how many operations it has, if it is one.
 pub fn batch(body: &[u8]) -> Option<usize> {
-    batch_body::parse(&Bytes::copy_from_slice(body)).ok().map(|operations| operations.len())
+    body::parse(&Bytes::copy_from_slice(body)).ok().map(|operations| operations.len())
 }

@@ -6,30 +6,30 @@
 //! Invariant: every reply names the container by name and by resource id, failures included, because
 //! clients keep their session tokens by those headers.
 
+pub(crate) mod patch_body;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use armilla_engine::{
     Caller, ChangeKind, ContainerHandle, ETag, Error, ErrorKind, ItemBody, ItemName, ItemPage, ItemWritten,
-    ListScope, Located, PageRequest, Precondition, ReadItem, ResourceKind, WriteMode,
+    Located, PageRequest, Precondition, ReadItem, ResourceKind, WriteMode,
 };
+use armilla_value::PartitionKey;
 use armilla_value::rid::ItemRid;
-use armilla_value::{HashedKey, PartitionKey};
 use http::{Method, StatusCode};
 
 use crate::batches;
-use crate::binary_json::{self, BinaryJsonError};
-use crate::body;
 use crate::changes;
-use crate::failure::Failure;
-use crate::headers::{PostKind, Tag, invalid, names};
-use crate::limits::ITEM_TEXT_BYTES_MAX;
-use crate::patch_body::{self, PatchBody};
 use crate::queries;
+use crate::reply::Reply;
+use crate::reply::failure::Failure;
+use crate::reply::feed_text::{begin_feed, end_feed, page_headers};
 use crate::request::Request;
-use crate::resource_text::{begin_feed, end_feed, page_headers};
-use crate::response::Reply;
-use crate::status::{Status, sub_status};
+use crate::request::headers::{PostKind, Tag};
+use crate::request::scope::{list_scope, operation_key};
+
+use patch_body::PatchBody;
 
 /// Serves the items of a container.
 pub(crate) async fn feed(request: &Request<'_>, located: &Located) -> Result<Reply, Failure> {
@@ -76,7 +76,7 @@ pub(crate) async fn change(request: &Request<'_>, located: &Located, item: &str)
             written_reply(request, container, &written)
         }
         Method::PATCH => {
-            refuse_triggers(request, "a patch")?;
+            request.headers.refuse_triggers("a patch")?;
             let (body, precondition) = (patch_body::parse(&request.body)?, precondition(request)?);
             let PatchBody { patch, condition } = body;
             let condition = condition.as_deref();
@@ -98,21 +98,6 @@ pub(crate) async fn change(request: &Request<'_>, located: &Located, item: &str)
         }
         _ => Err(request.verb_not_allowed("GET, PUT, PATCH, DELETE")),
     }
-}
-
-/// Refuses a request that is meant for another container which had the same name.
-pub(crate) fn check_intended_container(request: &Request<'_>, located: &Located) -> Result<(), Failure> {
-    let Some(intended) = request.headers.intended_container_rid()? else { return Ok(()) };
-    let actual = located.container.rid().to_string();
-    if intended == actual {
-        return Ok(());
-    }
-    Err(Failure::new(
-        Status::BAD_REQUEST.sub(sub_status::CONTAINER_RID_MISMATCH),
-        format!(
-            "the request is meant for the container {intended}, but this is {actual}: it was created again"
-        ),
-    ))
 }
 
 fn read_named(
@@ -230,41 +215,6 @@ fn list(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Fai
     Ok(reply)
 }
 
-/// Returns which part of the container a feed or a query is kept to.
-pub(crate) fn list_scope(request: &Request<'_>) -> Result<ListScope, Failure> {
-    if let Some(partition_key) = partition_key(request)? {
-        return Ok(ListScope::PartitionKey(partition_key));
-    }
-    let id = range_id(request)?;
-    let range = request.headers.effective_key_range()?;
-    if id.is_none() && range.is_none() {
-        return Ok(ListScope::All);
-    }
-    let bound = |name, text: Option<&str>| match text {
-        None => Ok(None),
-        Some(text) => HashedKey::from_hex(text).map(Some).ok_or_else(|| invalid(name, text, "a hashed key")),
-    };
-    let min = bound(&names::START_EPK, range.map(|(min, _)| min))?;
-    let max = bound(&names::END_EPK, range.map(|(_, max)| max))?;
-    Ok(ListScope::Range { id, min, max })
-}
-
-/// Returns the physical partition that a request is kept to.
-pub(crate) fn range_id(request: &Request<'_>) -> Result<Option<u32>, Failure> {
-    let word = match request.headers.partition_key_range_id()? {
-        None | Some("") => return Ok(None),
-        Some(word) => word,
-    };
-    // Some clients put the container's resource id and a comma before it.
-    let number = word.rsplit(',').next().unwrap_or(word);
-    number.trim().parse::<u32>().map(Some).map_err(|_| {
-        Failure::new(
-            Status::GONE.sub(sub_status::PARTITION_KEY_RANGE_GONE),
-            format!("the container has no partition key range '{word}'"),
-        )
-    })
-}
-
 fn item_name<'i>(located: &Located, item: &'i str) -> Result<ItemName<'i>, Failure> {
     if !located.by_rid {
         return Ok(ItemName::Id(item));
@@ -278,25 +228,6 @@ fn item_name<'i>(located: &Located, item: &'i str) -> Result<ItemName<'i>, Failu
         .into()),
         None => Err(Failure::bad_request(format!("Failed to parse the value '{item}' as ResourceId"))),
     }
-}
-
-/// Returns the logical partition that the headers name.
-pub(crate) fn partition_key(request: &Request<'_>) -> Result<Option<PartitionKey>, Failure> {
-    let Some(text) = request.headers.partition_key()? else { return Ok(None) };
-    PartitionKey::from_json(text.as_bytes()).map(Some).map_err(|error| {
-        Failure::bad_request(format!("the header {} is invalid: {error}", names::PARTITION_KEY))
-    })
-}
-
-/// Returns the logical partition that an operation is about. In a container without a key there is but one, which
-/// nobody has to name.
-pub(crate) fn operation_key(
-    request: &Request<'_>,
-    container: &ContainerHandle,
-) -> Result<Option<PartitionKey>, Failure> {
-    let named = partition_key(request)?;
-    let is_implied = named.is_none() && container.is_fixed();
-    Ok(if is_implied { Some(PartitionKey(Vec::new())) } else { named })
 }
 
 /// Returns the condition of a write on what is there.
@@ -319,32 +250,8 @@ fn missing_only(request: &Request<'_>) -> Result<Precondition, Failure> {
 /// Returns the item in the body as JSON text.
 fn item_body(request: &Request<'_>) -> Result<ItemBody, Failure> {
     request.headers.indexing_directive()?;
-    Ok(match body_text(request)? {
+    Ok(match request.body_text()? {
         Cow::Borrowed(_) => ItemBody::Json(request.body.clone()),
         Cow::Owned(text) => ItemBody::Json(text.into()),
     })
-}
-
-/// Returns the body as JSON text, whichever form it came in.
-pub(crate) fn body_text<'b>(request: &'b Request<'_>) -> Result<Cow<'b, [u8]>, Failure> {
-    if !binary_json::is_binary(&request.body) {
-        return Ok(Cow::Borrowed(&request.body));
-    }
-    match binary_json::to_text(&request.body, ITEM_TEXT_BYTES_MAX) {
-        Ok(text) => Ok(Cow::Owned(text)),
-        Err(BinaryJsonError::TooLarge) => Err(body::too_large()),
-        Err(error @ BinaryJsonError::Malformed { .. }) => Err(Failure::bad_request(error.to_string())),
-    }
-}
-
-/// Refuses triggers where none can run: better than a write without the one that was asked for.
-pub(crate) fn refuse_triggers(request: &Request<'_>, what: &str) -> Result<(), Failure> {
-    let triggers = request.headers.triggers()?;
-    match triggers.pre.or(triggers.post) {
-        None => Ok(()),
-        Some(name) => Err(Failure::bad_request(format!(
-            "the trigger '{name}' cannot run with {what}: triggers run with creates, upserts, replaces and deletes of \
-             single items"
-        ))),
-    }
 }

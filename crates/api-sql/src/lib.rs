@@ -1,69 +1,38 @@
 //! The SQL (NoSQL) REST API as a front end over the engine: requests in, responses out, no sockets.
 //!
 //! ```text
-//! path, headers, auth, body      what was asked, by whom
-//! dispatch                       which handler serves it
-//! databases .. conflicts         one file per kind of resource: an engine operation and its reply
-//! queries, query_*               queries of every feed
-//! scripts, procedures            server-side scripts, and running those that requests run
-//! changes                        the change feed
-//! batches, batch_*               several operations on items in one request
-//! usage                          how full a container and its partitions are
-//! resource_text, response        replies as JSON and headers
-//! failure, status, error_map     failures as status codes and bodies
-//! binary_json                    the binary form in which some clients send items
+//! request            what was asked, by whom, and of what
+//! dispatch           which handler serves it
+//! items              items one by one, and the feed of them
+//! batches            several operations on items in one request
+//! queries            queries of every feed
+//! changes            the change feed
+//! resources          everything else: the account, databases, containers, scripts, users, permissions, offers
+//! reply              replies and failures as status codes, headers and bodies
+//! error_map          failures of the engine as failures of a request
 //! ```
 //!
 //! Invariants:
 //! * every response with status 400 or above has a JSON body with a `message`; 204 and 304 have no body;
-//! * nothing below this crate knows a status code or a header name;
+//! * nothing below the APIs knows a status code or a header name;
 //! * item bodies are never parsed and written again here.
 //!
 //! What works and what does not: `COMPAT.md`. Not here: `/_armilla`, which is `api-admin`'s.
 
-mod account;
-mod auth;
-mod batch_answer;
-mod batch_body;
 mod batches;
-mod binary_json;
-mod body;
 mod changes;
-mod conflicts;
-mod containers;
-mod databases;
 mod dispatch;
 mod error_map;
-mod explain_text;
-mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
-mod headers;
-mod index_utilization;
 mod items;
 mod json_text;
 mod limits;
-mod offer_headers;
-mod offers;
 mod options;
-mod patch_body;
-mod path;
-mod permissions;
-mod procedures;
 mod queries;
-mod query_body;
-mod query_errors;
-mod query_metrics;
-mod query_plan;
-mod ranges;
+mod reply;
 mod request;
-mod resource_body;
-mod resource_text;
-mod response;
-mod scripts;
-mod status;
-mod usage;
-mod users;
+mod resources;
 
 #[cfg(test)]
 mod tests;
@@ -73,19 +42,23 @@ use std::sync::Arc;
 
 use armilla_engine::{Access, Caller, Engine};
 use armilla_env::Env;
+use armilla_rest_wire::authorization::{AccountKeys, Credential, KeyAccess, SignedDate};
+use armilla_rest_wire::replies::echoed_activity_id;
+use armilla_rest_wire::status::Status;
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
 
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
-use auth::{Credential, Keys, SignedDate};
-use failure::Failure;
-use headers::RequestHeaders;
-use path::Address;
-use response::Reply;
-use status::Status;
+use reply::Reply;
+use reply::failure::Failure;
+use request::auth;
+use request::body;
+use request::headers::RequestHeaders;
+use request::path::{self, Address};
+use resources::account;
 
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +77,7 @@ struct Shared {
     engine: Engine,
     env: Env,
     options: SqlApiOptions,
-    keys: Keys,
+    keys: AccountKeys,
 }
 
 impl SqlApi {
@@ -121,7 +94,7 @@ impl SqlApi {
         B::Error: Display,
     {
         let (parts, body) = request.into_parts();
-        let activity_id = self.activity_id(RequestHeaders(&parts.headers));
+        let activity_id = self.activity_id(&parts.headers);
         let activity_text = activity_id.to_str().unwrap_or_default();
         let outcome = match self.admit(&parts) {
             Ok((address, access)) => {
@@ -167,7 +140,7 @@ impl SqlApi {
         reply.finish(activity_id)
     }
 
-    /// Finds out what a request addresses and what its sender may do.
+    /// Finds out what a request addresses and what its caller may do.
     fn admit<'p>(&self, parts: &'p http::request::Parts) -> Result<(Address<'p>, Access), Failure> {
         let address = path::parse(parts.uri.path()).map_err(|error| {
             let status = match error {
@@ -178,11 +151,11 @@ impl SqlApi {
             };
             Failure::new(status, error.to_string())
         });
-        // Strangers are told nothing, not even which paths there are.
+        // Callers without a credential are told nothing, not even which paths there are.
         if !self.shared.options.require_auth {
             return Ok((address?, Access::Full));
         }
-        let credential = auth::parse_authorization(&parts.headers)?;
+        let credential = Credential::of(&parts.headers)?;
         let address = address?;
         let access = self.access(parts, &address, credential)?;
         self.check_scope(&address, &access)?;
@@ -200,9 +173,9 @@ impl SqlApi {
             Credential::Master { signature } => {
                 let now_ms = shared.env.clock.now_ms();
                 let date = SignedDate::of(&parts.headers, now_ms, shared.options.date_skew)?;
-                Ok(match shared.keys.check(&signature, &parts.method, address, &date)? {
-                    auth::KeyAccess::ReadWrite => Access::Full,
-                    auth::KeyAccess::ReadOnly => Access::ReadOnly,
+                Ok(match auth::check(&shared.keys, &signature, &parts.method, address, &date)? {
+                    KeyAccess::ReadWrite => Access::Full,
+                    KeyAccess::ReadOnly => Access::ReadOnly,
                 })
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
@@ -211,8 +184,8 @@ impl SqlApi {
 
     /// Refuses addresses outside of a token's scope before anything is said of them, whatever the verb and the body.
     fn check_scope(&self, address: &Address<'_>, access: &Access) -> Result<(), Failure> {
-        let is_for_everybody = matches!(address, Address::Account);
-        if is_for_everybody || !matches!(access, Access::Granted(_)) {
+        let is_for_all = matches!(address, Address::Account);
+        if is_for_all || !matches!(access, Access::Granted(_)) {
             return Ok(());
         }
         match address.database().zip(address.container()) {
@@ -224,7 +197,7 @@ impl SqlApi {
         Ok(())
     }
 
-    /// Answers `GET /`. Whoever may read anything may read this: clients ask for it first.
+    /// Answers `GET /`. Every caller may read this: clients ask for it first.
     fn account(&self, parts: &http::request::Parts, peer: Peer) -> Result<Reply, Failure> {
         if parts.method != Method::GET {
             return Err(request::verb_not_allowed(&parts.method, "GET"));
@@ -241,8 +214,8 @@ impl SqlApi {
     }
 
     /// Returns the client's id of a request, or a new one.
-    fn activity_id(&self, headers: RequestHeaders<'_>) -> HeaderValue {
-        match headers.activity_id() {
+    fn activity_id(&self, headers: &HeaderMap) -> HeaderValue {
+        match echoed_activity_id(headers) {
             Some(value) => value.clone(),
             None => HeaderValue::from_str(&self.shared.env.guid()).expect("a GUID is plain ASCII"),
         }

@@ -31,12 +31,6 @@ pub(crate) const FEED_POSITION_BYTES_MAX: usize = 32 * 1024;
 /// Longest session token that is looked at: a few thousand ranges.
 pub(crate) const SESSION_TOKEN_BYTES_MAX: usize = 64 * 1024;
 
-/// Longest `Authorization` header, before decoding.
-pub(crate) const AUTHORIZATION_BYTES_MAX: usize = 16 * 1024;
-
-/// Longest activity id that is echoed; a GUID has 36 characters.
-pub(crate) const ACTIVITY_ID_BYTES_MAX: usize = 64;
-
 /// Most items in one page, whatever the client asks for.
 pub(crate) const PAGE_ITEMS_MAX: usize = 10_000;
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use armilla_rest_wire::authorization::AccountKeys;
 use armilla_rest_wire::signature::KeyError;
 
-use crate::auth::Keys;
 use crate::limits::DATE_SKEW_DEFAULT;
 
 /// Who puts together the results of a query that several physical partitions answer.
@@ -18,7 +18,7 @@ pub enum CrossPartitionQueries {
     Plan,
 }
 
-/// How the account presents itself and whom it believes.
+/// How the account presents itself, and which callers it believes.
 #[derive(Clone)]
 pub struct SqlApiOptions {
     /// The key that permits everything, in base64.
@@ -58,7 +58,7 @@ impl SqlApiOptions {
     }
 
     /// Checks the options and prepares the keys.
-    pub(crate) fn check(&self) -> Result<Keys, OptionsError> {
+    pub(crate) fn check(&self) -> Result<AccountKeys, OptionsError> {
         if self.account_id.is_empty() || self.account_id.eq_ignore_ascii_case("localhost") {
             return Err(OptionsError::AccountId);
         }
@@ -73,7 +73,7 @@ impl SqlApiOptions {
             }
         }
         let read_write = std::iter::once(&self.primary_key).chain(&self.secondary_key);
-        Keys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
+        AccountKeys::new(read_write.map(String::as_str), self.read_only_keys.iter().map(String::as_str))
             .map_err(|_: KeyError| OptionsError::Key)
     }
 }

@@ -1,44 +1,46 @@
 //! Queries of items and of every other feed, and the plans that clients ask for.
 //!
 //! One request is one page. Where it may look follows from headers, as for reading a feed; what it looks for stands in
-//! the body (`query_body`).
+//! the body.
 //!
-//! Not here: what a query means and how it is run (the engine), and the headers that tell of its work
-//! (`query_metrics`).
+//! ```text
+//! body                                what stands in the body of a request
+//! metrics, index_utilization          headers that tell of a query's work
+//! explain_text, plan_text             how a query is answered: for people, and for clients that merge by themselves
+//! errors, needs_plan                  what is wrong with a query, and why a client has to merge by itself
+//! ```
+//!
+//! Not here: what a query means and how it is run (the engine).
+
+mod body;
+pub(crate) mod errors;
+mod explain_text;
+mod index_utilization;
+mod metrics;
+pub(crate) mod needs_plan;
+mod plan_text;
 
 use std::sync::Arc;
 
-use armilla_engine::gateway::{Features, GatewayPlan, QueryInfo};
+use armilla_engine::gateway::Features;
 use armilla_engine::{
     Answer, ContainerHandle, Error, ErrorKind, Feed, ListScope, QueryPage, QueryRequest, RequestUnits,
     ResourceKind,
 };
+use armilla_rest_wire::names;
 use armilla_value::Value;
 use http::{HeaderValue, StatusCode};
 
-use crate::explain_text;
-use crate::failure::{Detail, Failure, Origin};
-use crate::headers::{Explain, IndexMetricsForm, names};
-use crate::index_utilization;
-use crate::items::list_scope;
 use crate::options::CrossPartitionQueries;
-use crate::query_body::{self, QueryBody};
-use crate::query_metrics;
-use crate::query_plan;
+use crate::reply::Reply;
+use crate::reply::failure::{Failure, Origin};
+use crate::reply::feed_text::{begin_feed, end_feed, page_headers};
+use crate::reply::resource_text::{document, feed_name};
 use crate::request::Request;
-use crate::resource_text::{begin_feed, document, end_feed, feed_name, page_headers};
-use crate::response::Reply;
-use crate::status::Status;
+use crate::request::headers::{Explain, IndexMetricsForm};
+use crate::request::scope::list_scope;
 
-/// What a client is told of a query whose results it has to merge by itself.
-const NOT_SERVABLE: &str = "The provided cross partition query can not be directly served by the gateway. \
-     This is a first chance (internal) exception that all newer clients will know how to handle gracefully. \
-     This exception is traced, but unless you see it bubble up as an exception (which only happens on older SDK \
-     clients), then you can safely ignore this message.";
-
-/// What it is told instead of aggregates that do not stand alone behind VALUE.
-const VALUE_AGGREGATES_ONLY: &str =
-    "Cross partition query only supports 'VALUE <AggregateFunc>' for aggregates.";
+use body::QueryBody;
 
 /// Returns a page of a query of items.
 pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle>) -> Result<Reply, Failure> {
@@ -69,7 +71,7 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
         reply.set(&names::QUERY_EXECUTION_INFO, execution_info(&page));
     }
     if wants_metrics {
-        reply.set_text(&names::QUERY_METRICS, query_metrics::execution(&page.metrics));
+        reply.set_text(&names::QUERY_METRICS, metrics::execution(&page.metrics));
     }
     if let Some(form) = index_metrics {
         // Nothing is told of a page that looked at no item.
@@ -78,7 +80,7 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
             IndexMetricsForm::First => index_utilization::first(&page.plans),
             IndexMetricsForm::Second => index_utilization::second(&page.plans),
         });
-        let text = json.as_deref().and_then(|json| query_metrics::index_utilization(form, json));
+        let text = json.as_deref().and_then(|json| metrics::index_utilization(form, json));
         if let Some(text) = text {
             reply.set_text(&names::INDEX_UTILIZATION, text);
         }
@@ -89,14 +91,14 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
 /// Returns what a client needs to run a query on every partition by itself.
 pub(crate) fn plan(request: &Request<'_>, container: &ContainerHandle) -> Result<Reply, Failure> {
     let features = request.headers.supported_query_features()?;
-    let QueryBody { text, parameters, .. } = query_body::parse(&request.body)?;
+    let QueryBody { text, parameters, .. } = body::parse(&request.body)?;
     let features = Features::parse(features);
     let plan = request.engine.query_plan(&request.caller, container, &text, &parameters, features);
     let plan = plan.map_err(|error| match error.kind {
         ErrorKind::BadQuery | ErrorKind::Invalid => no_plan(error.into()),
         _ => error.into(),
     })?;
-    Ok(Reply::json(StatusCode::OK, query_plan::to_json(&plan), RequestUnits::ZERO))
+    Ok(Reply::json(StatusCode::OK, plan_text::to_json(&plan), RequestUnits::ZERO))
 }
 
 /// Returns a page of a query of resources, and the resource id of what they lie in. `list` returns a page of them all.
@@ -127,25 +129,10 @@ pub(crate) async fn documents(
     Ok(page_reply(&page, feed_name, parent_rid, None))
 }
 
-/// Returns the refusal of a query whose results the client has to merge, with the plan by which it does so.
-pub(crate) fn needs_plan(status: Status, plan: &GatewayPlan) -> Failure {
-    let message = if has_bare_aggregates(&plan.query_info) { VALUE_AGGREGATES_ONLY } else { NOT_SERVABLE };
-    let detail = Some(Detail::AdditionalErrorInfo(query_plan::to_json(plan).into()));
-    Failure { detail, ..Failure::new(status, message) }
-}
-
-/// Says whether a plan is that of aggregates without VALUE and without groups, which older clients cannot merge.
-pub(crate) fn has_bare_aggregates(info: &QueryInfo) -> bool {
-    let aggregates_by_name = info.group_by_alias_to_aggregate.iter().any(|(_, kind)| kind.is_some());
-    !info.has_select_value
-        && info.group_by_expressions.is_empty()
-        && (aggregates_by_name || !info.aggregates.is_empty())
-}
-
 /// Returns the query in the body, of all partitions, for the page that the headers ask for.
 fn query_request(request: &Request<'_>) -> Result<QueryRequest, Failure> {
     let headers = request.headers;
-    let QueryBody { text, parameters, resume_filter } = query_body::parse(&request.body)?;
+    let QueryBody { text, parameters, resume_filter } = body::parse(&request.body)?;
     Ok(QueryRequest {
         cross_partition: headers.flag(&names::ENABLE_CROSS_PARTITION_QUERY)?,
         merge: match request.cross_partition_queries {

@@ -1,16 +1,36 @@
 //! A request on its way through the handlers.
+//!
+//! ```text
+//! path, headers, body    what was sent
+//! auth                   who sent it
+//! binary_json            the binary form in which some clients send items
+//! scope                  what of a container a request is about
+//! ```
+
+pub(crate) mod auth;
+pub(crate) mod binary_json;
+pub(crate) mod body;
+pub(crate) mod headers;
+pub(crate) mod path;
+pub(crate) mod scope;
+
+use std::borrow::Cow;
 
 use armilla_engine::{Caller, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
+use armilla_rest_wire::names;
+use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 use http::Method;
 
-use crate::failure::{Detail, Failure};
-use crate::headers::{RequestHeaders, Tag, invalid, names};
+use crate::limits::ITEM_TEXT_BYTES_MAX;
 use crate::options::CrossPartitionQueries;
-use crate::status::Status;
+use crate::reply::failure::{Detail, Failure};
 
-/// A request that was read and whose sender is known.
+use binary_json::BinaryJsonError;
+use headers::{RequestHeaders, Tag, invalid};
+
+/// A request that was read and whose caller is known.
 pub(crate) struct Request<'r> {
     /// The verb.
     pub(crate) method: &'r Method,
@@ -18,7 +38,7 @@ pub(crate) struct Request<'r> {
     pub(crate) headers: RequestHeaders<'r>,
     /// The body; empty where the verb has none.
     pub(crate) body: Bytes,
-    /// Who asks.
+    /// The caller.
     pub(crate) caller: Caller,
     /// The id of this request, for error messages.
     pub(crate) activity_id: &'r str,
@@ -52,6 +72,18 @@ impl Request<'_> {
         let Some(name) = self.headers.consistency_level()? else { return Ok(None) };
         let level = Consistency::from_name(name);
         level.map(Some).ok_or_else(|| invalid(&names::CONSISTENCY_LEVEL, name, "a consistency level"))
+    }
+
+    /// Returns the body as JSON text, whichever form it came in.
+    pub(crate) fn body_text(&self) -> Result<Cow<'_, [u8]>, Failure> {
+        if !binary_json::is_binary(&self.body) {
+            return Ok(Cow::Borrowed(&self.body));
+        }
+        match binary_json::to_text(&self.body, ITEM_TEXT_BYTES_MAX) {
+            Ok(text) => Ok(Cow::Owned(text)),
+            Err(BinaryJsonError::TooLarge) => Err(body::too_large()),
+            Err(error @ BinaryJsonError::Malformed { .. }) => Err(Failure::bad_request(error.to_string())),
+        }
     }
 
     /// Returns the body as JSON.

@@ -21,7 +21,7 @@ pub fn encode_unprintable(text: &str) -> PercentEncode<'_> {
     utf8_percent_encode(text, CONTROLS)
 }
 
-/// Encodes one byte, for whoever chooses bytes by rules of their own.
+/// Encodes one byte, for callers that choose bytes by rules of their own.
 pub fn encode_byte(byte: u8) -> &'static str {
     percent_encode_byte(byte)
 }

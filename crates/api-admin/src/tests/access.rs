@@ -1,5 +1,7 @@
 //! Who may do what: every operation there is, by every kind of caller, on what exists and on what does not.
 
+use std::time::Duration;
+
 use http::Method;
 
 use super::client::{Answer, Client, KEY, READ_ONLY_KEY};
@@ -31,7 +33,7 @@ fn lesson(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers.collect(), answer.text.replace(&activity, ""))
 }
 
-/// Whoever has a token is told the same, to the letter, whatever is asked for and whether it exists or not.
+/// Callers with a token are told the same, to the letter, whatever is asked for and whether it exists or not.
 #[tokio::test]
 async fn every_operation_by_every_caller() {
     let mut told_to_tokens = None;
@@ -93,9 +95,9 @@ async fn verbs_that_a_resource_does_not_take() {
     }
 }
 
-/// Strangers are not told which paths there are.
+/// Callers without a credential are not told which paths there are.
 #[tokio::test]
-async fn paths_that_lead_nowhere_are_told_to_no_stranger() {
+async fn paths_that_lead_nowhere_are_told_to_callers_with_a_key() {
     let client = Client::with_container().await;
     for (path, status) in [("/_armilla", 404), ("/_armilla/nothing", 404), ("/_armilla//x", 400)] {
         client.get(path).await.expect_code(status, 0);
@@ -104,10 +106,22 @@ async fn paths_that_lead_nowhere_are_told_to_no_stranger() {
 }
 
 #[tokio::test]
+async fn stale_signatures_are_forbidden() {
+    let client = Client::with_container().await;
+    let path = "/_armilla/partitions";
+    let (authorization, date) = (client.sign(KEY, &Method::GET, path), client.date());
+    let send = async || client.send_as(&authorization, Method::GET, path, &[("x-ms-date", &date)], "").await;
+    client.clock.advance(Duration::from_secs(15 * 60));
+    send().await.expect(200);
+    client.clock.advance(Duration::from_secs(1));
+    assert_eq!(send().await.expect(403).member("code"), "Forbidden");
+}
+
+#[tokio::test]
 async fn activity_ids_are_echoed_where_they_can_be() {
     let client = Client::with_container().await;
     let path = "/_armilla/partitions";
-    let longest = "x".repeat(crate::limits::ACTIVITY_ID_BYTES_MAX);
+    let longest = "x".repeat(armilla_rest_wire::limits::ACTIVITY_ID_BYTES_MAX);
     for (id, is_echoed) in [("an id", true), (&*longest, true), (&*format!("{longest}x"), false), ("", false)]
     {
         let answer = client.send(Method::GET, path, &[("x-ms-activity-id", id)], "").await.expect(200);

@@ -1,14 +1,14 @@
 //! Who may do what: every operation there is, by every kind of caller, on what exists and on what does not.
 //!
-//! A row names an operation, and for each kind of caller whether it is allowed. Whoever is refused must be answered the
-//! same, to the letter, whether the thing exists or not.
+//! A row names an operation, and for each kind of caller whether it is allowed. One that is refused must be answered the
+//! same, to the letter, whether the resource exists or not.
 
 use std::collections::BTreeSet;
 
 use http::Method;
 
 use super::client::{Answer, Client, READ_ONLY_KEY};
-use crate::path::{self, Address};
+use crate::request::path::{self, Address};
 
 /// The kinds of callers, in the order of the columns.
 const CALLERS: [&str; 9] = [
@@ -24,7 +24,7 @@ const CALLERS: [&str; 9] = [
 ];
 
 // Who is allowed: a plus for each kind of caller that is.
-const EVERYBODY: &str = "+++++++++";
+const EVERY_CALLER: &str = "+++++++++";
 const KEYS_READ: &str = "++-------";
 const KEY_WRITES: &str = "+--------";
 /// Permissions come with tokens, so that who shows one makes a token.
@@ -133,8 +133,8 @@ fn account_rows() -> Vec<Row> {
     let container = r#"{"id":"new","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
     let same = r#"{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
     vec![
-        get("/", EVERYBODY),
-        post("/", "", EVERYBODY).answers(405),
+        get("/", EVERY_CALLER),
+        post("/", "", EVERY_CALLER).answers(405),
         get("/dbs", KEYS_READ),
         post("/dbs", r#"{"id":"new"}"#, KEY_WRITES),
         query("/dbs", KEYS_READ),
@@ -450,7 +450,7 @@ fn lesson(answer: &Answer) -> (u16, Vec<(String, String)>, String) {
 /// The container that tokens are for, by name and by resource id.
 const OWN: [&str; 2] = ["/colls/c", "/colls/{c}"];
 
-/// Says whether something is outside of a caller's scope. What is in it may be told, also to those who only read.
+/// Says whether something is outside of a caller's scope. What is in it may be told, also to callers who only read.
 fn is_outside(caller: usize, row: &Row, path: &str) -> bool {
     let reads_as_well = CALLERS[caller].contains("read") && row.method != Method::GET;
     let is_own = OWN.iter().any(|own| path.contains(own));
@@ -480,7 +480,7 @@ async fn every_operation_by_every_caller() {
                     scene = Scene::new().await;
                 }
             }
-            // Whoever has a token for something in a container knows of the container.
+            // A caller with a token for something in a container knows of the container.
             for (one, is_own, learnt) in &lessons {
                 let others = lessons.iter().filter(|(_, is_own_too, _)| caller == 8 || is_own == is_own_too);
                 for (other, _, too) in others {

@@ -34,7 +34,7 @@ async fn advertised_address_wins() {
 }
 
 #[tokio::test]
-async fn strangers_are_told_nothing() {
+async fn callers_that_are_not_believed_are_told_nothing() {
     let client = Client::new().await;
     for path in ["/", "/dbs", "/dbs/d/colls/c/docs/1", "/nothing", "/dbs//x"] {
         for authorization in ["", "nonsense", "type=master&ver=1.0&sig=AAAA", "type=aad&ver=1.0&sig=a.b.c"] {
@@ -54,6 +54,37 @@ async fn wrong_signatures_are_shown_what_was_signed() {
     let answer = client.send_as(&authorization, Method::GET, "/dbs/d", &[], "").await.expect(401);
     let payload = format!(r"get\ndbs\ndbs/d\n{}\n\n", client.date().to_lowercase());
     assert!(answer.member("message").contains(&payload), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn every_configured_key_is_tried() {
+    let secondary = "c2Vjb25kYXJ5";
+    let mut options = SqlApiOptions::new(KEY);
+    options.secondary_key = Some(secondary.to_owned());
+    options.read_only_keys.push(READ_ONLY_KEY.to_owned());
+    let client = Client::with_options(options).await;
+    for (key, body, status) in [
+        (KEY, r#"{"id":"a"}"#, 201),
+        (secondary, r#"{"id":"b"}"#, 201),
+        (READ_ONLY_KEY, r#"{"id":"c"}"#, 403),
+        ("d3Jvbmc=", r#"{"id":"d"}"#, 401),
+    ] {
+        let authorization = client.sign(key, &Method::POST, "/dbs");
+        client.send_as(&authorization, Method::POST, "/dbs", &[], body).await.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn tokens_of_other_kinds_are_refused() {
+    let client = Client::new().await;
+    for (authorization, kind) in [
+        ("type=aad&ver=1.0&sig=a.b.c", "Microsoft Entra ID (type=aad)"),
+        ("type%3Dsas%26ver%3D1.0%26sig%3Dx", "client-generated (type=sas)"),
+    ] {
+        let answer = client.send_as(authorization, Method::GET, "/dbs", &[], "").await.expect(401);
+        let message = format!("Tokens of the {kind} kind are not supported by this server");
+        assert!(answer.member("message").starts_with(&message), "{}", answer.text);
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,6 @@ use super::feed_reader::{
     ALL_VERSIONS, DOCS, ENVELOPES, KEY, RANGE, Reader, batch, id, number, numbers, put, remove, sorted,
     with_container,
 };
-use super::splits::settle;
 
 const POLICY: &str = r#","changeFeedPolicy":{"retentionDuration":10}"#;
 const IMAGES: &str = r#","changeFeedPolicy":{"retentionDuration":10,"previousImages":true}"#;
@@ -215,12 +214,13 @@ async fn what_is_older_than_the_window_is_gone() {
     put(&client, 2, 1, "").await;
     let recent = reader.position.clone().unwrap();
     client.clock.advance(Duration::from_secs(6 * 60));
-    // Changes go once their time is up, in the background.
-    let answer = settle(&client, async || {
-        let answer = Reader::all_versions(&[]).at(&old).try_page(&client).await;
-        (answer.status != 200).then_some(answer)
-    })
-    .await;
+    // Changes are dropped once they are older than the retention, in the background.
+    let answer = client
+        .wait_for(async || {
+            let answer = Reader::all_versions(&[]).at(&old).try_page(&client).await;
+            (answer.status != 200).then_some(answer)
+        })
+        .await;
     let answer = answer.expect_code(400, 0);
     assert_eq!(answer.member("code"), "BadRequest");
     // Newer positions, and the newest versions, are not concerned.

@@ -4,7 +4,6 @@ use armilla_value::Value;
 
 use super::client::Client;
 use super::feed_reader::{KEY, RANGE, Reader, id, numbers, put, remove, sorted, with_container};
-use super::splits::reshape;
 
 const POLICY: &str = r#","changeFeedPolicy":{"retentionDuration":10}"#;
 
@@ -44,11 +43,11 @@ async fn positions_outlive_splits_and_merges_and_reopenings() {
     for verb in ["split", "reopen", "split", "merge", "split", "merge", "reopen"] {
         match verb {
             "reopen" => client = client.reopen().await,
-            "split" => drop(reshape(&client, "split", "").await),
+            "split" => drop(client.reshape("split", "").await),
             _ => {
                 let ranges = ranges(&client).await;
                 let body = format!(r#"{{"ranges":["{}","{}"]}}"#, ranges[0], ranges[1]);
-                reshape(&client, "merge", &body).await;
+                client.reshape("merge", &body).await;
             }
         }
         fill(&client, next..next + 10).await;
@@ -79,7 +78,7 @@ async fn ranges_that_are_gone_are_said_to_be_and_their_children_go_on() {
     let mut versions = Reader::all_versions(&[(RANGE, "0")]).at("*");
     parent.page(&client).await.expect(200);
     versions.page(&client).await.expect(304);
-    reshape(&client, "split", "").await;
+    client.reshape("split", "").await;
     fill(&client, 30..50).await;
     for reader in [&parent, &versions] {
         reader.try_page(&client).await.expect_code(410, 1002);
@@ -104,12 +103,12 @@ async fn merged_ranges_go_on_from_the_positions_of_both() {
     fill(&client, 0..40).await;
     let kind = ("x-ms-read-key-type", "EffectivePartitionKeyRange");
     let middle = "1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
-    reshape(&client, "split", &format!(r#"{{"range":"0","at":"{middle}"}}"#)).await;
+    client.reshape("split", &format!(r#"{{"range":"0","at":"{middle}"}}"#)).await;
     let mut left = Reader::latest(&[(RANGE, "1")]);
     let mut right = Reader::latest(&[(RANGE, "2"), ("x-ms-max-item-count", "5")]);
     let left_ids = left.ids(&client).await;
     let right_page: Vec<Value> = super::feed_reader::entries(&right.page(&client).await);
-    reshape(&client, "merge", r#"{"ranges":["1","2"]}"#).await;
+    client.reshape("merge", r#"{"ranges":["1","2"]}"#).await;
     fill(&client, 40..60).await;
     let merged = ranges(&client).await;
     assert_eq!(merged.len(), 1);

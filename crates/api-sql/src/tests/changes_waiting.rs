@@ -6,7 +6,6 @@ use http::Method;
 
 use super::client::{Answer, Client};
 use super::feed_reader::{KEY, RANGE, Reader, entries, id, put, remove, with_container};
-use super::splits::reshape;
 
 /// Lets others run, in tasks and on threads that may block.
 async fn rest() {
@@ -38,7 +37,7 @@ async fn meanwhile(client: &Client, reader: &Reader, happens: impl AsyncFnOnce()
 
 async fn at_the_end(client: &Client, headers: &[(&'static str, &str)]) -> Reader {
     let mut reader = Reader::latest(headers).at("*");
-    // Whoever begins now may wait, too.
+    // A reader that begins now may wait, too.
     let (page, _) = meanwhile(client, &reader, async || client.clock.advance(Duration::from_secs(61))).await;
     reader.position = page.expect(304).header("etag").map(str::to_owned);
     reader
@@ -150,16 +149,16 @@ async fn splits_end_the_waits_for_their_range() {
     }
     let range = at_the_end(&client, &[("prefer", "wait=30"), (RANGE, "0")]).await;
     let (page, was_early) = meanwhile(&client, &range, async || {
-        reshape(&client, "split", "").await;
+        client.reshape("split", "").await;
         client.clock.advance(Duration::from_millis(500));
     })
     .await;
     assert!(!was_early);
     page.expect_code(410, 1002);
-    // Whoever asked for all of the container goes on, and is told of what comes.
+    // A reader of all of the container goes on, and is told of what comes.
     let whole = at_the_end(&client, &[("prefer", "wait=60")]).await;
     let (page, _) = meanwhile(&client, &whole, async || {
-        reshape(&client, "split", "").await;
+        client.reshape("split", "").await;
         rest().await;
         put(&client, 100, 7, "").await;
         client.clock.advance(Duration::from_millis(500));
@@ -169,7 +168,7 @@ async fn splits_end_the_waits_for_their_range() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_what_will_not_come() {
+async fn no_reader_waits_for_what_will_not_come() {
     let client = with_container("", "400").await;
     let reader = at_the_end(&client, &[("prefer", "wait=60")]).await;
     let (page, was_early) =
@@ -183,7 +182,7 @@ async fn nobody_waits_for_what_will_not_come() {
     assert!(!was_early);
     let page = page.expect(304);
     assert_eq!(page.header("etag"), reader.position.as_deref());
-    // From now on everybody is answered at once.
+    // From now on every reader is answered at once.
     let (page, was_early) = meanwhile(&client, &reader, async || {}).await;
     assert!(was_early);
     page.expect(304);

@@ -100,8 +100,8 @@ pub(super) fn entries(page: &Answer) -> Vec<Value> {
 
 /// The id of an entry: of the item, or of the one that is gone.
 pub(super) fn id(entry: &Value) -> String {
-    let places = [Some(entry), entry.get("current"), entry.get("metadata")];
-    let found = places.into_iter().flatten().find_map(|place| place.get("id").and_then(Value::as_str));
+    let objects = [Some(entry), entry.get("current"), entry.get("metadata")];
+    let found = objects.into_iter().flatten().find_map(|object| object.get("id").and_then(Value::as_str));
     found.unwrap_or_else(|| panic!("no id: {entry:?}")).to_owned()
 }
 

@@ -6,7 +6,6 @@ use armilla_value::Value;
 use http::Method;
 
 use super::client::{Answer, Client};
-use super::splits::settle;
 
 const TO_AUTOSCALE: (&str, &str) = ("x-ms-cosmos-migrate-offer-to-autopilot", "true");
 const TO_MANUAL: (&str, &str) = ("x-ms-cosmos-migrate-offer-to-manual-throughput", "True");
@@ -73,11 +72,12 @@ async fn throughput_beyond_the_partitions_is_pending() {
     assert_eq!(pending.header("x-ms-offer-replace-pending"), Some("true"));
     let locked = client.put(&path, &with_throughput(&offer, 40_000)).await.expect_code(423, 0);
     assert_eq!(locked.member("code"), "Locked");
-    settle(&client, async || {
-        let offer = client.get(&path).await.expect(200);
-        (offer.header("x-ms-offer-replace-pending") == Some("false")).then_some(())
-    })
-    .await;
+    client
+        .wait_for(async || {
+            let offer = client.get(&path).await.expect(200);
+            (offer.header("x-ms-offer-replace-pending") == Some("false")).then_some(())
+        })
+        .await;
     let ranges = client.get("/dbs/d/colls/c/pkranges").await.expect(200);
     let ids = ranges.ids("PartitionKeyRanges");
     assert_eq!(ids.len(), 3, "{ids:?}");

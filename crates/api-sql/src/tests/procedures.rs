@@ -182,7 +182,7 @@ async fn endless_procedures_are_stopped() {
     store(&client, "function () { for (;;) {} }").await;
     let path = format!("{SPROCS}/p");
     let mut endless = std::pin::pin!(client.send(Method::POST, &path, &[KEY], ""));
-    // The clock stands still unless somebody moves it, and the script runs on a thread of its own.
+    // The clock stands still unless a test moves it, and the script runs on a thread of its own.
     let stopped = std::future::poll_fn(|context| {
         client.clock.advance(std::time::Duration::from_millis(1));
         context.waker().wake_by_ref();

@@ -291,7 +291,7 @@ async fn clients_may_be_left_to_merge() {
         assert!(message.contains(words), "{text}: {message}");
         let plan = json::parse(refused.member("additionalErrorInfo").as_bytes()).unwrap();
         assert!(plan.get("queryInfo").is_some() && plan.get("queryRanges").is_some(), "{text}: {plan:?}");
-        // One partition has nobody to merge with, and plain filters need no merging.
+        // One partition has nothing to merge with, and plain filters need no merging.
         query(&client, text, &[("x-ms-documentdb-partitionkey", "[3]")]).await.expect(200);
         query(&client, text, &[(RANGE, "0")]).await.expect(200);
     }

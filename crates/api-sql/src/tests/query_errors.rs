@@ -30,8 +30,8 @@ async fn wrong_texts_are_told_by_code_and_place() {
         let error = &list.get("errors").and_then(Value::as_array).unwrap_or_else(|| panic!("{list:?}"))[0];
         assert_eq!(error.get("severity").and_then(Value::as_str), Some("Error"), "{text}");
         assert_eq!(error.get("code").and_then(Value::as_str), Some(code), "{text}: {list:?}");
-        let place = error.get("location").unwrap();
-        let offset = |name| place.get(name).and_then(Value::as_i64);
+        let location = error.get("location").unwrap();
+        let offset = |name| location.get(name).and_then(Value::as_i64);
         assert_eq!((offset("start"), offset("end")), (Some(start), Some(end)), "{text}");
     }
 }
@@ -93,7 +93,7 @@ async fn malformed_continuations_are_refused() {
 }
 
 #[tokio::test]
-async fn functions_that_nobody_registered_are_refused() {
+async fn functions_that_are_not_registered_are_refused() {
     let client = with_items(1).await;
     let refused = query(&client, "SELECT VALUE udf.twice(c.n) FROM c", &[CROSS]).await.expect_code(400, 0);
     assert!(refused.member("message").contains("'twice' is not registered"), "{}", refused.text);

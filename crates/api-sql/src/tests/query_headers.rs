@@ -129,7 +129,7 @@ async fn hints_are_taken_without_effect() {
 }
 
 #[tokio::test]
-async fn nobody_queries_with_another_verb() {
+async fn no_other_verb_queries() {
     let client = with_items(1).await;
     let headers = [("x-ms-documentdb-isquery", "true")];
     client.send(Method::PUT, DOCS, &headers, r#"{"query":"SELECT * FROM c"}"#).await.expect(405);

@@ -1,7 +1,5 @@
 //! Physical partitions that split and merge, as clients see it.
 
-use std::time::Duration;
-
 use armilla_value::Value;
 use http::Method;
 
@@ -12,37 +10,6 @@ const RANGES: &str = "/dbs/d/colls/c/pkranges";
 const INCREMENTAL: (&str, &str) = ("a-im", "Incremental Feed");
 const QUERY: (&str, &str) = ("x-ms-documentdb-isquery", "True");
 const RANGE: &str = "x-ms-documentdb-partitionkeyrangeid";
-
-/// Lets time pass until something is there.
-pub(super) async fn settle<T>(client: &Client, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    for _ in 0..10_000 {
-        if let Some(found) = look().await {
-            return found;
-        }
-        client.clock.advance(Duration::from_millis(5));
-        tokio::task::yield_now().await;
-        std::thread::yield_now();
-    }
-    panic!("it never came");
-}
-
-/// Splits or merges, and waits until the map has changed.
-pub(super) async fn reshape(client: &Client, verb: &str, body: &str) -> Answer {
-    let before = client.get(RANGES).await.expect(200).header("etag").unwrap().to_owned();
-    let path = format!("/_armilla/dbs/d/colls/c/{verb}");
-    settle(client, async || {
-        let answer = client.post(&path, body).await;
-        // What came before may still be tidying up.
-        (answer.status != 423).then_some(answer)
-    })
-    .await
-    .expect(202);
-    settle(client, async || {
-        let map = client.get(RANGES).await.expect(200);
-        (map.header("etag") != Some(&before)).then_some(map)
-    })
-    .await
-}
 
 async fn fill(client: &Client, count: usize) {
     for n in 0..count {
@@ -82,10 +49,10 @@ async fn maps_tell_what_came_since() {
     let first = client.get(RANGES).await.expect(200);
     let first_etag = first.header("etag").unwrap();
     assert_eq!(families(&first), [family("0", &[])]);
-    let second = reshape(&client, "split", r#"{"range":"0"}"#).await;
+    let second = client.reshape("split", r#"{"range":"0"}"#).await;
     let second_etag = second.header("etag").unwrap();
     assert_eq!(families(&second), [family("1", &["0"]), family("2", &["0"])]);
-    let third = reshape(&client, "split", r#"{"range":"2"}"#).await;
+    let third = client.reshape("split", r#"{"range":"2"}"#).await;
     let third_etag = third.header("etag").unwrap();
     assert_eq!(
         families(&third),
@@ -112,7 +79,7 @@ async fn maps_tell_what_came_since() {
     let plain = client.send(Method::GET, RANGES, &[("if-none-match", second_etag)], "").await.expect(200);
     assert_eq!(families(&plain), families(&third));
 
-    let merged = reshape(&client, "merge", r#"{"ranges":["3","4"]}"#).await;
+    let merged = client.reshape("merge", r#"{"ranges":["3","4"]}"#).await;
     let (id, parents) = families(&merged).pop().unwrap();
     assert_eq!(id, "5", "ids are not used again");
     for parent in ["0", "2", "3", "4"] {
@@ -131,8 +98,8 @@ async fn shares_follow_the_number_of_partitions() {
         ranges.iter().map(|range| range.get("throughputFraction").and_then(Value::as_f64).unwrap()).collect()
     };
     assert_eq!(shares(&client.get(RANGES).await), [1.0]);
-    assert_eq!(shares(&reshape(&client, "split", "{}").await), [0.5, 0.5]);
-    let three = shares(&reshape(&client, "split", "").await);
+    assert_eq!(shares(&client.reshape("split", "{}").await), [0.5, 0.5]);
+    let three = shares(&client.reshape("split", "").await);
     assert!((three.iter().sum::<f64>() - 1.0).abs() < 1e-9 && three.len() == 3, "{three:?}");
 }
 
@@ -143,7 +110,7 @@ async fn ranges_that_were_split_are_gone_where_they_are_named() {
     let key = ("x-ms-documentdb-partitionkey", "[7]");
     let session = client.send(Method::GET, "/dbs/d/colls/c/docs/7", &[key], "").await.expect(200);
     let session = session.header("x-ms-session-token").unwrap();
-    reshape(&client, "split", "{}").await;
+    client.reshape("split", "{}").await;
     let query = r#"{"query":"SELECT * FROM c"}"#;
     let bulk = r#"[{"operationType":"Read","id":"7","partitionKey":"[7]"}]"#;
     let batch = ("x-ms-cosmos-is-batch-request", "True");
@@ -199,7 +166,7 @@ async fn pages_go_on_after_a_split() {
             let page = page.expect(200);
             ids.extend(page.ids("Documents"));
             if ids.len() == 10 {
-                reshape(&client, "split", "").await;
+                client.reshape("split", "").await;
             }
             continuation = page.header("x-ms-continuation").map(str::to_owned);
             if continuation.is_none() {

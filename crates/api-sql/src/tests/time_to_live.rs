@@ -1,4 +1,4 @@
-//! Items whose time is up, as clients see it: not at all, from the very second on.
+//! Expired items, as clients see them: not at all, from the very second on.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use http::Method;
 
 use super::client::Client;
 use super::feed_reader::{DOCS, KEY, Reader, id, number, put, sorted, with_container};
-use super::splits::settle;
 
 const QUERY: (&str, &str) = ("x-ms-documentdb-isquery", "True");
 
@@ -88,7 +87,7 @@ async fn expired_items_are_purged_in_the_background() {
     };
     assert!(usage().await.contains("documentsCount=31;"));
     client.clock.advance(Duration::from_secs(11));
-    settle(&client, async || usage().await.contains("documentsCount=1;").then_some(())).await;
+    client.wait_for(async || usage().await.contains("documentsCount=1;").then_some(())).await;
     let deleted = reader.entries(&client).await;
     assert_eq!(deleted.len(), 30);
     for entry in &deleted {

@@ -4,7 +4,6 @@ use armilla_value::Value;
 use http::Method;
 
 use super::client::{Answer, Client};
-use super::splits::reshape;
 
 const DOCS: &str = "/dbs/d/colls/c/docs";
 const CONTAINER: &str = "/dbs/d/colls/c";
@@ -71,7 +70,7 @@ async fn answers_about_containers_tell_of_all_partitions() {
     for id in 0..20 {
         create(&client, id, 1_024).await;
     }
-    reshape(&client, "split", "").await;
+    client.reshape("split", "").await;
     let plain = read(&[]).await;
     assert_eq!((plain.header("x-ms-resource-usage"), plain.json().get("statistics")), (None, None));
 

@@ -1,0 +1,58 @@
+//! `/offers` and one offer: the throughput of a database or container.
+
+use armilla_engine::{LIST_MAX, OfferChange, ResourceKind};
+use armilla_rest_wire::names;
+use http::{HeaderValue, Method, StatusCode};
+
+use crate::queries;
+use crate::reply::Reply;
+use crate::reply::failure::Failure;
+use crate::reply::resource_text::{feed_reply, reply};
+use crate::request::Request;
+use crate::resources::resource_body;
+
+/// Serves `/offers`.
+pub(crate) async fn feed(request: &Request<'_>) -> Result<Reply, Failure> {
+    match *request.method {
+        Method::GET => {
+            let (count_max, continuation) = request.page()?;
+            let answer = request.engine.list_offers(&request.caller, count_max, continuation)?;
+            Ok(feed_reply(ResourceKind::Offer, &answer))
+        }
+        Method::POST if request.headers.is_query()? => {
+            let list = |continuation: Option<&str>| {
+                request.engine.list_offers(&request.caller, Some(LIST_MAX), continuation)
+            };
+            queries::resources(request, ResourceKind::Offer, list).await.map(|(reply, _)| reply)
+        }
+        _ => Err(request.verb_not_allowed("GET, POST")),
+    }
+}
+
+/// Serves one offer.
+pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, Failure> {
+    let answer = match *request.method {
+        Method::GET => request.engine.read_offer(&request.caller, offer, request.known_version()?)?,
+        Method::PUT => {
+            let migration = request.headers.migration()?;
+            let (body, precondition) = (request.json_body()?, request.expected_version()?);
+            let wanted = match migration {
+                Some(migration) => OfferChange::Migrate(migration),
+                None => resource_body::read_offer(&body)?,
+            };
+            request.engine.replace_offer(&request.caller, offer, wanted, precondition).await?
+        }
+        _ => return Err(request.verb_not_allowed("GET, PUT")),
+    };
+    let mut reply = reply(StatusCode::OK, &answer);
+    let state = request.engine.offer_state(offer)?;
+    reply.set(&names::OFFER_REPLACE_PENDING, pending(state.pending));
+    reply.set(&names::MIN_THROUGHPUT, state.minimum);
+    Ok(reply)
+}
+
+/// Says whether partitions are still being split for the throughput that was asked for. The new offer stands already,
+/// which is why clients are answered with 200; some ask again until they are told `false`.
+fn pending(is_pending: bool) -> HeaderValue {
+    HeaderValue::from_static(if is_pending { "true" } else { "false" })
+}

@@ -81,6 +81,12 @@ pub fn choose(plan: &LogicalPlan, source: &dyn Source) -> Result<PhysicalPlan> {
     {
         return Ok(chooser.finish(Access::IndexOnly(only), &[], used));
     }
+    if let Some(order) = &order
+        && let Some(walk) = chooser.clear_walk(order, &mut indexes)?
+    {
+        let guaranteed = vec![true; conjuncts.pieces.len()];
+        return Ok(chooser.finish(Access::Walk(walk.walk), &guaranteed, vec![walk.served]));
+    }
     let found = chooser.unordered(&mut indexes)?;
     let Some(order) = order else {
         let used = found.used;
@@ -201,6 +207,22 @@ impl Chooser<'_> {
         }
     }
 
+    /// Returns the walk through the order's index if it is clear that nothing else can be better: all that it meets belongs
+    /// to the result, and so many of them are wanted and no more. Nothing has to be estimated then, which would take
+    /// longer than the walk.
+    fn clear_walk(&self, order: &Order, indexes: &mut Indexes<'_>) -> Result<Option<PlannedWalk>> {
+        // The index of a logical partition has the entries of the others as well.
+        if self.rows_wanted().is_none() || self.source.is_logical() {
+            return Ok(None);
+        }
+        let Walkable::Yes(planned) = order.walk(self.conjuncts, indexes)? else { return Ok(None) };
+        let guaranteed: Vec<bool> =
+            (0..self.conjuncts.pieces.len()).map(|piece| planned.guaranteed == Some(piece)).collect();
+        let is_clear = !guaranteed.contains(&false)
+            && self.conjuncts.residual(&self.plan.filter, &guaranteed).is_empty();
+        Ok(is_clear.then_some(*planned))
+    }
+
     /// Chooses between walking through the order's index and sorting what is found otherwise.
     fn ordered(self, order: &Order, found: Found, indexes: &mut Indexes<'_>) -> Result<PhysicalPlan> {
         indexes.estimator.count_to(u64::MAX);
@@ -212,7 +234,8 @@ impl Chooser<'_> {
                 return Ok(self.finish_found(access, &found.guaranteed, found.used));
             }
         };
-        let walked = self.walked(&planned, &found, indexes.item_count);
+        let entries = planned.entries(indexes)?;
+        let walked = self.walked(entries, &found, indexes.item_count);
         if self.is_sort_better(walked, &found) {
             // That sorting is less work does not make the order cost more: its index would serve it.
             let mut used = found.used;
@@ -220,7 +243,7 @@ impl Chooser<'_> {
             let access = Access::Sort(Box::new(found.access));
             return Ok(self.finish_found(access, &found.guaranteed, used));
         }
-        let PlannedWalk { mut walk, entries, served, guaranteed: piece } = *planned;
+        let PlannedWalk { mut walk, served, guaranteed: piece, .. } = *planned;
         let mut guaranteed = vec![false; self.conjuncts.pieces.len()];
         if let Some(piece) = piece {
             guaranteed[piece] = true;
@@ -252,11 +275,11 @@ impl Chooser<'_> {
     }
 
     /// Returns about how many entries a walk meets.
-    fn walked(&self, planned: &PlannedWalk, found: &Found, items_in_index: u64) -> u64 {
-        let Some(wanted) = self.rows_wanted() else { return planned.entries };
+    fn walked(&self, entries: u64, found: &Found, items_in_index: u64) -> u64 {
+        let Some(wanted) = self.rows_wanted() else { return entries };
         let per_row = u128::from(items_in_index) / u128::from(found.found_count.max(1));
         let walked = u128::from(wanted) * per_row.max(1);
-        planned.entries.min(u64::try_from(walked).unwrap_or(u64::MAX))
+        entries.min(u64::try_from(walked).unwrap_or(u64::MAX))
     }
 
     fn is_sort_better(&self, walked: u64, found: &Found) -> bool {

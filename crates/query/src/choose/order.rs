@@ -36,11 +36,26 @@ pub(super) struct Order {
 /// A walk through an index, and what it would mean.
 pub(super) struct PlannedWalk {
     pub(super) walk: Walk,
-    /// How many items it would meet, about.
-    pub(super) entries: u64,
+    /// The part of the index that it goes through; nothing if there is nothing in it.
+    range: Option<Interval>,
+    /// How many items come that are not in the index.
+    missing_count: u64,
     /// The piece of the conditions that it guarantees.
     pub(super) guaranteed: Option<usize>,
     pub(super) served: Served,
+}
+
+impl PlannedWalk {
+    /// Returns how many items it would meet, about. That is not known without reading some of the index.
+    pub(super) fn entries(&self, indexes: &mut Indexes<'_>) -> Result<u64> {
+        let (id, is_composite) = (self.walk.index, self.served.composite);
+        let in_index = match &self.range {
+            Some(_) if is_composite && !self.walk.is_partial => indexes.estimator.size(id)?,
+            Some(range) => indexes.estimator.entries(id, std::slice::from_ref(range), is_composite)?,
+            None => 0,
+        };
+        Ok(self.missing_count + in_index)
+    }
 }
 
 /// What an order's index says.
@@ -126,19 +141,15 @@ fn single(
     if values.is_empty() {
         return Ok(Walkable::Nothing);
     }
-    let size = indexes.estimator.size(facts.index)?;
-    let missing_count = match facts.has_undefined {
-        true => 0,
-        false => indexes.item_count.saturating_sub(size),
+    // How many lack the value matters only if they belong to the result.
+    let missing_count = match values.has_undefined() && !facts.has_undefined {
+        true => indexes.item_count.saturating_sub(indexes.estimator.size(facts.index)?),
+        false => 0,
     };
-    let adds_missing = missing_count > 0 && values.has_undefined();
+    let adds_missing = missing_count > 0;
     let in_index =
         if facts.has_undefined { values.clone() } else { values.intersection(&TermSet::defined()) };
     let range = in_index.hull();
-    let mut entries = if adds_missing { missing_count } else { 0 };
-    if let Some(range) = &range {
-        entries += indexes.estimator.entries(facts.index, std::slice::from_ref(range), false)?;
-    }
     let paths = vec![single_text(&target.segments)];
     let piece = conjuncts.piece_of(identity);
     // One range of values, all of which may come, is what the condition says.
@@ -150,13 +161,14 @@ fn single(
             index: facts.index,
             paths,
             direction: if descending { Direction::Reverse } else { Direction::Forward },
-            range: range.map_or_else(KeyRange::empty, |range| range.key_range(facts.index)),
+            range: range.as_ref().map_or_else(KeyRange::empty, |range| range.key_range(facts.index)),
             adds_missing,
             is_partial: !in_index.has_all_values(),
             entries_per_item: 1,
             passing: None,
         },
-        entries,
+        range,
+        missing_count,
         guaranteed: guaranteed.map(|(number, _)| number),
     })))
 }
@@ -171,10 +183,6 @@ fn composite(keys: &[(Target, bool)], conjuncts: &Conjuncts, indexes: &mut Index
     let all: Option<Interval> = order_range(&Condition::Always, keys, &descending);
     let is_partial = all.is_none_or(|all| all.low != range.low || all.high != range.high);
     let id = index.composite.id;
-    let entries = match is_partial {
-        true => indexes.estimator.entries(id, std::slice::from_ref(&range), true)?,
-        false => indexes.estimator.size(id)?,
-    };
     let paths = texts(&index.composite);
     Ok(Walkable::Yes(Box::new(PlannedWalk {
         served: Served { paths: paths.clone(), composite: true, precise: true },
@@ -188,7 +196,8 @@ fn composite(keys: &[(Target, bool)], conjuncts: &Conjuncts, indexes: &mut Index
             entries_per_item: 1,
             passing: None,
         },
-        entries,
+        range: Some(range),
+        missing_count: 0,
         guaranteed: None,
     })))
 }

@@ -164,3 +164,23 @@ fn planning_reads_little_of_the_index() {
         assert!(reads <= 200 && entries <= 40_000, "{reads} reads, {entries} entries: {}", &query[..60]);
     }
 }
+
+/// Where the order's index has all that is wanted, and no more of it than that, nothing is read to find that out.
+#[test]
+fn clear_walks_are_planned_without_reading() {
+    let source = Changing::new(source(people(2_000), EXPLICIT), true);
+    for (query, reads) in [
+        ("SELECT TOP 20 * FROM c WHERE c.x < 1000 ORDER BY c.x DESC", false),
+        ("SELECT * FROM c WHERE c.x > 10 AND c.x <= 500 ORDER BY c.x OFFSET 5 LIMIT 10", false),
+        ("SELECT TOP 1 c.id FROM c ORDER BY c.x", false),
+        // All of them are wanted: is a sort better?
+        ("SELECT * FROM c WHERE c.x < 1000 ORDER BY c.x DESC", true),
+        // Not all that the walk meets belongs to the result.
+        ("SELECT TOP 20 * FROM c WHERE c.x < 1000 AND c.city = 'Oslo' ORDER BY c.x DESC", true),
+    ] {
+        source.reads.store(0, Ordering::Relaxed);
+        let plan = choose(&compile(query).plan, &source).unwrap().to_string();
+        assert_eq!(source.reads.load(Ordering::Relaxed) > 0, reads, "{query}: {plan}");
+        assert!(reads || plan.starts_with("Walk"), "{query}: {plan}");
+    }
+}

@@ -7,7 +7,7 @@
 //! Invariant: after a write, readers of the same `Settings` see what was written, also those that read meanwhile.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_engine::{
@@ -16,6 +16,7 @@ use armilla_engine::{
 };
 use armilla_env::Env;
 use armilla_value::{Component, Object, PartitionKey, Value, json};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::tables::DATABASE;
 
@@ -171,7 +172,7 @@ impl<T: Default> Settings<T> {
     }
 
     fn remembered(&self) -> MutexGuard<'_, Remembered<T>> {
-        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+        self.remembered.lock()
     }
 }
 

@@ -4,7 +4,6 @@
 //! database are not seen.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
 use armilla_engine::{
     Caller, CompositePath, ContainerDefinition, Content, Error, ErrorKind, RequestUnits,
@@ -15,6 +14,7 @@ use armilla_value::{Object, Value, json};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::{HeaderValue, StatusCode};
+use parking_lot::Mutex;
 
 use crate::Shared;
 use crate::auth::Operation;
@@ -48,11 +48,11 @@ pub(crate) struct KnownTables {
 
 impl KnownTables {
     fn contains(&self, rid: ContainerRid) -> bool {
-        self.rids.lock().unwrap_or_else(PoisonError::into_inner).contains(&rid)
+        self.rids.lock().contains(&rid)
     }
 
     fn insert(&self, rid: ContainerRid) {
-        let mut rids = self.rids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rids = self.rids.lock();
         if rids.len() >= KNOWN_TABLES_MAX {
             rids.clear();
         }

@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use armilla_kv::memory::MemoryStore;
 use armilla_kv::{
     Batch, CommitFuture, Family, Page, Scan, Snapshot, Space, SpaceId, Store, StoreSnapshot, StoreStats,
 };
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::limits::{
     PROBLEMS_MAX, RESTORE_BATCH_BYTES, RESTORE_BATCHES_AT_ONCE, SCAN_BYTES_MAX, SCAN_ENTRIES_MAX,
@@ -92,7 +93,7 @@ impl Space for WatchedSpace {
 
     fn commit(&self, batch: Batch) -> CommitFuture {
         let seen = self.seen.clone();
-        seen.batches.lock().unwrap().push(batch.bytes());
+        seen.batches.lock().push(batch.bytes());
         let on_their_way = 1 + seen.on_their_way.fetch_add(1, Ordering::SeqCst);
         seen.on_their_way_max.fetch_max(on_their_way, Ordering::SeqCst);
         let commit = self.inner.commit(batch);
@@ -127,7 +128,7 @@ impl Snapshot for WatchedSnapshot {
     fn scan(&self, scan: &Scan) -> armilla_kv::Result<Page> {
         let page = self.inner.scan(scan)?;
         let bytes = page.entries.iter().map(|(key, value)| key.len() + value.len()).sum();
-        self.seen.pages.lock().unwrap().push((page.entries.len(), bytes));
+        self.seen.pages.lock().push((page.entries.len(), bytes));
         Ok(page)
     }
 }
@@ -144,7 +145,7 @@ fn pages_of(store: &Watched) -> Vec<(usize, usize)> {
     while !position.is_over() {
         position = walk.frame(&position).unwrap().1;
     }
-    let mut pages = std::mem::take(&mut *store.seen.pages.lock().unwrap());
+    let mut pages = std::mem::take(&mut *store.seen.pages.lock());
     pages.retain(|(entries, _)| *entries > 0);
     pages
 }
@@ -188,7 +189,7 @@ fn a_restore_has_so_many_batches_of_so_many_bytes_on_their_way() {
     let seen = &target.seen;
     assert_eq!(seen.on_their_way.load(Ordering::SeqCst), 0);
     assert_eq!(seen.on_their_way_max.load(Ordering::SeqCst), RESTORE_BATCHES_AT_ONCE);
-    let batches = seen.batches.lock().unwrap();
+    let batches = seen.batches.lock();
     let (last, rest) = batches.split_last().unwrap();
     let (end, full) = rest.split_last().unwrap();
     assert_eq!(full.len(), count * ENTRY_BYTES / RESTORE_BATCH_BYTES - 1, "{batches:?}");

@@ -6,10 +6,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow, bail};
+use parking_lot::Mutex;
 
 use crate::limits::{CHILD_LOG_TOLD_BYTES_MAX, CHILD_POLL_PERIOD, CHILD_READY_TIMEOUT, CHILD_STOP_TIMEOUT};
 use crate::options::ServerOptions;
@@ -103,7 +104,7 @@ impl Child {
 
     /// Returns the end of what the server logged.
     pub fn log(&self) -> String {
-        let tail = self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let tail = self.log.lock();
         String::from_utf8_lossy(&tail.bytes).into_owned()
     }
 
@@ -218,7 +219,7 @@ fn keep_tail(mut errors: impl Read, log: &Mutex<Tail>) {
         if length == 0 {
             return;
         }
-        log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(&buffer[..length]);
+        log.lock().push(&buffer[..length]);
     }
 }
 

@@ -1,9 +1,10 @@
 //! A definition with what is derived from it once and used by every write, and the one that holds now.
 
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use armilla_index::Matcher;
 use armilla_value::{Node, Value};
+use parking_lot::RwLock;
 
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
@@ -87,11 +88,11 @@ impl CurrentDefinition {
 
     /// Returns it.
     pub(crate) fn get(&self) -> Arc<CompiledDefinition> {
-        self.0.read().expect("no panic while the definition is held").clone()
+        self.0.read().clone()
     }
 
     /// Puts another in its place.
     pub(crate) fn set(&self, compiled: CompiledDefinition) {
-        *self.0.write().expect("no panic while the definition is held") = Arc::new(compiled);
+        *self.0.write() = Arc::new(compiled);
     }
 }

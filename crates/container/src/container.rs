@@ -3,12 +3,13 @@
 //! Every operation is routed with the partition map of the moment. A write that comes to a partition which was replaced
 //! meanwhile is routed again; callers do not notice.
 
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::Arc;
 
 use armilla_env::{Clock, Env};
 use armilla_governor::{OperationKind, Policy, Priority};
 use armilla_kv::Store;
 use armilla_value::{HashedKey, PartitionKey};
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Notify, watch};
 
 use crate::compiled_definition::{CompiledDefinition, CurrentDefinition};
@@ -125,7 +126,7 @@ impl Container {
 
     /// Takes throughput from somewhere else, or another amount of it, from now on.
     pub fn set_throughput_source(&self, source: ThroughputSource) {
-        let mut current = self.core.source.lock().expect("no panic while the throughput source is held");
+        let mut current = self.core.source.lock();
         source.apply(&self.map_now(), &self.core.limits, self.clock().now_ms());
         *current = source;
     }
@@ -365,7 +366,7 @@ impl Container {
 
     /// Returns the partitions as they are now.
     pub(crate) fn map_now(&self) -> Arc<Map> {
-        self.core.map.read().expect("no panic while the map is held").clone()
+        self.core.map.read().clone()
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -391,7 +392,7 @@ impl Container {
         if let Some(partition) = slot.partition.get() {
             return Ok(partition.clone());
         }
-        let _opening = slot.opening.lock().expect("no panic while a partition is opened");
+        let _opening = slot.opening.lock();
         if let Some(partition) = slot.partition.get() {
             return Ok(partition.clone());
         }

@@ -4,12 +4,13 @@
 //! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`copy_in`). Not here: what
 //! a task does to the stored state (`apply`), who may queue (`locks`).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use armilla_env::Env;
 use armilla_kv::{Family, Space, SpaceId, Store};
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use crate::apply::{Applied, LogState};
@@ -139,7 +140,7 @@ impl Partition {
     }
 
     pub(crate) fn space(&self) -> Arc<dyn Space> {
-        self.space.read().expect("no panic while the space is held").clone()
+        self.space.read().clone()
     }
 
     /// Returns where the partition is now.
@@ -169,12 +170,12 @@ impl Partition {
 
     /// Returns what is known of the index; what is on its way to the store counts.
     pub(crate) fn index(&self) -> IndexState {
-        self.index.read().expect("no panic while the index state is held").clone()
+        self.index.read().clone()
     }
 
     /// Returns the layouts that a record holds.
     pub(crate) fn layouts(&self, bytes: &Bytes) -> Result<Arc<Layouts>> {
-        let mut known = self.known_layouts.lock().expect("no panic while layouts are read");
+        let mut known = self.known_layouts.lock();
         if let Some((known_bytes, layouts)) = &*known
             && known_bytes == bytes
         {
@@ -204,7 +205,7 @@ impl Partition {
 
     /// Opens, closes or retires the partition. A retired one stays retired.
     pub(crate) fn set_gate(&self, gate: Gate) {
-        let mut queue = self.queue.lock().expect("no panic while the queue is held");
+        let mut queue = self.queue.lock();
         if queue.gate != Gate::Retired {
             queue.gate = gate;
             self.gate.send_replace(gate);
@@ -214,38 +215,38 @@ impl Partition {
     /// Returns what tells when the last user of the partition is gone: it fails then.
     pub(crate) fn watch_end(&self) -> oneshot::Receiver<Never> {
         let (sender, receiver) = oneshot::channel();
-        *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        *self.gone.lock() = Some(sender);
         receiver
     }
 
     /// Returns what is stored, as of the newest durable commit.
     pub(crate) fn totals(&self) -> Counters {
-        self.totals.read().expect("no panic while the totals are held").clone()
+        self.totals.read().clone()
     }
 
     fn set_totals(&self, counters: Counters) {
         self.growth.note(counters.size().total_bytes());
-        *self.totals.write().expect("no panic while the totals are held") = counters;
+        *self.totals.write() = counters;
     }
 
     /// Returns whether others are being made to take the partition's place.
     pub(crate) fn is_reshaping(&self) -> bool {
-        self.reshaping.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.reshaping.lock().is_some()
     }
 
     /// Returns what the running committer goes on from. A panic may have left it half changed, but then the
     /// partition is broken and puts another in its place.
     fn applied(&self) -> MutexGuard<'_, Applied> {
-        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+        self.applied.lock()
     }
 
     pub(crate) fn is_broken(&self) -> bool {
-        self.queue.lock().expect("no panic while the queue is held").broken
+        self.queue.lock().broken
     }
 
     /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.
     pub(crate) fn reload(&self) -> Result<()> {
-        if let Some(lost) = &self.queue.lock().expect("no panic while the queue is held").lost {
+        if let Some(lost) = &self.queue.lock().lost {
             return Err(lost.clone());
         }
         let space = self.store.open_space(self.space_id)?;
@@ -255,11 +256,11 @@ impl Partition {
         let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
         self.set_lsn(counters.lsn);
         self.sequence.fetch_max(counters.sequence, Ordering::Relaxed);
-        *self.index.write().expect("no panic while the index state is held") = index.clone();
-        *self.space.write().expect("no panic while the space is held") = space;
+        *self.index.write() = index.clone();
+        *self.space.write() = space;
         self.set_totals(counters.clone());
         *self.applied() = Applied::new(counters, index).with_log(log);
-        self.queue.lock().expect("no panic while the queue is held").broken = false;
+        self.queue.lock().broken = false;
         Ok(())
     }
 }

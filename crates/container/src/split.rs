@@ -18,8 +18,8 @@
 //! survives a crash (the caller, which stores the map).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, PoisonError};
 
 use armilla_kv::SpaceId;
 use tokio::sync::oneshot;
@@ -105,7 +105,7 @@ impl Container {
         for slot in slots {
             let partition = self.partition(&slot)?;
             {
-                let mut reshaping = partition.reshaping.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut reshaping = partition.reshaping.lock();
                 if reshaping.is_some() {
                     return Err(Error::new(
                         ErrorKind::Conflict,
@@ -376,7 +376,7 @@ impl Drop for Reshape {
     fn drop(&mut self) {
         for parent in &self.parents {
             parent.partition.set_gate(Gate::Open);
-            *parent.partition.reshaping.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *parent.partition.reshaping.lock() = None;
         }
         self.container.core.reindex_wanted.notify_waiters();
         self.container.core.grown.notify_waiters();
@@ -389,8 +389,8 @@ impl Closed {
     /// Tasks that waited are routed again.
     pub fn flip(mut self, map_version: u64) -> Vec<Retired> {
         let core = self.reshape.container.core.clone();
-        let source = core.source.lock().expect("no panic while the throughput source is held");
-        let mut current = core.map.write().expect("no panic while the map is held");
+        let source = core.source.lock();
+        let mut current = core.map.write();
         let first = self.reshape.parents.first().expect("a reshape has parents").slot.range.id;
         let place = current.place_of(first).expect("no other driver replaces what is being replaced");
         let children = std::mem::take(&mut self.children).into_iter().map(|(mut range, partition)| {

@@ -2,7 +2,7 @@
 //!
 //! Not here: the operations, each in the file of its subject.
 
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use armilla_container::{Limits, SharedBudgets};
@@ -10,6 +10,7 @@ use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, SpaceId, Store};
 use armilla_script::Workers;
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::backups::Backups;
 use crate::changes::Feeds;
@@ -76,12 +77,11 @@ impl WeakEngine {
 impl Drop for Shared {
     /// Ends the background tasks of an engine that was not closed.
     fn drop(&mut self) {
-        if let Ok(tree) = self.tree.get_mut() {
-            for container in tree.databases.iter().flat_map(|database| database.containers.iter()) {
-                container.reindexing().stop();
-                container.reshaping().stop();
-                container.end();
-            }
+        let tree = self.tree.get_mut();
+        for container in tree.databases.iter().flat_map(|database| database.containers.iter()) {
+            container.reindexing().stop();
+            container.reshaping().stop();
+            container.end();
         }
     }
 }
@@ -163,11 +163,11 @@ impl Engine {
     }
 
     pub(crate) fn tree(&self) -> RwLockReadGuard<'_, Tree> {
-        self.shared.tree.read().expect("no panic while the tree is held")
+        self.shared.tree.read()
     }
 
     pub(crate) fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
-        self.shared.tree.write().expect("no panic while the tree is held")
+        self.shared.tree.write()
     }
 
     /// Returns the places of a query.

@@ -3,7 +3,7 @@
 mod load;
 
 use std::num::NonZero;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_container::Limits;
@@ -12,6 +12,7 @@ use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, Scan, Store};
 use armilla_script::{WorkerStart, Workers};
 use bytes::Bytes;
+use parking_lot::RwLock;
 
 use crate::backups::Backups;
 use crate::changes::Feeds;

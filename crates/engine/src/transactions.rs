@@ -93,7 +93,7 @@ impl Engine {
                 format!("{TRANSACTIONS_OPEN_MAX} transactions are open: commit or drop one, then try again"),
             ));
         };
-        let mut transaction = self.begin_attempt(caller, container, partition_key, 0).await?;
+        let mut transaction = self.begin_attempt(caller, container, partition_key, None).await?;
         transaction._open = Some(open);
         Ok(transaction)
     }
@@ -134,7 +134,7 @@ impl Engine {
     {
         let mut attempt = 0;
         loop {
-            let transaction = self.begin_attempt(caller, container, partition_key, attempt).await?;
+            let transaction = self.begin_attempt(caller, container, partition_key, Some(attempt)).await?;
             let (transaction, outcome) = run(transaction).await?;
             let (mut spending, finished) = transaction.finish(outcome).await;
             match finished {
@@ -147,17 +147,22 @@ impl Engine {
         }
     }
 
-    /// Begins a transaction for the given time, counted from 0. From the container's bound on, an attempt keeps others out.
+    /// Begins a transaction for the given time, counted from 0: from the container's bound on, an attempt keeps others
+    /// out. Without a time it never does, because it may be open for long.
     async fn begin_attempt(
         &self,
         caller: &Caller,
         container: &Arc<ContainerHandle>,
         partition_key: &PartitionKey,
-        attempt: u32,
+        attempt: Option<u32>,
     ) -> Result<Transaction> {
         let cost = caller.read_cost(self.consistency())?;
         let began = self.env().clock.elapsed();
-        let begun = container.container().begin(partition_key, attempt, cost, caller.priority).await;
+        let (inner, priority) = (container.container(), caller.priority);
+        let begun = match attempt {
+            Some(attempt) => inner.begin(partition_key, attempt, cost, priority).await,
+            None => inner.begin_unlocked(partition_key, cost, priority).await,
+        };
         let inner = begun.map_err(|error| container.translate(error))?;
         let spending = Spending {
             meter: inner.meter(),

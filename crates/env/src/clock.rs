@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// The future of a wait.
@@ -78,13 +78,13 @@ impl SimulatedClock {
 
     /// Sets the time of day, as an operator may set that of a machine. How much time passes does not change by that.
     pub fn set_ms(&self, now_ms: i64) {
-        let mut state = self.state.lock().expect("no panic while the clock is held");
+        let mut state = self.state.lock();
         state.start_ms = now_ms - state.now.as_millis() as i64;
     }
 
     /// Moves time forward and wakes the sleepers that waited for it.
     pub fn advance(&self, duration: Duration) {
-        let mut state = self.state.lock().expect("no panic while the clock is held");
+        let mut state = self.state.lock();
         state.now += duration;
         let due = state.now + Duration::from_nanos(1);
         let later = state.sleepers.split_off(&due);
@@ -97,17 +97,17 @@ impl SimulatedClock {
 
 impl Clock for SimulatedClock {
     fn now_ms(&self) -> i64 {
-        let state = self.state.lock().expect("no panic while the clock is held");
+        let state = self.state.lock();
         state.start_ms + state.now.as_millis() as i64
     }
 
     fn elapsed(&self) -> Duration {
-        self.state.lock().expect("no panic while the clock is held").now
+        self.state.lock().now
     }
 
     fn sleep(&self, duration: Duration) -> SleepFuture {
         let (wake, woken) = oneshot::channel();
-        let mut state = self.state.lock().expect("no panic while the clock is held");
+        let mut state = self.state.lock();
         if duration.is_zero() {
             return Box::pin(std::future::ready(()));
         }

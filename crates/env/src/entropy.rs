@@ -1,7 +1,6 @@
 //! Random bytes.
 
-use std::sync::Mutex;
-
+use parking_lot::Mutex;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::random::Random;
@@ -41,7 +40,7 @@ impl Entropy for SystemEntropy {
         if bytes.len() > POOL_BYTES {
             return ask(bytes);
         }
-        let mut pool = self.pool.lock().expect("no panic while the pool is held");
+        let mut pool = self.pool.lock();
         if pool.used + bytes.len() > POOL_BYTES {
             ask(&mut pool.bytes);
             pool.used = 0;
@@ -69,7 +68,7 @@ impl SeededEntropy {
 
 impl Entropy for SeededEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        let mut random = self.random.lock().expect("no panic while the generator is held");
+        let mut random = self.random.lock();
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&random.next_u64().to_le_bytes()[..chunk.len()]);
         }

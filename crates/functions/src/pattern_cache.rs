@@ -8,9 +8,10 @@
 //! * a cache holds at most [`PATTERN_CACHE_MAX`] expressions, the ones used most;
 //! * a bad pattern is remembered as such, so that it is compiled once.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use fancy_regex::{Regex, RegexBuilder};
+use parking_lot::Mutex;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
@@ -92,7 +93,7 @@ impl PatternCache {
             return None;
         }
         // Nothing panics while the lock is held but for lack of memory, and the entries are whole even then.
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock();
         let is_wanted = |entry: &Entry| *entry.pattern == *pattern && *entry.modifiers == *modifiers;
         if let Some(entry) = entries.iter_mut().find(|entry| is_wanted(entry)) {
             entry.uses += 1;
@@ -109,7 +110,7 @@ impl PatternCache {
             compiled: compiled.clone(),
             uses: 1,
         };
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock();
         if entries.len() >= PATTERN_CACHE_MAX {
             // Of those used least the newest goes: where there are too many, most of them stay.
             let least = entries.iter().enumerate().rev().min_by_key(|(_, entry)| entry.uses);

@@ -79,7 +79,7 @@ fn the_cache_keeps_what_was_used_most() {
         }
     }
     let patterns = |cache: &PatternCache| -> Vec<String> {
-        cache.entries.lock().unwrap().iter().map(|entry| entry.pattern.to_string()).collect()
+        cache.entries.lock().iter().map(|entry| entry.pattern.to_string()).collect()
     };
     assert_eq!(patterns(&cache).len(), PATTERN_CACHE_MAX);
     assert!(patterns(&cache).contains(&"^0$".to_owned()));

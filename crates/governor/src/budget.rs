@@ -12,8 +12,9 @@
 //! by use alone, a load of low priority that came first would hide the demand it displaces, for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::limits::{
     BURST_BANK_WINDOWS, BURST_RATE_HUNDREDTHS, DEBT_HUNDREDTHS_MAX, NO_RATE_RETRY_AFTER, RATE_HUNDREDTHS_MAX,
@@ -123,7 +124,7 @@ impl Budget {
 
     fn lock(&self) -> MutexGuard<'_, Accounts> {
         // Every change is complete before anything can panic.
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.accounts.lock()
     }
 }
 

@@ -4,8 +4,9 @@
 //!
 //! Not here: what may be served (`budget`).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::histogram::Histogram;
 use crate::hot_keys::{HotKey, HotKeys};
@@ -139,7 +140,7 @@ impl Meter {
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
         // Counts that a panic cut short are figures still.
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock()
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use armilla_kv::{Error, ErrorKind, Result};
+use parking_lot::{Mutex, MutexGuard};
 
 #[derive(Default)]
 struct Slot {
@@ -81,7 +82,7 @@ impl Future for Waiting {
 }
 
 fn lock(slot: &SharedSlot) -> MutexGuard<'_, Slot> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner)
+    slot.lock()
 }
 
 #[cfg(test)]

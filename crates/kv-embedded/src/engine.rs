@@ -10,10 +10,11 @@
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use armilla_kv::{Error, ErrorKind, Family, Result};
 use fjall::{AbstractTree, CompressionType, Database, Keyspace, OwnedWriteBatch, PersistMode};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::failure;
 use crate::moment::Readers;
@@ -98,7 +99,7 @@ impl Engine {
     }
 
     fn moments(&self) -> MutexGuard<'_, Vec<Weak<Readers>>> {
-        self.moments.lock().unwrap_or_else(PoisonError::into_inner)
+        self.moments.lock()
     }
 
     pub(crate) fn is_retired(&self) -> bool {

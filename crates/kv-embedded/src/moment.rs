@@ -11,11 +11,12 @@
 //! Nothing here asks whether a space was dropped after the moment: what its keys were is still in these files.
 
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use armilla_kv::{Direction, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, SpaceId, StoreSnapshot};
 use bytes::Bytes;
 use fjall::{AbstractTree, AnyTree, Keyspace};
+use parking_lot::RwLock;
 
 use crate::failure;
 use crate::keys::{self, SPACE_PREFIX_BYTES};
@@ -48,14 +49,14 @@ pub(crate) struct Readers(RwLock<Option<[ReadRange; KEYSPACES]>>);
 impl Readers {
     /// Lets go of the files. Waits for who reads in them.
     pub(crate) fn end(&self) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.write() = None;
     }
 }
 
 impl Inner {
     /// Reads with the readers of all families, if they are still there.
     fn with<R>(&self, read: impl FnOnce(&[ReadRange; KEYSPACES]) -> Result<R>) -> Result<R> {
-        match &*self.readers.0.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.readers.0.read() {
             Some(keyspaces) => read(keyspaces),
             None => Err(view::ended()),
         }

@@ -1,10 +1,11 @@
 //! Batches on their way to the writer thread.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use armilla_kv::{Error, ErrorKind, Result};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::completion::{Completion, Waiting, completion};
 use crate::keys::EngineOp;
@@ -117,16 +118,16 @@ impl Queue {
             if inner.refusal.is_some() {
                 return Next::Closed;
             }
-            inner = match deadline {
-                None => self.arrived.wait(inner).unwrap_or_else(PoisonError::into_inner),
+            match deadline {
+                None => self.arrived.wait(&mut inner),
                 Some(deadline) => {
                     let Some(left) = deadline.checked_duration_since(now()).filter(|left| !left.is_zero())
                     else {
                         return Next::Idle;
                     };
-                    self.arrived.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0
+                    self.arrived.wait_for(&mut inner, left);
                 }
-            };
+            }
         }
     }
 
@@ -177,7 +178,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

@@ -5,12 +5,13 @@
 //! again from the records when the store is opened.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use armilla_kv::id_set::IdSet;
 use armilla_kv::{Error, ErrorKind, Family, Result, SpaceId};
 use fjall::Readable;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::failure;
 use crate::keys::{self, EngineOp};
@@ -68,9 +69,7 @@ impl Reclaim {
 
     /// Waits a while after a failure, unless it is time to stop.
     fn rest(&self) {
-        let waited =
-            self.changed.wait_timeout_while(self.lock(), RECOVERY_PERIOD_MAX, |inner| !inner.stopping);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        self.changed.wait_while_for(&mut self.lock(), |inner| !inner.stopping, RECOVERY_PERIOD_MAX);
     }
 
     fn is_stopping(&self) -> bool {
@@ -87,12 +86,12 @@ impl Reclaim {
             if let Some(id) = inner.to_reclaim.first() {
                 return Some(*id);
             }
-            inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut inner);
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

@@ -12,9 +12,10 @@
 //! those that came and went between two looks.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use fjall::{AbstractTree, Keyspace};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::engine::Engine;
 use crate::failure;
@@ -70,7 +71,7 @@ impl Replaced {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Waits for the next look. Returns whether there is to be one.
@@ -82,14 +83,11 @@ impl Replaced {
         }
         // Nothing new and nothing old: only work of the engine can change that.
         let is_idle = waiting == 0 && *period == REPLACED_POLL_MAX && !inner.has_news;
-        inner = if is_idle {
-            self.changed
-                .wait_while(inner, |inner| !inner.has_news && !inner.stopping)
-                .unwrap_or_else(PoisonError::into_inner)
+        if is_idle {
+            self.changed.wait_while(&mut inner, |inner| !inner.has_news && !inner.stopping);
         } else {
-            let waited = self.changed.wait_timeout_while(inner, *period, |inner| !inner.stopping);
-            waited.unwrap_or_else(PoisonError::into_inner).0
-        };
+            self.changed.wait_while_for(&mut inner, |inner| !inner.stopping, *period);
+        }
         if inner.has_news {
             inner.has_news = false;
             *period = REPLACED_POLL_MIN;

@@ -4,7 +4,9 @@
 //! freeing its hundred thousands of entries takes tens of milliseconds. So this module holds on to every
 //! sealed memtable until the engine is done with it, and frees it on a thread of its own.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::limits::{RETIRED_POLL_MAX, RETIRED_POLL_MIN};
 
@@ -68,16 +70,16 @@ impl Retired {
                 inner = self.lock();
             } else if inner.memtables.is_empty() || period > RETIRED_POLL_MAX {
                 // The engine lets go of the rest only when it works again, and then more will come.
-                inner = self.changed.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut inner);
                 period = RETIRED_POLL_MIN;
             } else {
-                inner = self.changed.wait_timeout(inner, period).unwrap_or_else(PoisonError::into_inner).0;
+                self.changed.wait_for(&mut inner, period);
                 period *= 2;
             }
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }

@@ -1,11 +1,12 @@
 //! Who owns which space: fences, and which spaces are gone.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use armilla_kv::id_set::IdSet;
 use armilla_kv::{Error, ErrorKind, Result, SpaceId};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// What all handles of one space share.
 pub(crate) struct SpaceState {
@@ -111,12 +112,12 @@ impl Spaces {
 
     fn wait_until_landed(&self, mut inner: MutexGuard<'_, Inner>, id: SpaceId) {
         while inner.in_flight.contains(&id) {
-            inner = self.group_over.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            self.group_over.wait(&mut inner);
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

@@ -1,11 +1,12 @@
 //! The store itself: opening, dropping spaces, closing.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use armilla_kv::{CommitLatch, Error, ErrorKind, Result, Space, SpaceId, Store, StoreSnapshot, StoreStats};
 use fjall::PersistMode;
+use parking_lot::Mutex;
 
 use crate::examine::{Examined, examine};
 use crate::failure;
@@ -174,7 +175,7 @@ impl Store for EmbeddedStore {
     }
 
     fn close(&self) -> Result<()> {
-        let Some(threads) = self.threads.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some(threads) = self.threads.lock().take() else {
             return Ok(());
         };
         match (threads.stop(&self.shared)?, &self.shared.keeps) {

@@ -7,10 +7,11 @@
 //!
 //! While the engine is replaced there is no view, and readers are told to come again.
 
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Weak};
 
 use armilla_kv::{Error, ErrorKind, Result};
 use fjall::Snapshot;
+use parking_lot::RwLock;
 
 use crate::engine::Engine;
 
@@ -47,7 +48,7 @@ impl View {
 
     fn replace(&self, moment: Option<Arc<Moment>>) {
         let replaced = {
-            let mut published = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            let mut published = self.0.write();
             std::mem::replace(&mut *published, moment)
         };
         // Outside the lock: dropping the last reference talks to the engine's snapshot tracker.
@@ -56,12 +57,12 @@ impl View {
 
     /// Returns the published moment.
     pub(crate) fn latest(&self) -> Result<Arc<Moment>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(reopening)
+        self.0.read().clone().ok_or_else(reopening)
     }
 
     /// Returns the engine, unless it is just being replaced.
     pub(crate) fn engine(&self) -> Option<Arc<Engine>> {
-        let published = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let published = self.0.read();
         published.as_ref().map(|moment| moment.engine.clone())
     }
 }

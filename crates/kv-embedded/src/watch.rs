@@ -6,9 +6,9 @@
 //! at the next start.
 
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use armilla_kv::Result;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::journal::{self, JournalReader};
 use crate::limits::{WATCH_LOOKS_IN_VAIN_MAX, WATCH_PERIOD};
@@ -55,20 +55,16 @@ impl Watch {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Waits for the next look. Returns whether there is to be one.
     fn wait(&self, looks_in_vain: &mut u32) -> bool {
         let mut inner = self.lock();
         if *looks_in_vain >= WATCH_LOOKS_IN_VAIN_MAX {
-            inner = self
-                .changed
-                .wait_while(inner, |inner| !inner.has_news && !inner.stopping)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait_while(&mut inner, |inner| !inner.has_news && !inner.stopping);
         }
-        let waited = self.changed.wait_timeout_while(inner, WATCH_PERIOD, |inner| !inner.stopping);
-        let mut inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        self.changed.wait_while_for(&mut inner, |inner| !inner.stopping, WATCH_PERIOD);
         if std::mem::take(&mut inner.has_news) {
             *looks_in_vain = 0;
         }

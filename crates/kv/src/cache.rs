@@ -23,11 +23,12 @@ mod shard;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Batch, CommitFuture, ErrorKind, Family, Op, Result, Snapshot, Space, SpaceId, Store, StoreSnapshot,
@@ -110,7 +111,7 @@ impl CachedStore {
     }
 
     fn spaces(&self) -> MutexGuard<'_, HashMap<SpaceId, Arc<SpaceState>>> {
-        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spaces.lock()
     }
 }
 
@@ -300,7 +301,7 @@ impl Cache {
         if self.orphan_count.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut orphans = self.orphans.lock();
         let mut context = Context::from_waker(Waker::noop());
         let mut index = 0;
         while index < orphans.len() {
@@ -333,7 +334,7 @@ impl Future for CachedCommit {
 impl Drop for CachedCommit {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
-            let mut orphans = self.cache.orphans.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut orphans = self.cache.orphans.lock();
             orphans.push(running);
             self.cache.orphan_count.store(orphans.len(), Ordering::Release);
             drop(orphans);

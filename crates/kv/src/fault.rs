@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use armilla_env::Random;
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
@@ -145,7 +146,7 @@ impl FaultStore {
 
 impl Plan {
     fn lock(&self) -> MutexGuard<'_, PlanState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn check_alive(&self) -> Result<()> {

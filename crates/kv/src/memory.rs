@@ -14,10 +14,11 @@ mod tree;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::id_set::IdSet;
 use crate::{
@@ -82,7 +83,7 @@ impl MemoryStore {
     }
 
     fn spaces(&self) -> MutexGuard<'_, Spaces> {
-        self.spaces.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spaces.lock()
     }
 }
 
@@ -159,11 +160,11 @@ impl SpaceState {
     /// A panic while a batch is applied cannot happen half-way in safe code that only allocates, so a
     /// poisoned lock still guards whole batches.
     fn read(&self) -> RwLockReadGuard<'_, Data> {
-        self.data.read().unwrap_or_else(PoisonError::into_inner)
+        self.data.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Data> {
-        self.data.write().unwrap_or_else(PoisonError::into_inner)
+        self.data.write()
     }
 
     fn check_reachable(&self) -> Result<()> {

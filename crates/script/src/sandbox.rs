@@ -1,8 +1,7 @@
 //! User-defined functions of queries.
 
-use std::sync::{Mutex, PoisonError};
-
 use armilla_value::{Value, json};
+use parking_lot::Mutex;
 
 use crate::error::ScriptError;
 use crate::limits::RESULT_BYTES_MAX;
@@ -38,7 +37,7 @@ impl Sandbox {
 
     /// Adds a function under a name that none has yet.
     pub fn add(&mut self, name: &str, program: &Program) -> Result<(), ScriptError> {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         state.with(|worker, expired| {
             worker.send(&Order::Add { name, program: program.number() })?;
             let added = worker.hear(expired, |notice| match notice {
@@ -65,7 +64,7 @@ impl Sandbox {
             _ => Argument::Json(text),
         });
         let order = Order::Call { name, arguments: arguments.collect() };
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.with(|worker, expired| {
             worker.ask(&order, expired, |notice| match notice {
                 Notice::Returned(Ok(Some(text))) if text.len() > RESULT_BYTES_MAX => {
@@ -100,7 +99,7 @@ impl State {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.get_mut();
         if let Ok(mut worker) = std::mem::replace(&mut state.worker, Err(ScriptError::Ended))
             && worker.send(&Order::Close).is_ok()
         {

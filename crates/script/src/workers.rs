@@ -7,7 +7,9 @@ use std::io::{PipeReader, PipeWriter, pipe};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
+use std::sync::{Arc, Weak, mpsc};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::ScriptError;
 use crate::limits::{IDLE_WORKER_PERIOD, IDLE_WORKERS_MAX, WORKERS_MAX};
@@ -46,7 +48,7 @@ struct Inner {
 
 impl Inner {
     fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock()
     }
 
     /// Ends those that have had no work for a period and more.
@@ -164,7 +166,7 @@ impl Workers {
             .stdin(Stdio::from(input))
             .stdout(Stdio::from(output))
             .stderr(Stdio::null());
-        let mut spawner = self.inner.spawner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spawner = self.inner.spawner.lock();
         let spawned = match spawner.as_ref() {
             Some(spawner) => spawner.spawn(command),
             None => {

@@ -1,4 +1,4 @@
-//! Settling several writes of one logical partition as one: all of them with one commit number, or none.
+//! Applying several writes of one logical partition as one: all of them with one commit number, or none.
 //!
 //! Two kinds come here. A batch is a list of steps that the caller wants done in order; it reads and checks here, so
 //! nothing can come in between. A transaction was drafted on a snapshot; here it is checked that what it read is still

@@ -105,7 +105,7 @@ impl Partition {
             }
             let room = self.room.clone().acquire_many_owned(kib).await.expect("the queue is never closed");
             {
-                let mut queue = self.queue.lock().expect("no panic while the queue is held");
+                let mut queue = self.queue.lock();
                 match queue.gate {
                     // A transaction may have come while this task waited for room, which it gives back then.
                     Gate::Open if pass.is_none() && is_locked().is_some() => continue,
@@ -140,7 +140,7 @@ impl Partition {
     /// Takes the next group if enough writes wait for one. If none wait and nothing is on its way, the committer
     /// ends.
     fn next_group(&self, writes_on_their_way: usize) -> Option<Vec<Write>> {
-        let mut queue = self.queue.lock().expect("no panic while the queue is held");
+        let mut queue = self.queue.lock();
         queue.wanted = writes_on_their_way.clamp(1, GROUP_WRITES_MAX);
         if queue.waiting.len() < queue.wanted {
             queue.running = writes_on_their_way > 0;
@@ -177,11 +177,11 @@ impl Partition {
         let index_changed = effects.index_changed();
         let touched = applied.absorb(effects, number);
         if index_changed {
-            *self.index.write().expect("no panic while the index state is held") = applied.index().clone();
+            *self.index.write() = applied.index().clone();
         }
         drop(applied);
         if rest.len() > 0 {
-            let mut queue = self.queue.lock().expect("no panic while the queue is held");
+            let mut queue = self.queue.lock();
             rest.rev().for_each(|write| queue.waiting.push_front(write));
         }
         OnItsWay { number, counters, committed, touched, outcomes }
@@ -205,7 +205,7 @@ impl Partition {
             Err(error) => {
                 let failure = Error { position: Some(self.position()), ..Error::from(error.clone()) };
                 let first = {
-                    let mut queue = self.queue.lock().expect("no panic while the queue is held");
+                    let mut queue = self.queue.lock();
                     if error.kind() == kv::ErrorKind::Fenced {
                         queue.lost = Some(failure.clone());
                     }
@@ -310,7 +310,7 @@ struct RunGuard<'a> {
 impl Drop for RunGuard<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            let mut queue = self.partition.queue.lock().expect("no panic while the queue is held");
+            let mut queue = self.partition.queue.lock();
             queue.running = false;
             queue.broken = true;
             // Their senders go with them, which tells the writers.

@@ -4,9 +4,9 @@
 //! generations: what was asked for lately is in the young one, and when that is full the old one is forgotten.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::limits::KNOWN_NUMBERS_MAX;
 
@@ -37,7 +37,7 @@ impl KnownNumbers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Generations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

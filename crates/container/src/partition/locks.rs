@@ -12,9 +12,10 @@
 //! Not here: waiting until what was queued before a hold has landed (`committer`).
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use crate::item::keys::LogicalKey;
@@ -125,7 +126,7 @@ impl LogicalLocks {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<LogicalKey, Line>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lines.lock()
     }
 }
 

@@ -3,13 +3,13 @@
 //! Not here: looking (`purge`), whether one item has expired (`expiry`).
 
 use std::ops::Bound;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, KeyRange, TermRange};
 use armilla_kv::{Family, Scan};
 use armilla_value::Value;
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::index::layout::Usable;
 use crate::item::expiry::Expiry;
@@ -60,7 +60,7 @@ impl DueCursor {
     }
 
     fn lock(&self) -> MutexGuard<'_, CursorState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

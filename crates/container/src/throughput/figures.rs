@@ -1,7 +1,7 @@
 //! Figures of physical partitions: how large they are, what they serve, how far a split is.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use armilla_governor::{Figures, RequestUnits};
 use armilla_value::PartitionKey;
@@ -49,7 +49,7 @@ impl Container {
             let totals = partition.totals();
             let rate = slot.budget().rate();
             let governor = slot.meter.figures(now_ms, rate);
-            let reshaping = partition.reshaping.lock().unwrap_or_else(PoisonError::into_inner);
+            let reshaping = partition.reshaping.lock();
             PartitionFigures {
                 range_id: slot.range.id,
                 items: totals.items,

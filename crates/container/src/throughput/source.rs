@@ -8,12 +8,13 @@
 //!
 //! Not here: budgets and figures themselves (`governor`), prices (`throughput`).
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use armilla_env::Clock;
 use armilla_governor::{Admitted, Budget, OperationKind, Policy, Priority, RequestUnits};
+use parking_lot::RwLock;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Limits;
@@ -60,7 +61,7 @@ impl SharedBudgets {
     pub fn set_throughput(&self, now_ms: i64, throughput: u32) {
         let count = throughput.div_ceil(self.physical_partition_ru).max(1);
         let rate = share(throughput, count as usize);
-        let mut state = self.state.write().expect("no panic while the budgets are held");
+        let mut state = self.state.write();
         state.throughput = throughput;
         state.budgets.truncate(count as usize);
         state.budgets.iter().for_each(|budget| budget.set_rate(now_ms, rate));
@@ -70,12 +71,12 @@ impl SharedBudgets {
 
     /// Returns the throughput in request units a second.
     pub fn throughput(&self) -> u32 {
-        self.state.read().expect("no panic while the budgets are held").throughput
+        self.state.read().throughput
     }
 
     /// Returns the budget of one of a container's partitions.
     fn budget_of(&self, place: usize, partitions: usize) -> Arc<Budget> {
-        let state = self.state.read().expect("no panic while the budgets are held");
+        let state = self.state.read();
         state.budgets[place * state.budgets.len() / partitions].clone()
     }
 }

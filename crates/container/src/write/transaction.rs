@@ -50,6 +50,20 @@ pub struct Transaction {
 }
 
 impl Container {
+    /// Begins a transaction over a logical partition that holds no lock, however long it lives: it waits until no other
+    /// transaction has one. Its commit may fail as often as others come between.
+    pub async fn begin_unlocked(
+        &self,
+        partition_key: &PartitionKey,
+        cost: ReadCost,
+        priority: Priority,
+    ) -> Result<Transaction> {
+        let mut begun = self.begin(partition_key, 0, cost, priority).await?;
+        // It came when others were waiting, and has waited for its turn; what it reads is what there was then.
+        begun.hold = None;
+        Ok(begun)
+    }
+
     /// Begins a transaction over a logical partition. `attempt` counts from 0 how often the caller has run it in vain.
     /// As long as a late attempt lives, other writers of the logical partition wait, so its owner must not wait for
     /// one of them.

@@ -1,7 +1,7 @@
 //! A container on a memory store with simulated time.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use armilla_container::{
     ComputedProperties, Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind,
@@ -15,6 +15,7 @@ use armilla_kv::{Batch, Family, Scan, Space, SpaceId, Store, StoreStats};
 use armilla_value::rid::{ContainerRid, DatabaseRid};
 use armilla_value::{PartitionKey, Value, json};
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 pub(crate) struct Fixture {
     pub(crate) container: Container,
@@ -192,7 +193,7 @@ impl GlassStore {
     /// Returns everything that is stored.
     pub(crate) fn dump(&self) -> BTreeMap<(u64, u8, Bytes), Bytes> {
         let mut all = BTreeMap::new();
-        for (id, space) in &*self.spaces.lock().unwrap() {
+        for (id, space) in &*self.spaces.lock() {
             for family in Family::ALL {
                 let entries = scan(space.as_ref(), family);
                 all.extend(entries.into_iter().map(|(key, value)| ((id.0, family as u8, key), value)));
@@ -216,7 +217,7 @@ impl GlassStore {
 impl Store for GlassStore {
     fn open_space(&self, space: SpaceId) -> armilla_kv::Result<Arc<dyn Space>> {
         let opened = self.inner.open_space(space)?;
-        self.spaces.lock().unwrap().insert(space, opened.clone());
+        self.spaces.lock().insert(space, opened.clone());
         Ok(opened)
     }
 

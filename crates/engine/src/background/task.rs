@@ -1,7 +1,6 @@
 //! One task that runs beside requests, and how it is ended.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -24,7 +23,7 @@ impl BackgroundTask {
         F: Future<Output = ()> + Send + 'static,
     {
         let task = tokio::spawn(work(self.stop.subscribe()));
-        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+        *self.task.lock() = Some(task);
     }
 
     /// Tells it to end.
@@ -35,7 +34,7 @@ impl BackgroundTask {
     /// Tells it to end and waits until it has.
     pub(crate) async fn stopped(&self) {
         self.stop();
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let task = self.task.lock().take();
         if let Some(task) = task
             && let Err(error) = task.await
         {

@@ -1,10 +1,11 @@
 //! The backups that are being read.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_backup::{Position, Walk};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::error::{Error, Result};
 use crate::limits::{BACKUP_IDLE_MAX, BACKUPS_AT_ONCE_MAX};
@@ -31,7 +32,7 @@ pub(super) struct Reading {
 
 impl Backups {
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
     /// Lets go of all moments.
@@ -60,10 +61,10 @@ impl Running {
     }
 
     pub(super) fn touch(&self, now: Duration) {
-        *self.used_last.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        *self.used_last.lock() = now;
     }
 
     pub(super) fn idle_until(&self) -> Duration {
-        *self.used_last.lock().unwrap_or_else(PoisonError::into_inner) + BACKUP_IDLE_MAX
+        *self.used_last.lock() + BACKUP_IDLE_MAX
     }
 }

@@ -1,13 +1,13 @@
 //! What is kept of a container in memory, for all who do something with it.
 
 use std::sync::Arc;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits, PartitionMap};
 use armilla_script::{Owner, Workers};
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
+use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use crate::access::Caller;
@@ -219,7 +219,7 @@ impl ContainerHandle {
     }
 
     pub(super) fn version(&self) -> Version {
-        *self.version.read().expect("no panic while the version is held")
+        *self.version.read()
     }
 
     /// Returns the newest commit of any of its partitions.
@@ -283,7 +283,7 @@ impl ContainerHandle {
 
     /// Shows another definition from now on, which is stored.
     pub(super) fn set_version(&self, version: Version) {
-        *self.version.write().expect("no panic while the version is held") = version;
+        *self.version.write() = version;
     }
 
     /// Returns how many bytes one physical partition of it may hold.

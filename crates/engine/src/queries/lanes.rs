@@ -14,12 +14,13 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use armilla_env::Clock;
 use armilla_query::Stop;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::{
@@ -234,7 +235,7 @@ impl Turnstile {
 
     /// The state is whole whenever its lock is free, whichever thread has failed.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn is_waited_for(&self) -> bool {
@@ -258,8 +259,7 @@ impl Turnstile {
             }
             self.waiting.store(state.queue.len(), Ordering::Relaxed);
             // Cancelling a query wakes no thread here, so it is looked for now and then.
-            let waited = self.changed.wait_timeout(state, LONG_QUERY_WAIT);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, LONG_QUERY_WAIT);
         }
     }
 

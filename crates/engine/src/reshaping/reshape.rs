@@ -307,7 +307,7 @@ async fn give_up(engine: &WeakEngine, life: &mut watch::Receiver<Life>, spaces: 
 /// Drops what retired partitions held, in the background, once it has no reader any more.
 fn clean_up(container: &ContainerHandle, engine: &WeakEngine, retired: Vec<Retired>) {
     let clean_ups = &container.reshaping().clean_ups;
-    let mut clean_ups = clean_ups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut clean_ups = clean_ups.lock();
     // Those that are done are forgotten.
     while clean_ups.try_join_next().is_some() {}
     for retired in retired {

@@ -1,9 +1,9 @@
 //! What is known of the splits and merges of one container: what is asked for, what is under way, what failed.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
@@ -96,8 +96,7 @@ impl Reshaping {
     pub(crate) async fn stopped(&self) {
         self.stop();
         self.task.stopped().await;
-        let mut clean_ups =
-            std::mem::take(&mut *self.clean_ups.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut clean_ups = std::mem::take(&mut *self.clean_ups.lock());
         clean_ups.shutdown().await;
     }
 
@@ -112,7 +111,7 @@ impl Reshaping {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Takes a command, which is carried out as soon as it can be.

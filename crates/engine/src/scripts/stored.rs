@@ -1,10 +1,9 @@
 //! The scripts that a container has, and their records.
 
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-
 use armilla_script::Program;
 use armilla_value::rid::{ChildRid, ResourceId};
 use bytes::Bytes;
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::kind::ScriptKind;
 use super::trigger_rule::{self, TriggerRule};
@@ -84,11 +83,11 @@ pub(crate) struct Scripts {
 
 impl Scripts {
     pub(crate) fn of(&self, kind: ScriptKind) -> RwLockReadGuard<'_, Children<StoredScript>> {
-        self.by_kind[kind as usize].read().expect("no panic while the scripts are held")
+        self.by_kind[kind as usize].read()
     }
 
     pub(crate) fn of_mut(&self, kind: ScriptKind) -> RwLockWriteGuard<'_, Children<StoredScript>> {
-        self.by_kind[kind as usize].write().expect("no panic while the scripts are held")
+        self.by_kind[kind as usize].write()
     }
 
     /// Returns the keys of all their records.

@@ -226,6 +226,53 @@ async fn so_many_may_be_open() {
     begin(&fixture).await.commit().await.unwrap();
 }
 
+/// Work that holds the logical partition, because it was disturbed too often, is not held up by open transactions, and an
+/// open one that begins meanwhile holds nothing either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_open_transaction_holds_no_other_writer_up() {
+    let fixture = Arc::new(Fixture::with_container().await);
+    fixture.upsert("a", r#"{"id":"x","pk":"a","n":0}"#).await;
+    let disturbed = {
+        let fixture = fixture.clone();
+        tokio::spawn(async move {
+            let (container, key) = (fixture.container("c"), partition_key("a"));
+            let (begun, ended) = (Arc::new(std::sync::Barrier::new(2)), Arc::new(std::sync::Barrier::new(2)));
+            let (own_begun, own_ended) = (begun.clone(), ended.clone());
+            let disturbing = fixture.clone();
+            let disturber = tokio::spawn(async move {
+                for n in 0..2 {
+                    tokio::task::block_in_place(|| begun.wait());
+                    disturbing.upsert("a", &format!(r#"{{"id":"x","pk":"a","n":{n}}}"#)).await;
+                    tokio::task::block_in_place(|| ended.wait());
+                }
+            });
+            let attempts = std::sync::atomic::AtomicUsize::new(0);
+            let work = move |open: &mut Transaction| {
+                open.act(read("x", None))?;
+                if attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 2 {
+                    own_begun.wait();
+                    own_ended.wait();
+                }
+                open.act(put(WriteMode::Upsert, "x", 7)).map(|_| ())
+            };
+            fixture.engine.transact(&fixture.caller, &container, &key, work).await.unwrap();
+            disturber.await.unwrap();
+        })
+    };
+    let mut open = Vec::new();
+    while !disturbed.is_finished() {
+        open.push(begin(&fixture).await);
+        open.truncate(100);
+        tokio::task::yield_now().await;
+    }
+    disturbed.await.unwrap();
+    // They are still open, and a write goes through.
+    let mut last = begin(&fixture).await;
+    last.act(read("x", None)).unwrap();
+    fixture.upsert("a", r#"{"id":"y","pk":"a","n":1}"#).await;
+    assert_eq!((n(&fixture, "x"), n(&fixture, "y")), (Some(7), Some(1)));
+}
+
 #[tokio::test]
 async fn every_action_needs_its_permission() {
     let fixture = Fixture::with_container().await;

@@ -8,8 +8,9 @@
 //! The reader helps as well: instead of waiting for a plan it makes the next that no thread has begun.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::context::{Context, Planner};
 use crate::error::Result;
@@ -103,11 +104,7 @@ impl<'d> Desk<'d> {
 
     /// The state is whole whenever its lock is free, whichever thread has failed.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wait<'g>(&self, state: MutexGuard<'g, State>) -> MutexGuard<'g, State> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn make(&self, at: usize) -> Result<PhysicalPlan> {
@@ -144,7 +141,7 @@ impl<'d> Desk<'d> {
             let has_helped = self.help_once();
             state = self.state();
             if !has_helped && matches!(state.begun.front(), Some(Begun::Making)) {
-                state = self.wait(state);
+                self.changed.wait(&mut state);
             }
         }
     }
@@ -155,12 +152,12 @@ impl<'d> Desk<'d> {
             if self.help_once() {
                 continue;
             }
-            let state = self.state();
+            let mut state = self.state();
             if state.is_closed || state.next() >= self.sources.len() {
                 return;
             }
             if !state.has_room() {
-                drop(self.wait(state));
+                self.changed.wait(&mut state);
             }
         }
     }

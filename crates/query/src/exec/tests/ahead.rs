@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::choose::choose;
 use crate::error::{Error, ErrorKind};
@@ -69,19 +70,19 @@ fn each_source_is_planned_once_and_others_help() {
         planned.iter().map(|(_, thread)| *thread).collect::<HashSet<ThreadId>>().len()
     };
     let planner = |plan: &_, source: &dyn Source| {
-        let mut seen = planned.lock().unwrap();
+        let mut seen = planned.lock();
         seen.push((source.range_id(), thread::current().id()));
         came.notify_all();
         // No thread goes on before all have come.
         if seen.len() > AHEAD_AFTER_SOURCES {
-            drop(came.wait_timeout_while(seen, PATIENCE, |seen| threads(seen) < 3).unwrap());
+            came.wait_while_for(&mut seen, |seen| threads(seen) < 3, PATIENCE);
         }
         choose(plan, source)
     };
     let query = compile("SELECT VALUE c.id FROM c WHERE c.g = 'g1'");
     let ask = Ask { helpers: 2, ..Ask::new(&query, &planner, 1_000) };
     ask.page(&lend(&sources), None).unwrap();
-    let planned = planned.lock().unwrap();
+    let planned = planned.lock();
     let ranges: HashSet<u32> = planned.iter().map(|(range, _)| *range).collect();
     assert_eq!((planned.len(), ranges.len()), (sources.len(), sources.len()));
     assert_eq!(threads(&planned), 3, "two helpers and the reader");
@@ -96,12 +97,12 @@ fn a_page_that_ends_early_plans_few_sources_in_vain() {
         let planned = |helpers| {
             let count = Mutex::new(0);
             let planner = |plan: &_, source: &dyn Source| {
-                *count.lock().unwrap() += 1;
+                *count.lock() += 1;
                 choose(plan, source)
             };
             let ask = Ask { helpers, ..Ask::new(&query, &planner, rows_max) };
             assert!(ask.page(&lend(&sources), None).unwrap().continuation.is_some());
-            count.into_inner().unwrap()
+            count.into_inner()
         };
         let (alone, helped) = (planned(0), planned(3));
         let in_vain = if alone <= AHEAD_AFTER_SOURCES { 0 } else { AHEAD_SOURCES_MAX };
@@ -131,7 +132,7 @@ fn the_reader_does_not_wait_for_a_helper_that_failed() {
     let sources = sources(&items, SOURCES);
     let (failed, fails) = (Mutex::new((0, false)), Condvar::new());
     let planner = |plan: &_, source: &dyn Source| {
-        let mut seen = failed.lock().unwrap();
+        let mut seen = failed.lock();
         if thread::current().name() == Some("query-ahead") {
             seen.1 = true;
             drop(seen);
@@ -141,7 +142,7 @@ fn the_reader_does_not_wait_for_a_helper_that_failed() {
         seen.0 += 1;
         // The reader does not get to the end before that.
         if seen.0 > AHEAD_AFTER_SOURCES {
-            drop(fails.wait_timeout_while(seen, PATIENCE, |seen| !seen.1).unwrap());
+            fails.wait_while_for(&mut seen, |seen| !seen.1, PATIENCE);
         }
         choose(plan, source)
     };

@@ -45,6 +45,8 @@ fn idle_servers_are_small() {
     let resident_bytes = server.metric("process_resident_memory_bytes");
     assert!(resident_bytes < 50.0 * 1024.0 * 1024.0, "{resident_bytes}");
     assert!(server.metric("process_open_fds") > 3.0);
+    let cpu_seconds = server.metric("process_cpu_seconds_total");
+    assert!((0.0..10.0).contains(&cpu_seconds), "{cpu_seconds}");
     assert!(server.metric("armilla_uptime_seconds") > 0.0);
 }
 

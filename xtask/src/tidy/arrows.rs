@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 24] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 25] = [
     (
         "server",
         &[
@@ -33,7 +33,8 @@ pub(super) const ALLOWED: [(&str, &[&str]); 24] = [
     ("demo", &["client", "report", "env", "value"]),
     ("workload", &["client", "report", "env", "value"]),
     ("report", &[]),
-    ("client", &["rest-wire", "env", "value"]),
+    ("client", &["launcher", "rest-wire", "env", "value"]),
+    ("launcher", &[]),
     ("api-admin", &["engine", "rest-wire", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),

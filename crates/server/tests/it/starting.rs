@@ -12,8 +12,8 @@ const OWN_KEY: &str = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 fn the_ready_line_has_its_words() {
     let server = Server::start(&[]);
     let (port, table_port) = (server.port(), server.port_of("table"));
-    let words: Vec<&str> = server.ready.trim_end().split(' ').collect();
-    assert_eq!(words.len(), 7, "{}", server.ready);
+    let words: Vec<&str> = server.ready().split(' ').collect();
+    assert_eq!(words.len(), 7, "{}", server.ready());
     assert_eq!(
         &words[..4],
         ["armilla", "ready:", &format!("sql=https://localhost:{port}/"), "data=./armilla-data"]

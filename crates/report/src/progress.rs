@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::limits::{PROGRESS_BAR_STEPS, PROGRESS_TERMINAL_PERIOD};
 
 /// The line on a terminal where it is known how much there is; the text is cut where the terminal ends.
-const WITH_BAR: &str = "{bar:20} {wide_msg}";
+const WITH_BAR: &str = "[{bar:10}] {wide_msg}";
 
 /// The same where it is not known.
 const WITHOUT_BAR: &str = "{wide_msg}";
@@ -49,6 +49,7 @@ pub struct Progress {
     /// When it was told last, or when it began.
     told_at: Option<Duration>,
     told_percent: Option<u8>,
+    has_told: bool,
 }
 
 impl Progress {
@@ -69,7 +70,15 @@ impl Progress {
             bar.set_style(style(WITHOUT_BAR));
             bar
         });
-        Progress { bar, has_style_with_bar: false, plain, out, told_at: None, told_percent: None }
+        Progress {
+            bar,
+            has_style_with_bar: false,
+            plain,
+            out,
+            told_at: None,
+            told_percent: None,
+            has_told: false,
+        }
     }
 
     /// Shows how far it is at a time, if that is worth it; `step` is asked only then.
@@ -107,9 +116,11 @@ impl Progress {
     /// Leaves what was shown last.
     pub fn leave(&mut self) {
         if let Some(bar) = self.bar.take()
-            && (self.told_at.is_some() || self.told_percent.is_some())
+            && self.has_told
         {
             bar.abandon();
+            // The line is left with the cursor at its end, and what comes next is for the next one.
+            let _ = writeln!(self.out).and_then(|()| self.out.flush());
         }
     }
 
@@ -125,6 +136,7 @@ impl Progress {
 
     fn tell(&mut self, step: &Step) {
         self.told_percent = percent(step);
+        self.has_told = true;
         let Some(bar) = &self.bar else {
             let _ = writeln!(self.out, "{}", step.text).and_then(|()| self.out.flush());
             return;
@@ -133,10 +145,11 @@ impl Progress {
             self.has_style_with_bar = step.part.is_some();
             bar.set_style(style(if self.has_style_with_bar { WITH_BAR } else { WITHOUT_BAR }));
         }
+        // Each of the two draws; what there is to read comes first.
+        bar.set_message(step.text.clone());
         if let Some(part) = step.part {
             bar.set_position((part.clamp(0.0, 1.0) * PROGRESS_BAR_STEPS as f64) as u64);
         }
-        bar.set_message(step.text.clone());
     }
 }
 

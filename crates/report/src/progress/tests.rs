@@ -96,10 +96,10 @@ fn plain(lines: PlainLines) -> (Progress, Written) {
     (Progress::new(None, lines, Box::new(written.clone())), written)
 }
 
-fn on_terminal() -> (Progress, Terminal) {
-    let terminal = Terminal::default();
+fn on_terminal() -> (Progress, Terminal, Written) {
+    let (terminal, written) = (Terminal::default(), Written::default());
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), u8::MAX);
-    (Progress::new(Some(target), PlainLines::Never, Box::new(io::sink())), terminal)
+    (Progress::new(Some(target), PlainLines::Never, Box::new(written.clone())), terminal, written)
 }
 
 #[test]
@@ -138,30 +138,35 @@ fn nothing_is_told_where_nobody_wants_it() {
 
 #[test]
 fn a_terminal_has_one_line_which_goes() {
-    let (mut progress, terminal) = on_terminal();
+    let (mut progress, terminal, written) = on_terminal();
     progress.show(seconds(1), || step("reading: 1 item", None));
     assert_eq!(terminal.line(), "reading: 1 item");
     // Sooner than eyes can follow.
     progress.show(seconds(1) + Duration::from_millis(1), || panic!("not asked for"));
     progress.show(seconds(2), || step("reading: 2 items", Some(0.5)));
     let line = terminal.line();
-    assert!(line.starts_with("=========") && line.ends_with(" reading: 2 items"), "{line:?}");
+    assert_eq!(line, "[=====>    ] reading: 2 items");
     progress
         .show(seconds(3), || step("a text that is longer than the terminal is wide, by quite a lot", None));
     assert!(terminal.line().chars().count() <= 60, "{:?}", terminal.line());
     drop(progress);
     assert_eq!((terminal.line().as_str(), *terminal.line_ends.lock().unwrap()), ("", 0));
+    assert_eq!(written.text(), "");
 }
 
 #[test]
 fn a_terminal_keeps_the_last_line_where_it_is_left() {
-    let (mut progress, terminal) = on_terminal();
+    let (mut progress, terminal, written) = on_terminal();
     progress.show(seconds(1), || step("reading: 1 item", None));
     progress.finish(&step("read: 7 items", None));
     drop(progress);
-    assert_eq!(terminal.line(), "read: 7 items");
-    let (mut progress, terminal) = on_terminal();
+    // And the next line is free.
+    assert_eq!((terminal.line().as_str(), written.text().as_str()), ("read: 7 items", "\n"));
+    let (mut progress, terminal, _) = on_terminal();
+    progress.finish(&step("at once", None));
+    assert_eq!(terminal.line(), "at once");
+    let (mut progress, terminal, written) = on_terminal();
     progress.leave();
     drop(progress);
-    assert_eq!(terminal.line(), "");
+    assert_eq!((terminal.line().as_str(), written.text().as_str()), ("", ""));
 }

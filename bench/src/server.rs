@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use armilla_crash::http_client::Connection;
 use armilla_crash::partitions::{self, ContainerState};
 use armilla_crash::requests::{Composer, Target, partition_key};
-use armilla_crash::server_process::{Launch, ServerProcess, sibling_binary};
+use armilla_crash::server_process::{Launch, ServerProcess, sibling_program};
 use armilla_env::Env;
 use armilla_kv_embedded::Options as StoreOptions;
 use clap::Args;
@@ -105,7 +105,7 @@ impl Servers {
     fn with_arguments(setup: &Setup, env: &Env, folder: Folder, arguments: Vec<String>) -> Result<Servers> {
         Ok(Servers {
             env: env.clone(),
-            binary: setup.place.bin.clone().map_or_else(sibling_binary, Ok)?,
+            binary: setup.place.bin.clone().map_or_else(sibling_program, Ok)?,
             folder,
             arguments,
             throughput: (setup.partitions * PARTITION_RU).to_string(),

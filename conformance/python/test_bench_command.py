@@ -93,6 +93,10 @@ def test_what_a_result_says(result):
         assert percentiles == sorted(percentiles)
     for row in (rows[name] for name in whole):
         assert 0 < sum(row["bySecond"]) <= row["operations"]
+        # The server counts in hundredths of a second, and cannot have used more than all cores.
+        assert 0 < row["cpuSeconds"] <= (row["seconds"] + 0.1) * os.cpu_count()
+        assert row["cpuUsPerOperation"] == pytest.approx(row["cpuSeconds"] * 1e6 / row["operations"])
+    assert "cpuSeconds" not in rows["mixed", "read"]
     # An item of the default size is one kilobyte with its system properties.
     assert rows["point-read", None]["requestUnitsPerOperation"] == pytest.approx(1)
     assert rows["mixed", "write"]["requestUnitsPerOperation"] > 5

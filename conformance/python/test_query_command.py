@@ -1,14 +1,14 @@
 """`armilla query`: rows as lines, and how a query is answered with a price that adds up."""
 
 import json
-import os
 import re
 import subprocess
 
 import pytest
 
+from query_command import ask, hundredths, priced_json, priced_tree
 from query_fixtures import charge, fill, read_pages, run
-from server import Server, binary
+from server import Server
 
 QUERIES = [
     "SELECT * FROM c",
@@ -31,9 +31,7 @@ def wide(database):
 
 def _ask(server: Server, container, *arguments: str) -> subprocess.CompletedProcess:
     _, database_id, _, container_id = container.container_link.split("/")
-    command = [str(binary()), "query", database_id, container_id, *arguments, "--endpoint", server.http]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ARMILLA_")}
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=60)
+    return ask(server, database_id, container_id, *arguments)
 
 
 def _told(stderr: str) -> tuple[int, float]:
@@ -57,14 +55,11 @@ def test_price_adds_up_to_the_charge(server, wide, query):
     plain = _ask(server, wide, query)
     done = _ask(server, wide, query, "--explain")
     assert done.returncode == 0, done.stderr
-    first, *others = done.stdout.splitlines()
-    units, rows = re.fullmatch(r"([\d.]+) RU: (\d+) rows? in \d+ pages?", first).groups()
-    shares = [re.match(r" +(-?[\d.]+) RU  ", line) for line in others]
-    assert round(sum(float(share[1]) for share in shares if share), 2) == float(units)
-    assert (int(rows), float(units)) == _told(plain.stderr)
-    explained = json.loads(_ask(server, wide, query, "--explain", "--json").stdout)
-    assert (explained["rows"], explained["charge"]) == (int(rows), float(units))
-    assert round(sum(part["charge"] for part in explained["price"]), 2) == float(units)
+    priced = priced_tree(done.stdout)
+    assert sum(priced.steps.values()) == priced.charge
+    rows, units = _told(plain.stderr)
+    assert (priced.rows, priced.charge) == (rows, hundredths(units))
+    assert priced_json(_ask(server, wide, query, "--explain", "--json").stdout) == priced
 
 
 def test_charge_is_that_of_the_sdk(server, wide):

@@ -29,18 +29,6 @@ pub(crate) const CONFIG_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Bytes of a certificate file.
 pub(crate) const PEM_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// How long a server that we start may take until it is ready: it may have to recover after a crash.
-pub(crate) const CHILD_READY_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// How long a server that we stop may take.
-pub(crate) const CHILD_STOP_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// How often it is looked whether a server that we stop has ended.
-pub(crate) const CHILD_POLL_PERIOD: Duration = Duration::from_millis(10);
-
-/// Bytes of the end of a server's log that are told when it does not start.
-pub(crate) const CHILD_LOG_TOLD_BYTES_MAX: usize = 4 * 1024;
-
 /// How often a piece of a backup is asked for that does not come, and how long is waited before each time but the first.
 pub(crate) const BACKUP_TRIES_MAX: u32 = 10;
 pub(crate) const BACKUP_RETRY_PERIOD: Duration = Duration::from_secs(2);

@@ -1,13 +1,11 @@
 //! One line on standard error that says how far something is.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use armilla_env::Env;
-use armilla_report::number;
-
-/// How often a terminal is told.
-const TERMINAL_PERIOD: Duration = Duration::from_millis(500);
+use armilla_report::{PlainLines, Step, number};
 
 /// How often a log is told.
 const LOG_PERIOD: Duration = Duration::from_secs(15);
@@ -18,10 +16,13 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Something that takes a while.
+/// How often it is looked how far something is.
+const LOOK_PERIOD: Duration = Duration::from_millis(200);
+
+/// Something that takes a while: told of until it is dropped.
 pub(crate) struct Progress {
     telling: tokio::task::JoinHandle<()>,
-    is_terminal: bool,
+    shown: Arc<Mutex<Option<armilla_report::Progress>>>,
 }
 
 impl Progress {
@@ -32,37 +33,42 @@ impl Progress {
         env: &Env,
         done: impl Fn() -> u64 + Send + 'static,
     ) -> Progress {
-        let is_terminal = std::io::stderr().is_terminal();
-        let period = if is_terminal { TERMINAL_PERIOD } else { LOG_PERIOD };
-        let env = env.clone();
+        let shown = armilla_report::Progress::on_stderr(PlainLines::Every(LOG_PERIOD));
+        let shown = Arc::new(Mutex::new(Some(shown)));
+        let (env, telling) = (env.clone(), shown.clone());
         let telling = tokio::spawn(async move {
             let start = env.clock.elapsed();
             loop {
-                env.clock.sleep(period).await;
-                let elapsed = env.clock.elapsed().saturating_sub(start);
-                let line = line(what, done(), total, elapsed);
-                let mut err = std::io::stderr();
-                let _ = if is_terminal {
-                    write!(err, "\r\x1b[K{line}").and_then(|()| err.flush())
-                } else {
-                    writeln!(err, "{line}")
-                };
+                let now = env.clock.elapsed();
+                match &mut *lock(&telling) {
+                    Some(shown) => shown.show(now, || step(what, done(), total, now.saturating_sub(start))),
+                    None => return,
+                }
+                env.clock.sleep(LOOK_PERIOD).await;
             }
         });
-        Progress { telling, is_terminal }
+        Progress { telling, shown }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
         self.telling.abort();
-        if self.is_terminal {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+        // Here and not with the task, which may end a little later: the next line is for something else.
+        drop(lock(&self.shown).take());
     }
 }
 
+fn lock(shown: &Mutex<Option<armilla_report::Progress>>) -> MutexGuard<'_, Option<armilla_report::Progress>> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Returns what is told at a moment.
+fn step(what: &str, done: u64, total: u64, elapsed: Duration) -> Step {
+    let part = if total > 0 { done as f64 / total as f64 } else { 1.0 };
+    Step { text: line(what, done, total, elapsed), part: Some(part) }
+}
+
 fn line(what: &str, done: u64, total: u64, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
     let left = if rate > 0.0 { total.saturating_sub(done) as f64 / rate } else { f64::NAN };

@@ -1,6 +1,8 @@
 //! Every bound of a report. What lies beyond one is left out of the drawing with a word that says so; the table of
 //! figures beside the plot is always whole.
 
+use std::time::Duration;
+
 /// Series that can be told apart: two rounds through the colours, each with other patterns and markers.
 pub(crate) const SERIES_MAX: usize = 12;
 
@@ -36,3 +38,9 @@ pub(crate) const TEXT_COLUMN_CHARACTERS_MAX: usize = 120;
 
 /// Decimals of a number.
 pub(crate) const DECIMALS_MAX: usize = 12;
+
+/// Time between two changes of the line that says how far something is, on a terminal.
+pub(crate) const PROGRESS_TERMINAL_PERIOD: Duration = Duration::from_millis(100);
+
+/// Parts that the bar of such a line is divided into.
+pub(crate) const PROGRESS_BAR_STEPS: u64 = 1_000;

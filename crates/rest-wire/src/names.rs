@@ -1,4 +1,5 @@
-//! The names of all headers that the SQL API reads or writes; clients and the Table API use some of them.
+//! The names of all headers that the SQL API reads or writes, and of those of the Table API that the server knows;
+//! clients and the Table API use some of them.
 //!
 //! Those that the API knows and ignores are listed in its `COMPAT.md`.
 
@@ -99,4 +100,11 @@ header_names! {
     INDEX_UTILIZATION = "x-ms-cosmos-index-utilization";
     SCRIPT_LOG_RESULTS = "x-ms-documentdb-script-log-results";
     LAZY_INDEXING_PROGRESS = "x-ms-documentdb-collection-lazy-indexing-progress";
+}
+
+// Of the Table API alone.
+header_names! {
+    REQUEST_ID = "x-ms-request-id";
+    CLIENT_REQUEST_ID = "x-ms-client-request-id";
+    ERROR_CODE = "x-ms-error-code";
 }

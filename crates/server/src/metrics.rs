@@ -176,6 +176,14 @@ impl Metrics {
         if let Some(count) = process.open_files {
             one("process_open_fds", "gauge", "Open files and sockets.", count as f64);
         }
+        if let Some(cpu) = process.cpu {
+            one(
+                "process_cpu_seconds_total",
+                "counter",
+                "Processor time, without that of script workers.",
+                cpu.as_secs_f64(),
+            );
+        }
         one("armilla_uptime_seconds", "gauge", "Time since the start.", uptime.as_secs_f64());
         family(&mut text, "armilla_build_info", "gauge", "The version.");
         line(&mut text, "armilla_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);

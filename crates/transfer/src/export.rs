@@ -22,7 +22,7 @@ use flate2::write::GzEncoder;
 use crate::import::is_standard;
 use crate::limits::{EXPORT_PAGE_ITEMS, THROTTLE_PATIENCE};
 use crate::options::ExportOptions;
-use crate::progress::{Progress, Step};
+use crate::progress::{Step, progress};
 use crate::scan;
 use crate::sending::{Backoff, SYSTEM_PROPERTIES};
 
@@ -36,8 +36,7 @@ pub fn export(options: &ExportOptions, env: Env) -> Result<ExitCode> {
         options,
         session,
         start: env.clock.elapsed(),
-        shown_at: env.clock.elapsed(),
-        progress: Progress::new(options.progress),
+        progress: progress(options.progress),
         env,
         count: 0,
     };
@@ -56,8 +55,7 @@ struct Export<'o> {
     session: Session,
     env: Env,
     start: Duration,
-    shown_at: Duration,
-    progress: Progress,
+    progress: armilla_report::Progress,
     count: u64,
 }
 
@@ -126,13 +124,11 @@ impl Export<'_> {
 
     fn show(&mut self, is_end: bool) {
         let now = self.env.clock.elapsed();
-        if is_end || now.saturating_sub(self.shown_at) >= self.progress.period() {
-            self.shown_at = now;
-            let elapsed = now.saturating_sub(self.start);
-            self.progress.show("exported", Step { items: self.count, part: None, elapsed });
-        }
-        if is_end {
-            self.progress.finish();
+        let elapsed = now.saturating_sub(self.start);
+        let step = Step { items: self.count, part: None, elapsed };
+        match is_end {
+            true => self.progress.finish(&step.shown("exported")),
+            false => self.progress.show(now, || step.shown("exported")),
         }
     }
 }

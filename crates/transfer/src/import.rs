@@ -20,7 +20,7 @@ use crate::limits::{
     STATE_PERIOD, THROTTLE_PATIENCE,
 };
 use crate::options::{ImportOptions, check};
-use crate::progress::{Progress, Step};
+use crate::progress::{Step, progress};
 use crate::records::{Content, Record, Source};
 use crate::rejects::{Reject, Rejects};
 use crate::sending::{Board, Counts, Sending, SharedBoard};
@@ -105,7 +105,7 @@ struct Import<'o> {
     handfuls: Receiver<Handful>,
     connections: Vec<(Sender<Request>, JoinHandle<Result<()>>)>,
     groups: Groups,
-    progress: Progress,
+    progress: armilla_report::Progress,
     state: Option<PathBuf>,
     kept: Position,
     bytes_read: Arc<AtomicU64>,
@@ -175,7 +175,7 @@ impl<'o> Import<'o> {
             handfuls,
             groups: Groups::new(connections.len(), ranges),
             connections,
-            progress: Progress::new(options.progress),
+            progress: progress(options.progress),
             state: options.resume.clone(),
             kept: from,
             bytes_read: opened.read,
@@ -196,8 +196,8 @@ impl<'o> Import<'o> {
             let joined = connection.await.context("a connection broke off").and_then(|ended| ended);
             ended = ended.and(joined);
         }
-        self.show();
-        self.progress.finish();
+        let step = self.step();
+        self.progress.finish(&step.shown("imported"));
         // What a connection says is why nothing more could be handed to it.
         let ended = match (ended, dispatched) {
             (Err(error), _) | (Ok(()), Err(error)) => Err(error),
@@ -209,7 +209,7 @@ impl<'o> Import<'o> {
 
     async fn dispatch(&mut self) -> Result<()> {
         let mut full = Vec::new();
-        let (mut state_at, mut shown_at) = (self.start, self.start);
+        let mut state_at = self.start;
         let clock = self.env.clock.clone();
         loop {
             let handful = tokio::select! {
@@ -243,10 +243,8 @@ impl<'o> Import<'o> {
                 state_at = now;
                 tokio::task::block_in_place(|| self.keep())?;
             }
-            if now.saturating_sub(shown_at) >= self.progress.period() {
-                shown_at = now;
-                self.show();
-            }
+            let step = self.step();
+            self.progress.show(now, || step.shown("imported"));
         }
     }
 
@@ -294,12 +292,12 @@ impl<'o> Import<'o> {
         Ok(())
     }
 
-    fn show(&mut self) {
+    fn step(&self) -> Step {
         let items = self.board.lock().counts.imported();
         let read = self.bytes_read.load(Ordering::Relaxed) as f64;
         let part = self.bytes.filter(|bytes| *bytes > 0).map(|bytes| read / bytes as f64);
         let elapsed = self.env.clock.elapsed().saturating_sub(self.start);
-        self.progress.show("imported", Step { items, part, elapsed });
+        Step { items, part, elapsed }
     }
 
     fn summary(&self) -> Summary {

@@ -58,9 +58,6 @@ pub(crate) const THROTTLE_WAIT_MAX: Duration = Duration::from_secs(5);
 /// How long a refusal for the rate is waited out by a connection: for ever, since it is the server that decides.
 pub(crate) const THROTTLE_PATIENCE: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// How often progress is shown on a terminal.
-pub(crate) const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
-
 /// How often progress is shown where lines cannot be overwritten.
 pub(crate) const PROGRESS_LINE_PERIOD: Duration = Duration::from_secs(10);
 

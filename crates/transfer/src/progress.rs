@@ -1,18 +1,12 @@
-//! How far a transfer is, on standard error: one line that changes on a terminal, few lines otherwise.
+//! How far a transfer is, in words.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use crate::limits::{PROGRESS_LINE_PERIOD, PROGRESS_PERIOD};
-use crate::options::Choice;
+use armilla_report::{PlainLines, Progress};
 
-/// Shows progress.
-pub(crate) struct Progress {
-    is_shown: bool,
-    overwrites: bool,
-    width: usize,
-}
+use crate::limits::PROGRESS_LINE_PERIOD;
+use crate::options::Choice;
 
 /// How far it is.
 #[derive(Debug, Clone, Copy)]
@@ -25,45 +19,19 @@ pub(crate) struct Step {
     pub(crate) elapsed: Duration,
 }
 
-impl Progress {
-    /// Shows what is asked for.
-    pub(crate) fn new(choice: Choice) -> Progress {
-        let is_terminal = std::io::stderr().is_terminal();
-        let is_shown = match choice {
-            Choice::On => true,
-            Choice::Off => false,
-            Choice::Auto => is_terminal,
-        };
-        Progress { is_shown, overwrites: is_terminal, width: 0 }
+/// Returns what shows as much as is asked for.
+pub(crate) fn progress(choice: Choice) -> Progress {
+    match choice {
+        Choice::On => Progress::on_stderr(PlainLines::Every(PROGRESS_LINE_PERIOD)),
+        Choice::Off => Progress::silent(),
+        Choice::Auto => Progress::on_stderr(PlainLines::Never),
     }
+}
 
-    /// Returns how often it is to be shown.
-    pub(crate) fn period(&self) -> Duration {
-        if self.overwrites { PROGRESS_PERIOD } else { PROGRESS_LINE_PERIOD }
-    }
-
-    /// Shows how far it is. That nobody reads it is no reason to stop.
-    pub(crate) fn show(&mut self, verb: &str, step: Step) {
-        if !self.is_shown {
-            return;
-        }
-        let text = line(verb, step);
-        let mut out = std::io::stderr().lock();
-        let _ = if self.overwrites {
-            let width = self.width.max(text.len());
-            write!(out, "\r{text:width$}")
-        } else {
-            writeln!(out, "{text}")
-        };
-        self.width = text.len();
-        let _ = out.flush();
-    }
-
-    /// Leaves the line that was overwritten.
-    pub(crate) fn finish(&mut self) {
-        if self.is_shown && self.overwrites && self.width > 0 {
-            let _ = writeln!(std::io::stderr());
-        }
+impl Step {
+    /// Returns what is shown of it.
+    pub(crate) fn shown(self, verb: &str) -> armilla_report::Step {
+        armilla_report::Step { text: line(verb, self), part: self.part }
     }
 }
 

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_client::{Client, Failure, Query as QueryRequest, ScriptKind, Session, Throughput};
 use armilla_value::{Object, Value, json};
 
+use crate::cpu::{CpuClock, ServerCpu};
 use crate::drive::{Answer, Future, Worker};
 use crate::items::Items;
 use crate::plan::Plan;
@@ -166,6 +167,10 @@ impl Side for Armilla {
 
     fn describe(&self) -> Future<'_, Result<String>> {
         Box::pin(async move { Ok(self.client.to_string()) })
+    }
+
+    fn cpu_clock(&self) -> Option<Box<dyn CpuClock>> {
+        Some(Box::new(ServerCpu(self.client.clone())))
     }
 }
 

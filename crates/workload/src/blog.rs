@@ -14,6 +14,7 @@ use armilla_env::Env;
 use armilla_value::{Value, json};
 
 use crate::armilla::NAME;
+use crate::cpu::ServerCpu;
 use crate::drive::{self, Measured, Pace, Worker};
 use crate::limits::BLOG_SAMPLE_MAX;
 use crate::result::{Row, rows};
@@ -107,7 +108,8 @@ pub(crate) async fn measure(
         session.connect().await?;
         workers.push(Box::new(BlogWorker::new(session, env.clone(), model, sample.clone(), seed, number)));
     }
-    let measured = drive::drive(env, pace, MIX.len(), workers).await?;
+    let cpu_clock = Box::new(ServerCpu(client.clone()));
+    let measured = drive::drive(env, pace, MIX.len(), workers, Some(cpu_clock)).await?;
     Ok((rows(&format!("blog-v{version}"), NAME, &MIX.map(|(name, _)| name), &measured), measured))
 }
 

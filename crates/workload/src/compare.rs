@@ -122,6 +122,8 @@ impl Comparison<'_> {
             Column::left("side"),
             Column::right("operations/s"),
             Column::right("of before"),
+            Column::right("CPU us/op"),
+            Column::right("of before"),
             Column::right("p50 us"),
             Column::right("of before"),
             Column::right("p99 us"),
@@ -130,12 +132,17 @@ impl Comparison<'_> {
             Column::right("of before"),
         ]);
         for Line { before, after } in &self.lines {
-            let charge = after.charge_per_operation();
+            let (charge, cpu_us) = (after.charge_per_operation(), after.cpu_us_per_operation());
             table.row([
                 Cell::from(after.name()),
                 Cell::from(after.side.as_str()),
                 Cell::from(number::short(after.per_second())),
                 ratio(before.per_second(), after.per_second(), Better::More),
+                Cell::from(cpu_us.map_or(String::new(), number::short)),
+                match (before.cpu_us_per_operation(), cpu_us) {
+                    (Some(before), Some(after)) => ratio(before, after, Better::Less),
+                    _ => Cell::from(""),
+                },
                 Cell::from(number::short(after.latency.p50_us)),
                 ratio(before.latency.p50_us, after.latency.p50_us, Better::Less),
                 Cell::from(number::short(after.latency.p99_us)),
@@ -253,6 +260,20 @@ mod tests {
                 None => assert!(found.is_empty(), "{found:?}"),
                 Some(expected) => assert!(found.len() == 1 && found[0].contains(expected), "{found:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn processor_time_is_compared_where_both_have_it() {
+        let with_cpu = |cpu_seconds| Row { cpu_seconds, ..row("write", None, 1_000, 100.0) };
+        for (before, after, expected) in [
+            (Some(0.25), Some(0.125), "125       0.50"),
+            (None, Some(0.125), "125  "),
+            (Some(0.25), None, "     100       1.00"),
+        ] {
+            let (before, after) = (result(vec![with_cpu(before)]), result(vec![with_cpu(after)]));
+            let text = compare(&before, &after).table().to_text();
+            assert!(text.contains(expected), "{text}");
         }
     }
 

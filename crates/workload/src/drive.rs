@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result, bail};
 use armilla_env::Env;
 use tokio::task::JoinSet;
 
+use crate::cpu::CpuClock;
 use crate::limits::{FAILURES_MAX, RETRY_AFTER_MAX};
 use crate::metronome::Metronome;
 use crate::schedule::Schedule;
@@ -92,6 +93,8 @@ pub(crate) struct Measured {
     pub(crate) open_loop: Option<OpenLoop>,
     /// What went wrong first.
     pub(crate) first_failure: Option<String>,
+    /// Processor time that the side used from the end of the warm-up to the last answer, where it tells.
+    pub(crate) cpu: Option<Duration>,
 }
 
 /// How an open loop went.
@@ -133,12 +136,13 @@ struct Shared {
     counts: Mutex<Counts>,
 }
 
-/// Runs workers until the window is over.
+/// Runs workers until the window is over, and reads the side's clock of processor time at the window's ends.
 pub(crate) async fn drive(
     env: &Env,
     pace: Pace,
     kind_count: usize,
     workers: Vec<Box<dyn Worker>>,
+    cpu_clock: Option<Box<dyn CpuClock>>,
 ) -> Result<Measured> {
     let start = env.clock.elapsed();
     let seconds = pace.window.as_secs_f64().ceil() as usize;
@@ -171,9 +175,22 @@ pub(crate) async fn drive(
             _ => running.spawn(closed_loop(shared, worker)),
         };
     }
+    // A set of its own, so that it is given up together with the workers where one of them fails.
+    let mut reading = JoinSet::new();
+    if let Some(cpu_clock) = cpu_clock {
+        reading.spawn(read_behind_warm_up(env.clone(), pace.warm_up, cpu_clock));
+    }
     while let Some(ended) = running.join_next().await {
         ended.context("a connection ended unexpectedly")??;
     }
+    let cpu = match reading.join_next().await {
+        Some(begun) => {
+            let (mut cpu_clock, begun) = begun.context("reading the processor time ended unexpectedly")?;
+            // Less than before is another process: the server was started again meanwhile.
+            cpu_clock.read().await.zip(begun).and_then(|(ended, begun)| ended.checked_sub(begun))
+        }
+        None => None,
+    };
     let mut counts = shared.counts.lock().expect("no panic while counting");
     let open_loop = match (schedule, &metronome) {
         (Some(schedule), Some(metronome)) => Some(OpenLoop {
@@ -190,7 +207,19 @@ pub(crate) async fn drive(
         by_second: std::mem::take(&mut counts.by_second),
         open_loop,
         first_failure: counts.first_failure.take(),
+        cpu,
     })
+}
+
+/// Reads a clock of processor time when the warm-up is over.
+async fn read_behind_warm_up(
+    env: Env,
+    warm_up: Duration,
+    mut cpu_clock: Box<dyn CpuClock>,
+) -> (Box<dyn CpuClock>, Option<Duration>) {
+    env.clock.sleep(warm_up).await;
+    let begun = cpu_clock.read().await;
+    (cpu_clock, begun)
 }
 
 async fn closed_loop(shared: Arc<Shared>, mut worker: Box<dyn Worker>) -> Result<()> {

@@ -18,6 +18,7 @@ use crate::armilla::{Armilla, FOLLOWED, ITEMS, NAME, count_of_page, partition_ke
 use crate::drive::{self, Answer, Effort, Future, Pace, Worker};
 use crate::limits::{FEED_PAGE_ITEMS, FEED_PATIENCE};
 use crate::result::{Row, rows};
+use crate::side::Side as _;
 use crate::tally::Tally;
 use crate::words::push_words;
 
@@ -43,7 +44,7 @@ pub(crate) async fn drain(side: &Armilla, env: &Env, pace: Pace) -> Result<Vec<R
         workers.push(Box::new(Drain { session, database, range: range.id, position: None }));
     }
     // Each connection reads as fast as it can, whatever rate writes have.
-    let measured = drive::drive(env, Pace { rate: None, ..pace }, 1, workers).await?;
+    let measured = drive::drive(env, Pace { rate: None, ..pace }, 1, workers, side.cpu_clock()).await?;
     ensure_no_failures(measured.first_failure.as_deref())?;
     Ok(rows("feed:drain", NAME, &["page"], &measured))
 }
@@ -124,7 +125,7 @@ pub(crate) async fn follow(side: &Armilla, env: &Env, pace: Pace, seed: u64) -> 
     let counted_from = env.clock.elapsed() + pace.warm_up;
     let reading = tokio::spawn(async move { reader.follow(counted_from).await });
     let pace = Pace { rate: Some(pace.rate.unwrap_or(RATE_DEFAULT)), ..pace };
-    let measured = drive::drive(env, pace, 1, workers).await;
+    let measured = drive::drive(env, pace, 1, workers, side.cpu_clock()).await;
     told.has_ended.store(true, Ordering::Release);
     told.ended.notify_one();
     let delays = reading.await.context("the reader ended unexpectedly")?;
@@ -137,6 +138,8 @@ pub(crate) async fn follow(side: &Armilla, env: &Env, pace: Pace, seed: u64) -> 
         by_second: Vec::new(),
         open_loop: None,
         first_failure: None,
+        // What telling costs cannot be told apart from the writes, which have all of it.
+        cpu: None,
     };
     all.extend(rows("feed:delay", NAME, &["change"], &told_of));
     Ok(all)

@@ -16,6 +16,7 @@ mod armilla;
 mod blog;
 mod catalogue;
 mod compare;
+mod cpu;
 mod drive;
 mod feed;
 mod items;

@@ -22,10 +22,21 @@ pub(crate) fn render(result: &RunResult) -> String {
         "Operations a second are those that were done. Latency counts from when an operation was due in an open loop, and \
          from when it was sent in a closed one. RU are request units as the server charged them.",
     );
+    if table::has_cpu(&result.rows) {
+        page.paragraph(
+            "CPU us/op is the processor time of the server's process for each operation, in microseconds: on a machine \
+             that does other things too it stays the same where operations a second do not.",
+        );
+    }
     let whole: Vec<&Row> =
         result.rows.iter().filter(|row| row.operation.is_none() && row.operations > 0).collect();
     if !whole.is_empty() {
         page.heading("Operations a second").plot("Operations a second, by workload", &throughput(&whole));
+        let told: Vec<&Row> =
+            whole.iter().copied().filter(|row| row.cpu_us_per_operation().is_some()).collect();
+        if !told.is_empty() {
+            page.heading("Processor time").plot("Processor time of an operation, by workload", &cpu(&told));
+        }
         page.heading("Latency")
             .plot("The median, and what 90, 99 and 99.9 of a hundred stay below", &latency(&whole));
         for (index, some) in whole.chunks(LINES_MAX).enumerate() {
@@ -60,6 +71,33 @@ fn label(row: &Row, rows: &[&Row]) -> String {
 }
 
 fn throughput(rows: &[&Row]) -> plot::Svg {
+    bars(
+        rows,
+        "Operations a second",
+        "A bar for each workload; longer is more.",
+        Axis::log("operations a second"),
+        |row| Some(row.per_second()),
+    )
+}
+
+fn cpu(rows: &[&Row]) -> plot::Svg {
+    bars(
+        rows,
+        "Processor time of an operation",
+        "A bar for each workload; shorter is better.",
+        Axis::log("microseconds"),
+        Row::cpu_us_per_operation,
+    )
+}
+
+/// A bar of each side for each workload.
+fn bars(
+    rows: &[&Row],
+    title: &str,
+    description: &str,
+    axis: Axis,
+    value: impl Fn(&Row) -> Option<f64>,
+) -> plot::Svg {
     let mut groups: Vec<String> = Vec::new();
     for row in rows {
         if !groups.contains(&row.workload) {
@@ -67,15 +105,15 @@ fn throughput(rows: &[&Row]) -> plot::Svg {
         }
     }
     let series = sides(rows).into_iter().map(|side| {
-        let value = |group: &String| {
-            rows.iter().find(|row| row.side == side && row.workload == *group).map(|row| row.per_second())
+        let of_group = |group: &String| {
+            rows.iter().find(|row| row.side == side && row.workload == *group).and_then(|row| value(row))
         };
-        Series::new(side, groups.iter().map(value).collect::<Vec<_>>())
+        Series::new(side, groups.iter().map(of_group).collect::<Vec<_>>())
     });
     plot::bars(&Bars {
-        title: "Operations a second".to_owned(),
-        description: "A bar for each workload; longer is more.".to_owned(),
-        axis: Axis::log("operations a second"),
+        title: title.to_owned(),
+        description: description.to_owned(),
+        axis,
         series: series.collect(),
         references: Vec::new(),
         groups,
@@ -149,6 +187,11 @@ mod tests {
         let html = render(&result);
         assert!(html.contains("a note") && html.contains("a&lt;b&gt;") && html.contains("<svg"));
         assert!(html.contains("part 3"));
+        assert!(!html.contains("Processor time"));
+        let mut told = row("write", "armilla");
+        told.cpu_seconds = Some(0.0123);
+        let html = render(&RunResult { rows: vec![told], ..RunResult::default() });
+        assert!(html.contains("Processor time of an operation") && html.contains("123"), "{html}");
         assert!(render(&RunResult::default()).contains("Benchmark"));
     }
 }

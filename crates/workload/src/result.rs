@@ -60,6 +60,8 @@ pub(crate) struct Row {
     pub(crate) items: u64,
     /// Request units that they were charged.
     pub(crate) charge: Option<f64>,
+    /// Seconds of processor time that the side used meanwhile, where it tells; of a whole workload alone.
+    pub(crate) cpu_seconds: Option<f64>,
     /// From when they were due, or sent in a closed loop, to the answer.
     pub(crate) latency: Quantiles,
     /// From when they were sent to the answer.
@@ -81,6 +83,11 @@ impl Row {
     /// Returns request units of one operation.
     pub(crate) fn charge_per_operation(&self) -> Option<f64> {
         self.charge.map(|charge| charge / self.operations.max(1) as f64)
+    }
+
+    /// Returns microseconds of processor time of one operation.
+    pub(crate) fn cpu_us_per_operation(&self) -> Option<f64> {
+        self.cpu_seconds.filter(|_| self.operations > 0).map(|seconds| seconds * 1e6 / self.operations as f64)
     }
 
     /// Returns items of one operation.
@@ -113,6 +120,7 @@ impl Row {
             requests: tally.requests,
             items: tally.items,
             charge: tally.charge,
+            cpu_seconds: None,
             latency: tally.latencies.quantiles(),
             service: tally.services.quantiles(),
             curve: tally.latencies.curve(),
@@ -131,6 +139,7 @@ pub(crate) fn rows(workload: &str, side: &str, kinds: &[&str], measured: &Measur
     }
     let mut row = Row::of_tally(workload, None, side, &all, seconds);
     row.open_loop = measured.open_loop;
+    row.cpu_seconds = measured.cpu.map(|cpu| cpu.as_secs_f64());
     row.by_second.clone_from(&measured.by_second);
     let mut rows = vec![row];
     if kinds.len() > 1 {

@@ -169,7 +169,8 @@ impl Run<'_> {
             for number in 0..usize::from(self.options.connections) {
                 workers.push(side.worker(plan, number).await?);
             }
-            let measured = drive::drive(&self.env, self.pace(), plan.kinds().len(), workers).await?;
+            let measured =
+                drive::drive(&self.env, self.pace(), plan.kinds().len(), workers, side.cpu_clock()).await?;
             let rows = result::rows(name, side.name(), plan.kinds(), &measured);
             if plan == Plan::Script {
                 verify(side, &rows[0]).await?;

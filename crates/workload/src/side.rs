@@ -4,6 +4,7 @@
 
 use anyhow::Result;
 
+use crate::cpu::CpuClock;
 use crate::drive::{Future, Worker};
 use crate::plan::Plan;
 
@@ -23,6 +24,11 @@ pub(crate) trait Side: Send + Sync {
 
     /// Returns version and settings in a line.
     fn describe(&self) -> Future<'_, Result<String>>;
+
+    /// Returns what tells how much processor time it uses, if it can be asked.
+    fn cpu_clock(&self) -> Option<Box<dyn CpuClock>> {
+        None
+    }
 }
 
 /// What has to be there before plans can run.

@@ -14,19 +14,28 @@ pub(crate) fn table(rows: &[Row]) -> Table {
     if has_peers {
         columns.push(Column::left("side"));
     }
-    let rest = ["operations/s", "p50", "p90", "p99", "p99.9", "max", "RU/operation", "items/op", "refused"];
-    columns.extend(rest.map(Column::right));
+    columns.extend(["operations/s", "p50", "p90", "p99", "p99.9", "max"].map(Column::right));
+    let has_cpu = has_cpu(rows);
+    if has_cpu {
+        columns.push(Column::right("CPU us/op"));
+    }
+    columns.extend(["RU/operation", "items/op", "refused"].map(Column::right));
     if has_peers {
         columns.push(Column::right("of peer"));
     }
     let mut table = Table::new(columns);
     for row in rows {
-        table.row(cells(row, rows, has_peers));
+        table.row(cells(row, rows, has_peers, has_cpu));
     }
     table
 }
 
-fn cells(row: &Row, rows: &[Row], has_peers: bool) -> Vec<Cell> {
+/// Whether some side has told how much processor time it used.
+pub(crate) fn has_cpu(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.cpu_us_per_operation().is_some())
+}
+
+fn cells(row: &Row, rows: &[Row], has_peers: bool, has_cpu: bool) -> Vec<Cell> {
     let mut cells = vec![Cell::from(row.name())];
     if has_peers {
         cells.push(Cell::from(row.side.as_str()));
@@ -45,6 +54,10 @@ fn cells(row: &Row, rows: &[Row], has_peers: bool) -> Vec<Cell> {
             _ => number::duration(Duration::from_secs_f64(us.max(0.0) / 1e6)),
         })
     }));
+    if has_cpu {
+        let us = row.cpu_us_per_operation();
+        cells.push(Cell::from(us.map_or(String::new(), number::short)));
+    }
     let charge = row.charge_per_operation().filter(|_| row.operations > 0);
     cells.push(Cell::from(charge.map_or(String::new(), |charge| number::fixed(charge, 2))));
     cells.push(Cell::from(number::short(row.items_per_operation())));
@@ -147,6 +160,19 @@ mod tests {
             mixed     armilla            1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0     2.00
             mixed     postgresql           500  100 us  200 us  1.50 ms  20.0 ms  1.20 s                       1        0
         "#]].assert_eq(&table(&rows).to_text());
+    }
+
+    #[test]
+    fn the_table_of_sides_of_which_one_tells_its_processor_time() {
+        let mut rows = [row("write", None, "armilla", 2_000), row("write", None, "postgresql", 1_000)];
+        rows[0].cpu_seconds = Some(0.2469);
+        expect![[r#"
+            workload  side        operations/s     p50     p90      p99    p99.9     max  CPU us/op  RU/operation  items/op  refused  of peer
+            --------  ----------  ------------  ------  ------  -------  -------  ------  ---------  ------------  --------  -------  -------
+            write     armilla            1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s        123          1.00         1        0     2.00
+            write     postgresql           500  100 us  200 us  1.50 ms  20.0 ms  1.20 s                                  1        0
+        "#]]
+        .assert_eq(&table(&rows).to_text());
     }
 
     #[test]

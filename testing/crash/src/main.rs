@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
 use armilla_crash::program::{WorkFolder, run_to_exit};
-use armilla_crash::server_process::{Launch, sibling_binary};
+use armilla_crash::server_process::{Launch, sibling_program};
 use armilla_env::{Env, Random};
 use clap::Parser;
 
@@ -106,7 +106,7 @@ async fn run(options: Options) -> Result<bool> {
     let work_folder = WorkFolder::make(options.work_dir.as_deref())?;
     let work_dir = work_folder.path();
     let launch = Launch {
-        binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
+        binary: options.bin.clone().map_or_else(sibling_program, Ok)?,
         data_dir: work_dir.join("data"),
         log: work_dir.join("server.log"),
         arguments: server_arguments(&options),

@@ -1,26 +1,22 @@
-//! A real `armilla` process: started, waited for, checked, ended or killed.
+//! A real `armilla` process on a data folder of its own: what starts and ends it (`launcher`), for tasks that have others
+//! beside them, with its log in a file and checks of its folder.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use armilla_env::Env;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use armilla_launcher::{LogTo, READY_TIMEOUT, Signal, Starting, command};
 use tokio::time::timeout;
 
-/// Longest time that a start may take: replaying the longest journal takes seconds.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
+pub use armilla_launcher::{NotReady, sibling_program};
 
-/// Longest time that an ending process or a check may take.
-const END_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Bytes of the log that a message quotes.
-const LOG_TAIL_BYTES: u64 = 2_000;
+/// Longest time that a check may take.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How a server is started.
 #[derive(Debug, Clone)]
@@ -37,8 +33,7 @@ pub struct Launch {
 
 /// A server that has said that it is ready. It is killed when it is dropped.
 pub struct ServerProcess {
-    child: Child,
-    pid: u32,
+    process: armilla_launcher::ServerProcess,
     /// Where it listens.
     pub address: SocketAddr,
     /// Where it listens for the Table API, if it does.
@@ -61,63 +56,48 @@ pub struct CheckOutcome {
 }
 
 impl Launch {
+    /// Returns the call that starts a server.
+    fn command(&self) -> Command {
+        let mut command = command(&self.binary);
+        command.args(["--port", "0", "--data-dir"]).arg(&self.data_dir).args(&self.arguments);
+        command
+    }
+
     /// Starts a process without waiting for it.
-    pub fn spawn(&self) -> Result<Child> {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(&self.log)
-            .with_context(|| format!("cannot open {}", self.log.display()))?;
-        Command::new(&self.binary)
-            .args(["--port", "0", "--data-dir"])
-            .arg(&self.data_dir)
-            .args(&self.arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .kill_on_drop(true)
-            .spawn()
-            .with_context(|| format!("cannot start {}", self.binary.display()))
+    pub fn spawn(&self) -> Result<Starting> {
+        Starting::spawn(self.command(), LogTo::File(&self.log))
     }
 
     /// Starts a server and waits until it is ready.
     pub async fn start(&self, env: &Env) -> Result<ServerProcess> {
         let begin = env.clock.elapsed();
-        let mut child = self.spawn()?;
-        let pid = child.id().context("the server has ended at once")?;
-        let stdout = child.stdout.take().context("the server's output is not connected")?;
-        let mut lines = BufReader::new(stdout).lines();
-        let line = timeout(READY_TIMEOUT, lines.next_line())
-            .await
-            .map_err(|_| self.failure(&format!("the server was not ready within {READY_TIMEOUT:?}")))?
-            .context("cannot read what the server says")?;
-        let Some(line) = line else {
-            let status = timeout(END_TIMEOUT, child.wait()).await.context("the server hangs")??;
-            return Err(self.failure(&format!("the server ended with {status} before it was ready")));
-        };
+        let starting = self.spawn()?;
+        let process = on_blocking_thread(move || starting.wait_until_ready(READY_TIMEOUT)).await?;
         let ready_after = env.clock.elapsed() - begin;
-        let Ready { port, table_port, start_ms } =
-            Ready::parse(&line).ok_or_else(|| self.failure(&format!("not a ready line: {line}")))?;
-        // The pipe stays open as long as the server lives.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         let address = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let (table_address, address) = (table_port.map(address), address(port));
-        Ok(ServerProcess { child, pid, address, table_address, start_ms, ready_after })
+        let ready = process.ready();
+        Ok(ServerProcess {
+            address: address(ready.port("sql").context("the server gives no port")?),
+            table_address: ready.port("table").map(address),
+            start_ms: ready.start_ms().context("the server does not say how long its start took")?,
+            ready_after,
+            process,
+        })
     }
 
     /// Runs `armilla check` on a folder.
     pub async fn check(&self, env: &Env, data_dir: &Path) -> Result<CheckOutcome> {
         let begin = env.clock.elapsed();
-        let running = Command::new(&self.binary)
+        let running = tokio::process::Command::from(command(&self.binary))
             .arg("check")
             .arg("--data-dir")
             .arg(data_dir)
             .stdin(Stdio::null())
             .kill_on_drop(true)
             .output();
-        let output = timeout(END_TIMEOUT, running)
+        let output = timeout(CHECK_TIMEOUT, running)
             .await
-            .map_err(|_| anyhow!("the check did not end within {END_TIMEOUT:?}"))?
+            .map_err(|_| anyhow!("the check did not end within {CHECK_TIMEOUT:?}"))?
             .with_context(|| format!("cannot start {}", self.binary.display()))?;
         let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.push_str(&String::from_utf8_lossy(&output.stderr));
@@ -143,11 +123,6 @@ impl Launch {
     pub fn log_complaints(&self, start: u64) -> Result<Vec<String>> {
         Ok(complaints(&self.log_since(start)?))
     }
-
-    fn failure(&self, message: &str) -> anyhow::Error {
-        let tail = self.log_since(self.log_bytes().saturating_sub(LOG_TAIL_BYTES)).unwrap_or_default();
-        anyhow!("{message}; its log ends with:\n{tail}")
-    }
 }
 
 impl CheckOutcome {
@@ -165,32 +140,35 @@ impl CheckOutcome {
 impl ServerProcess {
     /// Returns the process id.
     pub fn pid(&self) -> u32 {
-        self.pid
+        self.process.pid()
     }
 
     /// Kills the process (SIGKILL) and waits until it is gone.
-    pub async fn kill(mut self) -> Result<()> {
-        self.child.start_kill().context("cannot kill the server")?;
-        timeout(END_TIMEOUT, self.child.wait()).await.context("a killed server does not end")??;
-        Ok(())
+    pub async fn kill(self) -> Result<()> {
+        on_blocking_thread(move || self.process.kill()).await
+    }
+
+    /// Asks the process to end (SIGTERM) without waiting for it.
+    pub fn ask_to_end(&mut self) -> Result<()> {
+        self.process.signal(Signal::Terminate)
     }
 
     /// Asks the process to end (SIGTERM) and waits until it has.
-    pub async fn terminate(mut self) -> Result<ExitStatus> {
-        let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status().await;
-        if !asked.context("cannot run kill")?.success() {
-            bail!("cannot send SIGTERM to the server");
-        }
-        match timeout(END_TIMEOUT, self.child.wait()).await {
-            Ok(status) => Ok(status?),
-            Err(_) => bail!("the server did not end within {END_TIMEOUT:?} of SIGTERM"),
-        }
+    pub async fn terminate(self) -> Result<ExitStatus> {
+        on_blocking_thread(move || self.process.stop()).await
     }
 
     /// Says whether the process has ended by itself.
     pub fn has_ended(&mut self) -> Result<Option<ExitStatus>> {
-        Ok(self.child.try_wait()?)
+        self.process.has_ended()
     }
+}
+
+/// Waits for a server where no other task waits behind it.
+async fn on_blocking_thread<T: Send + 'static>(
+    wait: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(wait).await.context("waiting for the server ended unexpectedly")?
 }
 
 fn complaints(log: &str) -> Vec<String> {
@@ -202,37 +180,6 @@ fn complaints(log: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a ready line says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Ready {
-    port: u16,
-    table_port: Option<u16>,
-    start_ms: u64,
-}
-
-impl Ready {
-    fn parse(line: &str) -> Option<Ready> {
-        let fields = line.strip_prefix("armilla ready: ")?;
-        let field = |name: &str| fields.split(' ').find_map(|field| field.strip_prefix(name));
-        let port = |name: &str| field(name)?.trim_end_matches('/').rsplit_once(':')?.1.parse().ok();
-        Some(Ready {
-            port: port("sql=")?,
-            table_port: port("table="),
-            start_ms: field("start_ms=")?.parse().ok()?,
-        })
-    }
-}
-
-/// Returns the program that belongs to this one: `armilla` in the same folder.
-pub fn sibling_binary() -> Result<PathBuf> {
-    let own = std::env::current_exe().context("cannot find this program")?;
-    let binary = own.with_file_name(format!("armilla{}", std::env::consts::EXE_SUFFIX));
-    if !binary.exists() {
-        bail!("{} is not there: build the package armilla-server first, or give --bin", binary.display());
-    }
-    Ok(binary)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,25 +189,5 @@ mod tests {
         let log = "2025 INFO a\n2025 ERROR b\nthread 'x' panicked at y\n2025 WARN c\n";
         assert_eq!(complaints(log).len(), 2);
         assert!(complaints("2025 INFO fine\n").is_empty());
-    }
-
-    #[test]
-    fn ready_lines() {
-        let ready = |port, table_port, start_ms| Some(Ready { port, table_port, start_ms });
-        for (line, expected) in [
-            (
-                "armilla ready: sql=https://localhost:4321/ data=/tmp/x pid=7 start_ms=12",
-                ready(4321, None, 12),
-            ),
-            (
-                "armilla ready: sql=https://localhost:1/ data=memory pid=7 start_ms=0 table=https://localhost:2/",
-                ready(1, Some(2), 0),
-            ),
-            ("armilla ready: sql=https://localhost/ data=memory pid=7 start_ms=0", None),
-            ("armilla ready: data=memory", None),
-            ("ready", None),
-        ] {
-            assert_eq!(Ready::parse(line), expected, "{line}");
-        }
     }
 }

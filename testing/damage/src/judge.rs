@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use armilla_crash::http_client::Connection;
 use armilla_crash::requests::{Composer, Target, partition_key};
-use armilla_crash::server_process::{CheckOutcome, Launch, ServerProcess};
+use armilla_crash::server_process::{CheckOutcome, Launch, NotReady, ServerProcess};
 use armilla_env::Env;
 use armilla_value::json;
 
@@ -51,7 +51,7 @@ pub(crate) async fn judge(
     }
     let server = match started {
         Ok(server) => server,
-        Err(error) if format!("{error:#}").contains("before it was ready") => {
+        Err(error) if error.downcast_ref::<NotReady>().is_some_and(|why| why.status.is_some()) => {
             return Ok(if !log.contains("armilla: ") {
                 Verdict::Wrong(format!("the server did not say why it does not start: {error:#}"))
             } else if check.status.success() {

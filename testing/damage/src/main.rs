@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use armilla_crash::program::{WorkFolder, run_to_exit};
-use armilla_crash::server_process::{Launch, sibling_binary};
+use armilla_crash::server_process::{Launch, sibling_program};
 use armilla_env::{Env, Random};
 use clap::Parser;
 
@@ -63,7 +63,7 @@ async fn run(options: Options) -> Result<bool> {
     let env = Env::system();
     let seed = options.seed.unwrap_or_else(|| env.clock.now_ms().unsigned_abs());
     let work_folder = WorkFolder::make(options.work_dir.as_deref())?;
-    let binary = options.bin.clone().map_or_else(sibling_binary, Ok)?;
+    let binary = options.bin.clone().map_or_else(sibling_program, Ok)?;
     println!("seed {seed}, {} cases, {}", options.cases, work_folder.path().display());
     let began = env.clock.elapsed();
     let worlds = world::make(&binary, work_folder.path(), seed, &env).await?;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use armilla_crash::program::{WorkFolder, run_to_exit};
-use armilla_crash::server_process::sibling_binary;
+use armilla_crash::server_process::sibling_program;
 use armilla_env::Env;
 use armilla_hostile::case::{Case, Length};
 use armilla_hostile::stage::Ground;
@@ -72,7 +72,7 @@ async fn run(options: Options) -> Result<bool> {
     let seed = options.seed.unwrap_or_else(|| env.clock.now_ms().unsigned_abs());
     let work_folder = WorkFolder::make(options.work_dir.as_deref())?;
     let ground = Ground {
-        binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
+        binary: options.bin.clone().map_or_else(sibling_program, Ok)?,
         folder: work_folder.path().to_owned(),
         env: env.clone(),
         seed,

@@ -11,24 +11,22 @@ use crate::parse;
 use crate::rows;
 use crate::run::{PAGE_ROWS, drain};
 use crate::script::{Case, ContainerStep, Expected, ExpectedCode, ExpectedError, Step};
-use crate::target::{self, Account, Refusal};
+use crate::target::{Account, Refusal, Target};
 
 /// Renews the expectations of a file; returns how many changed.
 pub async fn accept_file(path: &Path) -> Result<usize> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let script = parse(path, &text)?;
     let account = Account::new().await?;
-    let mut container = ContainerStep::nameless();
-    let mut found = account.container(&container, 1).await?;
+    let mut found = account.container(&ContainerStep::nameless(), 1).await?;
     let mut renewed: Vec<(&Case, Vec<String>)> = Vec::new();
     for step in &script.steps {
         match step {
-            Step::Container(next) => {
-                container = next.clone();
-                found = account.container(&container, 1).await.with_context(|| path.display().to_string())?;
+            Step::Container(container) => {
+                found = account.container(container, 1).await.with_context(|| path.display().to_string())?;
             }
             Step::Case(case) => {
-                if let Some(lines) = renewal(&container, &found, case).await? {
+                if let Some(lines) = renewal(&found, case).await? {
                     renewed.push((case, lines));
                 }
             }
@@ -47,13 +45,9 @@ pub async fn accept_file(path: &Path) -> Result<usize> {
 }
 
 /// Returns the lines that a case gives now, if they are not the expected ones.
-async fn renewal(
-    container: &ContainerStep,
-    target: &target::Target,
-    case: &Case,
-) -> Result<Option<Vec<String>>> {
+async fn renewal(target: &Target, case: &Case) -> Result<Option<Vec<String>>> {
     if let Expected::Plan(expected) = &case.expected {
-        let plan = target::plan(container, case.into())?;
+        let plan = target.plan(case.into()).await?;
         return Ok((plan != *expected).then(|| plan.lines().map(str::to_owned).collect()));
     }
     let outcome = drain(target, case.into(), PAGE_ROWS[0]).await?;

@@ -140,13 +140,16 @@ async fn run_case(
     let mut failed = Failed::default();
     match &case.expected {
         Expected::Plan(plan) => {
-            let found =
-                target::plan(container, case.into()).unwrap_or_else(|error| format!("refused: {error}"));
-            if found != *plan {
-                let show = |sign: &str, text: &str| {
-                    text.lines().map(|line| format!("  {sign} {line}\n")).collect::<String>()
-                };
-                failed.add("plan".to_owned(), format!("{}{}", show("-", plan), show("+", &found)));
+            let mut found = vec![("plan".to_owned(), target::plan(container, case.into()))];
+            // The others have several partitions, of which each has less to choose by.
+            for (layout, target) in targets.iter().filter(|(layout, _)| *layout == Layout::One) {
+                found.push((format!("plan of {}", layout.name()), target.plan(case.into()).await));
+            }
+            for (variant, found) in found {
+                let found = found.unwrap_or_else(|error| format!("refused: {error}"));
+                if found != *plan {
+                    failed.add(variant, plan_difference(plan, &found));
+                }
             }
         }
         Expected::Error(expected) => {
@@ -165,6 +168,12 @@ async fn run_case(
         }
     }
     failed.into_failure()
+}
+
+fn plan_difference(expected: &str, found: &str) -> String {
+    let show =
+        |sign: &str, text: &str| text.lines().map(|line| format!("  {sign} {line}\n")).collect::<String>();
+    format!("{}{}", show("-", expected), show("+", found))
 }
 
 /// Runs a case while partitions are split and merged; returns that it fails and what is different.

@@ -1,8 +1,8 @@
 //! The engine that cases are run against, in memory and with a clock that stands still.
 //!
 //! All calls of the engine are here. Throughput is metered but not enforced: where time stands still, none comes back.
-//! Queries go through the operations that the APIs use; plans are explained over
-//! the same items in a source of the query engine's own, because no operation of the engine shows them.
+//! Queries and plans go through the operations that the APIs use. Plans are also made over the same items in a source
+//! of the query engine's own, which its tests use: what they show holds of containers only if both give the same.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,12 +147,9 @@ impl Target {
         rows_max: usize,
         continuation: Option<String>,
     ) -> Result<std::result::Result<Rows, Refusal>> {
-        let mut request = QueryRequest::with_parameters(statement.text, statement.parameters.to_vec());
+        let mut request = request(statement)?;
         request.rows_max = Some(rows_max);
         request.continuation = continuation;
-        if let Some(key) = statement.key {
-            request.scope = ListScope::PartitionKey(PartitionKey::from_json(key.as_bytes())?);
-        }
         let page = match self.engine.query_items(&self.caller, &self.handle, request).await {
             Ok(page) => page,
             Err(error) => return Ok(Err(refusal(&error))),
@@ -176,6 +173,18 @@ impl Target {
 }
 
 impl Target {
+    /// Returns how a statement is answered from what the container has stored in its only physical partition.
+    pub(crate) async fn plan(&self, statement: Statement<'_>) -> Result<String> {
+        let explained = self.engine.explain(&self.caller, &self.handle, request(statement)?).await?;
+        let text = match explained.partitions.as_slice() {
+            // Where nothing is to be read no partition is asked; one that is would say the same.
+            [] => format!("{}Nothing", explained.plan),
+            [partition] => explain(&explained.plan, &partition.plan),
+            partitions => bail!("the plan is one of {} partitions", partitions.len()),
+        };
+        Ok(text.trim_end().to_owned())
+    }
+
     /// Returns the physical partitions, in the order of their ranges.
     pub(crate) fn partitions(&self) -> Result<Vec<RangeInfo>> {
         Ok(self.map()?.ranges)
@@ -256,7 +265,16 @@ impl Wait {
     }
 }
 
-/// Returns how a statement is answered from the items of a container, all in one partition.
+fn request(statement: Statement<'_>) -> Result<QueryRequest> {
+    let mut request = QueryRequest::with_parameters(statement.text, statement.parameters.to_vec());
+    if let Some(key) = statement.key {
+        request.scope = ListScope::PartitionKey(PartitionKey::from_json(key.as_bytes())?);
+    }
+    Ok(request)
+}
+
+/// Returns how a statement is answered from the items of a container in the query engine's own source, all in one
+/// partition.
 pub(crate) fn plan(step: &ContainerStep, statement: Statement<'_>) -> Result<String> {
     let policy = match &step.policy {
         Some(policy) => IndexingPolicy::from_value(policy).map_err(|error| anyhow!("{error:?}"))?,

@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 24] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 25] = [
     (
         "server",
         &[
@@ -21,6 +21,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 24] = [
             "env",
             "kv",
             "kv-embedded",
+            "report",
             "rest-wire",
             "script-worker",
             "transfer",
@@ -28,11 +29,12 @@ pub(super) const ALLOWED: [(&str, &[&str]); 24] = [
             "workload",
         ],
     ),
-    ("transfer", &["client", "env", "value"]),
+    ("transfer", &["client", "report", "env", "value"]),
     ("demo", &["client", "report", "env", "value"]),
     ("workload", &["client", "report", "env", "value"]),
     ("report", &[]),
-    ("client", &["rest-wire", "env", "value"]),
+    ("client", &["launcher", "rest-wire", "env", "value"]),
+    ("launcher", &[]),
     ("api-admin", &["engine", "rest-wire", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),
@@ -67,8 +69,12 @@ pub(super) const PURE: [&str; 6] = ["value", "governor", "index", "sql", "functi
 const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];
 
 /// Packages that one crate alone may use, so that the others do not come to lean on them.
-const ALONE: [(&str, &str); 3] =
-    [("fjall", "kv-embedded"), ("lsm-tree", "kv-embedded"), ("rquickjs", "script-worker")];
+const ALONE: [(&str, &str); 4] = [
+    ("fjall", "kv-embedded"),
+    ("lsm-tree", "kv-embedded"),
+    ("rquickjs", "script-worker"),
+    ("indicatif", "report"),
+];
 
 /// The prefix of our packages' names.
 pub(super) const PREFIX: &str = "armilla-";

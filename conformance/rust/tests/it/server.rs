@@ -3,11 +3,11 @@
 //! The binary comes from ARMILLA_BIN, or is the debug build of this repository.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
+use armilla_launcher::{LogTo, READY_TIMEOUT, ServerProcess, command};
 use azure_data_cosmos::models::{ContainerProperties, PartitionKeyDefinition, ThroughputProperties};
 use azure_data_cosmos::options::{
     ConnectionPoolOptions, CreateContainerOptions, Region, ServerCertificateValidation,
@@ -16,16 +16,13 @@ use azure_data_cosmos::{
     AccountEndpoint, AccountReference, ContainerClient, CosmosClient, CosmosError, CosmosRuntime,
     RoutingStrategy,
 };
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
-use tokio::time::{sleep, timeout};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
 const KEY: &str = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const DATABASE: &str = "conformance";
 /// Enough that no test is throttled by accident, few enough for one physical partition.
 const ROOMY_THROUGHPUT: u64 = 10_000;
-const READY_LIMIT: Duration = Duration::from_secs(30);
-const STOP_LIMIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 
 /// How a client comes to the server.
@@ -62,11 +59,11 @@ impl Connection {
 pub async fn over_each_scheme(scenario: impl AsyncFn(Connection)) {
     for scheme in [Scheme::Http, Scheme::Https] {
         let folder = tempfile::tempdir().expect("temporary folder");
-        let (mut process, port) = start(folder.path()).await;
-        let client = connect(scheme, port).await;
+        let process = start(folder.path()).await;
+        let client = connect(scheme, process.ready().port("sql").expect("port")).await;
         client.create_database(DATABASE, None).await.expect("create database");
         scenario(Connection { client, scheme }).await;
-        stop(&mut process).await;
+        stop(process).await;
         let log = fs::read_to_string(log_file(folder.path())).expect("read log");
         let complaints: Vec<&str> = log.lines().filter(|line| is_complaint(line)).collect();
         assert!(complaints.is_empty(), "the server logged warnings or errors: {complaints:#?}");
@@ -110,40 +107,16 @@ async fn connect(scheme: Scheme, port: u16) -> CosmosClient {
         .expect("connect")
 }
 
-async fn start(folder: &Path) -> (Child, u16) {
-    let log = File::create(log_file(folder)).expect("log file");
-    let mut process = Command::new(binary())
-        .args(["--port", "0", "--data-dir"])
-        .arg(folder.join("data"))
-        .env("NO_COLOR", "1")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::from(log))
-        .kill_on_drop(true)
-        .spawn()
-        .expect("start the server");
-    let mut lines = BufReader::new(process.stdout.take().expect("standard output")).lines();
-    let ready = timeout(READY_LIMIT, async {
-        while let Some(line) = lines.next_line().await.expect("read standard output") {
-            if line.starts_with("armilla ready:") {
-                return line;
-            }
-        }
-        panic!("the server ended without a ready line");
-    })
-    .await
-    .expect("a ready line in time");
-    // Whatever else it prints is read, so that it never blocks on a full pipe.
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    let endpoint = ready.split_whitespace().find_map(|pair| pair.strip_prefix("sql=")).expect("sql endpoint");
-    let port = endpoint.trim_end_matches('/').rsplit(':').next().and_then(|port| port.parse().ok());
-    (process, port.expect("port"))
+async fn start(folder: &Path) -> ServerProcess {
+    let mut command = command(binary());
+    command.args(["--port", "0", "--data-dir"]).arg(folder.join("data")).env("NO_COLOR", "1");
+    let log = log_file(folder);
+    let starting = spawn_blocking(move || ServerProcess::start(command, LogTo::File(&log), READY_TIMEOUT));
+    starting.await.expect("no panic").expect("start the server")
 }
 
-async fn stop(process: &mut Child) {
-    let id = process.id().expect("still running").to_string();
-    let sent = Command::new("kill").args(["-TERM", &id]).status().await.expect("kill");
-    assert!(sent.success());
-    let ended = timeout(STOP_LIMIT, process.wait()).await.expect("stops in time").expect("exit status");
+async fn stop(process: ServerProcess) {
+    let ended = spawn_blocking(|| process.stop()).await.expect("no panic").expect("stops in time");
     assert_eq!(ended.code(), Some(0), "SIGTERM ends the server with exit code 0");
 }
 

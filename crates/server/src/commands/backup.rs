@@ -19,8 +19,9 @@ use armilla_kv_embedded::{EmbeddedStore, Options};
 use bytes::Bytes;
 
 use crate::commands::backup_options::{BackupCommand, BackupOptions, TakeOptions};
+use crate::commands::progress::Telling;
 use crate::data_dir::DataDir;
-use crate::limits::{BACKUP_FRAMES_AHEAD, EXIT_PROBLEMS, PROGRESS_PERIOD};
+use crate::limits::{BACKUP_FRAMES_AHEAD, EXIT_PROBLEMS};
 use crate::storage::store_failure;
 pub(crate) use amounts::{bytes, count};
 
@@ -31,27 +32,6 @@ pub(crate) fn run(options: &BackupOptions, env: Env) -> Result<ExitCode> {
         Some(BackupCommand::Verify(options)) => verify(&options.folder, options.backup.as_deref(), &env),
         Some(BackupCommand::List(options)) => list(&options.folder),
         Some(BackupCommand::Prune(options)) => prune(&options.folder, options.keep),
-    }
-}
-
-/// Says how far something is, now and then.
-pub(crate) struct Telling {
-    env: Env,
-    told: Duration,
-}
-
-impl Telling {
-    pub(crate) fn new(env: &Env) -> Telling {
-        Telling { env: env.clone(), told: env.clock.elapsed() }
-    }
-
-    pub(crate) fn tell(&mut self, text: impl FnOnce() -> String) {
-        let now = self.env.clock.elapsed();
-        if now.saturating_sub(self.told) >= PROGRESS_PERIOD {
-            self.told = now;
-            // Progress is for people; that nobody reads it is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{}", text());
-        }
     }
 }
 
@@ -157,7 +137,7 @@ fn write_frames(
 ) -> armilla_backup::Result<Taking> {
     for frame in frames {
         taking.add(&frame)?;
-        telling.tell(|| progress(taking.so_far(), spaces));
+        telling.tell_part(taking.so_far().spaces, spaces, || progress(taking.so_far(), spaces));
     }
     Ok(taking)
 }
@@ -194,7 +174,7 @@ fn at_rest(path: &Path, folder: Folder, pace: Pace) -> Result<Taken> {
         let (frame, next) = source.walk.frame(&position)?;
         so_far += frame.len() as u64;
         taking.add(&frame)?;
-        telling.tell(|| progress(taking.so_far(), spaces));
+        telling.tell_part(taking.so_far().spaces, spaces, || progress(taking.so_far(), spaces));
         position = next;
         std::thread::sleep(pace.rest(so_far));
     }

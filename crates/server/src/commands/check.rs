@@ -6,15 +6,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use armilla_engine::{CheckReport, Engine, EngineOptions, ErrorKind};
-use armilla_env::{Clock, Env};
+use armilla_env::Env;
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
+use crate::commands::progress::Telling;
 use crate::data_dir::DataDir;
-use crate::limits::{EXIT_PROBLEMS, PROGRESS_PERIOD};
+use crate::limits::EXIT_PROBLEMS;
 use crate::storage::store_failure;
 
 /// Reads everything in a folder and says what does not agree. Nothing in the folder is changed: its files are read as they
@@ -25,9 +25,10 @@ pub(crate) fn run(folder: &Path, env: Env) -> Result<ExitCode> {
     if !EmbeddedStore::exists(data_dir.store()) {
         return write_report(&CheckReport::default()).context("cannot write the result");
     }
-    let mut progress = Progress::new(&env);
-    let findings = EmbeddedStore::inspect(data_dir.store(), &mut |file, bytes| progress.read(file, bytes))
+    let mut telling = Telling::new(&env);
+    let findings = EmbeddedStore::inspect(data_dir.store(), &mut |file, bytes| telling.read(file, bytes))
         .map_err(|error| store_failure(folder, &error))?;
+    drop(telling);
     if !findings.is_empty() {
         let problems = findings.iter().map(|finding| format!("store/{finding}")).collect();
         return write_report(&CheckReport { problems, ..CheckReport::default() })
@@ -55,43 +56,11 @@ async fn check(store: EmbeddedStore, env: Env) -> Result<CheckReport> {
         Err(error) if error.kind == ErrorKind::Corrupt => return Ok(damaged(&error)),
         Err(error) => return Err(error).context("cannot open the account"),
     };
-    let mut progress = Progress::new(&env);
-    let report = armilla_engine::check(&engine, &mut |place, items| progress.checked(place, items));
+    let mut telling = Telling::new(&env);
+    let report = armilla_engine::check(&engine, &mut |place, items| telling.checked(place, items));
+    drop(telling);
     engine.close().await?;
     report.context("the check broke off")
-}
-
-/// Tells people how far a check is. That nobody reads it is no reason to stop.
-pub(crate) struct Progress {
-    clock: Arc<dyn Clock>,
-    shown: Option<Duration>,
-    bytes: u64,
-}
-
-impl Progress {
-    pub(crate) fn new(env: &Env) -> Progress {
-        Progress { clock: env.clock.clone(), shown: None, bytes: 0 }
-    }
-
-    /// So many more bytes were read, these of a file.
-    pub(crate) fn read(&mut self, file: &str, bytes: u64) {
-        self.bytes += bytes;
-        let read = self.bytes;
-        self.show(|| format!("reading {file}: {read} bytes so far"));
-    }
-
-    /// So many items were checked somewhere.
-    pub(crate) fn checked(&mut self, place: &str, items: u64) {
-        self.show(|| format!("checking {place}: {items} items"));
-    }
-
-    fn show(&mut self, line: impl FnOnce() -> String) {
-        let now = self.clock.elapsed();
-        if self.shown.is_none_or(|shown| now - shown >= PROGRESS_PERIOD) {
-            self.shown = Some(now);
-            let _ = writeln!(std::io::stderr(), "{}", line());
-        }
-    }
 }
 
 /// Data that cannot even be opened is a finding: it is what a check is for.

@@ -1,75 +1,43 @@
-//! How far something is, on standard error: one line that changes on a terminal, few lines otherwise.
+//! How far a command is, told to people by the clock of its environment.
 
-use std::io::{IsTerminal as _, Write};
+use armilla_env::Env;
+use armilla_report::{PlainLines, Progress, Step};
 
-/// Percent between two lines where lines cannot be overwritten.
-const LINE_STEP_PERCENT: u8 = 10;
+use crate::limits::PROGRESS_PERIOD;
 
-/// Shows the progress of one task.
-pub(crate) struct Progress<W: Write> {
-    out: W,
-    overwrites: bool,
-    what: String,
-    shown: Option<u8>,
+/// Says how far something is, now and then. What it showed on a terminal is gone when it is dropped.
+pub(crate) struct Telling {
+    env: Env,
+    progress: Progress,
+    bytes: u64,
 }
 
-impl Progress<std::io::Stderr> {
-    /// Starts with nothing shown.
-    pub(crate) fn on_stderr(what: String) -> Progress<std::io::Stderr> {
-        let out = std::io::stderr();
-        let overwrites = out.is_terminal();
-        Progress { out, overwrites, what, shown: None }
-    }
-}
-
-impl<W: Write> Progress<W> {
-    /// Shows how far the task is, if that is worth a line. That nobody reads it is no reason to stop.
-    pub(crate) fn show(&mut self, percent: u8) {
-        let is_news = match self.shown {
-            None => true,
-            Some(shown) if self.overwrites => shown != percent,
-            Some(shown) => percent >= shown.saturating_add(LINE_STEP_PERCENT),
-        };
-        if !is_news {
-            return;
-        }
-        self.shown = Some(percent);
-        let _ = match self.overwrites {
-            true => write!(self.out, "\r{} {percent:3} %", self.what),
-            false => writeln!(self.out, "{} {percent} %", self.what),
-        };
-        let _ = self.out.flush();
+impl Telling {
+    pub(crate) fn new(env: &Env) -> Telling {
+        let progress = Progress::on_stderr(PlainLines::Every(PROGRESS_PERIOD));
+        Telling { env: env.clone(), progress, bytes: 0 }
     }
 
-    /// Leaves the line that was overwritten.
-    pub(crate) fn finish(mut self) {
-        if self.overwrites && self.shown.is_some() {
-            let _ = writeln!(self.out);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(overwrites: bool, percents: &[u8]) -> String {
-        let mut out = Vec::new();
-        let mut progress = Progress { out: &mut out, overwrites, what: "splitting".to_owned(), shown: None };
-        for percent in percents {
-            progress.show(*percent);
-        }
-        progress.finish();
-        String::from_utf8(out).unwrap()
+    /// Tells something of which nobody knows how much there is.
+    pub(crate) fn tell(&mut self, text: impl FnOnce() -> String) {
+        self.progress.show(self.env.clock.elapsed(), || Step { text: text(), part: None });
     }
 
-    #[test]
-    fn lines_are_few_and_a_terminal_has_one() {
-        assert_eq!(
-            shown(false, &[0, 5, 9, 10, 10, 19, 55, 100]),
-            "splitting 0 %\nsplitting 10 %\nsplitting 55 %\nsplitting 100 %\n"
-        );
-        assert_eq!(shown(true, &[0, 5, 5, 100]), "\rsplitting   0 %\rsplitting   5 %\rsplitting 100 %\n");
-        assert_eq!(shown(true, &[]), "");
+    /// Tells how much of a whole is done.
+    pub(crate) fn tell_part(&mut self, done: u64, whole: u64, text: impl FnOnce() -> String) {
+        let part = if whole > 0 { done as f64 / whole as f64 } else { 1.0 };
+        self.progress.show(self.env.clock.elapsed(), || Step { text: text(), part: Some(part) });
+    }
+
+    /// So many more bytes were read, these of a file.
+    pub(crate) fn read(&mut self, file: &str, bytes: u64) {
+        self.bytes += bytes;
+        let read = self.bytes;
+        self.tell(|| format!("reading {file}: {read} bytes so far"));
+    }
+
+    /// So many items were checked somewhere.
+    pub(crate) fn checked(&mut self, place: &str, items: u64) {
+        self.tell(|| format!("checking {place}: {items} items"));
     }
 }

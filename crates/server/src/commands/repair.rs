@@ -15,7 +15,8 @@ use armilla_engine::{CheckReport, Engine, EngineOptions};
 use armilla_env::Env;
 use armilla_kv_embedded::{EmbeddedStore, Loss, Options, Salvaged};
 
-use crate::commands::check::{Progress, check_store};
+use crate::commands::check::check_store;
+use crate::commands::progress::Telling;
 use crate::data_dir::DataDir;
 use crate::limits::DAMAGED_FOLDERS_MAX;
 use crate::limits::EXIT_PROBLEMS;
@@ -30,9 +31,10 @@ pub(crate) fn run(folder: &Path, env: Env) -> Result<ExitCode> {
     if repaired.exists() {
         fs::remove_dir_all(&repaired).with_context(|| format!("cannot remove {}", repaired.display()))?;
     }
-    let mut progress = Progress::new(&env);
-    let salvaged = EmbeddedStore::salvage(&store, &repaired, &mut |file, bytes| progress.read(file, bytes))
+    let mut telling = Telling::new(&env);
+    let salvaged = EmbeddedStore::salvage(&store, &repaired, &mut |file, bytes| telling.read(file, bytes))
         .map_err(|error| store_failure(folder, &error))?;
+    drop(telling);
     let Some(salvaged) = salvaged else {
         writeln!(std::io::stdout(), "repair: {} is whole, nothing was changed", store.display())?;
         return Ok(ExitCode::SUCCESS);
@@ -77,8 +79,9 @@ fn rebuild(repaired: &Path, folder: &Path, env: &Env) -> Result<Vec<String>> {
         let engine = Engine::open_at_rest(Arc::new(store), env.clone(), EngineOptions::default())
             .await
             .context("cannot open what was saved")?;
-        let mut progress = Progress::new(env);
-        let lost = armilla_engine::rebuild(&engine, &mut |place, items| progress.checked(place, items));
+        let mut telling = Telling::new(env);
+        let lost = armilla_engine::rebuild(&engine, &mut |place, items| telling.checked(place, items));
+        drop(telling);
         engine.close().await?;
         lost.context("cannot make what was saved agree with itself")
     })

@@ -10,12 +10,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use armilla_client::Client;
 use armilla_env::Env;
+use armilla_report::{PlainLines, Progress, Step as ShownStep};
 use armilla_value::{Object, json};
 
 use crate::commands::client_options::{ContainerOptions, MergeOptions, SplitOptions};
-use crate::commands::progress::Progress;
 use crate::limits::POLL_PERIOD;
 use watch::{Step, Watch};
+
+/// Percent between two lines where lines cannot be changed.
+const LINE_STEP_PERCENT: u8 = 10;
 
 /// Splits a range of a container.
 pub(crate) fn split(options: &SplitOptions, env: Env) -> Result<ExitCode> {
@@ -85,25 +88,28 @@ async fn ask_and_watch(reshape: Reshape<'_>, client: &Client, env: &Env) -> Resu
             "{doing} of {database}/{container} has begun; `armilla partitions` shows how far it is"
         ));
     }
-    let mut progress = Progress::on_stderr(format!("{doing} {database}/{container}:"));
-    progress.show(0);
+    let mut progress = Progress::on_stderr(PlainLines::EachPercent(LINE_STEP_PERCENT));
+    let step = |percent: u8| ShownStep {
+        text: format!("{doing} {database}/{container}: {percent} %"),
+        part: Some(f64::from(percent) / 100.0),
+    };
+    progress.show(env.clock.elapsed(), || step(0));
     loop {
         let listing = client.partitions().await?;
         match watch.look(listing.container(database, container)) {
-            Step::Running(percent) => progress.show(percent),
+            Step::Running(percent) => progress.show(env.clock.elapsed(), || step(percent)),
             Step::Done { parents, children } => {
-                progress.show(100);
-                progress.finish();
+                progress.finish(&step(100));
                 let seconds = env.clock.elapsed().saturating_sub(start).as_secs_f64();
                 let (parents, children) = (parents.join(" and "), children.join(" and "));
                 return Ok(format!("{database}/{container}: {parents} became {children} in {seconds:.1} s"));
             }
             Step::GivenUp(why) => {
-                progress.finish();
+                progress.leave();
                 bail!("{doing} of {database}/{container} was given up, it serves as before: {why}");
             }
             Step::ContainerGone => {
-                progress.finish();
+                progress.leave();
                 bail!("{database}/{container} was deleted meanwhile");
             }
         }

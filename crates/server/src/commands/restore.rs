@@ -12,8 +12,9 @@ use armilla_env::Env;
 use armilla_kv::Store as _;
 use armilla_kv_embedded::{EmbeddedStore, Options};
 
-use crate::commands::backup::{Telling, bytes, count, read_all, tell_problems};
+use crate::commands::backup::{bytes, count, read_all, tell_problems};
 use crate::commands::backup_options::RestoreOptions;
+use crate::commands::progress::Telling;
 use crate::data_dir::{DataDir, NewDataDir};
 use crate::limits::{EXIT_PROBLEMS, RESTORE_WRITE_BUFFER_BYTES};
 use crate::storage::store_failure;
@@ -74,17 +75,22 @@ fn write(
     let close = |store: EmbeddedStore| {
         store.close().map_err(|error| anyhow!("cannot close the new store cleanly: {error}"))
     };
-    let total = count(manifest.totals().0);
+    let entries_total = manifest.totals().0;
+    let total = count(entries_total);
     let mut telling = Telling::new(env);
     let store = open()?;
     armilla_backup::restore(folder, manifest, &store, &mut |entries| {
-        telling.tell(|| format!("restoring: {} of {total} entries", count(entries)));
+        telling.tell_part(entries, entries_total, || {
+            format!("restoring: {} of {total} entries", count(entries))
+        });
     })?;
     close(store)?;
     // As the server is going to find it.
     let store = open()?;
     armilla_backup::compare(manifest, &store, &mut |entries| {
-        telling.tell(|| format!("comparing: {} of {total} entries", count(entries)));
+        telling.tell_part(entries, entries_total, || {
+            format!("comparing: {} of {total} entries", count(entries))
+        });
     })?;
     close(store)
 }

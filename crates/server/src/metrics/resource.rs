@@ -2,10 +2,8 @@
 //!
 //! Not here: what the APIs make of a path. This is for figures, and never says that a path is wrong.
 
-use http::{HeaderMap, HeaderName, Uri};
-
-/// The header that makes a list of items a change feed.
-static A_IM: HeaderName = HeaderName::from_static("a-im");
+use armilla_rest_wire::names::A_IM;
+use http::{HeaderMap, Uri};
 
 /// A kind of resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

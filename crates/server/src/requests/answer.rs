@@ -3,6 +3,7 @@
 //! Invariant: every answer with a status of 400 or more has a JSON body with a `code` and a `message`; to clients of
 //! the Table API in the form and with the header that they look for.
 
+use armilla_rest_wire::names;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
@@ -85,7 +86,7 @@ pub(crate) fn no_room(front: Front, message: &str) -> Response<Full<Bytes>> {
     };
     let mut response = respond_failure(front, StatusCode::TOO_MANY_REQUESTS, code, message);
     let headers = response.headers_mut();
-    headers.insert("x-ms-retry-after-ms", HeaderValue::from(NO_ROOM_RETRY_MS));
+    headers.insert(names::RETRY_AFTER_MS.clone(), HeaderValue::from(NO_ROOM_RETRY_MS));
     headers.insert(header::RETRY_AFTER, HeaderValue::from(NO_ROOM_RETRY_MS.div_ceil(1_000)));
     response
 }
@@ -158,7 +159,7 @@ fn respond_failure(
                 r#"{{"odata.error":{{"code":"{code}","message":{{"lang":"en-US","value":"{message}"}}}}}}"#
             );
             let mut response = respond(status, JSON, text.into());
-            response.headers_mut().insert("x-ms-error-code", HeaderValue::from_static(code));
+            response.headers_mut().insert(names::ERROR_CODE.clone(), HeaderValue::from_static(code));
             response
         }
     }
@@ -210,7 +211,7 @@ mod tests {
             ),
         ] {
             assert_eq!(response.status(), status);
-            assert_eq!(response.headers().get("x-ms-error-code").map(|code| code.to_str().unwrap()), code);
+            assert_eq!(response.headers().get(&names::ERROR_CODE).map(|code| code.to_str().unwrap()), code);
             let bytes = response.into_body().collect().await.unwrap().to_bytes();
             assert_eq!(bytes, body);
         }

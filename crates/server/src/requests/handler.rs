@@ -14,8 +14,9 @@ use std::time::Duration;
 use armilla_engine::{Caller, Engine};
 use armilla_env::Env;
 use armilla_kv::Store;
+use armilla_rest_wire::names;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Uri, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use tracing::Instrument as _;
@@ -34,7 +35,7 @@ use crate::rooms::gathered_body::{BodyTimes, GatheredBody, GivenUp};
 
 /// Headers that name a request in the log and in the client's error: of the SQL API, then of the Table API, where
 /// the answer has a name of its own.
-const ACTIVITY_IDS: [&str; 3] = ["x-ms-activity-id", "x-ms-request-id", "x-ms-client-request-id"];
+static ACTIVITY_IDS: [&HeaderName; 3] = [&names::ACTIVITY_ID, &names::REQUEST_ID, &names::CLIENT_REQUEST_ID];
 
 /// What a client is told that has no room.
 const NO_ROOM: &str = "the server holds as much of requests and answers as it can: try again in a moment, with fewer \
@@ -284,7 +285,7 @@ fn is_list(resource: Resource, path: &str) -> bool {
 /// What queries say that they are.
 const QUERY_CONTENT_TYPE: &[u8] = b"application/query+json";
 /// See [`QUERY_CONTENT_TYPE`].
-const QUERY_HEADERS: [&str; 2] = ["x-ms-documentdb-isquery", "x-ms-documentdb-query"];
+static QUERY_HEADERS: [&HeaderName; 2] = [&names::IS_QUERY, &names::IS_QUERY_LEGACY];
 
 fn activity_id(headers: &http::HeaderMap) -> &str {
     let value = ACTIVITY_IDS.iter().find_map(|name| headers.get(*name));

@@ -5,10 +5,8 @@
 
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName};
-
-/// The header in which an answer says which preferences of the request it followed.
-static PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+use armilla_rest_wire::names::PREFERENCE_APPLIED;
+use http::HeaderMap;
 
 /// The preference to wait for so many seconds at most.
 const WAIT: &str = "wait";

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::SystemTime;
 
+use armilla_launcher::Signal;
+
 use crate::process::{Server, failure_line, run};
 use crate::signing;
 
@@ -39,7 +41,7 @@ fn a_killed_server_leaves_a_clean_folder() {
     let mut server = Server::start(&[]);
     let database = signing::request("POST", "/dbs", "dbs", "", "", r#"{"id":"d"}"#);
     assert_eq!(server.exchange(&database).status, 201);
-    server.signal("KILL");
+    server.signal(Signal::Kill);
     server.wait();
     let output = check(&server.folder().join("armilla-data"));
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -113,7 +115,7 @@ fn a_check_changes_nothing() {
     let mut server = Server::start(&[]);
     with_container(&server);
     with_items(&server, 0..5);
-    server.signal("KILL");
+    server.signal(Signal::Kill);
     server.wait();
     let data = server.folder().join("armilla-data");
     for lock in ["LOCK", "store/store.lock", "store/fjall/lock"] {
@@ -137,7 +139,7 @@ fn what_is_missing_is_refused_told_and_repaired() {
     let mut server = Server::start(&[]);
     with_container(&server);
     with_items(&server, 0..5);
-    server.signal("KILL");
+    server.signal(Signal::Kill);
     server.wait();
     let data = server.folder().join("armilla-data");
     let store = data.join("store");

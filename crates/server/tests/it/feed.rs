@@ -7,7 +7,9 @@ use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use armilla_env::Env;
+use armilla_launcher::Signal;
 
+use crate::http;
 use crate::partitions::{create_container, create_item, prepared};
 use crate::process::{PATIENCE, Server, armilla, failure_line, run};
 use crate::signing;
@@ -41,10 +43,8 @@ impl Feed {
     }
 
     /// Sends a signal, and returns the exit code and what was said.
-    fn end(mut self, signal: &str) -> (Option<i32>, String) {
-        let id = self.child.id().to_string();
-        let sent = std::process::Command::new("kill").args([&format!("-{signal}"), &id]).status().unwrap();
-        assert!(sent.success());
+    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+        armilla_launcher::send(&mut self.child, signal).unwrap();
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (self.child.wait().unwrap().code(), said)
@@ -67,14 +67,14 @@ fn a_server_that_comes_back_is_followed_on() {
     assert_eq!(create_item(&server, "0"), 201);
     let mut feed = Feed::start(port, &[]);
     assert_eq!(feed.next(), "0");
-    for (round, signal) in [("1", "TERM"), ("2", "KILL")] {
+    for (round, signal) in [("1", Signal::Terminate), ("2", Signal::Kill)] {
         server.signal(signal);
         server.wait();
         server = Server::start_in(server.into_folder(), &["--port", &port.to_string()], |_| {});
         assert_eq!(create_item(&server, round), 201);
         assert_eq!(feed.next(), round);
     }
-    let (code, said) = feed.end("INT");
+    let (code, said) = feed.end(Signal::Interrupt);
     assert_eq!(code, Some(0), "{said}");
     let said: Vec<&str> = said.lines().collect();
     let [lost, back, lost_again, back_again, summary] = said[..] else { panic!("{said:?}") };
@@ -108,20 +108,21 @@ fn who_waits_is_neither_slow_nor_in_the_way() {
     let clock = Env::system().clock;
     server.stop();
     assert!(clock.elapsed() < PATIENCE / 4, "a request that waits held up the end for {:?}", clock.elapsed());
-    let (code, said) = feed.end("TERM");
+    let (code, said) = feed.end(Signal::Terminate);
     assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]
 fn a_shutdown_answers_those_who_wait() {
-    let server = prepared(400, &[]);
+    let mut server = prepared(400, &[]);
     let link = "dbs/d/colls/c";
     let more = "a-im: Incremental Feed\r\nprefer: wait=20\r\n";
     let request = signing::request("GET", "/dbs/d/colls/c/docs", "docs", link, more, "");
     let waiting = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| server.exchange(&request));
+        let mut connection = server.connect();
+        let waiting = scope.spawn(move || http::exchange(&mut connection, &request));
         std::thread::sleep(Duration::from_millis(500));
-        server.signal("TERM");
+        server.signal(Signal::Terminate);
         waiting.join().unwrap()
     });
     assert_eq!(waiting.status, 304);

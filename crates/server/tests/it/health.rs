@@ -3,14 +3,13 @@
 //! Nothing is simulated: the system refuses to let files of the running server grow, as a full disk would, and lets them
 //! grow again.
 
-use std::process::Command;
 use std::time::Duration;
 
 use armilla_env::Env;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
 use crate::http::Response;
-use crate::process::{PATIENCE, Server, without_settings};
+use crate::process::{PATIENCE, Server};
 use crate::signing;
 
 /// Smaller than the journal by far, larger than the log.
@@ -49,9 +48,8 @@ fn until(server: &Server, mut holds: impl FnMut() -> bool) {
 #[test]
 fn a_store_that_takes_no_writes_is_told_with_its_reason_and_so_is_its_recovery() {
     // The signal that comes with a file too large would end the process; a disk sends none.
-    let mut command = Command::new("sh");
+    let mut command = armilla_launcher::command("sh");
     command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_armilla")]);
-    let command = without_settings(command);
     let server = Server::start_by(command, tempfile::tempdir().unwrap(), &["--write-buffer-mb", "1"], |_| {});
     assert_eq!(create_database(&server, "before"), 201);
     assert_eq!(health(&server).status, 200);

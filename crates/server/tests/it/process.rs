@@ -1,13 +1,12 @@
 //! Starts and stops the program under test.
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Output};
 use std::time::Duration;
 
-use armilla_env::Env;
+use armilla_launcher::{LogTo, ServerProcess, Signal};
 use tempfile::TempDir;
 
 use crate::http::{self, Response};
@@ -17,17 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Returns a call of the program that knows nothing of the environment's settings.
 pub(crate) fn armilla() -> Command {
-    without_settings(Command::new(env!("CARGO_BIN_EXE_armilla")))
-}
-
-/// Takes the environment's settings from a command.
-pub(crate) fn without_settings(mut command: Command) -> Command {
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("ARMILLA_") || name == "RUST_LOG" {
-            command.env_remove(name);
-        }
-    }
-    command
+    armilla_launcher::command(env!("CARGO_BIN_EXE_armilla"))
 }
 
 /// Runs the program to its end.
@@ -47,9 +36,7 @@ pub(crate) fn failure_line(output: &Output) -> String {
 
 /// A server that is ready.
 pub(crate) struct Server {
-    child: Child,
-    /// The ready line.
-    pub(crate) ready: String,
+    process: ServerProcess,
     log: PathBuf,
     folder: TempDir,
 }
@@ -82,23 +69,20 @@ impl Server {
             command.args(["--port", "0"]);
         }
         prepare(&mut command);
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(File::create(&log).unwrap())
-            .spawn()
-            .unwrap();
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        let server = Server { child, ready, log, folder };
-        assert!(server.ready.starts_with("armilla ready: "), "{:?}: {}", server.ready, server.log());
-        server
+        // Of this start alone.
+        fs::write(&log, "").unwrap();
+        let process = ServerProcess::start(command, LogTo::File(&log), PATIENCE).unwrap();
+        Server { process, log, folder }
+    }
+
+    /// Returns the ready line.
+    pub(crate) fn ready(&self) -> &str {
+        self.process.ready().line()
     }
 
     /// Returns a value of the ready line.
     pub(crate) fn ready_value(&self, key: &str) -> &str {
-        let prefix = format!("{key}=");
-        self.ready.split_whitespace().find_map(|word| word.strip_prefix(&prefix)).unwrap()
+        self.process.ready().value(key).unwrap()
     }
 
     /// Returns the port of the SQL API.
@@ -108,8 +92,7 @@ impl Server {
 
     /// Returns the port of an API, by its name in the ready line.
     pub(crate) fn port_of(&self, api: &str) -> u16 {
-        let url = self.ready_value(api).trim_end_matches('/');
-        url.rsplit(':').next().unwrap().parse().unwrap()
+        self.process.ready().port(api).unwrap()
     }
 
     /// Returns the folder in which the server was started.
@@ -159,45 +142,30 @@ impl Server {
 
     /// Returns the id of the process.
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        self.process.pid()
     }
 
     /// Sends a signal.
-    pub(crate) fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap().success());
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        self.process.signal(signal).unwrap();
     }
 
     /// Waits for the end.
     pub(crate) fn wait(&mut self) -> ExitStatus {
-        let clock = Env::system().clock;
-        while clock.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        panic!("the server does not end: {}", self.log());
+        let status = self.process.wait(PATIENCE).unwrap();
+        status.unwrap_or_else(|| panic!("the server does not end: {}", self.log()))
     }
 
     /// Stops the server as an operator would, and gives back its folder.
     pub(crate) fn stop(mut self) -> TempDir {
-        self.signal("TERM");
+        self.signal(Signal::Terminate);
         let status = self.wait();
         assert_eq!(status.code(), Some(0), "{}", self.log());
         self.into_folder()
     }
 
     /// Gives back the folder of a server that has ended.
-    pub(crate) fn into_folder(mut self) -> TempDir {
-        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Ended already in most tests; otherwise nothing of it is wanted.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub(crate) fn into_folder(self) -> TempDir {
+        self.folder
     }
 }

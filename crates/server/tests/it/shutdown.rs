@@ -4,13 +4,15 @@ use std::io::Write as _;
 use std::net::TcpStream;
 use std::time::Duration;
 
+use armilla_launcher::Signal;
+
 use crate::http;
 use crate::process::Server;
 use crate::signing;
 
 #[test]
 fn both_signals_end_with_zero() {
-    for signal in ["TERM", "INT"] {
+    for signal in [Signal::Terminate, Signal::Interrupt] {
         let mut server = Server::start(&[]);
         // An idle connection does not hold the server up.
         let mut idle = server.connect();
@@ -34,7 +36,7 @@ fn running_requests_finish() {
     let mut stream = server.connect();
     stream.write_all(first).unwrap();
     std::thread::sleep(Duration::from_millis(100));
-    server.signal("TERM");
+    server.signal(Signal::Terminate);
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(http::exchange(&mut stream, last).status, 201, "{}", server.log());
     assert_eq!(server.wait().code(), Some(0));
@@ -51,7 +53,7 @@ fn requests_that_never_finish_are_cut() {
     let request = signing::request("POST", "/dbs", "dbs", "", "", "{\"id\":\"never\"}");
     stream.write_all(&request[..request.len() - 1]).unwrap();
     std::thread::sleep(Duration::from_millis(100));
-    server.signal("TERM");
+    server.signal(Signal::Terminate);
     assert_eq!(server.wait().code(), Some(0));
     assert!(server.log().contains("cutting 1 connections"), "{}", server.log());
 }
@@ -63,8 +65,8 @@ fn a_second_signal_ends_at_once() {
     let request = signing::request("POST", "/dbs", "dbs", "", "", "{\"id\":\"never\"}");
     stream.write_all(&request[..request.len() - 1]).unwrap();
     std::thread::sleep(Duration::from_millis(100));
-    server.signal("TERM");
+    server.signal(Signal::Terminate);
     std::thread::sleep(Duration::from_millis(200));
-    server.signal("TERM");
+    server.signal(Signal::Terminate);
     assert_eq!(server.wait().code(), Some(1));
 }

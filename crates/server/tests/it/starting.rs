@@ -12,8 +12,8 @@ const OWN_KEY: &str = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 fn the_ready_line_has_its_words() {
     let server = Server::start(&[]);
     let (port, table_port) = (server.port(), server.port_of("table"));
-    let words: Vec<&str> = server.ready.trim_end().split(' ').collect();
-    assert_eq!(words.len(), 7, "{}", server.ready);
+    let words: Vec<&str> = server.ready().split(' ').collect();
+    assert_eq!(words.len(), 7, "{}", server.ready());
     assert_eq!(
         &words[..4],
         ["armilla", "ready:", &format!("sql=https://localhost:{port}/"), "data=./armilla-data"]
@@ -45,6 +45,8 @@ fn idle_servers_are_small() {
     let resident_bytes = server.metric("process_resident_memory_bytes");
     assert!(resident_bytes < 50.0 * 1024.0 * 1024.0, "{resident_bytes}");
     assert!(server.metric("process_open_fds") > 3.0);
+    let cpu_seconds = server.metric("process_cpu_seconds_total");
+    assert!((0.0..10.0).contains(&cpu_seconds), "{cpu_seconds}");
     assert!(server.metric("armilla_uptime_seconds") > 0.0);
 }
 

@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use armilla_env::Env;
+use armilla_launcher::Signal;
 use armilla_rest_wire::http_date;
 use armilla_rest_wire::signature::AccountKey;
 use armilla_rest_wire::well_known::STORAGE_KEY;
@@ -91,13 +92,13 @@ fn servers_side_by_side() {
 #[test]
 fn ports_that_are_off() {
     let server = Server::start(&["--memory", "--table-port", "off"]);
-    assert!(!server.ready.contains("table"), "{}", server.ready);
+    assert!(!server.ready().contains("table"), "{}", server.ready());
     assert!(!server.log().contains("Table"), "{}", server.log());
     server.assert_well();
     let server = Server::start_in(tempfile::tempdir().unwrap(), &["--memory"], |command| {
         command.env("ARMILLA_TABLE_PORT", "off").env("ARMILLA_STORAGE_TABLE_PORT", "0");
     });
-    assert!(!server.ready.contains(" table="), "{}", server.ready);
+    assert!(!server.ready().contains(" table="), "{}", server.ready());
     assert!(server.port_of("storage_table") > 0);
     server.assert_well();
 }
@@ -232,7 +233,7 @@ fn a_signal_ends_all_ports() {
     running.write_all(first).unwrap();
     let mut idle = server.connect_to("storage_table");
     std::thread::sleep(Duration::from_millis(100));
-    server.signal("TERM");
+    server.signal(Signal::Terminate);
     http::assert_closed(&mut idle);
     assert_eq!(http::exchange(&mut running, last).status, 201, "{}", server.log());
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());

@@ -43,7 +43,7 @@ async fn run(
         let takes = Duration::from_millis(takes_ms);
         Box::new(Waiting { env: env.clone(), takes, count: count.clone(), answer }) as Box<dyn Worker>
     };
-    let measured = drive(&env, pace, 1, (0..connections).map(worker).collect()).await?;
+    let measured = drive(&env, pace, 1, (0..connections).map(worker).collect(), None).await?;
     Ok((measured, count.load(Ordering::Relaxed)))
 }
 
@@ -129,6 +129,47 @@ async fn failures_are_counted_up_to_a_bound() {
     let always = |number| Err(anyhow!("broken {number}"));
     let error = run(pace(0, 2_000, None), 1, 0, always).await.unwrap_err().to_string();
     assert_eq!(error, "more than 100 operations failed, the last with: broken 100");
+}
+
+/// Answers one reading after the other, each with when it was read.
+struct Readings {
+    env: Env,
+    seconds: Vec<Option<u64>>,
+    read_at: Arc<Mutex<Vec<Duration>>>,
+}
+
+impl CpuClock for Readings {
+    fn read(&mut self) -> Future<'_, Option<Duration>> {
+        Box::pin(async {
+            self.read_at.lock().unwrap().push(self.env.clock.elapsed());
+            self.seconds.remove(0).map(Duration::from_secs)
+        })
+    }
+}
+
+#[tokio::test]
+async fn processor_time_is_that_of_the_window() {
+    for (seconds, expected) in [
+        ([Some(10), Some(13)], Some(3)),
+        ([None, Some(13)], None),
+        ([Some(10), None], None),
+        // Started again meanwhile.
+        ([Some(10), Some(1)], None),
+    ] {
+        let env = Env::system();
+        let (read_at, count) = (Arc::default(), Arc::default());
+        let readings = Readings { env: env.clone(), seconds: seconds.into(), read_at: Arc::clone(&read_at) };
+        let takes = Duration::from_millis(1);
+        let worker = Waiting { env: env.clone(), takes, count, answer: done };
+        let begin = env.clock.elapsed();
+        let measured = drive(&env, pace(60, 60, None), 1, vec![Box::new(worker)], Some(Box::new(readings)))
+            .await
+            .unwrap();
+        assert_eq!(measured.cpu, expected.map(Duration::from_secs), "{seconds:?}");
+        let read_at: Vec<_> = read_at.lock().unwrap().iter().map(|at| *at - begin).collect();
+        let [first, last] = read_at[..] else { panic!("{read_at:?}") };
+        assert!(first >= Duration::from_millis(60) && last >= Duration::from_millis(120), "{read_at:?}");
+    }
 }
 
 #[test]

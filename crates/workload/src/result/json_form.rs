@@ -56,6 +56,12 @@ fn row_value(row: &Row) -> Value {
         object.insert("requestUnits", charge);
         object.insert("requestUnitsPerOperation", row.charge_per_operation().unwrap_or_default());
     }
+    if let Some(seconds) = row.cpu_seconds {
+        object.insert("cpuSeconds", seconds);
+    }
+    if let Some(us) = row.cpu_us_per_operation() {
+        object.insert("cpuUsPerOperation", us);
+    }
     object.insert("latencyUs", quantiles_value(&row.latency));
     object.insert("serviceUs", quantiles_value(&row.service));
     if let Some(open_loop) = &row.open_loop {
@@ -149,6 +155,7 @@ fn read_row(members: &Members) -> Result<Row> {
         requests: members.count("requests").unwrap_or_default(),
         items: members.count("items").unwrap_or_default(),
         charge: members.number("requestUnits").ok(),
+        cpu_seconds: members.number("cpuSeconds").ok(),
         latency: read_quantiles(members, "latencyUs")?,
         service: read_quantiles(members, "serviceUs")?,
         curve: curve.collect(),

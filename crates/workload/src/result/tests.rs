@@ -32,6 +32,7 @@ fn sample() -> RunResult {
                 requests: 1_000,
                 items: 1_000,
                 charge: Some(2_500.5),
+                cpu_seconds: Some(0.25),
                 latency: quantiles(100.25),
                 service: quantiles(90.0),
                 curve: vec![(50.0, 100.25), (99.0, 300.0)],
@@ -62,7 +63,7 @@ fn the_form_is_fixed() {
         "settings":{"connections":"8"},
         "notes":["PostgreSQL is not installed"],
         "measurements":[
-        {"workload":"mixed","side":"armilla","loop":"open","operations":1000,"seconds":2.0,"operationsPerSecond":500.0,"refused":3,"failed":1,"requests":1000,"items":1000,"requestUnits":2500.5,"requestUnitsPerOperation":2.5005,"latencyUs":{"mean":100.25,"p50":100.25,"p90":200.5,"p99":300.75,"p999":401.0,"max":551.375},"serviceUs":{"mean":90.0,"p50":90.0,"p90":180.0,"p99":270.0,"p999":360.0,"max":495.0},"openLoop":{"rate":500.0,"due":1000,"unsent":7,"lateMaxUs":12.5,"keptRate":true},"percentilesUs":[[50.0,100.25],[99.0,300.0]],"bySecond":[490,510]},
+        {"workload":"mixed","side":"armilla","loop":"open","operations":1000,"seconds":2.0,"operationsPerSecond":500.0,"refused":3,"failed":1,"requests":1000,"items":1000,"requestUnits":2500.5,"requestUnitsPerOperation":2.5005,"cpuSeconds":0.25,"cpuUsPerOperation":250.0,"latencyUs":{"mean":100.25,"p50":100.25,"p90":200.5,"p99":300.75,"p999":401.0,"max":551.375},"serviceUs":{"mean":90.0,"p50":90.0,"p90":180.0,"p99":270.0,"p999":360.0,"max":495.0},"openLoop":{"rate":500.0,"due":1000,"unsent":7,"lateMaxUs":12.5,"keptRate":true},"percentilesUs":[[50.0,100.25],[99.0,300.0]],"bySecond":[490,510]},
         {"workload":"mixed","operation":"read","side":"postgresql","loop":"closed","operations":10,"seconds":1.5,"operationsPerSecond":6.666666666666667,"refused":0,"failed":0,"requests":0,"items":0,"latencyUs":{"mean":0.0,"p50":0.0,"p90":0.0,"p99":0.0,"p999":0.0,"max":0.0},"serviceUs":{"mean":0.0,"p50":0.0,"p90":0.0,"p99":0.0,"p999":0.0,"max":0.0},"percentilesUs":[]}
         ]}
     "#]]
@@ -115,6 +116,7 @@ fn a_row_for_all_and_one_for_each_kind() {
         by_second: vec![1, 2],
         open_loop: None,
         first_failure: None,
+        cpu: Some(Duration::from_millis(6)),
     };
     let found = rows("mixed", "armilla", &["read", "write"], &measured);
     let names: Vec<_> = found.iter().map(Row::name).collect();
@@ -122,6 +124,10 @@ fn a_row_for_all_and_one_for_each_kind() {
     let all = &found[0];
     assert_eq!((all.operations, all.per_second(), all.charge_per_operation()), (3, 1.5, Some(7.0)));
     assert_eq!(found[2].charge_per_operation(), Some(10.0));
+    // Which operation took how much of it is not known.
+    let cpu: Vec<_> = found.iter().map(Row::cpu_us_per_operation).collect();
+    assert_eq!(cpu, [Some(2_000.0), None, None]);
+    assert_eq!(Row { operations: 0, ..all.clone() }.cpu_us_per_operation(), None);
     assert_eq!(rows("write", "armilla", &["write"], &measured).len(), 1);
 }
 
@@ -132,6 +138,7 @@ proptest! {
         operations in 0u64..1 << 50,
         seconds in 0.1f64..1e5,
         charge in proptest::option::of(0.0f64..1e9),
+        cpu_seconds in proptest::option::of(0.0f64..1e9),
         by_second in proptest::collection::vec(0u64..1 << 40, 0..5),
         curve in proptest::collection::vec((0.0f64..100.0, 0.0f64..1e9), 0..5),
     ) {
@@ -142,6 +149,7 @@ proptest! {
             operations,
             seconds,
             charge,
+            cpu_seconds,
             by_second,
             curve,
             ..Row::default()

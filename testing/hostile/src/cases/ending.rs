@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use armilla_crash::http_client::Connection;
 use armilla_crash::server_process::{Launch, ServerProcess};
-use tokio::process::Command;
 use tokio::task::JoinSet;
 
 use armilla_hostile::raw::RawConnection;
@@ -89,9 +88,8 @@ pub(crate) async fn sigterm_ends_in_time(stage: &Stage) -> Result<()> {
 
 /// A second SIGTERM ends the server at once.
 pub(crate) async fn a_second_sigterm_ends_at_once(stage: &Stage) -> Result<()> {
-    let (_launch, server, _running, _body) = busy_server(stage, "twice", "60000").await?;
-    let pid = server.pid().to_string();
-    ensure!(Command::new("kill").args(["-TERM", &pid]).status().await?.success());
+    let (_launch, mut server, _running, _body) = busy_server(stage, "twice", "60000").await?;
+    server.ask_to_end()?;
     stage.env().clock.sleep(Duration::from_millis(500)).await;
     let begin = stage.env().clock.elapsed();
     server.terminate().await?;

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use armilla_crash::program::{WorkFolder, run_to_exit};
-use armilla_crash::server_process::{Launch, sibling_binary};
+use armilla_crash::server_process::{Launch, sibling_program};
 use armilla_env::{Env, Random};
 use clap::Parser;
 use tokio::sync::{oneshot, watch};
@@ -121,7 +121,7 @@ async fn run(options: Options) -> Result<bool> {
     let mut arguments = vec!["--throttle".to_owned(), "off".to_owned()];
     arguments.extend_from_slice(&options.server_arguments);
     let launch = Launch {
-        binary: options.bin.clone().map_or_else(sibling_binary, Ok)?,
+        binary: options.bin.clone().map_or_else(sibling_program, Ok)?,
         data_dir: work_dir.join("data"),
         log: work_dir.join("server.log"),
         arguments,

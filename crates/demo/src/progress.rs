@@ -1,11 +1,12 @@
 //! One line on standard error that says how far something is.
 
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_env::Env;
 use armilla_report::{PlainLines, Step, number};
+use parking_lot::{Mutex, MutexGuard};
 
 /// How often a log is told.
 const LOG_PERIOD: Duration = Duration::from_secs(15);
@@ -60,7 +61,7 @@ impl Drop for Progress {
 }
 
 fn lock(shown: &Mutex<Option<armilla_report::Progress>>) -> MutexGuard<'_, Option<armilla_report::Progress>> {
-    shown.lock().unwrap_or_else(PoisonError::into_inner)
+    shown.lock()
 }
 
 /// Returns what is told at a moment.

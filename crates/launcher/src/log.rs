@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use anyhow::{Context as _, Result};
+use parking_lot::Mutex;
 
 use crate::limits::{LOG_END_POLLS_MAX, LOG_TOLD_BYTES_MAX, POLL_PERIOD};
 
@@ -64,7 +65,7 @@ impl Log {
     pub(crate) fn tail(&self) -> String {
         match self {
             Log::Memory(tail, _) => {
-                let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                let tail = tail.lock();
                 String::from_utf8_lossy(&tail.bytes).into_owned()
             }
             Log::File(path) => end_of_file(path).unwrap_or_default(),
@@ -103,7 +104,7 @@ fn keep_tail(mut errors: impl Read, tail: &Mutex<Tail>) {
         if length == 0 {
             return;
         }
-        tail.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
+        tail.lock().push(&buffer[..length]);
     }
 }
 

@@ -11,10 +11,11 @@ pub(crate) mod gathered_body;
 pub(crate) mod memory;
 pub(crate) mod room;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use armilla_env::{Clock, Env};
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::limits::{
     ANSWERS_BYTES_MAX, ANSWERS_SHARE_BYTES_MAX, BODIES_BYTES_MAX, BODIES_SHARE_BYTES_MAX,
@@ -70,7 +71,7 @@ impl Rooms {
         held: &Mutex<Held>,
         bytes: usize,
     ) -> Result<(), NoRoom> {
-        let try_grow = || held.lock().unwrap_or_else(PoisonError::into_inner).try_grow(bytes);
+        let try_grow = || held.lock().try_grow(bytes);
         if try_grow().is_ok() {
             return Ok(());
         }
@@ -305,7 +306,7 @@ mod tests {
         let rooms = Rooms::new(&env);
         let one = activity(&rooms, &env, "192.0.2.1");
         let held = Mutex::new(rooms.body(&one));
-        held.lock().unwrap().grow(BODIES_SHARE_BYTES_MAX);
+        held.lock().grow(BODIES_SHARE_BYTES_MAX);
         let (rooms_of_task, one_of_task) = (rooms.clone(), one.clone());
         let waiting = tokio::spawn(async move {
             let held = Mutex::new(rooms_of_task.body(&one_of_task));

@@ -5,13 +5,14 @@
 //! away or in trouble for [`SERVER_PATIENCE`]. A request whose answer was lost is sent again; an upsert does no harm the
 //! second time, and an item that is to be created and is there already is compared.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use armilla_client::{Failure, Operation, OperationResult, Operations, Session, results};
 use armilla_env::Env;
 use armilla_value::{Value, json};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc::Receiver;
 
 use crate::groups::{Entry, Request};
@@ -71,7 +72,7 @@ impl SharedBoard {
 
     /// Takes the board.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Board> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

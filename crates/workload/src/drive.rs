@@ -9,11 +9,12 @@
 //! * an operation that was refused or failed is counted as that, and its time is in no histogram.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use armilla_env::Env;
+use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use crate::cpu::CpuClock;
@@ -191,7 +192,7 @@ pub(crate) async fn drive(
         }
         None => None,
     };
-    let mut counts = shared.counts.lock().expect("no panic while counting");
+    let mut counts = shared.counts.lock();
     let open_loop = match (schedule, &metronome) {
         (Some(schedule), Some(metronome)) => Some(OpenLoop {
             rate: pace.rate.unwrap_or_default(),
@@ -272,7 +273,7 @@ impl Shared {
     async fn settle(&self, kind: usize, due: Duration, sent: Duration, answer: Result<Answer>) -> Result<()> {
         let now = self.now();
         let retry_after = {
-            let mut counts = self.counts.lock().expect("no panic while counting");
+            let mut counts = self.counts.lock();
             counts.count(self, kind, due, sent, now, answer)?
         };
         if let Some(retry_after) = retry_after {

@@ -13,7 +13,8 @@
 //! refuses those.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use crate::limits::NAMES_MAX;
 
@@ -66,9 +67,8 @@ impl NameCache {
         names.names.remove(user);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Names> {
-        // Whoever panicked here left a map that is still a map.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, Names> {
+        self.0.lock()
     }
 }
 

@@ -7,11 +7,10 @@
 //! A copy that is in the list is brought up to date like those at the authors; `copies` says why that is safe. If a
 //! late request adds a post that was removed before, the trigger removes it again: a hundred newer ones are there.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use anyhow::{Context as _, Result};
 use armilla_client::{Query, Scope, Session, WriteOptions};
 use armilla_value::{Value, json};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::change::Short;
 use super::copies::{Job, bring_up_to_date};
@@ -35,8 +34,7 @@ impl Newest {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        // Whoever panicked here left a date that is still a date.
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
+        self.bound.lock()
     }
 
     /// Notes how old the oldest of a full list was at some time; the later one counts.

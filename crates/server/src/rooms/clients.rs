@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
 
 use crate::rooms::room::Share;
 
@@ -37,7 +39,7 @@ const FORGET_AT_LEAST: usize = 64;
 impl Clients {
     /// Returns the client at an address.
     pub(crate) fn at(&self, address: IpAddr) -> Arc<Client> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         let key = network(address);
         if let Some(client) = known.clients.get(&key).and_then(Weak::upgrade) {
             return client;
@@ -87,7 +89,7 @@ mod tests {
         for number in 0..10_000_u32 {
             clients.at(IpAddr::V4(number.into()));
         }
-        let known = clients.known.lock().unwrap();
+        let known = clients.known.lock();
         assert!(known.clients.len() <= FORGET_AT_LEAST + 1, "{}", known.clients.len());
         drop(known);
         assert!(Arc::ptr_eq(&stays, &clients.at("192.0.2.1".parse().unwrap())));

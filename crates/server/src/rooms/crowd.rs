@@ -1,8 +1,10 @@
 //! All open connections, and which of them gives way when something is short.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::limits::{GIVES_WAY_AFTER, IDLE_GIVES_WAY_AFTER};
 use crate::listening::activity::Activity;
@@ -62,7 +64,7 @@ impl Crowd {
     }
 
     fn connections(&self) -> MutexGuard<'_, HashMap<u64, Arc<Activity>>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connections.lock()
     }
 }
 

@@ -7,14 +7,15 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use armilla_env::{Clock, SleepFuture};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use parking_lot::Mutex;
 
 use crate::limits::{BODY_GATHERED_BYTES_MAX, BODY_GATHERED_BYTES_MIN, PROGRESS_BYTES};
 use crate::listening::activity::Activity;
@@ -70,7 +71,7 @@ impl BodyWatch {
     }
 
     fn try_grow(&self, bytes: usize) -> bool {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).try_grow(bytes).is_ok()
+        self.held.lock().try_grow(bytes).is_ok()
     }
 
     fn give_up(&self, why: GivenUp) -> Given {

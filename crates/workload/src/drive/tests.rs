@@ -141,7 +141,7 @@ struct Readings {
 impl CpuClock for Readings {
     fn read(&mut self) -> Future<'_, Option<Duration>> {
         Box::pin(async {
-            self.read_at.lock().unwrap().push(self.env.clock.elapsed());
+            self.read_at.lock().push(self.env.clock.elapsed());
             self.seconds.remove(0).map(Duration::from_secs)
         })
     }
@@ -166,7 +166,7 @@ async fn processor_time_is_that_of_the_window() {
             .await
             .unwrap();
         assert_eq!(measured.cpu, expected.map(Duration::from_secs), "{seconds:?}");
-        let read_at: Vec<_> = read_at.lock().unwrap().iter().map(|at| *at - begin).collect();
+        let read_at: Vec<_> = read_at.lock().iter().map(|at| *at - begin).collect();
         let [first, last] = read_at[..] else { panic!("{read_at:?}") };
         assert!(first >= Duration::from_millis(60) && last >= Duration::from_millis(120), "{read_at:?}");
     }

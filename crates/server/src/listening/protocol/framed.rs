@@ -13,9 +13,10 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{Protocol, Serving, Session};

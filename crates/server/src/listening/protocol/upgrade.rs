@@ -9,7 +9,7 @@
 
 use std::convert::Infallible;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Request, Response, StatusCode, header};
@@ -19,6 +19,7 @@ use hyper::service::service_fn;
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto;
+use parking_lot::Mutex;
 
 use super::framed::{self, FrameService};
 use super::http_stream::HttpStream;
@@ -54,7 +55,7 @@ impl<S: UpgradeService> Upgrading<S> {
     async fn serve_connection(&self, stream: Stream, mut session: Session) {
         let agreed = Agreed::default();
         self.serve_requests(stream, &mut session, &agreed).await;
-        let upgrade = agreed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let upgrade = agreed.lock().take();
         // It is there by now, or the connection broke off before.
         let Some(Ok(upgraded)) = (match upgrade {
             Some(upgrade) => Some(upgrade.await),
@@ -85,7 +86,7 @@ impl<S: UpgradeService> Upgrading<S> {
                 let response = accept(&handler, &*front_end, &request, scheme);
                 if response.status() == StatusCode::SWITCHING_PROTOCOLS {
                     let upgrade = hyper::upgrade::on(&mut request);
-                    *agreed.lock().unwrap_or_else(PoisonError::into_inner) = Some(upgrade);
+                    *agreed.lock() = Some(upgrade);
                 }
                 Ok(response)
             }

@@ -351,7 +351,11 @@ def test_what_is_cut_off_counts_for_nothing(start_server, tmp_path, signal_sent)
         for number in range(60):
             container.create_item({"id": f"{number}", "pk": f"{number % 5}", "text": os.urandom(100_000).hex()})
     command = [str(binary()), "backup", "--to", str(backups), "--endpoint", server.http, "--megabytes-per-second", "2"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as taking:
+    # A test run in the background of a shell ignores interrupts, and so would what it starts.
+    heeds_interrupts = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heeds_interrupts
+    ) as taking:
         while not list(backups.glob("segments/*/*")):
             time.sleep(0.02)
             assert taking.poll() is None

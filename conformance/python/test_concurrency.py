@@ -1,10 +1,16 @@
 """Many clients on one item: every write is decided once."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from azure.core import MatchConditions
-from azure.cosmos.exceptions import CosmosAccessConditionFailedError, CosmosHttpResponseError, CosmosResourceExistsError
+from azure.cosmos.exceptions import (
+    CosmosAccessConditionFailedError,
+    CosmosHttpResponseError,
+    CosmosResourceExistsError,
+    CosmosResourceNotFoundError,
+)
 
 WRITERS = 16
 ROUNDS = 20
@@ -86,3 +92,21 @@ def test_writers_of_different_items_all_succeed(container, together):
 
     made = [item for result in together(create) for item in result]
     assert sorted(item["id"] for item in container.read_all_items()) == sorted(made)
+
+
+def test_deleting_a_container_under_its_writers_is_no_failure(database, make_container, together):
+    """Writers are told that it is gone, and the log has nothing to complain about."""
+    for _ in range(ROUNDS):
+        flash = make_container()
+
+        def write(writer, flash=flash):
+            if writer == 0:
+                time.sleep(0.02)
+                return database.delete_container(flash.id)
+            for number in range(1000):
+                flash.upsert_item({"id": f"{writer}-{number}", "city": "Oslo"})
+            return None
+
+        deleted, *refusals = together(write)
+        assert deleted is None
+        assert all(isinstance(refusal, CosmosResourceNotFoundError) for refusal in refusals), refusals

@@ -211,7 +211,10 @@ impl Partition {
                     }
                     !std::mem::replace(&mut queue.broken, true)
                 };
-                if first {
+                if error.kind() == kv::ErrorKind::SpaceDropped {
+                    // Deleted while its writers were at work, which is no failure.
+                    tracing::debug!(range_id = self.range_id, "a group came after its partition was deleted");
+                } else if first {
                     tracing::error!(range_id = self.range_id, %error, "a group commit failed");
                 }
                 for Outcome { reply, result, _room } in outcomes {

@@ -1,7 +1,8 @@
 //! The file that says in which format a folder is written.
 //!
 //! It is read before the engine touches anything, so that a folder of a newer version is refused, not
-//! misread. One line: `armilla-store <format> <durability>`. Since format 2 there is a manifest beside it (`manifest`). The durability is that of the store which wrote
+//! misread. One line: `armilla-store <format> <durability>`. Since format 2 there is a manifest beside it (`manifest`); since format 3 index entries may
+//! be in records of their own (`runs`). The durability is that of the store which wrote
 //! last: it says how much of a journal's end may be missing after a crash.
 
 use std::fs::File;
@@ -13,7 +14,7 @@ use armilla_kv::{Durability, Error, ErrorKind, Result};
 use crate::failure;
 
 /// The format that this version writes. It reads those before as well.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// The first format with a manifest.
 pub(crate) const WITH_MANIFEST: u32 = 2;
@@ -96,7 +97,7 @@ mod tests {
     fn other_texts_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (text, kind) in [
-            ("armilla-store 3 strict", ErrorKind::NewerFormat),
+            ("armilla-store 4 strict", ErrorKind::NewerFormat),
             ("armilla-store 4294967295 whatever", ErrorKind::NewerFormat),
             ("armilla-store 0 strict", ErrorKind::Corrupt),
             ("armilla-store 1 lazy", ErrorKind::Corrupt),

@@ -40,8 +40,7 @@ pub(crate) fn with_prefixed<T>(space: SpaceId, key: &[u8], read: impl FnOnce(&[u
 }
 
 /// Returns the caller's key inside an engine key.
-pub(crate) fn stripped(key: Slice) -> Bytes {
-    let mut key: Bytes = key.into();
+pub(crate) fn stripped(mut key: Bytes) -> Bytes {
     // Not by splitting, which would make the bytes shared and cost an allocation.
     key.advance(SPACE_PREFIX_BYTES.min(key.len()));
     key
@@ -129,7 +128,7 @@ mod tests {
                 (1, b"\x01\x02bc".to_vec(), None),
             ]
         );
-        assert_eq!(stripped(ops[1].key.clone()), "xyz");
+        assert_eq!(stripped(ops[1].key.clone().into()), "xyz");
     }
 
     #[test]

@@ -2,12 +2,15 @@
 //!
 //! Layout. Five engine keyspaces, one per family, are shared by all spaces; every key begins with the
 //! eight bytes of its space id. So a thousand spaces cost no more memory, files or threads than one.
-//! A sixth keyspace holds the store's own records (`records`).
+//! A sixth keyspace holds the store's own records (`records`), two more those of index entries on their way (`runs`).
 //!
 //! Writing. Callers put prepared batches into a queue; one thread (`writer`) takes everything that has
 //! queued up, checks the fences, writes one engine batch with one durability wait, publishes a new
 //! `view`, and only then completes the callers. The engine applies a batch to its memory after the
 //! durability wait, so what is not durable is never visible.
+//!
+//! Index entries, which are most of what is written, are not put into the engine one by one: they are gathered in memory and
+//! reach the tree as whole sorted files (`runs`).
 //!
 //! Reading. Readers never look at the engine's newest state: between the beginning and the end of a
 //! commit it may show half a batch, and its idea of the newest visible moment may run ahead of a batch
@@ -37,11 +40,13 @@ mod open;
 mod options;
 mod priority;
 mod queue;
+mod read;
 mod reclaim;
 mod records;
 mod recovery;
 mod replaced;
 mod retired;
+mod runs;
 mod salvage;
 mod shared;
 mod sorted;

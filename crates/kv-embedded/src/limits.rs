@@ -36,6 +36,18 @@ pub(crate) const RELAXED_SYNC_PERIOD: Duration = Duration::from_millis(100);
 /// While the engine works in the background, how often the published view is renewed without commits.
 pub(crate) const VIEW_RENEWAL_PERIOD: Duration = Duration::from_secs(1);
 
+/// Chunks of about a size that are merged into one.
+pub(crate) const RUN_CHUNKS_MERGED: usize = 8;
+
+/// Most bytes that are merged at once while a caller may wait for it.
+pub(crate) const RUN_MERGE_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Largest run, whatever the write buffer: offsets in it have four bytes.
+pub(crate) const RUN_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// How long nothing has to be written before the chunks of a run are merged into one.
+pub(crate) const RUN_REST_PERIOD: Duration = Duration::from_millis(100);
+
 /// Sealed memtables of one family at which writers wait. The engine itself waits at 4, in steps of 100 ms.
 pub(crate) const SEALED_MEMTABLES_MAX: usize = 3;
 

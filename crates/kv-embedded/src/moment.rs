@@ -21,16 +21,35 @@ use parking_lot::RwLock;
 use crate::failure;
 use crate::keys::{self, SPACE_PREFIX_BYTES};
 use crate::options::{KEYSPACES, RECORDS};
+use crate::read::{Range, is_empty, page};
 use crate::records;
+use crate::runs::{INDEX, Kept, Merge, RunSet};
 use crate::shared::Shared;
-use crate::space::is_empty;
 use crate::view;
 
-type Range = (Bound<Vec<u8>>, Bound<Vec<u8>>);
-type Entries = Box<dyn DoubleEndedIterator<Item = Result<(Bytes, Bytes)>>>;
+type Entries<'r> = Box<dyn Iterator<Item = Result<(Bytes, Bytes)>> + 'r>;
+type TreeEntries = Box<dyn DoubleEndedIterator<Item = Result<(Bytes, Bytes)>>>;
 
-/// Reads a range of one keyspace as of the moment.
-type ReadRange = Box<dyn Fn(&Range) -> Entries + Send + Sync>;
+/// Reads one keyspace as of the moment.
+struct Reader {
+    tree: Box<dyn Fn(&Range) -> TreeEntries + Send + Sync>,
+    /// What is read over the tree.
+    runs: Option<Arc<RunSet>>,
+}
+
+impl Reader {
+    fn read<'r>(&'r self, range: &Range, direction: Direction) -> Entries<'r> {
+        let tree = (self.tree)(range);
+        let tree: Entries<'r> = match direction {
+            Direction::Forward => tree,
+            Direction::Reverse => Box::new(tree.rev()),
+        };
+        match &self.runs {
+            Some(runs) => Box::new(Merge::new(runs.chunks(), range, direction, tree, Kept::Present)),
+            None => tree,
+        }
+    }
+}
 
 /// The moment of a store.
 pub(crate) struct Moment {
@@ -44,7 +63,7 @@ struct Inner {
 
 /// What reads the families as of a moment: nothing any more once the instance of the engine is gone whose files they are.
 #[derive(Default)]
-pub(crate) struct Readers(RwLock<Option<[ReadRange; KEYSPACES]>>);
+pub(crate) struct Readers(RwLock<Option<[Reader; KEYSPACES]>>);
 
 impl Readers {
     /// Lets go of the files. Waits for who reads in them.
@@ -55,7 +74,7 @@ impl Readers {
 
 impl Inner {
     /// Reads with the readers of all families, if they are still there.
-    fn with<R>(&self, read: impl FnOnce(&[ReadRange; KEYSPACES]) -> Result<R>) -> Result<R> {
+    fn with<R>(&self, read: impl FnOnce(&[Reader; KEYSPACES]) -> Result<R>) -> Result<R> {
         match &*self.readers.0.read() {
             Some(keyspaces) => read(keyspaces),
             None => Err(view::ended()),
@@ -74,10 +93,11 @@ impl Moment {
         // Until this goes, the engine forgets no version that the moment needs.
         let published = shared.view.latest()?;
         let mut keyspaces = Vec::with_capacity(KEYSPACES);
-        for keyspace in &published.engine.keyspaces {
-            keyspaces.push(reader(keyspace, published.snapshot.seqno())?);
+        for (index, keyspace) in published.engine.keyspaces.iter().enumerate() {
+            let runs = (index == INDEX).then(|| published.runs.clone());
+            keyspaces.push(reader(keyspace, published.snapshot.seqno(), runs)?);
         }
-        let keyspaces: [ReadRange; KEYSPACES] =
+        let keyspaces: [Reader; KEYSPACES] =
             keyspaces.try_into().map_err(|_| Error::new(ErrorKind::Corrupt, "the engine lost a keyspace"))?;
         let readers = Arc::new(Readers(RwLock::new(Some(keyspaces))));
         published.engine.keep(&readers)?;
@@ -85,18 +105,19 @@ impl Moment {
     }
 }
 
-fn reader(keyspace: &Keyspace, moment: u64) -> Result<ReadRange> {
+fn reader(keyspace: &Keyspace, moment: u64, runs: Option<Arc<RunSet>>) -> Result<Reader> {
     if !matches!(keyspace.tree, AnyTree::Standard(_)) {
         return Err(Error::new(ErrorKind::Corrupt, "a family keeps its values in files of their own"));
     }
     let version = keyspace.tree.get_version_history_lock().get_version_for_snapshot(moment);
-    Ok(Box::new(move |range| {
+    let tree = Box::new(move |range: &Range| -> TreeEntries {
         let entries = lsm_tree::Tree::create_internal_range(version.clone(), range, moment, None);
         Box::new(entries.map(|entry| match entry {
             Ok(entry) => Ok((entry.key.user_key.into(), entry.value.into())),
             Err(error) => Err(failure::of_read(&fjall::Error::Storage(error))),
         }))
-    }))
+    });
+    Ok(Reader { tree, runs })
 }
 
 impl Drop for Inner {
@@ -118,16 +139,16 @@ impl StoreSnapshot for Moment {
 }
 
 /// Lists the spaces that there are and that were not dropped.
-fn spaces(keyspaces: &[ReadRange; KEYSPACES]) -> Result<Vec<SpaceId>> {
+fn spaces(keyspaces: &[Reader; KEYSPACES]) -> Result<Vec<SpaceId>> {
     let everything = (Bound::Unbounded, Bound::Unbounded);
-    let records = (keyspaces[RECORDS])(&everything);
+    let records = keyspaces[RECORDS].read(&everything, Direction::Forward);
     let dropped = records::read(records)?.dropped;
     let mut spaces = std::collections::BTreeSet::new();
     for family in Family::ALL {
-        let read = &keyspaces[family as usize];
+        let reader = &keyspaces[family as usize];
         let mut from = Bound::Unbounded;
         // One look for each space, whatever it holds.
-        while let Some(entry) = read(&(from, Bound::Unbounded)).next() {
+        while let Some(entry) = reader.read(&(from, Bound::Unbounded), Direction::Forward).next() {
             let (key, _) = entry?;
             let id = key.get(..SPACE_PREFIX_BYTES).and_then(|id| id.try_into().ok()).ok_or_else(|| {
                 Error::new(ErrorKind::Corrupt, format!("the key {key:02x?} names no space"))
@@ -149,7 +170,9 @@ impl Snapshot for SpaceMoment {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
         let key = keys::prefixed(self.space, key);
         let range = (Bound::Included(key.clone()), Bound::Included(key));
-        let entry = self.inner.with(|keyspaces| (keyspaces[family as usize])(&range).next().transpose())?;
+        let entry = self.inner.with(|keyspaces| {
+            keyspaces[family as usize].read(&range, Direction::Forward).next().transpose()
+        })?;
         Ok(entry.map(|(_, value)| value))
     }
 
@@ -162,30 +185,8 @@ impl Snapshot for SpaceMoment {
         if is_empty(&range) {
             return Ok(Page::default());
         }
-        self.inner.with(|keyspaces| {
-            let entries = (keyspaces[scan.family as usize])(&range);
-            match scan.direction {
-                Direction::Forward => page(entries, scan),
-                Direction::Reverse => page(entries.rev(), scan),
-            }
-        })
+        self.inner.with(|keyspaces| page(keyspaces[scan.family as usize].read(&range, scan.direction), scan))
     }
-}
-
-fn page(entries: impl Iterator<Item = Result<(Bytes, Bytes)>>, scan: &Scan) -> Result<Page> {
-    let mut page = Page::default();
-    let mut bytes = 0;
-    for entry in entries {
-        if page.entries.len() >= scan.entries_max.max(1) || bytes >= scan.bytes_max.max(1) {
-            page.more = true;
-            break;
-        }
-        let (key, value) = entry?;
-        let key = key.slice(SPACE_PREFIX_BYTES.min(key.len())..);
-        bytes += key.len() + value.len();
-        page.entries.push((key, value));
-    }
-    Ok(page)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use armilla_kv::{Error, ErrorKind, Result};
 
@@ -20,6 +21,8 @@ use crate::reclaim::Reclaim;
 use crate::records;
 use crate::replaced::Replaced;
 use crate::retired::Retired;
+use crate::runs::Runs;
+use crate::runs::land::Landing;
 use crate::shared::{Keeps, Shared};
 use crate::spaces::Spaces;
 use crate::stats::Counters;
@@ -42,6 +45,15 @@ pub(crate) struct Files {
     pub(crate) mark: Option<Mark>,
     /// Number of the newest group.
     pub(crate) group: u64,
+    /// Index entries that are not in the tree yet.
+    pub(crate) runs: Runs,
+}
+
+impl Files {
+    fn new(engine: Engine, mark: Option<Mark>, group: u64) -> Result<Files> {
+        let runs = Runs::load(&engine)?;
+        Ok(Files { engine: Arc::new(engine), mark, group, runs })
+    }
 }
 
 /// Opens a folder.
@@ -67,7 +79,7 @@ pub(crate) fn open_copy(path: &Path, scratch: &Path, options: Options) -> Result
     };
     let (copy, engine_path) = copy::make(path, scratch, &whole.survey)?;
     let (engine, loaded) = Engine::open(&engine_path, &options, Background::Resting)?;
-    let files = Files { engine: Arc::new(engine), mark: None, group: loaded.group.unwrap_or(0) };
+    let files = Files::new(engine, None, loaded.group.unwrap_or(0))?;
     let folder = copy.path().to_path_buf();
     Ok(opened(&folder, options, Keeps::Copy { _copy: copy, _lock: lock }, files, loaded, Watch::new(None)))
 }
@@ -88,7 +100,9 @@ fn opened(
         replaced: Replaced::default(),
         watch,
         counters: Counters::default(),
-        view: View::new(&files.engine),
+        landing: Landing::default(),
+        run_bytes: AtomicU64::new(files.runs.bytes()),
+        view: View::new(&files.engine, files.runs.set()),
         options,
         folder: path.to_path_buf(),
         engine_path: path.join(ENGINE_FOLDER),
@@ -121,7 +135,18 @@ pub(crate) fn open_files(folder: &Path, options: &Options) -> Result<(Files, rec
         return Err(Error::new(ErrorKind::Corrupt, message));
     }
     let mark = Mark::open(folder, group)?;
-    Ok((Files { engine: Arc::new(engine), mark: Some(mark), group }, loaded, written))
+    let manifest = with_all_families(folder, written)?;
+    Ok((Files::new(engine, Some(mark), group)?, loaded, manifest))
+}
+
+/// Adds families to the manifest that an older program did not know, and that the engine has now made.
+fn with_all_families(folder: &Path, mut manifest: Manifest) -> Result<Manifest> {
+    let unknown = survey::unknown_families(folder, &manifest);
+    if !unknown.is_empty() {
+        manifest.families.extend(unknown);
+        manifest::write(folder, &manifest)?;
+    }
+    Ok(manifest)
 }
 
 /// Cuts off what a crash left, and writes the manifest of a store that is open. Returns it.
@@ -151,7 +176,7 @@ fn make(folder: &Path, options: &Options) -> Result<(Files, records::Loaded, Man
     }
     let manifest = survey.manifest(State::Open, None);
     manifest::write(folder, &manifest)?;
-    Ok((Files { engine: Arc::new(engine), mark: Some(mark), group }, loaded, manifest))
+    Ok((Files::new(engine, Some(mark), group)?, loaded, manifest))
 }
 
 /// Whether a lock file may be made.

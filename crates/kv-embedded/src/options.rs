@@ -8,7 +8,8 @@ use fjall::config::{
 use fjall::{CompressionType, KeyspaceCreateOptions};
 
 use crate::limits::{
-    CACHED_FILES_MIN, JOURNAL_BYTES_MIN, LEVEL_0_RUNS_MAX, LEVEL_0_RUNS_MAX_LEAST, WRITE_BUFFER_BYTES_MIN,
+    CACHED_FILES_MIN, JOURNAL_BYTES_MIN, LEVEL_0_RUNS_MAX, LEVEL_0_RUNS_MAX_LEAST, RUN_BYTES_MAX,
+    WRITE_BUFFER_BYTES_MIN,
 };
 
 /// How an embedded store is opened. Values below the engine's minimum are raised to it.
@@ -67,9 +68,14 @@ impl Options {
     /// The active memtables together take half of the write buffer, which leaves the other half to those
     /// that are being flushed.
     pub(crate) fn memtable_bytes_max(&self, keyspace: usize) -> u64 {
-        // Index entries are the bulk of all writes; the store's own records fit in anything.
-        const SHARES: [u64; KEYSPACES] = [5, 35, 10, 40, 9, 1];
+        // Index entries go by way of runs, whose records have their share; the store's own records fit in anything.
+        const SHARES: [u64; KEYSPACES] = [5, 35, 10, 0, 9, 1, 10, 10];
         self.write_buffer_bytes / 2 * SHARES[keyspace] / 100
+    }
+
+    /// Returns the size at which a run of index entries is sealed. Index entries are the bulk of all writes.
+    pub(crate) fn run_bytes_max(&self) -> u64 {
+        (self.write_buffer_bytes / 2 * 30 / 100).min(RUN_BYTES_MAX)
     }
 
     /// Returns how many sorted runs there may be in level 0 of a family before writers wait.
@@ -83,14 +89,18 @@ impl Options {
     }
 }
 
-/// Number of engine keyspaces: the families, then the store's own records.
-pub(crate) const KEYSPACES: usize = Family::ALL.len() + 1;
+/// Number of engine keyspaces: the families, then the store's own records, then those of runs.
+pub(crate) const KEYSPACES: usize = Family::ALL.len() + 3;
 
 /// Index of the keyspace with the store's own records.
 pub(crate) const RECORDS: usize = Family::ALL.len();
 
-/// Engine names of the keyspaces. Part of the format on disk.
-pub(crate) const KEYSPACE_NAMES: [&str; KEYSPACES] = ["meta", "item", "number", "index", "feed", "store"];
+/// Indexes of the keyspaces with the records of runs.
+pub(crate) const RUN_KEYSPACES: [usize; 2] = [RECORDS + 1, RECORDS + 2];
+
+/// Engine names of the keyspaces. Part of the format on disk. Folders of older programs lack the last two.
+pub(crate) const KEYSPACE_NAMES: [&str; KEYSPACES] =
+    ["meta", "item", "number", "index", "feed", "store", "run-a", "run-b"];
 
 /// Returns how a keyspace is laid out when it is made. The engine keeps this with the keyspace, so it can't
 /// be changed for folders that exist; what may change (memtable sizes) is therefore not part of it.
@@ -107,7 +117,7 @@ pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
             FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0)),
         ])
     } else {
-        // Index and feed are only ever read in ranges, which filters cannot help.
+        // Index, feed and records of runs are only ever read in ranges, which filters cannot help.
         FilterPolicy::disabled()
     };
     // The hash index inside blocks pays where small blocks are read by point.
@@ -157,8 +167,10 @@ mod tests {
     #[test]
     fn memtables_take_at_most_half_of_the_write_buffer() {
         let options = Options::default();
-        let sum: u64 = (0..KEYSPACES).map(|keyspace| options.memtable_bytes_max(keyspace)).sum();
-        assert!(sum <= options.write_buffer_bytes / 2);
+        // Of the two keyspaces of runs, one takes records.
+        let keyspaces = (0..KEYSPACES).filter(|keyspace| *keyspace != RUN_KEYSPACES[1]);
+        let sum: u64 = keyspaces.map(|keyspace| options.memtable_bytes_max(keyspace)).sum();
+        assert!(sum + options.run_bytes_max() <= options.write_buffer_bytes / 2);
     }
 
     #[test]

@@ -10,10 +10,8 @@ use std::sync::atomic::Ordering;
 
 use armilla_kv::id_set::IdSet;
 use armilla_kv::{Error, ErrorKind, Family, Result, SpaceId};
-use fjall::Readable;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::failure;
 use crate::keys::{self, EngineOp};
 use crate::limits::{
     OP_OVERHEAD_BYTES, RECLAIM_KEYS, RECLAIM_PRESSURE_PERCENT_MAX, RECLAIM_PRESSURE_POLL_PERIOD,
@@ -161,9 +159,8 @@ fn next_keys(
     let range = (std::ops::Bound::Included(from.to_vec()), keys::upper(id, &std::ops::Bound::Unbounded));
     let mut ops = Vec::with_capacity(RECLAIM_KEYS);
     let moment = shared.view.latest()?;
-    for entry in moment.snapshot.range(moment.engine.family(family), range).take(RECLAIM_KEYS) {
-        let key = entry.key().map_err(|error| failure::of_read(&error))?;
-        ops.push(EngineOp { keyspace: family as usize, key, value: None });
+    for key in moment.sight().keys(family, range).take(RECLAIM_KEYS) {
+        ops.push(EngineOp { keyspace: family as usize, key: key?.into(), value: None });
     }
     let last = ops.last().map(|op| op.key.to_vec());
     Ok((ops, last))

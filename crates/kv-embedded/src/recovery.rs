@@ -26,7 +26,7 @@ use crate::limits::{
     RECOVERY_POLL_PERIOD, RECOVERY_TRUST_PERIOD,
 };
 use crate::open::{self, Files};
-use crate::shared::{Shared, write_buffer_bytes};
+use crate::shared::Shared;
 use crate::survey::Depth;
 use crate::time::now;
 
@@ -71,7 +71,7 @@ impl Patience {
 
 /// Fails while there is not enough room on the disk, or not enough descriptors, for the engine to go on.
 pub(crate) fn check_room(shared: &Shared) -> std::io::Result<()> {
-    let buffered = shared.view.engine().map_or(0, |engine| write_buffer_bytes(&engine, &shared.options));
+    let buffered = shared.view.engine().map_or(0, |engine| shared.write_buffer_bytes(&engine));
     let probe = shared.folder.join("store.probe");
     let outcome = occupy(&probe, buffered + RECOVERY_FREE_BYTES).and_then(|_file| {
         let descriptors: std::io::Result<Vec<File>> =
@@ -121,6 +121,7 @@ pub(crate) fn check_files(shared: &Shared) -> Result<()> {
 /// Waits until no thread uses an instance of the engine any more, and drops it. No view of it may be published.
 pub(crate) fn let_go(shared: &Shared, engine: Arc<Engine>) {
     engine.retire();
+    shared.landing.clear();
     shared.replaced.expect_news();
     shared.retired.clear();
     let mut engine = Some(engine);

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::path::Path;
 
 use armilla_kv::{Durability, Error, ErrorKind, Family, Result, Store as _};
+use fjall::Slice;
 
 use crate::examine::{Examined, examine};
 use crate::journal::{self, JournalReader};
@@ -17,9 +18,10 @@ use crate::keys::EngineOp;
 use crate::limits::{OP_OVERHEAD_BYTES, SALVAGE_BATCH_BYTES};
 use crate::manifest;
 use crate::open::{self, Existing};
-use crate::options::{KEYSPACE_NAMES, Options, RECORDS};
+use crate::options::{KEYSPACE_NAMES, Options, RECORDS, RUN_KEYSPACES};
 use crate::queue::Priority;
 use crate::records;
+use crate::runs::{self, Chunk, INDEX};
 use crate::sorted::{self, Entry, Hole, Listed, Walk};
 use crate::store::EmbeddedStore;
 use crate::survey::{Depth, ENGINE_FOLDER, Finding, engine_names};
@@ -69,6 +71,7 @@ pub(crate) fn salvage(
     let mut journaled = read_journals(&engine_path, &folders, &mut salvaged);
     let options = Options { durability: Durability::Relaxed, ..Options::default() };
     let store = EmbeddedStore::open(to, options)?;
+    let mut run_records: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
     for (index, name) in KEYSPACE_NAMES.iter().enumerate() {
         let mut sink = Sink { store: &store, family: index, ops: Vec::new(), bytes: 0, entries: 0 };
         let folder = folders.iter().find(|(_, found)| *found == index).map(|(id, _)| *id);
@@ -77,16 +80,46 @@ pub(crate) fn salvage(
             sources.add_tables(&engine_path, id, name, &mut salvaged.losses);
         }
         sources.journaled = std::mem::take(&mut journaled[index]).into_iter();
-        sources.merge(|entry| sink.put(entry, &mut *progress))?;
+        if RUN_KEYSPACES.contains(&index) {
+            sources.merge(|entry| {
+                run_records.extend(runs::group_of(&entry.key).zip(entry.value));
+                Ok(())
+            })?;
+        } else {
+            sources.merge(|entry| sink.put(entry, &mut *progress))?;
+        }
         sink.flush()?;
         salvaged.entries += sink.entries;
-        let family = Family::ALL.get(index).copied();
+        let family = family_of(index);
         for (file, walk) in &sources.walks {
             salvaged.losses.extend(walk.holes.iter().map(|hole| loss(file, family, hole)));
         }
     }
+    // Newer than whatever is in the index's own files.
+    let mut sink = Sink { store: &store, family: INDEX, ops: Vec::new(), bytes: 0, entries: 0 };
+    for (group, record) in run_records {
+        match runs::record::read(&record) {
+            Ok(chunk) => sink.put_chunk(&chunk, &mut *progress)?,
+            Err(error) => salvaged.losses.push(Loss {
+                file: ENGINE_FOLDER.to_owned(),
+                what: format!("the index entries of group {group}: {error}"),
+                family: Some(Family::Index),
+                between: (None, None),
+            }),
+        }
+    }
+    sink.flush()?;
+    salvaged.entries += sink.entries;
     store.close()?;
     Ok(Some(salvaged))
+}
+
+/// Returns whose entries are in a keyspace, where they are of one family alone.
+fn family_of(keyspace: usize) -> Option<Family> {
+    match keyspace {
+        run if RUN_KEYSPACES.contains(&run) => Some(Family::Index),
+        keyspace => Family::ALL.get(keyspace).copied(),
+    }
 }
 
 fn loss(file: &str, family: Option<Family>, hole: &Hole) -> Loss {
@@ -109,7 +142,8 @@ fn family_folders(from: &Path, engine_path: &Path, salvaged: &mut Salvaged) -> V
     }
     let names = engine_names(engine_path);
     let known: Vec<_> = names.iter().filter_map(|(id, name)| Some((*id, index_of(name)?))).collect();
-    if known.len() == KEYSPACE_NAMES.len() {
+    // An older program did not make those of runs.
+    if known.len() + RUN_KEYSPACES.len() >= KEYSPACE_NAMES.len() {
         return known;
     }
     // They were made one after the other, and are numbered in that order.
@@ -212,8 +246,7 @@ impl Sources {
     fn add_tables(&mut self, engine_path: &Path, id: u64, name: &str, losses: &mut Vec<Loss>) {
         let folder = engine_path.join("keyspaces").join(id.to_string());
         let place = format!("{ENGINE_FOLDER}/keyspaces/{id}");
-        let family = KEYSPACE_NAMES.iter().position(|known| *known == name);
-        let family = family.and_then(|index| Family::ALL.get(index).copied());
+        let family = KEYSPACE_NAMES.iter().position(|known| *known == name).and_then(family_of);
         let mut note = |file: String, what: String| {
             losses.push(Loss { file, what, family, between: (None, None) });
         };
@@ -316,11 +349,21 @@ impl Sink<'_> {
         if self.family == RECORDS && entry.key == records::GROUP {
             return Ok(());
         }
-        let value = entry.value.unwrap_or_default();
-        let bytes = entry.key.len() + value.len() + OP_OVERHEAD_BYTES;
-        self.ops.push(EngineOp { keyspace: self.family, key: entry.key.into(), value: Some(value.into()) });
-        self.bytes += bytes;
-        self.entries += 1;
+        self.add(entry.key.into(), Some(entry.value.unwrap_or_default().into()), progress)
+    }
+
+    /// Writes what a record of index entries says.
+    fn put_chunk(&mut self, chunk: &Chunk, progress: &mut dyn FnMut(&str, u64)) -> Result<()> {
+        for (key, value) in (0..chunk.len()).map(|at| chunk.shared_entry(at)) {
+            self.add(key.into(), value.map(Slice::from), progress)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, key: Slice, value: Option<Slice>, progress: &mut dyn FnMut(&str, u64)) -> Result<()> {
+        self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len()) + OP_OVERHEAD_BYTES;
+        self.entries += u64::from(value.is_some());
+        self.ops.push(EngineOp { keyspace: self.family, key, value });
         if self.bytes >= SALVAGE_BATCH_BYTES {
             progress(KEYSPACE_NAMES[self.family], self.bytes as u64);
             self.flush()?;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use armilla_kv::StoreStats;
 use fjall::{AbstractTree, Keyspace};
@@ -14,6 +14,7 @@ use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::replaced::Replaced;
 use crate::retired::Retired;
+use crate::runs::land::Landing;
 use crate::spaces::Spaces;
 use crate::stats::Counters;
 use crate::view::View;
@@ -28,6 +29,9 @@ pub(crate) struct Shared {
     pub(crate) retired: Retired,
     pub(crate) replaced: Replaced,
     pub(crate) watch: Watch,
+    pub(crate) landing: Landing,
+    /// Bytes that runs take.
+    pub(crate) run_bytes: AtomicU64,
     pub(crate) counters: Counters,
     // Dropped in this order: what holds the engine, then whatever must outlive it.
     pub(crate) view: View,
@@ -55,7 +59,11 @@ impl Shared {
             sealed.max(of(keyspace.tree.l0_run_count(), level_0_runs_max))
         };
         let Some(engine) = self.view.engine() else { return 0 };
-        engine.keyspaces.iter().map(of_tree).max().unwrap_or(0)
+        // They wait for a run that lands once another is full.
+        let (run_bytes, run_bytes_max) =
+            (self.run_bytes.load(Ordering::Relaxed), self.options.run_bytes_max());
+        let of_runs = run_bytes.saturating_sub(run_bytes_max) * 100 / run_bytes_max.max(1);
+        engine.keyspaces.iter().map(of_tree).max().unwrap_or(0).max(of_runs as u32)
     }
 
     pub(crate) fn stats(&self) -> StoreStats {
@@ -74,29 +82,27 @@ impl Shared {
             ..StoreStats::default()
         };
         if let Some(engine) = self.view.engine() {
-            stats.write_buffer_bytes = write_buffer_bytes(&engine, &self.options);
+            stats.write_buffer_bytes = self.write_buffer_bytes(&engine);
             stats.block_cache_bytes = engine.db.cache_size();
             stats.disk_bytes += engine.keyspaces.iter().map(Keyspace::disk_space).sum::<u64>();
-            stats.background_jobs = (engine.db.outstanding_flushes() + engine.db.active_compactions()) as u64;
+            stats.background_jobs = (engine.db.outstanding_flushes() + engine.db.active_compactions()) as u64
+                + self.landing.jobs();
         }
         stats
     }
-}
 
-/// Returns an upper estimate of the bytes in memory that are not yet in sorted files.
-///
-/// Computed from the state of the trees, because the engine's running count would hold writers back for
-/// ever if it ever missed a flush.
-pub(crate) fn write_buffer_bytes(engine: &Engine, options: &Options) -> u64 {
-    engine
-        .keyspaces
-        .iter()
-        .enumerate()
-        .map(|(index, keyspace)| {
+    /// Returns an upper estimate of the bytes in memory that are not yet in sorted files.
+    ///
+    /// Computed from the state of the trees, because the engine's running count would hold writers back for
+    /// ever if it ever missed a flush.
+    pub(crate) fn write_buffer_bytes(&self, engine: &Engine) -> u64 {
+        let of_tree = |(index, keyspace): (usize, &Keyspace)| {
             let sealed = keyspace.tree.sealed_memtable_count() as u64;
-            keyspace.tree.active_memtable().size() + sealed * options.memtable_bytes_max(index)
-        })
-        .sum()
+            keyspace.tree.active_memtable().size() + sealed * self.options.memtable_bytes_max(index)
+        };
+        let in_trees: u64 = engine.keyspaces.iter().enumerate().map(of_tree).sum();
+        in_trees + self.run_bytes.load(Ordering::Relaxed)
+    }
 }
 
 /// Returns the bytes that the journals really take: the engine makes them longer than what they hold.

@@ -4,15 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use armilla_kv::{
-    Batch, CommitFuture, CommitLatch, Direction, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
-    check_batch,
+    Batch, CommitFuture, CommitLatch, Family, Page, Result, Scan, Snapshot, Space, check_batch,
 };
 use bytes::Bytes;
-use fjall::Readable;
 
 use crate::completion::Waiting;
-use crate::engine::Engine;
-use crate::failure;
 use crate::keys;
 use crate::limits::OP_OVERHEAD_BYTES;
 use crate::queue::Priority;
@@ -53,13 +49,14 @@ impl Space for EmbeddedSpace {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
         self.state.check_reachable()?;
         let moment = self.shared.view.latest()?;
-        get(&moment.engine, &moment.snapshot, self.state.id, family, key)
+        moment.sight().get(self.state.id, family, key)
     }
 
     fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         self.state.check_reachable()?;
         let moment = self.shared.view.latest()?;
-        keys.iter().map(|key| get(&moment.engine, &moment.snapshot, self.state.id, family, key)).collect()
+        let sight = moment.sight();
+        keys.iter().map(|key| sight.get(self.state.id, family, key)).collect()
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
@@ -84,95 +81,22 @@ impl Space for EmbeddedSpace {
 impl Snapshot for EmbeddedSnapshot {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Bytes>> {
         self.state.check_reachable()?;
-        let (snapshot, engine) = self.moment.get()?;
-        get(&engine, snapshot, self.state.id, family, key)
+        self.moment.get()?.get(self.state.id, family, key)
     }
 
     fn multi_get(&self, family: Family, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         self.state.check_reachable()?;
-        let (snapshot, engine) = self.moment.get()?;
-        keys.iter().map(|key| get(&engine, snapshot, self.state.id, family, key)).collect()
+        let sight = self.moment.get()?;
+        keys.iter().map(|key| sight.get(self.state.id, family, key)).collect()
     }
 
     fn scan(&self, scan: &Scan) -> Result<Page> {
         self.state.check_reachable()?;
-        let space = self.state.id;
-        let range = (keys::lower(space, &scan.lower), keys::upper(space, &scan.upper));
-        if is_empty(&range) {
-            return Ok(Page::default());
-        }
-        let (snapshot, engine) = self.moment.get()?;
-        let entries = snapshot.range(engine.family(scan.family), range);
-        match scan.direction {
-            Direction::Forward => page(entries, scan),
-            Direction::Reverse => page(entries.rev(), scan),
-        }
+        self.moment.get()?.page(self.state.id, scan)
     }
 
     fn visit_keys(&self, scan: &Scan, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         self.state.check_reachable()?;
-        let space = self.state.id;
-        let range = (keys::lower(space, &scan.lower), keys::upper(space, &scan.upper));
-        if is_empty(&range) {
-            return Ok(());
-        }
-        let (snapshot, engine) = self.moment.get()?;
-        let entries = snapshot.range(engine.family(scan.family), range);
-        match scan.direction {
-            Direction::Forward => each_key(entries, visit),
-            Direction::Reverse => each_key(entries.rev(), visit),
-        }
+        self.moment.get()?.visit_keys(self.state.id, scan, visit)
     }
-}
-
-fn each_key(
-    entries: impl Iterator<Item = fjall::Guard>,
-    visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
-) -> Result<()> {
-    for entry in entries {
-        let key = entry.key().map_err(|error| failure::of_read(&error))?;
-        if visit(&key[keys::SPACE_PREFIX_BYTES.min(key.len())..]).is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn get(
-    engine: &Engine,
-    moment: &fjall::Snapshot,
-    space: SpaceId,
-    family: Family,
-    key: &[u8],
-) -> Result<Option<Bytes>> {
-    let value = keys::with_prefixed(space, key, |key| moment.get(engine.family(family), key));
-    Ok(value.map_err(|error| failure::of_read(&error))?.map(Bytes::from))
-}
-
-/// Returns whether no key can lie in a range. The engine's behaviour for inverted bounds is not documented.
-pub(crate) fn is_empty(range: &(std::ops::Bound<Vec<u8>>, std::ops::Bound<Vec<u8>>)) -> bool {
-    use std::ops::Bound::{Excluded, Included, Unbounded};
-    match range {
-        (Included(lower), Included(upper)) => lower > upper,
-        (Included(lower) | Excluded(lower), Excluded(upper)) | (Excluded(lower), Included(upper)) => {
-            lower >= upper
-        }
-        (Unbounded, _) | (_, Unbounded) => false,
-    }
-}
-
-fn page(entries: impl Iterator<Item = fjall::Guard>, scan: &Scan) -> Result<Page> {
-    let mut page = Page::default();
-    let mut bytes = 0;
-    for entry in entries {
-        if page.entries.len() >= scan.entries_max.max(1) || bytes >= scan.bytes_max.max(1) {
-            page.more = true;
-            break;
-        }
-        let (key, value) = entry.into_inner().map_err(|error| failure::of_read(&error))?;
-        let key = keys::stripped(key);
-        bytes += key.len() + value.len();
-        page.entries.push((key, value.into()));
-    }
-    Ok(page)
 }

@@ -21,6 +21,7 @@ use crate::queue::Priority;
 use crate::reclaim;
 use crate::records;
 use crate::replaced;
+use crate::runs::land;
 use crate::salvage::{Salvaged, salvage};
 use crate::shared::{Keeps, Shared};
 use crate::space::EmbeddedSpace;
@@ -34,6 +35,8 @@ struct Threads {
     /// Returns the number of the newest group, unless writes have failed.
     writer: Option<JoinHandle<Option<u64>>>,
     others: Vec<JoinHandle<()>>,
+    /// Those that the writer needs to the end.
+    landing: Vec<JoinHandle<()>>,
 }
 
 /// A store in a folder of a local disk. Dropping it closes it.
@@ -202,7 +205,8 @@ impl Threads {
     fn start(shared: &Arc<Shared>, writer: Writer) -> Result<Threads> {
         let (reclaiming, retiring) = (shared.clone(), shared.clone());
         let (replacing, watching) = (shared.clone(), shared.clone());
-        let mut threads = Threads { writer: None, others: Vec::new() };
+        let (landing, merging) = (shared.clone(), shared.clone());
+        let mut threads = Threads { writer: None, others: Vec::new(), landing: Vec::new() };
         let started = spawn("store-reclaim", move || reclaim::run(&reclaiming))
             .map(|thread| threads.others.push(thread))
             .and_then(|()| spawn("store-writer", move || writer.run()))
@@ -212,7 +216,11 @@ impl Threads {
             .and_then(|()| spawn("store-replaced", move || replaced::run(&replacing)))
             .map(|thread| threads.others.push(thread))
             .and_then(|()| spawn("store-watch", move || watch::run(&watching)))
-            .map(|thread| threads.others.push(thread));
+            .map(|thread| threads.others.push(thread))
+            .and_then(|()| spawn("store-land", move || land::run(&landing)))
+            .map(|thread| threads.landing.push(thread))
+            .and_then(|()| spawn("store-merge", move || land::run_merging(&merging)))
+            .map(|thread| threads.landing.push(thread));
         match started {
             Ok(()) => Ok(threads),
             Err(error) => {
@@ -234,6 +242,10 @@ impl Threads {
             died |= thread.join().is_err();
         }
         let written = self.writer.map(JoinHandle::join);
+        shared.landing.stop();
+        for thread in self.landing {
+            died |= thread.join().is_err();
+        }
         match written {
             Some(Ok(group)) if !died => Ok(group),
             None if !died => Ok(None),

@@ -12,7 +12,7 @@ use armilla_kv::{Durability, Result};
 
 use crate::journal;
 use crate::manifest::{Family, Journal, Manifest, Sealed, State, Table};
-use crate::options::{KEYSPACE_NAMES, RECORDS};
+use crate::options::{KEYSPACE_NAMES, RECORDS, RUN_KEYSPACES};
 use crate::records;
 use crate::sorted::{self, Listed, Walk};
 
@@ -179,10 +179,28 @@ fn names(
     for wanted in KEYSPACE_NAMES {
         match known.iter().find(|(_, name)| name.as_str() == wanted) {
             Some((id, name)) => names.push((*id, name.clone())),
+            // An older program did not make them.
+            None if RUN_KEYSPACES.iter().any(|run| KEYSPACE_NAMES[*run] == wanted) => {}
             None => find(family_folder(0), format!("the engine does not know a family {wanted}")),
         }
     }
     names
+}
+
+/// Returns the families that the engine has and a manifest does not know.
+pub(crate) fn unknown_families(folder: &Path, manifest: &Manifest) -> Vec<Family> {
+    let is_complete =
+        KEYSPACE_NAMES.iter().all(|name| manifest.families.iter().any(|family| family.name == *name));
+    if is_complete {
+        return Vec::new();
+    }
+    let engine_path = folder.join(ENGINE_FOLDER);
+    let is_unknown = |id: &u64| manifest.families.iter().all(|family| family.id != *id);
+    let unknown = engine_names(&engine_path).into_iter().filter(|(id, _)| is_unknown(id));
+    let survey = |(id, name)| {
+        survey_family(&engine_path, id, name, None, Depth::Known, &mut |_, _| {}, &mut |_, _| {})
+    };
+    unknown.filter_map(survey).collect()
 }
 
 /// Returns the engine's numbers and names of the families, as far as they can be read.

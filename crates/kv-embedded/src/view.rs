@@ -14,6 +14,8 @@ use fjall::Snapshot;
 use parking_lot::RwLock;
 
 use crate::engine::Engine;
+use crate::read::Sight;
+use crate::runs::RunSet;
 
 /// Holds the published moment.
 pub(crate) struct View(RwLock<Option<Arc<Moment>>>);
@@ -21,24 +23,26 @@ pub(crate) struct View(RwLock<Option<Arc<Moment>>>);
 /// A moment of an instance of the engine. Held for one operation, not longer: it keeps the instance.
 pub(crate) struct Moment {
     pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) runs: Arc<RunSet>,
     pub(crate) engine: Arc<Engine>,
 }
 
 /// A moment that can be held for long. It ends with the instance of the engine.
 pub(crate) struct HeldMoment {
     snapshot: Arc<Snapshot>,
+    runs: Arc<RunSet>,
     engine: Weak<Engine>,
 }
 
 impl View {
     /// Publishes the present moment. No commit may be running.
-    pub(crate) fn new(engine: &Arc<Engine>) -> View {
-        View(RwLock::new(Some(Moment::now(engine))))
+    pub(crate) fn new(engine: &Arc<Engine>, runs: RunSet) -> View {
+        View(RwLock::new(Some(Moment::now(engine, runs))))
     }
 
     /// Publishes the present moment. Only the thread that commits may call this, between its commits.
-    pub(crate) fn publish(&self, engine: &Arc<Engine>) {
-        self.replace(Some(Moment::now(engine)));
+    pub(crate) fn publish(&self, engine: &Arc<Engine>, runs: RunSet) {
+        self.replace(Some(Moment::now(engine, runs)));
     }
 
     /// Publishes nothing, until the next moment.
@@ -68,21 +72,29 @@ impl View {
 }
 
 impl Moment {
-    fn now(engine: &Arc<Engine>) -> Arc<Moment> {
-        Arc::new(Moment { snapshot: Arc::new(engine.db.snapshot()), engine: engine.clone() })
+    /// What has landed is not in the runs any more, so the snapshot is taken behind them.
+    fn now(engine: &Arc<Engine>, runs: RunSet) -> Arc<Moment> {
+        let snapshot = Arc::new(engine.db.snapshot());
+        Arc::new(Moment { snapshot, runs: Arc::new(runs), engine: engine.clone() })
+    }
+
+    /// Returns what a reader reads.
+    pub(crate) fn sight(&self) -> Sight<'_> {
+        Sight { snapshot: &self.snapshot, runs: &self.runs, engine: self.engine.clone() }
     }
 
     /// Returns the moment for a reader that keeps it.
     pub(crate) fn hold(&self) -> HeldMoment {
-        HeldMoment { snapshot: self.snapshot.clone(), engine: Arc::downgrade(&self.engine) }
+        let engine = Arc::downgrade(&self.engine);
+        HeldMoment { snapshot: self.snapshot.clone(), runs: self.runs.clone(), engine }
     }
 }
 
 impl HeldMoment {
     /// Returns the moment for one operation.
-    pub(crate) fn get(&self) -> Result<(&Snapshot, Arc<Engine>)> {
+    pub(crate) fn get(&self) -> Result<Sight<'_>> {
         let engine = self.engine.upgrade().filter(|engine| !engine.is_retired()).ok_or_else(ended)?;
-        Ok((&self.snapshot, engine))
+        Ok(Sight { snapshot: &self.snapshot, runs: &self.runs, engine })
     }
 }
 

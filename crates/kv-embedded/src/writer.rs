@@ -20,17 +20,19 @@ use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
 
 use crate::engine::Engine;
 use crate::failure;
+use crate::keys::EngineOp;
 use crate::limits::{
-    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, SEALED_MEMTABLES_MAX, SLOW_BYTES_PER_SECOND, SLOW_PAUSE_MAX,
-    SLOW_RUNS_PERCENT, STALL_PATIENCE, STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
+    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, RUN_REST_PERIOD, SEALED_MEMTABLES_MAX, SLOW_BYTES_PER_SECOND,
+    SLOW_PAUSE_MAX, SLOW_RUNS_PERCENT, STALL_PATIENCE, STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
 };
 use crate::mark::Mark;
 use crate::open::Files;
-use crate::options::{KEYSPACES, RECORDS};
+use crate::options::{KEYSPACES, RECORDS, RUN_KEYSPACES};
 use crate::queue::{Job, Next};
 use crate::records;
 use crate::recovery::{self, Patience};
-use crate::shared::{Shared, write_buffer_bytes};
+use crate::runs::{self, INDEX, Runs, SealedRun, land};
+use crate::shared::Shared;
 use crate::time::now;
 
 pub(crate) struct Writer {
@@ -50,11 +52,13 @@ pub(crate) struct Writer {
     journaled_bytes: [u64; KEYSPACES],
     /// Since when commits wait for a sync, with relaxed durability.
     unsynced_since: Option<Instant>,
+    /// Index entries that are not in the tree yet.
+    runs: Runs,
 }
 
 impl Writer {
     pub(crate) fn new(shared: Arc<Shared>, files: Files) -> Writer {
-        let Files { engine, mark, group } = files;
+        let Files { engine, mark, group, runs } = files;
         Writer {
             shared,
             engine: Some(engine),
@@ -65,6 +69,7 @@ impl Writer {
             patience: Patience::default(),
             journaled_bytes: [0; KEYSPACES],
             unsynced_since: None,
+            runs,
         }
     }
 
@@ -84,6 +89,7 @@ impl Writer {
             self.sync_if_due(false);
         }
         self.sync_if_due(true);
+        self.land_all();
         if let Some(Err(error)) = self.mark.as_ref().map(Mark::sync) {
             tracing::warn!(%error, "the acknowledged mark may stay behind");
         }
@@ -102,25 +108,47 @@ impl Writer {
         // A view older than the last flush keeps flushed memory and replaced files alive.
         let viewed = self.shared.view.latest().ok().map(|moment| moment.snapshot.seqno());
         let view_is_old = Some(engine.db.visible_seqno()) != viewed;
-        let is_working = engine.db.outstanding_flushes() > 0
+        let is_working = self.runs.has_sealed()
+            || engine.db.outstanding_flushes() > 0
             || engine.db.active_compactions() > 0
             || engine.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
+        if self.runs.is_in_pieces() {
+            return Some(RUN_REST_PERIOD);
+        }
         (view_is_old || is_working).then_some(VIEW_RENEWAL_PERIOD)
     }
 
     /// Lets the engine forget what only an older view needed, in a pause between commits.
     fn tidy_up(&mut self) {
-        let Some(engine) = &self.engine else { return };
+        let Some(engine) = self.engine.clone() else { return };
         // A worker may have died while nothing was written.
-        if let Err(error) = engine.check_healthy() {
-            self.fail(&background_failed(&error));
+        if let Err(error) = self.check_background(&engine) {
+            drop(engine);
+            self.fail(&error);
             return;
         }
-        self.shared.view.publish(engine);
+        if !self.runs.removals().is_empty() {
+            drop(engine);
+            self.write(Vec::new());
+            return;
+        }
+        self.runs.merge_all();
+        self.publish(&engine);
         // The engine forgets old versions when it seals a memtable, so seal the smallest.
         if self.shared.retired.is_waiting() {
-            self.seal(engine, RECORDS);
+            self.seal(&engine, RECORDS);
         }
+    }
+
+    fn publish(&self, engine: &Arc<Engine>) {
+        self.shared.run_bytes.store(self.runs.bytes(), Ordering::Relaxed);
+        self.shared.view.publish(engine, self.runs.set());
+    }
+
+    /// Fails if background work has failed.
+    fn check_background(&self, engine: &Engine) -> Result<()> {
+        engine.check_healthy().map_err(|error| background_failed(failure::message(&error)))?;
+        self.shared.landing.take_failure().map_or(Ok(()), |why| Err(background_failed(why)))
     }
 
     fn write(&mut self, group: Vec<Job>) {
@@ -156,9 +184,12 @@ impl Writer {
                 Err(error) => completion.complete(Err(error)),
             }
         }
+        let removals = self.runs.removals();
+        let is_over = !removals.is_empty();
+        ops.extend(removals);
         let outcome = if ops.is_empty() { Ok(()) } else { self.commit(&engine, ops) };
         if outcome.is_ok() {
-            self.shared.view.publish(&engine);
+            self.publish(&engine);
             let client_commits = admitted.iter().filter(|(from_client, _)| *from_client).count();
             self.shared.counters.commits.fetch_add(client_commits as u64, Ordering::Relaxed);
         }
@@ -171,10 +202,23 @@ impl Writer {
         }
         if outcome.is_ok() {
             self.seal_memtables(&engine, bytes);
+            if is_over {
+                // Records and their removals: hardly anything of it reaches a file.
+                self.runs.forget_landed().into_iter().for_each(|keyspace| self.seal(&engine, keyspace));
+            }
+            self.seal_run(&engine);
         }
     }
 
-    fn commit(&mut self, engine: &Engine, mut ops: Vec<crate::keys::EngineOp>) -> Result<()> {
+    fn commit(&mut self, engine: &Engine, ops: Vec<EngineOp>) -> Result<()> {
+        let group = self.group + 1;
+        let (of_index, mut ops): (Vec<_>, Vec<_>) = ops.into_iter().partition(|op| op.keyspace == INDEX);
+        let mut added = None;
+        if !of_index.is_empty() {
+            let (record, chunk) = runs::written(of_index);
+            ops.push(self.runs.record(group, record));
+            added = Some(chunk);
+        }
         // Neighbours in a memtable are found faster one after the other. A stable sort: of two writes of one key the later
         // one must stay the later one.
         ops.sort_by(|left, right| (left.keyspace, &left.key).cmp(&(right.keyspace, &right.key)));
@@ -183,7 +227,6 @@ impl Writer {
             // Never without a mode: the engine would keep the last 8 KiB in its own memory.
             Durability::Relaxed => PersistMode::Buffer,
         };
-        let group = self.group + 1;
         let mut batch =
             OwnedWriteBatch::with_capacity(engine.db.clone(), ops.len() + 1).durability(Some(mode));
         for op in ops.into_iter().chain([records::group(group)]) {
@@ -208,6 +251,9 @@ impl Writer {
         match outcome {
             Ok(()) => {
                 self.group = group;
+                if let Some(chunk) = added {
+                    self.runs.push(group, chunk);
+                }
                 match self.shared.options.durability {
                     // Noted before any caller is told.
                     Durability::Strict => self.acknowledge(),
@@ -240,8 +286,11 @@ impl Writer {
         let mut nudged = started;
         while self.must_wait(engine) {
             std::thread::sleep(STALL_POLL_PERIOD);
+            if let Some(why) = self.shared.landing.take_failure() {
+                return Err(background_failed(why));
+            }
             if nudged.elapsed() > STALL_PATIENCE {
-                self.work_along(engine).map_err(|error| background_failed(&error))?;
+                self.work_along(engine).map_err(|error| background_failed(failure::message(&error)))?;
                 nudged = now();
             }
         }
@@ -284,11 +333,11 @@ impl Writer {
             keyspace.tree.sealed_memtable_count() >= SEALED_MEMTABLES_MAX
                 || keyspace.tree.l0_run_count() >= level_0_runs_max
         });
-        held_back || {
+        let is_run_full = self.runs.active_bytes() >= self.shared.options.run_bytes_max();
+        held_back || (is_run_full && self.runs.is_landing()) || {
             // Only what is being flushed can shrink: without it, waiting would not end.
             let sealed = engine.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
-            sealed
-                && write_buffer_bytes(engine, &self.shared.options) > self.shared.options.write_buffer_bytes
+            sealed && self.shared.write_buffer_bytes(engine) > self.shared.options.write_buffer_bytes
         }
     }
 
@@ -296,6 +345,10 @@ impl Writer {
     fn seal_memtables(&mut self, engine: &Engine, bytes: u64) {
         for (index, keyspace) in engine.keyspaces.iter().enumerate() {
             self.journaled_bytes[index] += bytes;
+            // Records of runs are sealed with their removals.
+            if RUN_KEYSPACES.contains(&index) {
+                continue;
+            }
             let size = keyspace.tree.active_memtable().size();
             let is_full = size > self.shared.options.memtable_bytes_max(index);
             let holds_journal =
@@ -308,7 +361,63 @@ impl Writer {
         }
     }
 
+    /// Seals the run that is being filled if it is full, or keeps an old journal alive.
+    fn seal_run(&mut self, engine: &Arc<Engine>) {
+        let is_full = self.runs.active_bytes() > self.shared.options.run_bytes_max();
+        let holds_journal = self.journaled_bytes[INDEX] > self.shared.options.journal_bytes_max / 2;
+        let is_free = self.runs.is_active() && !self.runs.has_sealed() && !self.is_copy();
+        if !is_free || !(is_full || holds_journal) || !self.sync_before_sealing(engine) {
+            return;
+        }
+        self.journaled_bytes[INDEX] = 0;
+        match self.sealed_run(engine) {
+            Ok(run) => self.shared.landing.begin(engine.clone(), run),
+            // The next commit will meet the same error and report it.
+            Err(error) => tracing::warn!(%error, "cannot seal a run of index entries"),
+        }
+    }
+
+    fn sealed_run(&mut self, engine: &Engine) -> Result<Arc<SealedRun>> {
+        let sequence = records::group_sequence(&engine.keyspaces[RECORDS])?;
+        let missing = || Error::new(ErrorKind::Corrupt, "the record of the newest group is gone");
+        Ok(self.runs.seal(sequence.ok_or_else(missing)?))
+    }
+
+    /// Returns whether nothing that is written is kept.
+    fn is_copy(&self) -> bool {
+        self.mark.is_none()
+    }
+
+    /// Puts all index entries into the tree, so that no record of them is left when the store is opened again.
+    fn land_all(&mut self) {
+        let Some(engine) = self.engine.clone().filter(|_| !self.is_troubled && !self.is_copy()) else {
+            return;
+        };
+        while self.runs.is_landing() {
+            if let Err(error) = self.check_background(&engine) {
+                drop(engine);
+                return self.fail(&error);
+            }
+            std::thread::sleep(STALL_POLL_PERIOD);
+        }
+        self.write(Vec::new());
+        if !self.runs.is_active() {
+            return;
+        }
+        let landed = self.sealed_run(&engine).and_then(|run| land::land(&engine, &run));
+        match landed {
+            Ok(()) => {
+                self.runs.note_landed();
+                self.write(Vec::new());
+            }
+            Err(error) => tracing::warn!(%error, "index entries stay in their records until the next start"),
+        }
+    }
+
     fn seal(&self, engine: &Engine, index: usize) {
+        if !self.sync_before_sealing(engine) {
+            return;
+        }
         let keyspace = &engine.keyspaces[index];
         let memtable = keyspace.tree.active_memtable();
         match keyspace.rotate_memtable() {
@@ -321,6 +430,17 @@ impl Writer {
             // The data is safe in the journal; the next commit will meet the same error and report it.
             Err(error) => tracing::warn!(error = failure::message(&error), "cannot seal a memtable"),
         }
+    }
+
+    /// With relaxed durability, syncs what was written: a loss of power must not leave sorted files that are newer than the
+    /// journal. Returns whether that went well.
+    fn sync_before_sealing(&self, engine: &Engine) -> bool {
+        if self.unsynced_since.is_none() {
+            return true;
+        }
+        // The next sync meets the same error and reports it.
+        let synced = engine.db.persist(PersistMode::SyncAll);
+        synced.inspect_err(|error| tracing::warn!(error = failure::message(error), "cannot sync")).is_ok()
     }
 
     /// With relaxed durability, syncs what was written some time ago.
@@ -389,8 +509,9 @@ impl Writer {
         }
         // A copy has no mark, and no manifest to open it by.
         match recovery::reopen(&self.shared, Some(self.acknowledged)) {
-            Ok(Files { engine, mark, group }) => {
-                self.shared.view.publish(&engine);
+            Ok(Files { engine, mark, group, runs }) => {
+                self.runs = runs;
+                self.publish(&engine);
                 (self.engine, self.mark) = (Some(engine), mark);
                 (self.group, self.acknowledged) = (group, group);
                 self.journaled_bytes = [0; KEYSPACES];
@@ -415,8 +536,8 @@ fn unknown(why: &str) -> Error {
     )
 }
 
-fn background_failed(error: &fjall::Error) -> Error {
-    Error::new(ErrorKind::Io, format!("background work failed: {}", failure::message(error)))
+fn background_failed(why: String) -> Error {
+    Error::new(ErrorKind::Io, format!("background work failed: {why}"))
 }
 
 /// Returns how long to hold back a group of so many bytes, with so many runs in level 0.

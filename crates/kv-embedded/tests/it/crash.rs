@@ -17,8 +17,9 @@ const FOLDER: &str = "ARMILLA_CRASH_FOLDER";
 const ROUND: &str = "ARMILLA_CRASH_ROUND";
 const SPACES: u64 = 3;
 
-/// Feed entries older than this many commits are removed, so that there are deletions too.
-const FEED_LENGTH: u64 = 50;
+/// Families whose entries older than so many commits are removed, so that there are deletions too.
+const SHORT: [Family; 2] = [Family::Feed, Family::Index];
+const SHORT_LENGTH: u64 = 50;
 
 fn options(round: u64) -> Options {
     Options {
@@ -43,8 +44,8 @@ fn numbered_batch(space: u64, number: u64, round: u64) -> Batch {
     for family in Family::ALL {
         batch.put(family, key(number), value(space, number, round));
     }
-    if let Some(old) = number.checked_sub(FEED_LENGTH) {
-        batch.delete(Family::Feed, key(old));
+    if let Some(old) = number.checked_sub(SHORT_LENGTH) {
+        SHORT.into_iter().for_each(|family| batch.delete(family, key(old)));
     }
     batch
 }
@@ -158,7 +159,7 @@ fn check(store: &EmbeddedStore) -> Result<HashMap<u64, u64>> {
                 let Some((last, _)) = page.entries.last().filter(|_| page.more) else { break };
                 scan = scan.after(&last.clone());
             }
-            let expected = if family == Family::Feed { newest.min(FEED_LENGTH) } else { newest };
+            let expected = if SHORT.contains(&family) { newest.min(SHORT_LENGTH) } else { newest };
             assert_eq!(count, expected, "space {id} {family:?}: entries up to {newest}");
         }
         found.insert(id, newest);

@@ -40,8 +40,8 @@ fn a_newer_format_is_refused_and_left_alone() {
     put(&open(folder.path()).unwrap(), "key", vec![1]);
     let format = folder.path().join("store.format");
     let written = std::fs::read_to_string(&format).unwrap();
-    assert_eq!(written, "armilla-store 2 strict\n");
-    std::fs::write(&format, "armilla-store 3 strict with something new\n").unwrap();
+    assert_eq!(written, "armilla-store 3 strict\n");
+    std::fs::write(&format, "armilla-store 4 strict with something new\n").unwrap();
     assert_eq!(open(folder.path()).err().unwrap().kind(), ErrorKind::NewerFormat);
     std::fs::write(&format, written).unwrap();
     assert!(has(&open(folder.path()).unwrap(), "key"));

@@ -223,7 +223,7 @@ fn folders_without_a_manifest_are_compared_once_and_get_one() {
         let store = EmbeddedStore::open(&folder, options()).unwrap();
         assert_eq!(count(&store, 0..COMMITS), COMMITS as usize);
         drop(store);
-        assert_eq!(fs::read_to_string(folder.join("store.format")).unwrap(), "armilla-store 2 strict\n");
+        assert_eq!(fs::read_to_string(folder.join("store.format")).unwrap(), "armilla-store 3 strict\n");
         fs::remove_file(folder.join("store.manifest")).unwrap();
         let error = EmbeddedStore::open(&folder, options()).err().unwrap();
         assert!(error.to_string().contains("store.manifest: it is missing"), "{error}");

@@ -19,7 +19,6 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::failure;
 use crate::moment::Readers;
 use crate::options::{KEYSPACE_NAMES, KEYSPACES, Options, RECORDS, layout};
-use crate::priority::Workers;
 use crate::records;
 use crate::view;
 
@@ -49,11 +48,7 @@ impl Engine {
         options: &Options,
         background: Background,
     ) -> Result<(Engine, records::Loaded)> {
-        let workers = Workers::now();
         let (db, keyspaces) = open_database(engine_path, options, background)?;
-        if background == Background::Working {
-            workers.let_new_ones_stand_back(options.worker_threads);
-        }
         check_groups(&keyspaces, engine_path)?;
         let mut loaded = records::load(&db.snapshot(), &keyspaces[RECORDS])?;
         if loaded.group.is_none() {
@@ -72,6 +67,11 @@ impl Engine {
         self.keyspaces.iter().all(|keyspace| {
             keyspace.tree.sealed_memtable_count() == 0 && keyspace.tree.active_memtable().is_empty()
         })
+    }
+
+    /// Returns the sequence number up to which no reader needs what was replaced.
+    pub(crate) fn oldest_needed(&self) -> u64 {
+        self.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc()
     }
 
     /// Fails if one of the engine's workers has died or a write has failed: it takes no more writes then.
@@ -113,7 +113,8 @@ fn open_database(
     background: Background,
 ) -> Result<(Database, [Keyspace; KEYSPACES])> {
     let worker_threads = match background {
-        Background::Working => options.worker_threads,
+        // It turns over the journal. The rest is done elsewhere (`background`).
+        Background::Working => 1,
         Background::Resting => 0,
     };
     // The engine asserts in places where damaged files can lead it. A panic there is a finding about the

@@ -9,6 +9,11 @@ pub(crate) fn of_read(error: &fjall::Error) -> Error {
     Error::new(kind(error), format!("reading failed: {}", message(error)))
 }
 
+/// Returns the failure of writing or merging sorted files.
+pub(crate) fn of_background(error: &fjall::Error) -> Error {
+    Error::new(kind(error), message(error))
+}
+
 /// Returns the failure of opening the engine's folder.
 pub(crate) fn of_open(error: &fjall::Error, path: &Path) -> Error {
     let kind = match error {

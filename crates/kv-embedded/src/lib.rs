@@ -23,6 +23,7 @@
 //!
 //! Failing. After a failed write the store refuses more until there is room again, and then goes on (`recovery`).
 
+mod background;
 mod compare;
 mod completion;
 mod copy;

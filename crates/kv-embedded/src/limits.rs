@@ -36,6 +36,15 @@ pub(crate) const RELAXED_SYNC_PERIOD: Duration = Duration::from_millis(100);
 /// While the engine works in the background, how often the published view is renewed without commits.
 pub(crate) const VIEW_RENEWAL_PERIOD: Duration = Duration::from_secs(1);
 
+/// Threads that merge sorted files.
+pub(crate) const MERGE_THREADS: usize = 2;
+
+/// How long nothing has to be written before sorted files are merged that need not be.
+pub(crate) const MERGE_REST_PERIOD: Duration = Duration::from_secs(2);
+
+/// Up to so many bytes of a family are merged in a pause however few they gain by it; of more, two files have to be merged.
+pub(crate) const MERGE_SMALL_BYTES: u64 = 64 * 1024 * 1024;
+
 /// Chunks of about a size that are merged into one.
 pub(crate) const RUN_CHUNKS_MERGED: usize = 8;
 
@@ -116,9 +125,6 @@ pub(crate) const STALL_POLL_PERIOD: Duration = Duration::from_millis(1);
 
 /// A single engine commit that takes longer than this was held back by the engine.
 pub(crate) const COMMIT_STALL_MIN: Duration = Duration::from_millis(50);
-
-/// Longest time that closing waits for buffered data to reach sorted files.
-pub(crate) const CLOSE_FLUSH_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Smallest total write buffer that is accepted.
 pub(crate) const WRITE_BUFFER_BYTES_MIN: u64 = 1024 * 1024;

@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicU64;
 
 use armilla_kv::{Error, ErrorKind, Result};
 
+use crate::background::Background;
 use crate::copy;
-use crate::engine::{Background, Engine};
+use crate::engine::{self, Engine};
 use crate::examine::{Examined, Whole, examine, refusal};
 use crate::failure;
 use crate::format;
@@ -22,7 +23,6 @@ use crate::records;
 use crate::replaced::Replaced;
 use crate::retired::Retired;
 use crate::runs::Runs;
-use crate::runs::land::Landing;
 use crate::shared::{Keeps, Shared};
 use crate::spaces::Spaces;
 use crate::stats::Counters;
@@ -78,7 +78,7 @@ pub(crate) fn open_copy(path: &Path, scratch: &Path, options: Options) -> Result
         Examined::Damaged(findings) => return Err(refusal(path, &findings)),
     };
     let (copy, engine_path) = copy::make(path, scratch, &whole.survey)?;
-    let (engine, loaded) = Engine::open(&engine_path, &options, Background::Resting)?;
+    let (engine, loaded) = Engine::open(&engine_path, &options, engine::Background::Resting)?;
     let files = Files::new(engine, None, loaded.group.unwrap_or(0))?;
     let folder = copy.path().to_path_buf();
     Ok(opened(&folder, options, Keeps::Copy { _copy: copy, _lock: lock }, files, loaded, Watch::new(None)))
@@ -100,7 +100,7 @@ fn opened(
         replaced: Replaced::default(),
         watch,
         counters: Counters::default(),
-        landing: Landing::default(),
+        background: Background::default(),
         run_bytes: AtomicU64::new(files.runs.bytes()),
         view: View::new(&files.engine, files.runs.set()),
         options,
@@ -125,7 +125,7 @@ pub(crate) fn open_files(folder: &Path, options: &Options) -> Result<(Files, rec
         format::write(folder, options.durability)?;
     }
     make_engine_lock(&engine_path)?;
-    let (engine, loaded) = Engine::open(&engine_path, options, Background::Working)?;
+    let (engine, loaded) = Engine::open(&engine_path, options, engine::Background::Working)?;
     let group = loaded.group.unwrap_or(0);
     // One that cannot be read was found to be needless by the comparison, after a clean end.
     let acknowledged = mark::read(folder).unwrap_or_default();
@@ -167,7 +167,7 @@ fn make(folder: &Path, options: &Options) -> Result<(Files, records::Loaded, Man
     remove_unfinished(&engine_path)?;
     manifest::write(folder, &Manifest::new())?;
     format::write(folder, options.durability)?;
-    let (engine, loaded) = Engine::open(&engine_path, options, Background::Working)?;
+    let (engine, loaded) = Engine::open(&engine_path, options, engine::Background::Working)?;
     let group = loaded.group.unwrap_or(0);
     let mark = Mark::open(folder, group)?;
     let survey = survey::survey(folder, None, options.durability, Depth::Known, &mut |_, _| {})?;

@@ -27,9 +27,6 @@ pub struct Options {
     pub cached_files_max: usize,
     /// Bytes of waiting batches at which further commits are refused.
     pub queue_bytes_max: usize,
-    /// Threads that flush and compact; one of them is kept free for flushing. It turns in a busy loop while all
-    /// others compact and more compactions wait, so they should be more than work at once.
-    pub worker_threads: usize,
 }
 
 impl Default for Options {
@@ -41,7 +38,6 @@ impl Default for Options {
             journal_bytes_max: 128 * 1024 * 1024,
             cached_files_max: 256,
             queue_bytes_max: 256 * 1024 * 1024,
-            worker_threads: 6,
         }
     }
 }
@@ -59,7 +55,6 @@ impl Options {
         self.write_buffer_bytes = self.write_buffer_bytes.max(WRITE_BUFFER_BYTES_MIN);
         self.journal_bytes_max = self.journal_bytes_max.max(JOURNAL_BYTES_MIN);
         self.cached_files_max = self.cached_files_max.max(CACHED_FILES_MIN);
-        self.worker_threads = self.worker_threads.max(2);
         self
     }
 
@@ -179,13 +174,11 @@ mod tests {
             write_buffer_bytes: 0,
             journal_bytes_max: 0,
             cached_files_max: 0,
-            worker_threads: 0,
             ..Options::default()
         }
         .clamped();
         assert_eq!(options.write_buffer_bytes, WRITE_BUFFER_BYTES_MIN);
         assert_eq!(options.journal_bytes_max, JOURNAL_BYTES_MIN);
         assert_eq!(options.cached_files_max, CACHED_FILES_MIN);
-        assert_eq!(options.worker_threads, 2);
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn check_files(shared: &Shared) -> Result<()> {
 /// Waits until no thread uses an instance of the engine any more, and drops it. No view of it may be published.
 pub(crate) fn let_go(shared: &Shared, engine: Arc<Engine>) {
     engine.retire();
-    shared.landing.clear();
+    shared.background.clear();
     shared.replaced.expect_news();
     shared.retired.clear();
     let mut engine = Some(engine);

@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fjall::{AbstractTree, Keyspace};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -20,7 +21,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use crate::engine::Engine;
 use crate::failure;
 use crate::limits::{REPLACED_POLL_MAX, REPLACED_POLL_MIN, REPLACED_REST_MAX, REPLACED_VERSIONS_PER_STEP};
-use crate::options::KEYSPACES;
+use crate::options::{KEYSPACES, RECORDS};
 use crate::shared::Shared;
 use crate::time::now;
 
@@ -29,6 +30,8 @@ use crate::time::now;
 pub(crate) struct Replaced {
     inner: Mutex<Inner>,
     changed: Condvar,
+    /// Versions that are to be forgotten, of families that callers write.
+    waiting: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -70,6 +73,11 @@ impl Replaced {
         self.changed.notify_one();
     }
 
+    /// Returns whether old files wait for the engine to notice that no snapshot needs them.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock()
     }
@@ -102,8 +110,10 @@ pub(crate) fn run(shared: &Shared) {
     let mut period = REPLACED_POLL_MIN;
     let mut found_something = false;
     loop {
-        let families = seen.iter().flat_map(|seen| &seen.families);
-        let waiting = families.map(|seen| seen.0.len().saturating_sub(1)).sum();
+        let waiting_in = |families: &[Seen]| families.iter().map(|seen| seen.0.len().saturating_sub(1)).sum();
+        let waiting = seen.as_ref().map_or(0, |seen| waiting_in(&seen.families));
+        let of_callers = seen.as_ref().map_or(0, |seen| waiting_in(&seen.families[..RECORDS]));
+        shared.replaced.waiting.store(of_callers, Ordering::Relaxed);
         if !shared.replaced.wait(waiting, found_something, &mut period) {
             return;
         }

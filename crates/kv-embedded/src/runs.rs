@@ -21,7 +21,7 @@
 //! * every entry of a run has the sequence number of its last group, so that no sorted file is newer than the newest group.
 
 mod chunk;
-pub(crate) mod land;
+mod land;
 mod merge;
 pub(crate) mod record;
 mod tournament;
@@ -208,11 +208,6 @@ impl Runs {
             .into_iter()
             .filter(|keyspace| run.records.iter().any(|record| record.keyspace == *keyspace))
             .collect()
-    }
-
-    /// Notes that the full run is in the tree.
-    pub(crate) fn note_landed(&self) {
-        self.sealed.iter().for_each(|run| run.has_landed.store(true, Ordering::Release));
     }
 
     /// Returns whether the run that is being filled consists of several chunks.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use armilla_kv::StoreStats;
 use fjall::{AbstractTree, Keyspace};
 
+use crate::background::Background;
 use crate::engine::Engine;
 use crate::limits::SEALED_MEMTABLES_MAX;
 use crate::options::Options;
@@ -14,7 +15,6 @@ use crate::queue::Queue;
 use crate::reclaim::Reclaim;
 use crate::replaced::Replaced;
 use crate::retired::Retired;
-use crate::runs::land::Landing;
 use crate::spaces::Spaces;
 use crate::stats::Counters;
 use crate::view::View;
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     pub(crate) retired: Retired,
     pub(crate) replaced: Replaced,
     pub(crate) watch: Watch,
-    pub(crate) landing: Landing,
+    pub(crate) background: Background,
     /// Bytes that runs take.
     pub(crate) run_bytes: AtomicU64,
     pub(crate) counters: Counters,
@@ -85,8 +85,7 @@ impl Shared {
             stats.write_buffer_bytes = self.write_buffer_bytes(&engine);
             stats.block_cache_bytes = engine.db.cache_size();
             stats.disk_bytes += engine.keyspaces.iter().map(Keyspace::disk_space).sum::<u64>();
-            stats.background_jobs = (engine.db.outstanding_flushes() + engine.db.active_compactions()) as u64
-                + self.landing.jobs();
+            stats.background_jobs = self.background.jobs();
         }
         stats
     }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use armilla_kv::{CommitLatch, Error, ErrorKind, Result, Space, SpaceId, Store, StoreSnapshot, StoreStats};
-use fjall::PersistMode;
+use fjall::{AbstractTree, PersistMode};
 use parking_lot::Mutex;
 
+use crate::background;
 use crate::examine::{Examined, examine};
 use crate::failure;
 use crate::format;
 use crate::keys::EngineOp;
-use crate::limits::CLOSE_FLUSH_WAIT_MAX;
+use crate::limits::MERGE_THREADS;
 use crate::manifest;
 use crate::moment::Moment;
 use crate::open::{self, Existing, Opened};
@@ -21,12 +22,10 @@ use crate::queue::Priority;
 use crate::reclaim;
 use crate::records;
 use crate::replaced;
-use crate::runs::land;
 use crate::salvage::{Salvaged, salvage};
 use crate::shared::{Keeps, Shared};
 use crate::space::EmbeddedSpace;
 use crate::survey::{Depth, ENGINE_FOLDER, Finding};
-use crate::time::now;
 use crate::watch;
 use crate::writer::Writer;
 
@@ -36,7 +35,7 @@ struct Threads {
     writer: Option<JoinHandle<Option<u64>>>,
     others: Vec<JoinHandle<()>>,
     /// Those that the writer needs to the end.
-    landing: Vec<JoinHandle<()>>,
+    background: Vec<JoinHandle<()>>,
 }
 
 /// A store in a folder of a local disk. Dropping it closes it.
@@ -119,19 +118,12 @@ impl EmbeddedStore {
             |error: fjall::Error| Error::new(ErrorKind::Io, format!("closing: {}", failure::message(&error)));
         engine.db.persist(PersistMode::SyncAll).map_err(error)?;
         for keyspace in &engine.keyspaces {
-            keyspace.rotate_memtable().map_err(error)?;
+            keyspace.tree.rotate_memtable();
+            background::write_memtables(&engine, keyspace)?;
         }
-        let started = now();
-        while !engine.is_flushed() {
-            if started.elapsed() > CLOSE_FLUSH_WAIT_MAX {
-                tracing::warn!(
-                    "closing without having flushed everything, the next start replays the journal"
-                );
-                return Ok(());
-            }
-            // Fails once a worker of the engine has died, and then waiting would not end.
-            engine.check_healthy().map_err(error)?;
-            std::thread::sleep(std::time::Duration::from_millis(1));
+        if !engine.is_flushed() {
+            tracing::warn!("closing without having written everything, the next start replays the journal");
+            return Ok(());
         }
         watch::close(&self.shared, group)
     }
@@ -205,8 +197,8 @@ impl Threads {
     fn start(shared: &Arc<Shared>, writer: Writer) -> Result<Threads> {
         let (reclaiming, retiring) = (shared.clone(), shared.clone());
         let (replacing, watching) = (shared.clone(), shared.clone());
-        let (landing, merging) = (shared.clone(), shared.clone());
-        let mut threads = Threads { writer: None, others: Vec::new(), landing: Vec::new() };
+        let writing = shared.clone();
+        let mut threads = Threads { writer: None, others: Vec::new(), background: Vec::new() };
         let started = spawn("store-reclaim", move || reclaim::run(&reclaiming))
             .map(|thread| threads.others.push(thread))
             .and_then(|()| spawn("store-writer", move || writer.run()))
@@ -217,10 +209,9 @@ impl Threads {
             .map(|thread| threads.others.push(thread))
             .and_then(|()| spawn("store-watch", move || watch::run(&watching)))
             .map(|thread| threads.others.push(thread))
-            .and_then(|()| spawn("store-land", move || land::run(&landing)))
-            .map(|thread| threads.landing.push(thread))
-            .and_then(|()| spawn("store-merge", move || land::run_merging(&merging)))
-            .map(|thread| threads.landing.push(thread));
+            .and_then(|()| spawn("store-write", move || background::run_writing(&writing)))
+            .map(|thread| threads.background.push(thread))
+            .and_then(|()| threads.start_merging(shared));
         match started {
             Ok(()) => Ok(threads),
             Err(error) => {
@@ -228,6 +219,19 @@ impl Threads {
                 Err(error)
             }
         }
+    }
+
+    fn start_merging(&mut self, shared: &Arc<Shared>) -> Result<()> {
+        // In a copy no sorted file comes or goes.
+        if matches!(shared.keeps, Keeps::Copy { .. }) {
+            return Ok(());
+        }
+        for number in 0..MERGE_THREADS {
+            let merging = shared.clone();
+            let run = move || background::run_merging(&merging, number == 0);
+            self.background.push(spawn("store-merge", run)?);
+        }
+        Ok(())
     }
 
     /// Stops all threads. Returns the number of the newest group, unless writes have failed.
@@ -242,8 +246,8 @@ impl Threads {
             died |= thread.join().is_err();
         }
         let written = self.writer.map(JoinHandle::join);
-        shared.landing.stop();
-        for thread in self.landing {
+        shared.background.stop();
+        for thread in self.background {
             died |= thread.join().is_err();
         }
         match written {

@@ -31,7 +31,7 @@ use crate::options::{KEYSPACES, RECORDS, RUN_KEYSPACES};
 use crate::queue::{Job, Next};
 use crate::records;
 use crate::recovery::{self, Patience};
-use crate::runs::{self, INDEX, Runs, SealedRun, land};
+use crate::runs::{self, INDEX, Runs, SealedRun};
 use crate::shared::Shared;
 use crate::time::now;
 
@@ -77,6 +77,7 @@ impl Writer {
     pub(crate) fn run(mut self) -> Option<u64> {
         // If a panic in the engine ends this thread, no caller may wait for it.
         let _guard = FailQueue(self.shared.clone());
+        self.begin();
         loop {
             match self.shared.queue.take(self.patience()) {
                 Next::Group(group) => self.write(group),
@@ -96,6 +97,27 @@ impl Writer {
         (!self.is_troubled).then_some(self.group)
     }
 
+    /// Lets merge what was left to be merged. The engine does not know yet what no snapshot needs: see [`Writer::let_forget`].
+    fn begin(&mut self) {
+        let Some(engine) = self.engine.clone().filter(|_| !self.is_copy()) else { return };
+        if engine.keyspaces[..RECORDS].iter().any(|keyspace| keyspace.tree.l0_run_count() > 0) {
+            self.let_forget(engine);
+            self.shared.background.expect_files();
+        }
+    }
+
+    /// Lets the engine look for what no snapshot needs any more. It does so when it seals a memtable that holds something: so
+    /// the smallest is given something, and sealed.
+    fn let_forget(&mut self, engine: Arc<Engine>) {
+        match self.commit(&engine, Vec::new()) {
+            Ok(()) => self.seal(&engine, RECORDS),
+            Err(error) => {
+                drop(engine);
+                self.fail(&error);
+            }
+        }
+    }
+
     /// Returns how long to wait for work before doing the rest.
     fn patience(&self) -> Option<Duration> {
         let engine = match &self.engine {
@@ -109,13 +131,12 @@ impl Writer {
         let viewed = self.shared.view.latest().ok().map(|moment| moment.snapshot.seqno());
         let view_is_old = Some(engine.db.visible_seqno()) != viewed;
         let is_working = self.runs.has_sealed()
-            || engine.db.outstanding_flushes() > 0
-            || engine.db.active_compactions() > 0
+            || self.shared.background.jobs() > 0
             || engine.keyspaces.iter().any(|keyspace| keyspace.tree.sealed_memtable_count() > 0);
         if self.runs.is_in_pieces() {
             return Some(RUN_REST_PERIOD);
         }
-        (view_is_old || is_working).then_some(VIEW_RENEWAL_PERIOD)
+        (view_is_old || is_working || self.holds_old()).then_some(VIEW_RENEWAL_PERIOD)
     }
 
     /// Lets the engine forget what only an older view needed, in a pause between commits.
@@ -134,10 +155,16 @@ impl Writer {
         }
         self.runs.merge_all();
         self.publish(&engine);
-        // The engine forgets old versions when it seals a memtable, so seal the smallest.
-        if self.shared.retired.is_waiting() {
-            self.seal(&engine, RECORDS);
+        // There must be no snapshot but the one just published.
+        let is_alone = engine.db.supervisor.snapshot_tracker.open_snapshots() <= 1;
+        if self.holds_old() && is_alone && !self.is_copy() {
+            self.let_forget(engine);
         }
+    }
+
+    /// Returns whether memory or files are still there that only an older view may need.
+    fn holds_old(&self) -> bool {
+        self.shared.retired.is_waiting() || self.shared.replaced.is_waiting()
     }
 
     fn publish(&self, engine: &Arc<Engine>) {
@@ -148,7 +175,7 @@ impl Writer {
     /// Fails if background work has failed.
     fn check_background(&self, engine: &Engine) -> Result<()> {
         engine.check_healthy().map_err(|error| background_failed(failure::message(&error)))?;
-        self.shared.landing.take_failure().map_or(Ok(()), |why| Err(background_failed(why)))
+        self.shared.background.take_failure().map_or(Ok(()), |why| Err(background_failed(why)))
     }
 
     fn write(&mut self, group: Vec<Job>) {
@@ -283,15 +310,16 @@ impl Writer {
             return Ok(());
         }
         let started = now();
-        let mut nudged = started;
+        let mut looked = started;
         while self.must_wait(engine) {
             std::thread::sleep(STALL_POLL_PERIOD);
-            if let Some(why) = self.shared.landing.take_failure() {
+            if let Some(why) = self.shared.background.take_failure() {
                 return Err(background_failed(why));
             }
-            if nudged.elapsed() > STALL_PATIENCE {
-                self.work_along(engine).map_err(|error| background_failed(failure::message(&error)))?;
-                nudged = now();
+            if looked.elapsed() > STALL_PATIENCE {
+                // Fails once a worker of the engine has died, and then waiting would not end.
+                self.check_background(engine)?;
+                looked = now();
             }
         }
         self.shared.counters.stalls.add(started.elapsed());
@@ -307,24 +335,6 @@ impl Writer {
             std::thread::sleep(pause);
             self.shared.counters.stalls.add(pause);
         }
-    }
-
-    /// Does a piece of the background work, in case the engine has lost the message that asks for it.
-    fn work_along(&self, engine: &Engine) -> fjall::Result<()> {
-        // Fails once a worker of the engine has died, and then waiting would not end.
-        engine.check_healthy()?;
-        let level_0_runs_max = self.shared.options.level_0_runs_max();
-        let oldest_needed = engine.db.supervisor.snapshot_tracker.get_seqno_safe_to_gc();
-        for keyspace in &engine.keyspaces {
-            if keyspace.tree.sealed_memtable_count() > 0 {
-                let lock = keyspace.tree.get_flush_lock();
-                keyspace.tree.flush(&lock, oldest_needed)?;
-            }
-            if keyspace.tree.l0_run_count() >= level_0_runs_max {
-                keyspace.tree.compact(keyspace.config.compaction_strategy.clone(), oldest_needed)?;
-            }
-        }
-        Ok(())
     }
 
     fn must_wait(&self, engine: &Engine) -> bool {
@@ -371,7 +381,7 @@ impl Writer {
         }
         self.journaled_bytes[INDEX] = 0;
         match self.sealed_run(engine) {
-            Ok(run) => self.shared.landing.begin(engine.clone(), run),
+            Ok(run) => self.shared.background.land(engine.clone(), run),
             // The next commit will meet the same error and report it.
             Err(error) => tracing::warn!(%error, "cannot seal a run of index entries"),
         }
@@ -404,25 +414,30 @@ impl Writer {
         if !self.runs.is_active() {
             return;
         }
-        let landed = self.sealed_run(&engine).and_then(|run| land::land(&engine, &run));
+        let landed = self.sealed_run(&engine).and_then(|run| run.land(&engine));
         match landed {
-            Ok(()) => {
-                self.runs.note_landed();
-                self.write(Vec::new());
-            }
+            Ok(()) => self.write(Vec::new()),
             Err(error) => tracing::warn!(%error, "index entries stay in their records until the next start"),
         }
     }
 
     fn seal(&self, engine: &Engine, index: usize) {
-        if !self.sync_before_sealing(engine) {
+        if self.is_copy() || !self.sync_before_sealing(engine) {
             return;
         }
-        let keyspace = &engine.keyspaces[index];
-        let memtable = keyspace.tree.active_memtable();
-        match keyspace.rotate_memtable() {
+        if index != RECORDS {
+            let tree = &engine.keyspaces[index].tree;
+            let memtable = tree.active_memtable();
+            if tree.rotate_memtable().is_none() {
+                return;
+            }
+            self.shared.retired.add(memtable);
+            self.shared.background.expect_memtables();
+        }
+        // The engine's own way, which turns over the journal if it is long, removes journals that are not needed any more,
+        // and forgets old versions of all families. Of its own records there is next to nothing.
+        match engine.keyspaces[RECORDS].rotate_memtable() {
             Ok(true) => {
-                self.shared.retired.add(memtable);
                 self.shared.replaced.expect_news();
                 self.shared.watch.expect_news();
             }
@@ -519,6 +534,7 @@ impl Writer {
                 self.patience.recovered();
                 self.shared.queue.accept();
                 tracing::info!(group, "the store takes writes again");
+                self.begin();
             }
             Err(error) => {
                 tracing::error!(%error, "the store could not open its files again");

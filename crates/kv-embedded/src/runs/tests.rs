@@ -106,7 +106,7 @@ fn runs_come_back_from_their_records_and_may_land_twice() {
         commit(&engine, &mut runs, 1, vec![op("a", Some("")), op("b", Some(""))]);
         commit(&engine, &mut runs, 2, vec![op("a", None), op("c", Some(""))]);
         let run = seal(&engine, &mut runs);
-        land::land(&engine, &run).unwrap();
+        run.land(&engine).unwrap();
         assert_eq!(in_tree(&engine), ["b", "c"]);
         // Into the other keyspace, while the records of the first run are still there.
         commit(&engine, &mut runs, 3, vec![op("b", None), op("d", Some(""))]);
@@ -118,9 +118,8 @@ fn runs_come_back_from_their_records_and_may_land_twice() {
             ["a", "b", "c", "d"].map(|key| runs.set().get(key.as_bytes()).map(|value| value.is_some()));
         assert_eq!(seen, [Some(false), Some(false), Some(true), Some(true)]);
         let run = seal(&engine, &mut runs);
-        land::land(&engine, &run).unwrap();
+        run.land(&engine).unwrap();
         assert_eq!(in_tree(&engine), ["c", "d"]);
-        runs.note_landed();
         let removals = runs.removals();
         assert_eq!(removals.len(), 3);
         commit(&engine, &mut runs, 4, removals);

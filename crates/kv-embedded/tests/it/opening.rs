@@ -125,7 +125,7 @@ fn options_may_change_between_runs() {
         Options::default(),
         Options { durability: Durability::Relaxed, ..Options::default() },
         Options { write_buffer_bytes: 0, block_cache_bytes: 0, cached_files_max: 0, ..Options::default() },
-        Options { journal_bytes_max: 1 << 30, worker_threads: 3, ..Options::default() },
+        Options { journal_bytes_max: 1 << 30, ..Options::default() },
     ];
     for (run, options) in runs.into_iter().enumerate() {
         let store = EmbeddedStore::open(folder.path(), options).unwrap();

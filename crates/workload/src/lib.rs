@@ -13,14 +13,17 @@
 //! Not here: what the project measures for itself beside the ceilings of a machine (`bench`).
 
 mod armilla;
+mod background;
 mod blog;
 mod catalogue;
+mod circumstances;
 mod compare;
 mod cpu;
 mod drive;
 mod feed;
 mod items;
 mod limits;
+mod measurements;
 mod metronome;
 mod options;
 mod page;
@@ -66,7 +69,10 @@ pub fn run(options: &BenchOptions, env: Env) -> Result<ExitCode> {
 fn compare_files(options: &CompareOptions) -> Result<ExitCode> {
     let (before, after) = (result::read(&options.before)?, result::read(&options.after)?);
     let comparison = compare::compare(&before, &after);
-    ensure!(!comparison.lines.is_empty(), "the two results have no workload in common");
+    ensure!(
+        !comparison.lines.is_empty(),
+        "the two results have nothing in common: no workload with as many connections in the same state"
+    );
     run::print(&comparison.table().to_text());
     for note in comparison.notes() {
         run::print(&format!("{note}\n"));

@@ -111,15 +111,22 @@ impl Side for Postgres {
             if needs.entries {
                 self.make_entries(&client).await.context("cannot make the counters in PostgreSQL")?;
             }
-            execute(&client, "VACUUM ANALYZE").await?;
-            execute(&client, "CHECKPOINT").await
+            tidy_up(&client).await
         })
     }
 
-    fn worker(&self, plan: Plan, number: usize) -> Future<'_, Result<Box<dyn Worker>>> {
+    fn rest<'s>(&'s self, _: &'s Env) -> Future<'s, Result<Option<String>>> {
+        // What PostgreSQL does in the background is done now instead: it has no end that could be waited for.
+        Box::pin(async move {
+            tidy_up(&self.connect().await?).await?;
+            Ok(None)
+        })
+    }
+
+    fn worker(&self, plan: Plan, stream: usize) -> Future<'_, Result<Box<dyn Worker>>> {
         Box::pin(async move {
             let client = self.connect().await?;
-            let draws = plan.draws(&self.items, self.seed, number);
+            let draws = plan.draws(&self.items, self.seed, stream);
             let worker = PostgresWorker::open(client, plan, &self.items, draws).await?;
             Ok(Box::new(worker) as Box<dyn Worker>)
         })
@@ -164,6 +171,12 @@ fn entries_definition() -> String {
              RETURN total;
          END $$;"
     )
+}
+
+/// Removes old versions of rows, counts what is there for the planner, and writes everything to its place.
+async fn tidy_up(client: &Client) -> Result<()> {
+    execute(client, "VACUUM ANALYZE").await?;
+    execute(client, "CHECKPOINT").await
 }
 
 async fn execute(client: &Client, statements: &str) -> Result<()> {

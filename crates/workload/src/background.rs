@@ -50,8 +50,7 @@ pub(crate) async fn beside_writes<T>(
     let pace = Pace { rate: Some(write_rate), ..turn.pace };
     let writing = drive::drive(env, pace, Plan::Write.kinds().len(), writers, None);
     let (measured, written) = tokio::try_join!(measuring, writing)?;
-    let done: u64 = written.kinds.iter().map(|tally| tally.latencies.count()).sum();
-    let per_second = done as f64 / written.took.as_secs_f64();
+    let per_second = written.operations() as f64 / written.took.as_secs_f64();
     Ok((measured, Some(BackgroundWrites { rate: write_rate, per_second })))
 }
 
@@ -96,6 +95,10 @@ mod tests {
 
         fn count_entries(&self) -> Future<'_, Result<Entries>> {
             Box::pin(async { Ok(Entries { entries: 0, counted: 0 }) })
+        }
+
+        fn indexes(&self) -> Future<'_, Result<Vec<String>>> {
+            Box::pin(async { Ok(Vec::new()) })
         }
 
         fn describe(&self) -> Future<'_, Result<String>> {

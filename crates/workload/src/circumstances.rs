@@ -7,7 +7,7 @@ use std::fmt;
 
 /// What the data has been through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub(crate) enum State {
+pub enum State {
     /// Right after the load, whatever is still to be done for it in the background
     #[default]
     Loaded,
@@ -19,10 +19,10 @@ pub(crate) enum State {
 
 impl State {
     /// Every state, in the order in which they are measured.
-    pub(crate) const ALL: [State; 3] = [State::Loaded, State::Written, State::Rested];
+    pub const ALL: [State; 3] = [State::Loaded, State::Written, State::Rested];
 
     /// Returns the name.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             State::Loaded => "loaded",
             State::Written => "written",

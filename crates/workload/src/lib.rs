@@ -10,6 +10,8 @@
 //!   slowness;
 //! * nothing here grows with the time that a server lets us wait.
 //!
+//! The project's own measurements use its driver, too.
+//!
 //! Not here: what the project measures for itself beside the ceilings of a machine (`bench`).
 
 mod armilla;
@@ -33,6 +35,8 @@ mod plan;
 mod postgres;
 #[cfg(unix)]
 pub mod postgres_server;
+#[cfg(unix)]
+mod process_times;
 mod queries;
 mod result;
 mod run;
@@ -48,8 +52,14 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use armilla_env::Env;
 
+pub use circumstances::State;
+pub use cpu::CpuClock;
+#[cfg(unix)]
+pub use cpu::FamilyCpu;
+pub use drive::{Answer, Effort, Future, Measured, Pace, Worker, drive};
 pub use options::BenchOptions;
 use options::{BenchCommand, CompareOptions};
+pub use tally::Quantiles;
 
 /// The exit code of a comparison that found something slower.
 const SLOWER: u8 = 2;

@@ -185,6 +185,11 @@ pub(crate) struct RunOptions {
     #[arg(long, help_heading = "Peers")]
     pub(crate) postgres: bool,
 
+    /// Measure a second PostgreSQL as well, with one GIN index of everything in the documents instead of an index for each
+    /// query
+    #[arg(long, requires = "postgres", help_heading = "Peers")]
+    pub(crate) postgres_gin: bool,
+
     /// Folder with PostgreSQL's programs [default: where Debian puts them, then those of PATH]
     #[arg(long, value_name = "FOLDER", requires = "postgres", help_heading = "Peers")]
     pub(crate) postgres_bin: Option<PathBuf>,
@@ -348,6 +353,7 @@ mod tests {
             vec!["no-such-workload"],
             vec!["compare", "a"],
             vec!["write", "--postgres-bin", "x"],
+            vec!["write", "--postgres-gin"],
             vec!["write", "--data-dir", "x", "--endpoint", "http://localhost:1/"],
             vec!["write", "--partitions", "2", "--throughput", "400"],
             vec!["compare", "a", "b", "--fail-if-slower", "-1"],

@@ -17,6 +17,9 @@ pub(crate) fn render(result: &RunResult) -> String {
     for note in &result.notes {
         page.note(note);
     }
+    for line in table::index_lines(&result.indexes) {
+        page.paragraph(line);
+    }
     page.heading("Results").table(&table::table(&result.rows));
     page.paragraph(
         "Operations a second are those that were done. Latency counts from when an operation was due in an open loop, and \
@@ -203,8 +206,10 @@ mod tests {
         };
         let mut rows = vec![row("a<b>", "armilla"), row("a<b>", "postgresql")];
         rows.extend((0..2 * LINES_MAX).map(|number| row(&format!("w{number}"), "armilla")));
-        let result = RunResult { rows, notes: vec!["a note".to_owned()], ..RunResult::default() };
+        let indexes = vec![("postgresql".to_owned(), vec!["on a<b>".to_owned()])];
+        let result = RunResult { rows, indexes, notes: vec!["a note".to_owned()], ..RunResult::default() };
         let html = render(&result);
+        assert!(html.contains("index of postgresql: on a&lt;b&gt;"), "{html}");
         assert!(html.contains("a note") && html.contains("a&lt;b&gt;") && html.contains("<svg"));
         assert!(html.contains("part 3"));
         assert!(!html.contains("Processor time"));

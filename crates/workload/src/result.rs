@@ -33,6 +33,8 @@ pub(crate) struct RunResult {
     pub(crate) program: String,
     /// What was set, and facts about the machine and the sides, as names and values.
     pub(crate) settings: Vec<(String, String)>,
+    /// Which indexes each side has of the items, by its name.
+    pub(crate) indexes: Vec<(String, Vec<String>)>,
     /// What was measured.
     pub(crate) rows: Vec<Row>,
     /// Sentences for people about what was left out or went wrong.

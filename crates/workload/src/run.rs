@@ -22,6 +22,7 @@ use crate::measurements::{self, Measurement, measurements};
 use crate::options::RunOptions;
 use crate::place::Place;
 use crate::plan::Plan;
+use crate::queries::PostgresIndexes;
 use crate::result::{self, RunResult};
 use crate::side::{Needs, Side};
 use crate::{page, table, time};
@@ -117,7 +118,8 @@ impl Run<'_> {
         for peer in &peers {
             // Not before, or the server would have had all the time that this takes to tidy up.
             self.load(peer.as_ref(), self.needs(&plans)).await?;
-            self.describe(peer.as_ref()).await?;
+            let (described, indexes) = (peer.describe().await?, peer.indexes().await?);
+            self.describe(peer.name(), described, indexes);
             for measurement in &first {
                 self.measure_peer(peer.as_ref(), measurement).await?;
             }
@@ -132,6 +134,7 @@ impl Run<'_> {
             }
         }
         self.say_what_was_left_out(&peers);
+        table::spared(&self.result.rows).into_iter().for_each(|note| self.note(note));
         Ok(())
     }
 
@@ -157,15 +160,17 @@ impl Run<'_> {
         if self.works().any(|work| work == Work::FeedFollow) {
             self.own.make_container(FOLLOWED).await?;
         }
+        let indexes = if needs.items { self.own.indexes().await? } else { Vec::new() };
         let described = self.own.describe().await?;
-        self.result.settings.push((armilla::NAME.to_owned(), described));
+        self.describe(armilla::NAME, described, indexes);
         Ok(())
     }
 
-    async fn describe(&mut self, peer: &dyn Side) -> Result<()> {
-        let described = peer.describe().await?;
-        self.result.settings.push((peer.name().to_owned(), described));
-        Ok(())
+    fn describe(&mut self, side: &str, described: String, indexes: Vec<String>) {
+        self.result.settings.push((side.to_owned(), described));
+        if !indexes.is_empty() {
+            self.result.indexes.push((side.to_owned(), indexes));
+        }
     }
 
     async fn rest(&self, side: &dyn Side, measurement: &Measurement) -> Result<Option<String>> {
@@ -188,8 +193,12 @@ impl Run<'_> {
     /// Starts the peers that are asked for and installed.
     fn peers(&mut self, plans: &[Plan]) -> Result<Vec<Box<dyn Side>>> {
         let mut peers: Vec<Box<dyn Side>> = Vec::new();
-        if self.options.postgres && !plans.is_empty() {
-            match self.postgres()? {
+        let wanted = [
+            (self.options.postgres, PostgresIndexes::Chosen),
+            (self.options.postgres_gin, PostgresIndexes::Everything),
+        ];
+        for (_, indexes) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted && !plans.is_empty()) {
+            match self.postgres(indexes)? {
                 Some(postgres) => peers.push(postgres),
                 None => self.note("PostgreSQL is not installed here: it is left out".to_owned()),
             }
@@ -198,16 +207,17 @@ impl Run<'_> {
     }
 
     #[cfg(unix)]
-    fn postgres(&self) -> Result<Option<Box<dyn Side>>> {
+    fn postgres(&self, indexes: PostgresIndexes) -> Result<Option<Box<dyn Side>>> {
         let programs = self.options.postgres_bin.as_deref();
         let (items, seed) = (&self.own.items, self.options.seed);
         let connections = connections_max(self.options) + WRITE_CONNECTIONS;
-        let postgres = crate::postgres::Postgres::start(programs, &self.env, items, seed, connections)?;
+        let postgres =
+            crate::postgres::Postgres::start(programs, &self.env, indexes, items, seed, connections)?;
         Ok(postgres.map(|postgres| Box::new(postgres) as Box<dyn Side>))
     }
 
     #[cfg(not(unix))]
-    fn postgres(&self) -> Result<Option<Box<dyn Side>>> {
+    fn postgres(&self, _: PostgresIndexes) -> Result<Option<Box<dyn Side>>> {
         Ok(None)
     }
 
@@ -324,8 +334,8 @@ fn listed<T>(values: &[T], text: impl Fn(&T) -> String) -> String {
 /// Prints the table and writes the files.
 fn write(options: &RunOptions, result: &RunResult) -> Result<()> {
     let mut out = table::table(&result.rows).to_text();
-    for note in &result.notes {
-        out.push_str(note);
+    for line in table::index_lines(&result.indexes).iter().chain(&result.notes) {
+        out.push_str(line);
         out.push('\n');
     }
     print(&out);

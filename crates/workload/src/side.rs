@@ -30,6 +30,9 @@ pub(crate) trait Side: Send + Sync {
     /// Returns version and settings in a line.
     fn describe(&self) -> Future<'_, Result<String>>;
 
+    /// Returns the indexes that it has of the items, each in a line.
+    fn indexes(&self) -> Future<'_, Result<Vec<String>>>;
+
     /// Returns what tells how much processor time it uses, if it can be asked.
     fn cpu_clock(&self) -> Option<Box<dyn CpuClock>> {
         None

@@ -21,6 +21,10 @@ pub(crate) fn table(rows: &[Row]) -> Table {
         columns.push(Column::right("CPU us/op"));
     }
     columns.extend(["RU/operation", "items/op", "refused"].map(Column::right));
+    let has_background = rows.iter().any(|row| row.background.is_some());
+    if has_background {
+        columns.push(Column::right("others' writes/s"));
+    }
     for peer in &peers {
         columns.push(Column::right(format!("rate of {peer}")));
         if has_cpu {
@@ -30,6 +34,9 @@ pub(crate) fn table(rows: &[Row]) -> Table {
     let mut table = Table::new(columns);
     for row in rows {
         let mut cells = cells(row, !peers.is_empty(), has_cpu);
+        if has_background {
+            cells.push(writes(row));
+        }
         for peer in &peers {
             let theirs = counterpart(row, peer, rows);
             let rate = theirs.map(|theirs| row.per_second() / theirs.per_second());
@@ -69,6 +76,12 @@ fn counterpart<'r>(row: &Row, peer: &str, rows: &'r [Row]) -> Option<&'r Row> {
     rows.iter().find(|other| is_own && other.side == peer && other.operations > 0 && other.is_same_work(row))
 }
 
+fn writes(row: &Row) -> Cell {
+    let Some(background) = row.background else { return Cell::from("") };
+    let cell = Cell::from(number::short(background.per_second));
+    if background.has_kept_rate() { cell } else { cell.tone(Tone::Bad) }
+}
+
 fn ratio(ratio: Option<f64>) -> Cell {
     Cell::from(ratio.map_or(String::new(), |ratio| number::fixed(ratio, 2)))
 }
@@ -106,6 +119,14 @@ fn cells(row: &Row, has_peers: bool, has_cpu: bool) -> Vec<Cell> {
     cells
 }
 
+/// Returns a line for each index that a side has of the items.
+pub(crate) fn index_lines(indexes: &[(String, Vec<String>)]) -> Vec<String> {
+    indexes
+        .iter()
+        .flat_map(|(side, own)| own.iter().map(move |index| format!("index of {side}: {index}")))
+        .collect()
+}
+
 /// Returns a sentence for each thing about a row that must not be overlooked.
 pub(crate) fn warnings(row: &Row, first_failure: Option<&str>) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -136,17 +157,23 @@ pub(crate) fn warnings(row: &Row, first_failure: Option<&str>) -> Vec<String> {
             first_failure.unwrap_or("no message")
         ));
     }
-    if let Some(background) = row.background.filter(|background| !background.has_kept_rate()) {
-        warnings.push(format!(
-            "{name}: others wrote {} items a second meanwhile, not the {} that were asked for",
-            number::short(background.per_second),
-            number::short(background.rate)
-        ));
-    }
     if row.operations == 0 {
         warnings.push(format!("{name}: no operation was done"));
     }
     warnings
+}
+
+/// Returns a sentence about measurements beside which others did not write as much as they should have.
+pub(crate) fn spared(rows: &[Row]) -> Option<String> {
+    let beside: Vec<_> = rows.iter().filter_map(|row| row.background).collect();
+    let spared = beside.iter().filter(|background| !background.has_kept_rate()).count();
+    (spared > 0).then(|| {
+        format!(
+            "in {spared} of {} measurements in the state written, others wrote less than they should have: the table \
+             says how much",
+            beside.len()
+        )
+    })
 }
 
 #[cfg(test)]
@@ -223,22 +250,39 @@ mod tests {
             circumstances: Circumstances { connections, state },
             ..row("write", None, side, operations)
         };
-        let rows = [
+        let mut rows = [
             with("armilla", 2_000, 1, State::Loaded),
             with("postgresql", 1_000, 1, State::Loaded),
             with("armilla", 8_000, 16, State::Written),
             with("postgresql", 2_000, 16, State::Written),
             with("armilla", 9_000, 16, State::Rested),
         ];
+        rows[2].background = Some(BackgroundWrites { rate: 2_000.0, per_second: 1_000.0 });
+        rows[3].background = Some(BackgroundWrites { rate: 2_000.0, per_second: 1_999.0 });
+        let said = spared(&rows).unwrap();
+        assert!(said.starts_with("in 1 of 2 measurements in the state written"), "{said}");
+        assert_eq!(spared(&rows[3..]), None);
         expect![[r#"
-            workload  side        connections  state    operations/s     p50     p90      p99    p99.9     max  RU/operation  items/op  refused  rate of postgresql
-            --------  ----------  -----------  -------  ------------  ------  ------  -------  -------  ------  ------------  --------  -------  ------------------
-            write     armilla               1  loaded          1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0                2.00
+            workload  side        connections  state    operations/s     p50     p90      p99    p99.9     max  RU/operation  items/op  refused  others' writes/s  rate of postgresql
+            --------  ----------  -----------  -------  ------------  ------  ------  -------  -------  ------  ------------  --------  -------  ----------------  ------------------
+            write     armilla               1  loaded          1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0                                  2.00
             write     postgresql            1  loaded            500  100 us  200 us  1.50 ms  20.0 ms  1.20 s                       1        0
-            write     armilla              16  written         4,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0                4.00
-            write     postgresql           16  written         1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s                       1        0
+            write     armilla              16  written         4,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0           1,000 !                4.00
+            write     postgresql           16  written         1,000  100 us  200 us  1.50 ms  20.0 ms  1.20 s                       1        0           1,999
             write     armilla              16  rested          4,500  100 us  200 us  1.50 ms  20.0 ms  1.20 s          1.00         1        0
         "#]].assert_eq(&table(&rows).to_text());
+    }
+
+    #[test]
+    fn indexes_are_named() {
+        let indexes = [
+            ("armilla".to_owned(), vec!["every path".to_owned()]),
+            ("postgresql".to_owned(), vec!["a".to_owned(), "b".to_owned()]),
+        ];
+        assert_eq!(
+            index_lines(&indexes),
+            ["index of armilla: every path", "index of postgresql: a", "index of postgresql: b"]
+        );
     }
 
     #[test]
@@ -247,13 +291,11 @@ mod tests {
         assert_eq!(warnings(&fine, None), Vec::<String>::new());
         let mut bad = row("write", None, "armilla", 10);
         bad.open_loop = Some(OpenLoop { rate: 100.0, due: 200, unsent: 190, late_max_us: 1_500_000.0 });
-        bad.background = Some(BackgroundWrites { rate: 2_000.0, per_second: 1_000.0 });
         (bad.refused, bad.failed) = (3, 1);
         expect![[r#"
             write (armilla, 16 connections, loaded) could not keep the rate: 100 a second were asked for, 5 were done, 190 of 200 operations were never sent, and the latest was sent 1.50 s after it was due; latencies are those of what was sent, so ask for less, or for more --connections
             write (armilla, 16 connections, loaded): 3 operations were refused for want of throughput (429) and are not in the figures
-            write (armilla, 16 connections, loaded): 1 operations failed and are not in the figures, the first with: no
-            write (armilla, 16 connections, loaded): others wrote 1,000 items a second meanwhile, not the 2,000 that were asked for"#]].assert_eq(&warnings(&bad, Some("no")).join("\n"));
+            write (armilla, 16 connections, loaded): 1 operations failed and are not in the figures, the first with: no"#]].assert_eq(&warnings(&bad, Some("no")).join("\n"));
         assert_eq!(warnings(&row("write", None, "armilla", 0), None).len(), 1);
     }
 }

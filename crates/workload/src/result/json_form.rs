@@ -14,14 +14,17 @@ use crate::tally::Quantiles;
 pub(super) fn write(result: &RunResult) -> Vec<u8> {
     let settings: Object =
         result.settings.iter().map(|(name, value)| (name.as_str(), Value::from(value.as_str()))).collect();
-    let notes = result.notes.iter().map(|note| Value::from(note.as_str())).collect();
-    let head: [(&str, Value); 6] = [
+    let texts =
+        |texts: &[String]| Value::Array(texts.iter().map(|text| Value::from(text.as_str())).collect());
+    let indexes: Object = result.indexes.iter().map(|(side, own)| (side.as_str(), texts(own))).collect();
+    let head: [(&str, Value); 7] = [
         ("format", Value::from(FORMAT)),
         ("version", Value::from(VERSION)),
         ("startedAt", Value::from(result.started_at.as_str())),
         ("program", Value::from(result.program.as_str())),
         ("settings", Value::Object(settings)),
-        ("notes", Value::Array(notes)),
+        ("indexes", Value::Object(indexes)),
+        ("notes", texts(&result.notes)),
     ];
     let mut out = b"{".to_vec();
     for (name, value) in &head {
@@ -125,10 +128,12 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RunResult> {
     let settings = root.get("settings").and_then(Value::as_object).into_iter().flat_map(Object::iter);
     let settings =
         settings.map(|(name, value)| (name.to_owned(), value.as_str().unwrap_or_default().to_owned()));
-    let texts = |name| {
-        let array = root.get(name).and_then(Value::as_array).unwrap_or_default();
+    let texts = |value: Option<&Value>| -> Vec<String> {
+        let array = value.and_then(Value::as_array).unwrap_or_default();
         array.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
     };
+    let indexes = root.get("indexes").and_then(Value::as_object).into_iter().flat_map(Object::iter);
+    let indexes = indexes.map(|(side, own)| (side.to_owned(), texts(Some(own))));
     // The first version had one number of connections for all, and measured right after the load.
     let connections =
         root.get("settings").and_then(|settings| settings.get("connections")?.as_str()?.parse().ok());
@@ -139,7 +144,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RunResult> {
         started_at: root.text("startedAt").unwrap_or_default(),
         program: root.text("program").unwrap_or_default(),
         settings: settings.collect(),
-        notes: texts("notes"),
+        indexes: indexes.collect(),
+        notes: texts(root.get("notes")),
         rows: rows
             .iter()
             .enumerate()

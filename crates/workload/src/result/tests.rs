@@ -20,6 +20,7 @@ fn sample() -> RunResult {
         started_at: "2026-01-02T03:04:05Z".to_owned(),
         program: "armilla 0.1.0".to_owned(),
         settings: vec![("connections".to_owned(), "8".to_owned())],
+        indexes: vec![("postgresql".to_owned(), vec!["items_pkey".to_owned(), "items_city".to_owned()])],
         notes: vec!["PostgreSQL is not installed".to_owned()],
         rows: vec![
             Row {
@@ -63,6 +64,7 @@ fn the_form_is_fixed() {
         "startedAt":"2026-01-02T03:04:05Z",
         "program":"armilla 0.1.0",
         "settings":{"connections":"8"},
+        "indexes":{"postgresql":["items_pkey","items_city"]},
         "notes":["PostgreSQL is not installed"],
         "measurements":[
         {"workload":"mixed","side":"armilla","connections":16,"state":"written","loop":"open","operations":1000,"seconds":2.0,"operationsPerSecond":500.0,"refused":3,"failed":1,"requests":1000,"items":1000,"requestUnits":2500.5,"requestUnitsPerOperation":2.5005,"cpuSeconds":0.25,"cpuUsPerOperation":250.0,"latencyUs":{"mean":100.25,"p50":100.25,"p90":200.5,"p99":300.75,"p999":401.0,"max":551.375},"serviceUs":{"mean":90.0,"p50":90.0,"p90":180.0,"p99":270.0,"p999":360.0,"max":495.0},"openLoop":{"rate":500.0,"due":1000,"unsent":7,"lateMaxUs":12.5,"keptRate":true},"backgroundWrites":{"rate":2000.0,"operationsPerSecond":1990.5},"percentilesUs":[[50.0,100.25],[99.0,300.0]],"bySecond":[490,510]},

@@ -12,11 +12,12 @@ mod results;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use armilla_crash::server_process::sibling_program;
+use armilla_workload::State;
 use clap::Args;
 
-use results::Series;
+use results::{Results, Series};
 
 /// What is measured of each number of items.
 const WORKLOADS: [&str; 3] = ["point-read", "write", "query"];
@@ -81,6 +82,12 @@ pub(crate) fn run(options: &PerformanceOptions) -> Result<()> {
         let text = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let own = results::read(items, &text)
             .with_context(|| format!("{} is no result of `armilla bench`", file.display()))?;
+        if let Some(difference) = options.difference(&own) {
+            bail!(
+                "{} was measured with other settings: {difference}; remove it, or set the same",
+                file.display()
+            );
+        }
         all.push(own);
     }
     let series = results::series(&all);
@@ -94,7 +101,7 @@ pub(crate) fn run(options: &PerformanceOptions) -> Result<()> {
 }
 
 /// Returns the files that are made, by name.
-fn files(series: &[Series], results: &[results::Results]) -> Vec<(String, String)> {
+fn files(series: &[Series], results: &[Results]) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for state in results::states(series) {
         files.push((format!("rate-{state}.svg"), plots::rate(series, &state).standalone()));
@@ -124,6 +131,26 @@ impl PerformanceOptions {
         }
         arguments.extend_from_slice(&self.bench_arguments);
         arguments
+    }
+}
+
+impl PerformanceOptions {
+    /// Returns what a kept result was measured with and is not wanted: figures of different settings are no series.
+    fn difference(&self, kept: &Results) -> Option<String> {
+        let connections = self.connections.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
+        let states: Vec<_> = State::ALL.iter().map(|state| state.name()).collect();
+        let states: Vec<_> =
+            states.into_iter().filter(|name| self.states.iter().any(|own| own == name)).collect();
+        let wanted = [
+            ("itemBytes", self.item_bytes.to_string()),
+            ("connections", connections),
+            ("states", states.join(",")),
+            ("seconds", self.seconds.to_string()),
+        ];
+        wanted.into_iter().find_map(|(name, wanted)| {
+            let kept = kept.setting(name)?;
+            (kept != wanted).then(|| format!("{name} {kept} instead of {wanted}"))
+        })
     }
 }
 
@@ -176,6 +203,26 @@ mod tests {
         assert_eq!(each_once(&[100, 10, 100]), [10, 100]);
         for wrong in ["--items=0", "--items=100000001", "--items=ten"] {
             assert!(parse(&[wrong]).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn kept_results_of_other_settings_are_refused() {
+        let kept = |settings: &str| {
+            let text = format!(r#"{{"settings":{{{settings}}},"measurements":[]}}"#);
+            results::read(10, text.as_bytes()).unwrap()
+        };
+        let options = parse(&["--connections=1,16", "--states=rested,loaded", "--seconds=2"]).unwrap();
+        let same = r#""connections":"1,16","states":"loaded,rested","seconds":"2","itemBytes":"400""#;
+        for (settings, expected) in [
+            (same.to_owned(), None),
+            (String::new(), None),
+            (same.replace("1,16", "16"), Some("connections 16 instead of 1,16")),
+            (same.replace("loaded,", ""), Some("states rested instead of loaded,rested")),
+            (same.replace("\"2\"", "\"5\""), Some("seconds 5 instead of 2")),
+            (same.replace("400", "800"), Some("itemBytes 800 instead of 400")),
+        ] {
+            assert_eq!(options.difference(&kept(&settings)).as_deref(), expected, "{settings}");
         }
     }
 

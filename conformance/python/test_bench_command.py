@@ -148,7 +148,8 @@ def test_comparisons(result, tmp_path):
     other.write_text(json.dumps(slower))
     assert "slower" not in bench("compare", result, other).stdout
     said = bench("compare", result, other, "--fail-if-slower", "10", code=2).stdout
-    assert re.search(r"slower: point-read \(armilla, 2 connections, loaded\) does .* operations a second, .* before", said)
+    named = re.escape("slower: point-read (armilla, 2 connections, loaded)")
+    assert re.search(rf"{named} does .* operations a second, .* before", said)
     assert bench("compare", other, result, "--fail-if-slower", "10").returncode == 0
     bench("compare", result, other, "--fail-if-slower", "60")
 

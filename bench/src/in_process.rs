@@ -78,10 +78,18 @@ pub(crate) fn open(
     folder: &Path,
     durability: Durability,
 ) -> Result<Engine> {
+    open_on(store(setup, folder, durability)?, env, runtime)
+}
+
+/// Opens the embedded store with the item cache.
+pub(crate) fn store(setup: &Setup, folder: &Path, durability: Durability) -> Result<Arc<dyn Store>> {
     let options = StoreOptions { durability, ..store_options(setup) };
     let embedded = EmbeddedStore::open(folder, options)?;
-    let store: Arc<dyn Store> =
-        Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(setup))?));
+    Ok(Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(setup))?)))
+}
+
+/// Opens an engine on a store.
+pub(crate) fn open_on(store: Arc<dyn Store>, env: &Env, runtime: &Runtime) -> Result<Engine> {
     // What is measured is what the engine can do, not what it may.
     let policy = Policy { enforced: false, ..Policy::default() };
     let options = EngineOptions { policy, ..EngineOptions::default() };

@@ -15,6 +15,7 @@
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
 //! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
 //! HTTP server beside it, `import`, with bulk requests in process, and `tables`, with azurite and a bare HTTP server.
+//! `instructions` counts those of a request, and `performance` draws how figures change with the number of items.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
 //!
@@ -30,6 +31,7 @@ mod feed;
 mod import;
 mod in_process;
 mod index_cost;
+mod instructions;
 mod items;
 mod load;
 mod many_containers;
@@ -38,6 +40,7 @@ mod memory_profile;
 mod metering;
 mod neighbours;
 mod over_http;
+mod performance;
 mod place;
 mod queries;
 mod raw_store;
@@ -60,11 +63,13 @@ use crate::feed::FeedOptions;
 use crate::import::ImportOptions;
 use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
+use crate::instructions::InstructionOptions;
 use crate::items::Items;
 use crate::measure::measure_in_turn;
 use crate::metering::MeteringOptions;
 use crate::neighbours::NeighbourOptions;
 use crate::over_http::OverHttp;
+use crate::performance::PerformanceOptions;
 use crate::queries::QueryOptions;
 use crate::raw_store::RawStore;
 use crate::report::Report;
@@ -147,6 +152,10 @@ enum Command {
     Import(ImportOptions),
     /// Measures the Table API, beside azurite
     Tables(TableOptions),
+    /// Counts the instructions of requests, where valgrind is installed
+    Instructions(InstructionOptions),
+    /// Measures workloads over more and more items, and draws plots of it
+    Performance(PerformanceOptions),
 }
 
 fn main() -> ExitCode {
@@ -162,6 +171,8 @@ fn main() -> ExitCode {
         (Some(Command::Feed(options)), _) => feed::run(options),
         (Some(Command::Import(options)), _) => import::run(options),
         (Some(Command::Tables(options)), _) => tables::run(options),
+        (Some(Command::Instructions(options)), _) => instructions::run(options),
+        (Some(Command::Performance(options)), _) => performance::run(options),
         (None, Some(answer)) => bare_server::serve(answer),
         (None, None) => run(&options),
     };

@@ -1,35 +1,45 @@
 //! Queries, in process and over HTTP, beside PostgreSQL with the same documents and the indexes they need.
 //!
-//! The items go into the engine in process, the engine is closed, and the same folder is then opened again for the
-//! measurements in process and by the server for those over HTTP. Everything is warm, and caches on both sides are
-//! large enough for all data. A figure is the median of repeated runs of one query, parsed and planned each time here,
-//! and prepared there. A query is read to its end, whatever pages it takes.
+//! The items are loaded into the engine in process, which is closed; each side is then measured on a copy of that
+//! folder, so that none finds what another has tidied up. A query asks for something else each time, drawn from a seed,
+//! with each number of connections, in each state: as the load left it, while others write, and at rest. It is parsed
+//! and planned each time here, and prepared there, and read to its end, whatever pages it takes. Caches on both sides
+//! are large enough for all data.
 
 mod cases;
 mod explained;
+mod folders;
 mod http;
 mod in_process;
 mod load;
 mod orders;
 mod postgres;
 mod repeat;
+mod resting;
+mod side;
 mod table;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use armilla_env::Env;
+use armilla_workload::State;
 use clap::{Args, ValueEnum};
 
 use crate::place::Place;
 use crate::server::{Folder, Servers, Setup, folder};
 use cases::{Case, cases};
+use http::Http;
+use in_process::InProcess;
+use load::SERVER;
 use orders::Orders;
+use postgres::Postgres;
+use side::Course;
 use table::{Line, Table};
 
 /// Whose queries are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Side {
+enum SideChoice {
     /// The engine in process
     Engine,
     /// The server over HTTP
@@ -49,10 +59,22 @@ pub(crate) struct QueryOptions {
     only: Vec<String>,
     /// Measure these sides alone
     #[arg(long, value_delimiter = ',')]
-    side: Vec<Side>,
-    /// Seconds in which a query is repeated
+    side: Vec<SideChoice>,
+    /// Seconds of each measurement
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
+    /// Connections, and tasks in process, that ask at once; everything is measured with each of several numbers
+    #[arg(long, value_delimiter = ',', default_value = "1,16", value_parser = clap::value_parser!(u16).range(1..=64))]
+    connections: Vec<u16>,
+    /// States of the data in which everything is measured
+    #[arg(long, value_delimiter = ',', default_value = "loaded,written,rested")]
+    states: Vec<State>,
+    /// Items that others write in a second in the state written
+    #[arg(long, default_value_t = 2_000.0)]
+    write_rate: f64,
+    /// What the values of queries are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Tasks that write while the items are loaded
     #[arg(long, default_value_t = 64)]
     writers: usize,
@@ -92,12 +114,26 @@ impl QueryOptions {
         }
     }
 
-    fn wants(&self, side: Side) -> bool {
+    fn wants(&self, side: SideChoice) -> bool {
         self.side.is_empty() || self.side.contains(&side)
     }
 
-    fn wanted_cases(&self, orders: Orders) -> Result<Vec<Case>> {
-        let mut all = cases(orders);
+    fn course(&self) -> Result<Course> {
+        ensure!(self.items > 0, "there must be an item");
+        ensure!(self.write_rate > 0.0 && self.write_rate.is_finite(), "others must write something");
+        Ok(Course {
+            orders: Orders { count: self.items },
+            cases: self.wanted_cases()?,
+            connections: self.connections.iter().map(|count| usize::from(*count)).collect(),
+            states: State::ALL.into_iter().filter(|state| self.states.contains(state)).collect(),
+            seconds: self.seconds,
+            write_rate: self.write_rate,
+            seed: self.seed,
+        })
+    }
+
+    fn wanted_cases(&self) -> Result<Vec<Case>> {
+        let mut all = cases();
         for name in &self.only {
             if !all.iter().any(|case| case.name == name) {
                 let names: Vec<_> = all.iter().map(|case| case.name).collect();
@@ -109,38 +145,78 @@ impl QueryOptions {
     }
 }
 
-/// Measures, prints the table and writes the figures.
+/// Measures, prints the tables and writes the figures.
 pub(crate) fn run(options: &QueryOptions) -> Result<()> {
-    ensure!(options.items > 0, "there must be an item");
-    let (env, setup, orders) = (Env::system(), options.setup(), Orders { count: options.items });
-    let cases = options.wanted_cases(orders)?;
-    let mut lines: Vec<Line> = cases.iter().map(Line::new).collect();
-    let mut table = Table::new(options.items, &setup);
-    if options.wants(Side::Engine) || options.wants(Side::Http) {
-        let kept = match &options.keep {
-            Some(path) => {
-                std::fs::create_dir_all(path).with_context(|| format!("cannot make {}", path.display()))?;
-                Folder::Kept(path.clone())
-            }
-            None => Folder::Temporary(folder(&setup)?),
-        };
-        let note = kept.path().join("LOADED");
-        let servers = Servers::in_folder(&setup, &env, kept)?;
-        load_once(&servers, &setup, orders, &note, &mut table)?;
-        if options.wants(Side::Engine) {
-            in_process::measure(&servers, &setup, &cases, &mut lines)?;
-        }
-        if options.wants(Side::Http) {
-            http::measure(&servers, &setup, &cases, &mut lines)?;
-        }
+    let (env, setup, course) = (Env::system(), options.setup(), options.course()?);
+    let mut lines: Vec<Line> = course.cases.iter().map(Line::new).collect();
+    let mut table = Table::new(options.items, &setup, options.write_rate);
+    if options.wants(SideChoice::Engine) || options.wants(SideChoice::Http) {
+        measure_own(options, &setup, &env, &course, &mut lines, &mut table)?;
     }
-    if options.wants(Side::Postgres) {
-        postgres::measure(options, &setup, &env, orders, &cases, &mut lines, &mut table)?;
+    if options.wants(SideChoice::Postgres) {
+        measure_postgres(options, &setup, &env, &course, &mut lines, &mut table)?;
     }
     table.print(&lines);
     options.place.write_figures(&table.figures(&lines))?;
-    let different: Vec<_> = lines.iter().filter(|line| !line.agrees()).map(|line| line.name).collect();
+    let different: Vec<_> = lines.iter().filter(|line| !line.agrees()).map(|line| line.case.name).collect();
     ensure!(different.is_empty(), "not all sides gave the same answer to {}", different.join(", "));
+    Ok(())
+}
+
+fn measure_own(
+    options: &QueryOptions,
+    setup: &Setup,
+    env: &Env,
+    course: &Course,
+    lines: &mut [Line],
+    table: &mut Table,
+) -> Result<()> {
+    let kept = match &options.keep {
+        Some(path) => {
+            std::fs::create_dir_all(path).with_context(|| format!("cannot make {}", path.display()))?;
+            Folder::Kept(path.clone())
+        }
+        None => Folder::Temporary(folder(setup)?),
+    };
+    let note = kept.path().join("LOADED");
+    let loading = Servers::in_folder(setup, env, kept)?;
+    load_once(&loading, setup, course.orders, &note, table)?;
+    let loaded = loading.launch(SERVER).data_dir;
+    if options.wants(SideChoice::Engine) {
+        let copy = folder(setup)?;
+        folders::copy(&loaded, &copy.path().join(SERVER))?;
+        let engine = InProcess::open(setup, env, &copy.path().join(SERVER).join("store"), course.orders)?;
+        side::measure(env, &engine, course, lines)?;
+        engine.close()?;
+    }
+    if options.wants(SideChoice::Http) {
+        let servers = Servers::new(setup, env)?;
+        folders::copy(&loaded, &servers.launch(SERVER).data_dir)?;
+        let http = Http { servers: &servers, server: servers.start(SERVER)?, orders: course.orders };
+        side::measure(env, &http, course, lines)?;
+        servers.stop(http.server)?;
+    }
+    Ok(())
+}
+
+fn measure_postgres(
+    options: &QueryOptions,
+    setup: &Setup,
+    env: &Env,
+    course: &Course,
+    lines: &mut [Line],
+    table: &mut Table,
+) -> Result<()> {
+    let Some(postgres) = Postgres::load(options, setup, env, course)? else {
+        eprintln!("PostgreSQL is not installed: it is left out");
+        return Ok(());
+    };
+    table.postgres = Some(postgres.settings()?);
+    table.postgres_indexes = postgres.indexes()?;
+    side::measure(env, &postgres, course, lines)?;
+    for (case, line) in course.cases.iter().zip(lines) {
+        line.postgres = Some(postgres.explain(case, course).with_context(|| format!("query {}", case.name))?);
+    }
     Ok(())
 }
 
@@ -163,6 +239,32 @@ fn load_once(servers: &Servers, setup: &Setup, orders: Orders, note: &Path, tabl
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        queries: QueryOptions,
+    }
+
+    #[test]
+    fn what_is_measured() {
+        use clap::Parser as _;
+        let course = |arguments: &[&str]| {
+            let line =
+                Line::try_parse_from(["queries"].iter().chain(arguments)).map_err(anyhow::Error::from)?;
+            line.queries.course()
+        };
+        let all = course(&[]).unwrap();
+        assert_eq!((all.connections, all.states), (vec![1, 16], State::ALL.to_vec()));
+        assert_eq!((all.cases.len(), all.write_rate, all.seed), (cases().len(), 2_000.0, 1));
+        let some =
+            course(&["--connections=4", "--states", "rested,loaded", "--only", "range", "--seed=7"]).unwrap();
+        assert_eq!((some.connections, some.states), (vec![4], vec![State::Loaded, State::Rested]));
+        assert_eq!((some.cases[0].name, some.cases.len(), some.seed), ("range", 1, 7));
+        for wrong in ["--connections=0", "--states=tired", "--only=none", "--write-rate=0", "--items=0"] {
+            assert!(course(&[wrong]).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn caches_are_large_enough() {

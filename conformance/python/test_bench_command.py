@@ -56,7 +56,7 @@ def on(server: Server, database: str | None = None) -> list[str]:
 def measurements(path: Path) -> dict[tuple[str, str | None], dict]:
     """Reads a result, by workload and kind of operation."""
     result = json.loads(path.read_text())
-    assert (result["format"], result["version"]) == ("armilla-bench", 1)
+    assert (result["format"], result["version"]) == ("armilla-bench", 2)
     return {(row["workload"], row.get("operation")): row for row in result["measurements"]}
 
 
@@ -83,6 +83,7 @@ def test_what_a_result_says(result):
     for row in rows.values():
         assert row["side"] == "armilla"
         assert row["loop"] == "closed"
+        assert (row["connections"], row["state"]) == (2, "loaded")
         assert row["operations"] > 0
         assert (row["failed"], row["refused"]) == (0, 0)
         assert row["operationsPerSecond"] == pytest.approx(row["operations"] / row["seconds"])
@@ -147,16 +148,61 @@ def test_comparisons(result, tmp_path):
     other.write_text(json.dumps(slower))
     assert "slower" not in bench("compare", result, other).stdout
     said = bench("compare", result, other, "--fail-if-slower", "10", code=2).stdout
-    assert re.search(r"slower: point-read \(armilla\) does .* operations a second, .* before", said)
+    named = re.escape("slower: point-read (armilla, 2 connections, loaded)")
+    assert re.search(rf"{named} does .* operations a second, .* before", said)
     assert bench("compare", other, result, "--fail-if-slower", "10").returncode == 0
     bench("compare", result, other, "--fail-if-slower", "60")
 
     slower["measurements"] = []
     other.write_text(json.dumps(slower))
-    assert "no workload in common" in bench("compare", result, other, code=1).stderr
-    other.write_text(json.dumps({**slower, "version": 2}))
-    assert "version 2 of the format" in bench("compare", result, other, code=1).stderr
+    assert "have nothing in common" in bench("compare", result, other, code=1).stderr
+    other.write_text(json.dumps({**slower, "version": 3}))
+    assert "version 3 of the format" in bench("compare", result, other, code=1).stderr
     assert "cannot read" in bench("compare", result, tmp_path / "none.json", code=1).stderr
+
+
+def test_several_connections_and_states(tmp_path):
+    path = tmp_path / "states.json"
+    circumstances = ["--connections", "1,3,1", "--states", "rested,written,loaded", "--write-rate", "50"]
+    ended = bench("point-read", "script", "feed", *BRIEF[:4], "--items", "60", *circumstances, "--json", path)
+    result = json.loads(path.read_text())
+    rows = {(row["workload"], row["connections"], row["state"]): row for row in result["measurements"]}
+    workloads = ["point-read", "script", "feed:drain", "feed:write", "feed:delay"]
+    states = ["loaded", "written", "rested"]
+    expected = [(workload, count, state) for workload in workloads for count in (1, 3) for state in states]
+    assert [*rows] == expected
+    assert len(result["measurements"]) == len(expected)
+    for (_, _, state), row in rows.items():
+        assert row["operations"] > 0
+        assert row["failed"] == 0
+        assert ("backgroundWrites" in row) == (state == "written")
+    written = rows["point-read", 3, "written"]["backgroundWrites"]
+    assert written["rate"] == 50
+    assert 0 < written["operationsPerSecond"] <= 60
+    settings = {"connections": "1,3", "states": "loaded,written,rested", "writeRate": "50"}
+    assert settings.items() <= result["settings"].items()
+    assert re.search(r"^point-read +3 +rested ", ended.stdout, re.MULTILINE)
+    assert ended.stderr.index("3 connections, loaded") < ended.stderr.index("1 connection, written")
+    assert "waiting until armilla rests" in ended.stderr
+
+    # What differs in connections or state alone is not the same thing.
+    some = tmp_path / "some.json"
+    keep = [row for row in result["measurements"] if (row["connections"], row["state"]) != (1, "rested")]
+    some.write_text(json.dumps({**result, "measurements": keep}))
+    said = bench("compare", path, some).stdout
+    assert said.count("point-read") == 5 + 1
+    assert "only before: point-read (armilla, 1 connection, rested)" in said
+
+
+def test_results_of_the_first_version_can_be_compared(result, tmp_path):
+    first = json.loads(result.read_text())
+    first["version"] = 1
+    for row in first["measurements"]:
+        del row["connections"], row["state"]
+    path = tmp_path / "first.json"
+    path.write_text(json.dumps(first))
+    said = bench("compare", path, result, "--fail-if-slower", "0").stdout
+    assert "only" not in said
 
 
 def test_an_open_loop_that_keeps_its_rate(roomy, tmp_path):
@@ -172,7 +218,7 @@ def test_an_open_loop_that_keeps_its_rate(roomy, tmp_path):
 def test_an_open_loop_that_cannot_keep_its_rate(roomy, tmp_path):
     path = tmp_path / "open.json"
     said = bench("write", *BRIEF, "--rate", "100000", *on(roomy), "--json", path).stdout
-    assert "write (armilla) could not keep the rate: 100,000 a second were asked for" in said
+    assert "write (armilla, 2 connections, loaded) could not keep the rate: 100,000 a second were asked for" in said
     row = measurements(path)["write", None]
     assert row["openLoop"]["due"] == 40_000
     assert not row["openLoop"]["keptRate"]
@@ -209,15 +255,32 @@ def test_queries_and_the_feed_on_a_server_of_its_own(tmp_path):
 
 def test_postgresql_where_it_is_installed(tmp_path):
     path = tmp_path / "postgres.json"
-    bench("mixed", *BRIEF, "--postgres", "--json", path)
+    wanted = ["--queries", "range,count", "--postgres", "--postgres-gin", "--states", "written"]
+    ended = bench("mixed", "query", *BRIEF, *wanted, "--write-rate", "50", "--json", path)
     result = json.loads(path.read_text())
-    if result["notes"]:
-        assert result["notes"] == ["PostgreSQL is not installed here: it is left out"]
+    if "postgresql" not in result["indexes"]:
+        assert "PostgreSQL is not installed here: it is left out" in result["notes"]
         return
-    sides = {(row["side"], row.get("operation")): row for row in result["measurements"]}
-    assert len(sides) == 6
-    assert all(row["operations"] > 0 and row["failed"] == 0 for row in sides.values())
-    assert "requestUnits" not in sides["postgresql", None]
+    rows = {(row["workload"], row["side"], row.get("operation")): row for row in result["measurements"]}
+    sides = ("armilla", "postgresql", "postgresql-gin")
+    kinds = [("mixed", None), ("mixed", "read"), ("mixed", "write"), ("query:range", None), ("query:count", None)]
+    assert rows.keys() == {(workload, side, kind) for workload, kind in kinds for side in sides}
+    assert all(row["operations"] > 0 and row["failed"] == 0 for row in rows.values())
+    assert "requestUnits" not in rows["mixed", "postgresql", None]
+    for side in sides:
+        assert rows["mixed", side, None]["backgroundWrites"]["operationsPerSecond"] > 0
+        # Counted in hundredths of a second, in which so little may be nothing.
+        cpu_seconds = sum(rows[workload, side, None]["cpuSeconds"] for workload, kind in kinds if kind is None)
+        assert 0 < cpu_seconds <= 3 * 0.6 * os.cpu_count()
+    indexes = result["indexes"]
+    assert indexes["armilla"] == ["every path of every item"]
+    assert sum("items_pkey" in index for index in indexes["postgresql"]) == 1
+    assert len(indexes["postgresql"]) == 4
+    assert [index for index in indexes["postgresql-gin"] if "USING gin (doc)" in index]
+    assert len(indexes["postgresql-gin"]) == 2
+    for name in ("rate of postgresql", "CPU of postgresql", "rate of postgresql-gin", "CPU of postgresql-gin"):
+        assert name in ended.stdout
+    assert "index of postgresql-gin: CREATE INDEX" in ended.stdout
 
 
 @pytest.fixture
@@ -292,12 +355,16 @@ def test_workloads_are_described():
         (["write", "--seconds", "0"], "not a number from 0.1 to 86400"),
         (["write", "--rate", "0"], "not a number from 0.1 to 1000000"),
         (["write", "--connections", "1025"], "1..=1024"),
+        (["write", "--connections", "1,0"], "1..=1024"),
+        (["write", "--states", "tired"], "possible values: loaded, written, rested"),
+        (["write", "--write-rate", "0"], "not a number from 0.1 to 1000000"),
         (["write", "--item-bytes", "299"], "300..=2000000"),
         (["write", "--queries", "none"], "possible values: by-key"),
         (["write", "--partitions", "2", "--throughput", "400"], "cannot be used with"),
         (["compare", "a.json"], "required"),
         (["compare", "a.json", "b.json", "--fail-if-slower", "x"], "not a number"),
         (["write", "--endpoint", "http://localhost:1/"], "no server answers at http://localhost:1/"),
+        (["write", "--postgres-gin"], "--postgres"),
         (["write", "--postgres", "--postgres-bin", "/none"], "/none has no initdb"),
     ],
 )

@@ -1,49 +1,160 @@
-//! Queries to the server, over one connection that stays open.
+//! Queries to the server, over connections that stay open.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use armilla_crash::http_client::Connection;
-use armilla_crash::requests::{Composer, Target};
-use armilla_value::{Object, Value, json};
+use armilla_crash::requests::{Composer, Target, partition_key};
+use armilla_crash::server_process::ServerProcess;
+use armilla_value::json;
+use armilla_workload::{Answer as Performed, CpuClock, Effort, FamilyCpu, Future, Worker};
+use tokio::runtime::Runtime;
 
-use super::cases::Case;
+use super::cases::{Case, Parameter, body};
 use super::in_process::PAGE_ROWS;
-use super::load::SERVER;
-use super::repeat::{median_us, timed_us};
-use super::table::{Answer, Line};
+use super::orders::Orders;
+use super::resting::wait_for_rest;
+use super::side::{Drawn, Side};
+use super::table::{Answer, Work};
 use crate::items::{CONTAINER, DATABASE};
-use crate::server::{Servers, Setup};
+use crate::server::Servers;
 
-/// Measures all queries over HTTP.
-pub(super) fn measure(servers: &Servers, setup: &Setup, cases: &[Case], lines: &mut [Line]) -> Result<()> {
-    let env = &servers.env;
-    let server = servers.start(SERVER)?;
-    eprintln!("queries over HTTP");
-    let mut connection =
-        servers.runtime.block_on(Connection::open(server.address)).context("cannot connect")?;
-    let mut composer = Composer::new(env);
-    for (case, line) in cases.iter().zip(lines) {
-        let mut last = None;
-        let ask = || {
-            // Signing a request belongs to the client.
-            let first = request(&mut composer, case, None);
-            let (us, answer) = timed_us(env, || {
-                servers.runtime.block_on(read_all(&mut connection, &mut composer, first, case))
-            })?;
-            last = Some(answer);
-            Ok(us)
-        };
-        let us = median_us(env, setup.seconds, ask).with_context(|| format!("query {}", case.name))?;
-        let answer = last.context("a query was never run")?;
-        eprintln!("  {}: {} rows, {us:.0} us", case.name, answer.rows);
-        line.answers.push(("HTTP", answer));
-        line.http_us = Some(us);
+/// Asks for the metrics, which need no signature from the server's own machine.
+const METRICS_REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// The metric that counts flushes and compactions under way.
+const JOBS: &str = "armilla_store_background_jobs";
+
+/// A server with the orders.
+pub(super) struct Http<'s> {
+    pub(super) servers: &'s Servers,
+    pub(super) server: ServerProcess,
+    pub(super) orders: Orders,
+}
+
+impl Http<'_> {
+    fn connect(&self) -> Result<(Connection, Composer)> {
+        let connection = self.runtime().block_on(Connection::open(self.server.address));
+        Ok((connection.context("cannot connect")?, Composer::new(&self.servers.env)))
     }
-    drop(connection);
-    servers.stop(server)
+}
+
+impl Side for Http<'_> {
+    fn name(&self) -> &'static str {
+        "HTTP"
+    }
+
+    fn runtime(&self) -> &Runtime {
+        &self.servers.runtime
+    }
+
+    fn asker(&self, case: &Case, drawn: Drawn) -> Result<Box<dyn Worker>> {
+        let (connection, composer) = self.connect()?;
+        Ok(Box::new(Asker {
+            connection,
+            composer,
+            case: *case,
+            drawn,
+            asked: Vec::new(),
+            request: Vec::new(),
+        }))
+    }
+
+    fn writer(&self, drawn: Drawn) -> Result<Box<dyn Worker>> {
+        let (connection, composer) = self.connect()?;
+        Ok(Box::new(Writer { connection, composer, drawn, request: Vec::new() }))
+    }
+
+    fn cpu_clock(&self) -> Box<dyn CpuClock> {
+        Box::new(FamilyCpu::of(self.server.pid()))
+    }
+
+    fn answer(&self, case: &Case, index: usize) -> Result<(Answer, Option<Work>)> {
+        let (mut connection, mut composer) = self.connect()?;
+        let asked = case.parameters(self.orders, index);
+        let first = request(&mut composer, case, &asked, None);
+        let reading = read_all(&mut connection, &mut composer, &first, case, &asked);
+        Ok((self.runtime().block_on(reading)?, None))
+    }
+
+    fn rest(&self) -> Result<()> {
+        let (mut connection, _) = self.connect()?;
+        wait_for_rest(&self.servers.env, || {
+            let reply = self.runtime().block_on(connection.exchange(METRICS_REQUEST))?;
+            jobs(&String::from_utf8_lossy(reply.body)).context("the server does not tell of its work")
+        })
+    }
+}
+
+/// Reads how many flushes and compactions are under way.
+fn jobs(metrics: &str) -> Option<u64> {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(JOBS)?.strip_prefix(' '))?;
+    line.trim().parse().ok()
+}
+
+/// Asks a query.
+struct Asker {
+    connection: Connection,
+    composer: Composer,
+    case: Case,
+    drawn: Drawn,
+    asked: Vec<Parameter>,
+    request: Vec<u8>,
+}
+
+impl Worker for Asker {
+    fn prepare(&mut self) -> usize {
+        let (index, _) = self.drawn.next();
+        self.asked = self.case.parameters(self.drawn.orders, index);
+        // Signing a request belongs to the client.
+        self.request = request(&mut self.composer, &self.case, &self.asked, None);
+        0
+    }
+
+    fn perform(&mut self) -> Future<'_, Result<Performed>> {
+        Box::pin(async {
+            let Asker { connection, composer, case, asked, request, .. } = self;
+            let answer = read_all(connection, composer, request, case, asked).await?;
+            Ok(Performed::Done(Effort { charge: None, requests: 1, items: answer.rows as u64 }))
+        })
+    }
+}
+
+/// Writes new versions of orders.
+struct Writer {
+    connection: Connection,
+    composer: Composer,
+    drawn: Drawn,
+    request: Vec<u8>,
+}
+
+impl Worker for Writer {
+    fn prepare(&mut self) -> usize {
+        let (index, version) = self.drawn.next();
+        let orders = self.drawn.orders;
+        let key = partition_key(&orders.customer(index));
+        let headers = [("x-ms-documentdb-partitionkey", key.as_str()), ("x-ms-documentdb-is-upsert", "True")];
+        let body = orders.body(index, version);
+        let target = Target::Items(DATABASE, CONTAINER);
+        self.request = self.composer.compose("POST", target, &headers, body.as_bytes());
+        0
+    }
+
+    fn perform(&mut self) -> Future<'_, Result<Performed>> {
+        Box::pin(async {
+            let reply =
+                self.connection.exchange(&self.request).await.context("the server does not answer")?;
+            ensure!(reply.status == 200, "the server answered {}: {}", reply.status, reply.excerpt());
+            Ok(Performed::Done(Effort { charge: None, requests: 1, items: 1 }))
+        })
+    }
 }
 
 /// Makes the request for a page.
-fn request(composer: &mut Composer, case: &Case, continuation: Option<&str>) -> Vec<u8> {
+fn request(
+    composer: &mut Composer,
+    case: &Case,
+    parameters: &[Parameter],
+    continuation: Option<&str>,
+) -> Vec<u8> {
     let page_rows = PAGE_ROWS.to_string();
     let mut headers = vec![
         ("x-ms-documentdb-isquery", "True"),
@@ -51,8 +162,7 @@ fn request(composer: &mut Composer, case: &Case, continuation: Option<&str>) -> 
         ("x-ms-max-item-count", page_rows.as_str()),
     ];
     headers.extend(continuation.map(|token| ("x-ms-continuation", token)));
-    let body = Object::from([("query", Value::from(case.text.as_str()))]);
-    let body = json::to_string(&Value::Object(body));
+    let body = json::to_string(&body(case, parameters));
     composer.compose("POST", Target::Items(DATABASE, CONTAINER), &headers, body.as_bytes())
 }
 
@@ -60,13 +170,15 @@ fn request(composer: &mut Composer, case: &Case, continuation: Option<&str>) -> 
 async fn read_all(
     connection: &mut Connection,
     composer: &mut Composer,
-    first: Vec<u8>,
+    first: &[u8],
     case: &Case,
+    parameters: &[Parameter],
 ) -> Result<Answer> {
     let mut answer = Answer::default();
-    let mut next = first;
+    let mut next: Option<Vec<u8>> = None;
     loop {
-        let reply = connection.exchange(&next).await.context("the server does not answer")?;
+        let asked = next.as_deref().unwrap_or(first);
+        let reply = connection.exchange(asked).await.context("the server does not answer")?;
         if reply.status != 200 {
             bail!("the server answered {}: {}", reply.status, reply.excerpt());
         }
@@ -77,7 +189,7 @@ async fn read_all(
             answer.number = number(reply.body).or(answer.number);
         }
         match reply.header("x-ms-continuation") {
-            Some(token) => next = request(composer, case, Some(token)),
+            Some(token) => next = Some(request(composer, case, parameters, Some(token))),
             None => return Ok(answer),
         }
     }
@@ -101,6 +213,17 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(number(body.as_bytes()), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn work_is_found_in_metrics() {
+        for (metrics, expected) in [
+            ("# TYPE armilla_store_background_jobs gauge\narmilla_store_background_jobs 3\n", Some(3)),
+            ("armilla_store_background_jobs_total 3\n", None),
+            ("", None),
+        ] {
+            assert_eq!(jobs(metrics), expected, "{metrics}");
         }
     }
 }

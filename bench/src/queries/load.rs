@@ -48,7 +48,7 @@ pub(super) fn load(servers: &Servers, setup: &Setup, orders: Orders) -> Result<f
                     if index >= orders.count {
                         return Ok::<_, anyhow::Error>(());
                     }
-                    let (body, key) = (orders.body(index), orders.partition_key(index));
+                    let (body, key) = (orders.body(index, 0), orders.partition_key(index));
                     engine
                         .write_item(
                             &caller,

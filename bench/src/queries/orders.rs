@@ -92,23 +92,29 @@ impl Orders {
         name
     }
 
-    pub(super) fn body(self, index: usize) -> String {
+    pub(super) fn id(self, index: usize) -> String {
+        format!("order-{index:08}")
+    }
+
+    /// Returns an order; versions differ in the quantity alone, which no query asks for.
+    pub(super) fn body(self, index: usize, version: u64) -> String {
         let mut random = self.random(index, 7);
         let tags = self.tags(index);
         let mut text = String::with_capacity(512);
         // Writing to a string cannot fail.
         let _ = write!(
             text,
-            "{{\"id\":\"order-{index:08}\",\"pk\":\"{}\",\"category\":\"{}\",\"status\":\"{}\",\
+            "{{\"id\":\"{}\",\"pk\":\"{}\",\"category\":\"{}\",\"status\":\"{}\",\
              \"price\":{}.{:02},\"quantity\":{},\"ts\":{},\"city\":\"{}\",\
              \"tags\":[\"{}\",\"{}\",\"{}\"],\"address\":{{\"street\":\"{} {} Street\",\"zip\":\"{}\"}},\
              \"name\":\"{}\",\"note\":\"",
+            self.id(index),
             self.customer(index),
             self.category(index),
             STATUSES[random.index(STATUSES.len())],
             1 + random.below(999),
             random.below(100),
-            1 + random.below(9),
+            1 + (random.below(9) + version) % 9,
             self.ts(index),
             self.city(index),
             tags[0],
@@ -135,7 +141,7 @@ mod tests {
     fn orders_are_what_their_parts_say() {
         let orders = Orders { count: 1_000_000 };
         for index in [0, 1, 4_711, 999_999] {
-            let body = orders.body(index);
+            let body = orders.body(index, 0);
             assert!((380..430).contains(&body.len()), "{} bytes: {body}", body.len());
             let parsed = json::parse(body.as_bytes()).unwrap();
             let text = |name: &str| parsed.get(name).unwrap().as_str().unwrap().to_owned();
@@ -149,7 +155,9 @@ mod tests {
             );
             let tags = orders.tags(index);
             assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2]);
-            assert_eq!(body, orders.body(index));
+            assert_eq!(body, orders.body(index, 0));
+            let next = orders.body(index, 1);
+            assert!(next != body && next.len() == body.len(), "{next}");
         }
     }
 

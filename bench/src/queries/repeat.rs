@@ -29,13 +29,6 @@ pub(super) fn median_us(env: &Env, seconds: f64, mut run: impl FnMut() -> Result
     Ok(median(&mut runs))
 }
 
-/// Returns the time that something takes, in microseconds.
-pub(super) fn timed_us<T>(env: &Env, work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
-    let begin = env.clock.elapsed();
-    let done = work()?;
-    Ok(((env.clock.elapsed() - begin).as_secs_f64() * 1e6, done))
-}
-
 /// Returns the median; of an even number, the mean of the two in the middle.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);

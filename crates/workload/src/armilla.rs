@@ -3,12 +3,14 @@
 //! Containers have the default policies: every path is indexed, and a write is answered with the item.
 
 mod loading;
+mod resting;
 mod worker;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use armilla_client::{Client, Failure, Query as QueryRequest, ScriptKind, Session, Throughput};
+use armilla_env::Env;
 use armilla_value::{Object, Value, json};
 
 use crate::cpu::{CpuClock, ServerCpu};
@@ -144,13 +146,17 @@ impl Side for Armilla {
         })
     }
 
-    fn worker(&self, plan: Plan, number: usize) -> Future<'_, Result<Box<dyn Worker>>> {
+    fn worker(&self, plan: Plan, stream: usize) -> Future<'_, Result<Box<dyn Worker>>> {
         Box::pin(async move {
             let session = self.open_session().await?;
-            let draws = plan.draws(&self.items, self.seed, number);
+            let draws = plan.draws(&self.items, self.seed, stream);
             Ok(Box::new(worker::ArmillaWorker::new(session, &self.database, &self.items, draws))
                 as Box<dyn Worker>)
         })
+    }
+
+    fn rest<'s>(&'s self, env: &'s Env) -> Future<'s, Result<Option<String>>> {
+        Box::pin(async move { Ok(resting::wait(env, || self.client.metric(resting::JOBS)).await) })
     }
 
     fn count_entries(&self) -> Future<'_, Result<Entries>> {
@@ -167,6 +173,11 @@ impl Side for Armilla {
 
     fn describe(&self) -> Future<'_, Result<String>> {
         Box::pin(async move { Ok(self.client.to_string()) })
+    }
+
+    fn indexes(&self) -> Future<'_, Result<Vec<String>>> {
+        // The default policy of a container, which is not asked for because it was not set.
+        Box::pin(async { Ok(vec!["every path of every item".to_owned()]) })
     }
 
     fn cpu_clock(&self) -> Option<Box<dyn CpuClock>> {

@@ -15,9 +15,10 @@ use armilla_value::{Value, json};
 
 use crate::armilla::NAME;
 use crate::cpu::ServerCpu;
-use crate::drive::{self, Measured, Pace, Worker};
+use crate::drive::{self, Measured, Worker};
 use crate::limits::BLOG_SAMPLE_MAX;
-use crate::result::{Row, rows};
+use crate::measurements::Turn;
+use crate::result::{Row, Subject, rows};
 use worker::BlogWorker;
 
 /// The operations, each with how many of a hundred it is.
@@ -95,22 +96,30 @@ struct Post {
 pub(crate) async fn measure(
     client: &Client,
     env: &Env,
-    pace: Pace,
-    connections: usize,
-    seed: u64,
+    turn: &Turn,
     version: u8,
 ) -> Result<(Vec<Row>, Measured)> {
     let model = Model::of(version);
     let sample = sample(client, model).await?;
     let mut workers: Vec<Box<dyn Worker>> = Vec::new();
-    for number in 0..connections {
+    for number in 0..turn.connections() {
         let mut session = client.session().patience(std::time::Duration::ZERO);
         session.connect().await?;
-        workers.push(Box::new(BlogWorker::new(session, env.clone(), model, sample.clone(), seed, number)));
+        let stream = turn.stream(number);
+        workers.push(Box::new(BlogWorker::new(
+            session,
+            env.clone(),
+            model,
+            sample.clone(),
+            turn.seed,
+            stream,
+        )));
     }
     let cpu_clock = Box::new(ServerCpu(client.clone()));
-    let measured = drive::drive(env, pace, MIX.len(), workers, Some(cpu_clock)).await?;
-    Ok((rows(&format!("blog-v{version}"), NAME, &MIX.map(|(name, _)| name), &measured), measured))
+    let measured = drive::drive(env, turn.pace, MIX.len(), workers, Some(cpu_clock)).await?;
+    let workload = format!("blog-v{version}");
+    let subject = Subject { workload: &workload, side: NAME, circumstances: turn.circumstances };
+    Ok((rows(subject, &MIX.map(|(name, _)| name), &measured), measured))
 }
 
 /// Reads users and posts to choose from.

@@ -115,7 +115,9 @@ blog         The ten operations of a blog, in percent: {}.
 all          All of them but blog.
 
 With --postgres the same items and operations go to PostgreSQL (JSONB) as well: point-read, write, mixed, query and
-script.
+script; with --postgres-gin to one with a GIN index of everything, too.
+Each is measured with each of --connections in each of --states: loaded (right after the load), written (while others
+write), rested (after the work in the background is done).
 Without --endpoint the workloads run on a server of their own, on a temporary folder.
 ",
         queries.concat(),

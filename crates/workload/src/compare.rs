@@ -10,9 +10,9 @@ use crate::result::{Row, RunResult};
 
 /// Settings without which figures mean something else.
 const TELLING_SETTINGS: [&str; 10] = [
-    "connections",
     "seconds",
     "rate",
+    "writeRate",
     "readPercent",
     "items",
     "itemBytes",
@@ -79,7 +79,7 @@ impl Line<'_> {
     /// Returns what is slower by more than so many percent, if anything is.
     pub(crate) fn slower(&self, percent: f64) -> Option<String> {
         let share = percent / 100.0;
-        let name = format!("{} ({})", self.before.name(), self.after.side);
+        let name = self.after.title();
         let (before, after) = (self.before, self.after);
         if let (Some(was), Some(is)) = (&before.open_loop, &after.open_loop)
             && was.has_kept_rate()
@@ -120,6 +120,8 @@ impl Comparison<'_> {
         let mut table = Table::new([
             Column::left("workload"),
             Column::left("side"),
+            Column::right("connections"),
+            Column::left("state"),
             Column::right("operations/s"),
             Column::right("of before"),
             Column::right("CPU us/op"),
@@ -136,6 +138,8 @@ impl Comparison<'_> {
             table.row([
                 Cell::from(after.name()),
                 Cell::from(after.side.as_str()),
+                Cell::from(after.circumstances.connections.to_string()),
+                Cell::from(after.circumstances.state.name()),
                 Cell::from(number::short(after.per_second())),
                 ratio(before.per_second(), after.per_second(), Better::More),
                 Cell::from(cpu_us.map_or(String::new(), number::short)),
@@ -165,8 +169,7 @@ impl Comparison<'_> {
             notes.push(format!("{name} differs: {} before, {} after", or_none(before), or_none(after)));
         }
         for (rows, when) in [(&self.only_before, "before"), (&self.only_after, "after")] {
-            let named = rows.iter().take(NAMED_MAX).map(|row| format!("{} ({})", row.name(), row.side));
-            let mut names: Vec<_> = named.collect();
+            let mut names: Vec<_> = rows.iter().take(NAMED_MAX).map(|row| row.title()).collect();
             if rows.len() > NAMED_MAX {
                 names.push(format!("and {} more", rows.len() - NAMED_MAX));
             }
@@ -205,6 +208,7 @@ fn ratio(before: f64, after: f64, better: Better) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::circumstances::{Circumstances, State};
     use crate::drive::OpenLoop;
     use crate::tally::Quantiles;
 
@@ -213,6 +217,7 @@ mod tests {
             workload: workload.to_owned(),
             operation: operation.map(str::to_owned),
             side: "armilla".to_owned(),
+            circumstances: Circumstances { connections: 16, state: State::Loaded },
             operations: per_second,
             seconds: 1.0,
             latency: Quantiles { p50_us, p99_us: p50_us, ..Quantiles::default() },
@@ -226,7 +231,7 @@ mod tests {
     }
 
     fn result(rows: Vec<Row>) -> RunResult {
-        let settings = vec![("connections".to_owned(), rows.len().to_string())];
+        let settings = vec![("writeRate".to_owned(), rows.len().to_string())];
         RunResult { rows, settings, ..RunResult::default() }
     }
 
@@ -252,7 +257,11 @@ mod tests {
             ),
             (open(closed(1_000, 100.0), 20), open(closed(980, 100.0), 20), None),
             (kind(1_000, 100.0), kind(1, 110.0), None),
-            (kind(1_000, 100.0), kind(1_000, 111.0), Some("mixed read (armilla) has a median latency")),
+            (
+                kind(1_000, 100.0),
+                kind(1_000, 111.0),
+                Some("mixed read (armilla, 16 connections, loaded) has a median latency"),
+            ),
         ] {
             let (before, after) = (result(vec![before]), result(vec![after]));
             let found = compare(&before, &after).slower(10.0);
@@ -285,9 +294,43 @@ mod tests {
         assert_eq!(comparison.lines.len(), 1);
         assert_eq!(
             comparison.notes(),
-            ["connections differs: 2 before, 1 after", "only before: feed (armilla)"]
+            ["writeRate differs: 2 before, 1 after", "only before: feed (armilla, 16 connections, loaded)"]
         );
-        assert_eq!(compare(&after, &before).notes()[1], "only after: feed (armilla)");
+        let notes = compare(&after, &before).notes();
+        assert_eq!(notes[1], "only after: feed (armilla, 16 connections, loaded)");
         assert!(comparison.table().to_text().contains("1.00"));
+    }
+
+    #[test]
+    fn rows_are_the_same_in_the_same_circumstances() {
+        let with = |connections, state, per_second| Row {
+            circumstances: Circumstances { connections, state },
+            ..row("write", None, per_second, 100.0)
+        };
+        let before = result(vec![
+            with(1, State::Loaded, 100),
+            with(16, State::Loaded, 1_000),
+            with(16, State::Rested, 2_000),
+        ]);
+        let after = result(vec![
+            with(16, State::Rested, 1_000),
+            with(16, State::Loaded, 1_000),
+            with(16, State::Written, 5),
+        ]);
+        let comparison = compare(&before, &after);
+        let pairs: Vec<_> =
+            comparison.lines.iter().map(|line| (line.before.operations, line.after.operations)).collect();
+        assert_eq!(pairs, [(1_000, 1_000), (2_000, 1_000)]);
+        assert_eq!(
+            comparison.slower(10.0),
+            ["write (armilla, 16 connections, rested) does 1,000 operations a second, 2,000 before"]
+        );
+        assert_eq!(
+            comparison.notes(),
+            [
+                "only before: write (armilla, 1 connection, loaded)",
+                "only after: write (armilla, 16 connections, written)"
+            ]
+        );
     }
 }

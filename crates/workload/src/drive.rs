@@ -21,13 +21,13 @@ use crate::cpu::CpuClock;
 use crate::limits::{FAILURES_MAX, RETRY_AFTER_MAX};
 use crate::metronome::Metronome;
 use crate::schedule::Schedule;
-use crate::tally::Tally;
+use crate::tally::{Quantiles, Tally};
 
 /// A future of something behind a trait.
-pub(crate) type Future<'f, T> = Pin<Box<dyn std::future::Future<Output = T> + Send + 'f>>;
+pub type Future<'f, T> = Pin<Box<dyn std::future::Future<Output = T> + Send + 'f>>;
 
 /// One connection and what it does.
-pub(crate) trait Worker: Send {
+pub trait Worker: Send {
     /// Makes up the next operation and returns its kind; nothing of it counts as latency.
     fn prepare(&mut self) -> usize;
 
@@ -37,7 +37,7 @@ pub(crate) trait Worker: Send {
 
 /// What a side says to an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// It did it.
     Done(Effort),
     /// It has no throughput left.
@@ -49,13 +49,13 @@ pub(crate) enum Answer {
 
 /// What an operation took.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Effort {
+pub struct Effort {
     /// Request units, where the side charges them.
-    pub(crate) charge: Option<f64>,
+    pub charge: Option<f64>,
     /// Requests, one after the other or at once.
-    pub(crate) requests: u64,
+    pub requests: u64,
     /// Items that were read, written or given.
-    pub(crate) items: u64,
+    pub items: u64,
 }
 
 impl Effort {
@@ -72,30 +72,46 @@ impl Effort {
 
 /// How fast and for how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Pace {
+pub struct Pace {
     /// How long operations are not counted.
-    pub(crate) warm_up: Duration,
+    pub warm_up: Duration,
     /// How long they are.
-    pub(crate) window: Duration,
+    pub window: Duration,
     /// Operations a second, of an open loop.
-    pub(crate) rate: Option<f64>,
+    pub rate: Option<f64>,
 }
 
 /// What was measured.
 #[derive(Debug)]
-pub(crate) struct Measured {
+pub struct Measured {
     /// By kind of operation.
     pub(crate) kinds: Vec<Tally>,
     /// From the begin of the window to its end, or to the last answer if that came later.
-    pub(crate) took: Duration,
+    pub took: Duration,
     /// Operations done in each second of the window.
     pub(crate) by_second: Vec<u64>,
     /// How an open loop went.
     pub(crate) open_loop: Option<OpenLoop>,
     /// What went wrong first.
-    pub(crate) first_failure: Option<String>,
+    pub first_failure: Option<String>,
     /// Processor time that the side used from the end of the warm-up to the last answer, where it tells.
-    pub(crate) cpu: Option<Duration>,
+    pub cpu: Option<Duration>,
+}
+
+impl Measured {
+    /// Returns how many operations were done.
+    pub fn operations(&self) -> u64 {
+        self.kinds.iter().map(|tally| tally.latencies.count()).sum()
+    }
+
+    /// Returns the latencies of all operations.
+    pub fn quantiles(&self) -> Quantiles {
+        let mut all = Tally::new();
+        for tally in &self.kinds {
+            all.add(tally);
+        }
+        all.latencies.quantiles()
+    }
 }
 
 /// How an open loop went.
@@ -138,7 +154,7 @@ struct Shared {
 }
 
 /// Runs workers until the window is over, and reads the side's clock of processor time at the window's ends.
-pub(crate) async fn drive(
+pub async fn drive(
     env: &Env,
     pace: Pace,
     kind_count: usize,

@@ -17,7 +17,8 @@ use tokio::sync::Notify;
 use crate::armilla::{Armilla, FOLLOWED, ITEMS, NAME, count_of_page, partition_key, refusal};
 use crate::drive::{self, Answer, Effort, Future, Pace, Worker};
 use crate::limits::{FEED_PAGE_ITEMS, FEED_PATIENCE};
-use crate::result::{Row, rows};
+use crate::measurements::Turn;
+use crate::result::{Row, Subject, rows};
 use crate::side::Side as _;
 use crate::tally::Tally;
 use crate::words::push_words;
@@ -35,18 +36,22 @@ const SENT: &[u8] = b"\"sentNs\":";
 const NOTE_BYTES: usize = 200;
 
 /// Reads the feed of the items over and over.
-pub(crate) async fn drain(side: &Armilla, env: &Env, pace: Pace) -> Result<Vec<Row>> {
+pub(crate) async fn drain(side: &Armilla, env: &Env, turn: &Turn) -> Result<Vec<Row>> {
     let ranges = side.client.session().ranges(&side.database, ITEMS).await?;
     let mut workers: Vec<Box<dyn Worker>> = Vec::new();
-    for range in ranges.into_iter().take(side.connections) {
+    for range in ranges.into_iter().take(turn.connections()) {
         let session = side.open_session().await?;
         let database = side.database.clone();
         workers.push(Box::new(Drain { session, database, range: range.id, position: None }));
     }
     // Each connection reads as fast as it can, whatever rate writes have.
-    let measured = drive::drive(env, Pace { rate: None, ..pace }, 1, workers, side.cpu_clock()).await?;
+    let measured = drive::drive(env, Pace { rate: None, ..turn.pace }, 1, workers, side.cpu_clock()).await?;
     ensure_no_failures(measured.first_failure.as_deref())?;
-    Ok(rows("feed:drain", NAME, &["page"], &measured))
+    Ok(rows(subject("feed:drain", turn), &["page"], &measured))
+}
+
+fn subject<'s>(workload: &'s str, turn: &Turn) -> Subject<'s> {
+    Subject { workload, side: NAME, circumstances: turn.circumstances }
 }
 
 /// Reads the feed of one physical partition.
@@ -104,17 +109,17 @@ struct Told {
 }
 
 /// Writes at a rate while a reader follows.
-pub(crate) async fn follow(side: &Armilla, env: &Env, pace: Pace, seed: u64) -> Result<Vec<Row>> {
-    side.make_container(FOLLOWED).await?;
+pub(crate) async fn follow(side: &Armilla, env: &Env, turn: &Turn) -> Result<Vec<Row>> {
     let told = Arc::new(Told::default());
     let mut workers: Vec<Box<dyn Worker>> = Vec::new();
-    for number in 0..side.connections {
+    for number in 0..turn.connections() {
+        let stream = turn.stream(number);
         workers.push(Box::new(Writer {
             env: env.clone(),
             session: side.open_session().await?,
             database: side.database.clone(),
-            random: Random::of_part(seed, number as u64 + 1),
-            number,
+            random: Random::of_part(turn.seed, stream as u64 + 1),
+            stream,
             sequence: 0,
             told: told.clone(),
             prepared: (String::new(), String::new(), String::new()),
@@ -122,16 +127,16 @@ pub(crate) async fn follow(side: &Armilla, env: &Env, pace: Pace, seed: u64) -> 
     }
     let mut reader = Reader::open(side, env, told.clone()).await?;
     // Sent by this clock from then on, so that the warm-up can be told apart.
-    let counted_from = env.clock.elapsed() + pace.warm_up;
+    let counted_from = env.clock.elapsed() + turn.pace.warm_up;
     let reading = tokio::spawn(async move { reader.follow(counted_from).await });
-    let pace = Pace { rate: Some(pace.rate.unwrap_or(RATE_DEFAULT)), ..pace };
+    let pace = Pace { rate: Some(turn.pace.rate.unwrap_or(RATE_DEFAULT)), ..turn.pace };
     let measured = drive::drive(env, pace, 1, workers, side.cpu_clock()).await;
     told.has_ended.store(true, Ordering::Release);
     told.ended.notify_one();
     let delays = reading.await.context("the reader ended unexpectedly")?;
     let measured = measured?;
     ensure_no_failures(measured.first_failure.as_deref())?;
-    let mut all = rows("feed:write", NAME, &["write"], &measured);
+    let mut all = rows(subject("feed:write", turn), &["write"], &measured);
     let told_of = drive::Measured {
         kinds: vec![delays?],
         took: measured.took,
@@ -141,7 +146,7 @@ pub(crate) async fn follow(side: &Armilla, env: &Env, pace: Pace, seed: u64) -> 
         // What telling costs cannot be told apart from the writes, which have all of it.
         cpu: None,
     };
-    all.extend(rows("feed:delay", NAME, &["change"], &told_of));
+    all.extend(rows(subject("feed:delay", turn), &["change"], &told_of));
     Ok(all)
 }
 
@@ -158,7 +163,7 @@ struct Writer {
     session: Session,
     database: String,
     random: Random,
-    number: usize,
+    stream: usize,
     sequence: u64,
     told: Arc<Told>,
     /// The partition key, and the item before and behind the moment when it is sent.
@@ -169,7 +174,7 @@ impl Worker for Writer {
     fn prepare(&mut self) -> usize {
         self.sequence += 1;
         let customer = format!("customer-{:06}", self.random.below(1_000_000));
-        let id = format!("{}-{}", self.number, self.sequence);
+        let id = format!("{}-{}", self.stream, self.sequence);
         let head = format!("{{\"id\":\"{id}\",\"customer\":\"{customer}\",\"sentNs\":");
         let mut tail = ",\"note\":\"".to_owned();
         push_words(&mut self.random, NOTE_BYTES, &mut tail);

@@ -10,17 +10,22 @@
 //!   slowness;
 //! * nothing here grows with the time that a server lets us wait.
 //!
+//! The project's own measurements use its driver, too.
+//!
 //! Not here: what the project measures for itself beside the ceilings of a machine (`bench`).
 
 mod armilla;
+mod background;
 mod blog;
 mod catalogue;
+mod circumstances;
 mod compare;
 mod cpu;
 mod drive;
 mod feed;
 mod items;
 mod limits;
+mod measurements;
 mod metronome;
 mod options;
 mod page;
@@ -30,6 +35,8 @@ mod plan;
 mod postgres;
 #[cfg(unix)]
 pub mod postgres_server;
+#[cfg(unix)]
+mod process_times;
 mod queries;
 mod result;
 mod run;
@@ -45,8 +52,14 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use armilla_env::Env;
 
+pub use circumstances::State;
+pub use cpu::CpuClock;
+#[cfg(unix)]
+pub use cpu::FamilyCpu;
+pub use drive::{Answer, Effort, Future, Measured, Pace, Worker, drive};
 pub use options::BenchOptions;
 use options::{BenchCommand, CompareOptions};
+pub use tally::Quantiles;
 
 /// The exit code of a comparison that found something slower.
 const SLOWER: u8 = 2;
@@ -66,7 +79,10 @@ pub fn run(options: &BenchOptions, env: Env) -> Result<ExitCode> {
 fn compare_files(options: &CompareOptions) -> Result<ExitCode> {
     let (before, after) = (result::read(&options.before)?, result::read(&options.after)?);
     let comparison = compare::compare(&before, &after);
-    ensure!(!comparison.lines.is_empty(), "the two results have no workload in common");
+    ensure!(
+        !comparison.lines.is_empty(),
+        "the two results have nothing in common: no workload with as many connections in the same state"
+    );
     run::print(&comparison.table().to_text());
     for note in comparison.notes() {
         run::print(&format!("{note}\n"));

@@ -5,6 +5,24 @@ use std::time::Duration;
 /// Connections of one workload.
 pub(crate) const CONNECTIONS_MAX: u16 = 1_024;
 
+/// Connections of those who write in the background of a measurement: enough for 2,000 durable writes a second of a side
+/// that takes 16 ms for each. A slow side must not be spared what a fast one bears.
+pub(crate) const WRITE_CONNECTIONS: usize = 32;
+
+/// Streams of operations that one measurement may draw, so that no two measurements draw the same.
+pub(crate) const STREAMS_MAX: usize = 1 << 12;
+
+const _: () = assert!(CONNECTIONS_MAX as usize + WRITE_CONNECTIONS <= STREAMS_MAX);
+
+/// How long a side may take until its work in the background is done.
+pub(crate) const REST_MAX: Duration = Duration::from_secs(120);
+
+/// How often a side is asked whether it still works in the background.
+pub(crate) const REST_STEP: Duration = Duration::from_millis(100);
+
+/// How often in a row a side has to say that it does not.
+pub(crate) const REST_READINGS: u32 = 10;
+
 /// Items that are loaded.
 pub(crate) const ITEMS_MAX: u64 = 100_000_000;
 

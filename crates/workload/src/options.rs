@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use armilla_client::ServerOptions;
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::circumstances::State;
 use crate::items::Items;
 use crate::limits::{
     CONNECTIONS_MAX, ITEM_BYTES_MAX, ITEMS_MAX, PARTITIONS_MAX, RATE_MAX, RATE_MIN, SECONDS_MAX, SECONDS_MIN,
@@ -74,14 +75,23 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "OPERATIONS", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 
-    /// Connections to each side
+    /// Connections to each side; everything is measured with each of several numbers
     #[arg(
         long,
         value_name = "COUNT",
-        default_value_t = 16,
+        value_delimiter = ',',
+        default_value = "16",
         value_parser = clap::value_parser!(u16).range(1..=i64::from(CONNECTIONS_MAX))
     )]
-    pub(crate) connections: u16,
+    pub(crate) connections: Vec<u16>,
+
+    /// States of the data in which everything is measured, in this order
+    #[arg(long, value_name = "STATE", value_delimiter = ',', default_value = "loaded")]
+    pub(crate) states: Vec<State>,
+
+    /// Writes a second of others in the state written, over connections of their own
+    #[arg(long, value_name = "OPERATIONS", default_value = "2000", value_parser = rate)]
+    pub(crate) write_rate: f64,
 
     /// Reads of a hundred operations of the workload mixed
     #[arg(
@@ -174,6 +184,11 @@ pub(crate) struct RunOptions {
     /// Measure PostgreSQL as well, with the same items as JSONB, in a server of our own where it is installed
     #[arg(long, help_heading = "Peers")]
     pub(crate) postgres: bool,
+
+    /// Measure a second PostgreSQL as well, with one GIN index of everything in the documents instead of an index for each
+    /// query
+    #[arg(long, requires = "postgres", help_heading = "Peers")]
+    pub(crate) postgres_gin: bool,
 
     /// Folder with PostgreSQL's programs [default: where Debian puts them, then those of PATH]
     #[arg(long, value_name = "FOLDER", requires = "postgres", help_heading = "Peers")]
@@ -275,6 +290,24 @@ mod tests {
     }
 
     #[test]
+    fn circumstances() {
+        for (arguments, connections, states, write_rate) in [
+            (vec![], vec![16], vec![State::Loaded], 2_000.0),
+            (vec!["--connections", "1,16"], vec![1, 16], vec![State::Loaded], 2_000.0),
+            (
+                vec!["--connections=8", "--states", "written,rested", "--write-rate", "50"],
+                vec![8],
+                vec![State::Written, State::Rested],
+                50.0,
+            ),
+        ] {
+            let options = parse(&[&["write"], &arguments[..]].concat()).unwrap().run;
+            assert_eq!(options.connections, connections, "{arguments:?}");
+            assert_eq!((options.states, options.write_rate), (states, write_rate), "{arguments:?}");
+        }
+    }
+
+    #[test]
     fn other_things_than_measuring() {
         assert!(matches!(parse(&["list"]).unwrap().command, Some(BenchCommand::List)));
         let options = parse(&["compare", "a", "b", "--fail-if-slower", "5"]).unwrap();
@@ -289,7 +322,13 @@ mod tests {
             ("--seconds", vec!["0.1", "86400"], vec!["0", "0.09", "86401", "x", "NaN"]),
             ("--warm-up", vec!["0", "1.5"], vec!["-1", "inf"]),
             ("--rate", vec!["0.1", "1000000"], vec!["0", "1000001", "-5"]),
-            ("--connections", vec!["1", "1024"], vec!["0", "1025"]),
+            ("--connections", vec!["1", "1024", "1,16"], vec!["0", "1025", "1,0", "1,", "16;1"]),
+            (
+                "--states",
+                vec!["loaded", "rested,written,loaded"],
+                vec!["resting", "loaded,", "loaded rested"],
+            ),
+            ("--write-rate", vec!["0.1", "1000000"], vec!["0", "1000001"]),
             ("--read-percent", vec!["0", "100"], vec!["101"]),
             ("--items", vec!["1", "100000000"], vec!["0", "100000001"]),
             ("--item-bytes", vec!["300", "2000000"], vec!["299", "2000001"]),
@@ -314,6 +353,7 @@ mod tests {
             vec!["no-such-workload"],
             vec!["compare", "a"],
             vec!["write", "--postgres-bin", "x"],
+            vec!["write", "--postgres-gin"],
             vec!["write", "--data-dir", "x", "--endpoint", "http://localhost:1/"],
             vec!["write", "--partitions", "2", "--throughput", "400"],
             vec!["compare", "a", "b", "--fail-if-slower", "-1"],

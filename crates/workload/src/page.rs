@@ -17,6 +17,9 @@ pub(crate) fn render(result: &RunResult) -> String {
     for note in &result.notes {
         page.note(note);
     }
+    for line in table::index_lines(&result.indexes) {
+        page.paragraph(line);
+    }
     page.heading("Results").table(&table::table(&result.rows));
     page.paragraph(
         "Operations a second are those that were done. Latency counts from when an operation was due in an open loop, and \
@@ -24,10 +27,14 @@ pub(crate) fn render(result: &RunResult) -> String {
     );
     if table::has_cpu(&result.rows) {
         page.paragraph(
-            "CPU us/op is the processor time of the server's process for each operation, in microseconds: on a machine \
+            "CPU us/op is the processor time of the side's processes for each operation, in microseconds: on a machine \
              that does other things too it stays the same where operations a second do not.",
         );
     }
+    page.paragraph(
+        "Loaded is right after the load, written while others write at a rate, rested after the work in the background \
+         is done.",
+    );
     let whole: Vec<&Row> =
         result.rows.iter().filter(|row| row.operation.is_none() && row.operations > 0).collect();
     if !whole.is_empty() {
@@ -66,8 +73,22 @@ fn sides<'r>(rows: &[&'r Row]) -> Vec<&'r str> {
     sides
 }
 
+/// The name of what a row is about, with what differs among the rows: connections and state.
+fn group(row: &Row, rows: &[&Row]) -> String {
+    let own = row.circumstances;
+    let mut name = row.workload.clone();
+    if rows.iter().any(|other| other.circumstances.connections != own.connections) {
+        name.push_str(&format!(" x{}", own.connections));
+    }
+    if rows.iter().any(|other| other.circumstances.state != own.state) {
+        name.push_str(&format!(" {}", own.state.name()));
+    }
+    name
+}
+
 fn label(row: &Row, rows: &[&Row]) -> String {
-    if sides(rows).len() > 1 { format!("{}, {}", row.workload, row.side) } else { row.workload.clone() }
+    let group = group(row, rows);
+    if sides(rows).len() > 1 { format!("{group}, {}", row.side) } else { group }
 }
 
 fn throughput(rows: &[&Row]) -> plot::Svg {
@@ -100,13 +121,14 @@ fn bars(
 ) -> plot::Svg {
     let mut groups: Vec<String> = Vec::new();
     for row in rows {
-        if !groups.contains(&row.workload) {
-            groups.push(row.workload.clone());
+        let group = group(row, rows);
+        if !groups.contains(&group) {
+            groups.push(group);
         }
     }
     let series = sides(rows).into_iter().map(|side| {
-        let of_group = |group: &String| {
-            rows.iter().find(|row| row.side == side && row.workload == *group).and_then(|row| value(row))
+        let of_group = |name: &String| {
+            rows.iter().find(|row| row.side == side && group(row, rows) == *name).and_then(|row| value(row))
         };
         Series::new(side, groups.iter().map(of_group).collect::<Vec<_>>())
     });
@@ -169,6 +191,7 @@ fn over_time(rows: &[&Row]) -> plot::Svg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::circumstances::{Circumstances, State};
 
     #[test]
     fn pages_have_everything() {
@@ -183,8 +206,10 @@ mod tests {
         };
         let mut rows = vec![row("a<b>", "armilla"), row("a<b>", "postgresql")];
         rows.extend((0..2 * LINES_MAX).map(|number| row(&format!("w{number}"), "armilla")));
-        let result = RunResult { rows, notes: vec!["a note".to_owned()], ..RunResult::default() };
+        let indexes = vec![("postgresql".to_owned(), vec!["on a<b>".to_owned()])];
+        let result = RunResult { rows, indexes, notes: vec!["a note".to_owned()], ..RunResult::default() };
         let html = render(&result);
+        assert!(html.contains("index of postgresql: on a&lt;b&gt;"), "{html}");
         assert!(html.contains("a note") && html.contains("a&lt;b&gt;") && html.contains("<svg"));
         assert!(html.contains("part 3"));
         assert!(!html.contains("Processor time"));
@@ -193,5 +218,27 @@ mod tests {
         let html = render(&RunResult { rows: vec![told], ..RunResult::default() });
         assert!(html.contains("Processor time of an operation") && html.contains("123"), "{html}");
         assert!(render(&RunResult::default()).contains("Benchmark"));
+    }
+
+    #[test]
+    fn circumstances_are_told_apart_where_they_differ() {
+        let row = |connections, state| Row {
+            workload: "write".to_owned(),
+            circumstances: Circumstances { connections, state },
+            ..Row::default()
+        };
+        for (rows, expected) in [
+            (vec![row(16, State::Loaded)], vec!["write"]),
+            (vec![row(1, State::Loaded), row(16, State::Loaded)], vec!["write x1", "write x16"]),
+            (vec![row(1, State::Loaded), row(1, State::Rested)], vec!["write loaded", "write rested"]),
+            (
+                vec![row(1, State::Loaded), row(16, State::Written)],
+                vec!["write x1 loaded", "write x16 written"],
+            ),
+        ] {
+            let rows: Vec<&Row> = rows.iter().collect();
+            let found: Vec<_> = rows.iter().map(|row| group(row, &rows)).collect();
+            assert_eq!(found, expected);
+        }
     }
 }

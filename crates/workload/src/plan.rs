@@ -82,20 +82,20 @@ impl Plan {
         }
     }
 
-    /// Returns what one worker does.
-    pub(crate) fn draws(self, items: &Items, seed: u64, worker: usize) -> Draws {
-        let random = Random::of_part(seed, worker as u64 + 1);
-        Draws { plan: self, items: items.clone(), random, worker, sequence: 0 }
+    /// Returns one stream of operations, which differs from all others of the seed.
+    pub(crate) fn draws(self, items: &Items, seed: u64, stream: usize) -> Draws {
+        let random = Random::of_part(seed, stream as u64 + 1);
+        Draws { plan: self, items: items.clone(), random, stream, sequence: 0 }
     }
 }
 
-/// The operations of one worker.
+/// One stream of operations, for one worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Draws {
     plan: Plan,
     items: Items,
     random: Random,
-    worker: usize,
+    stream: usize,
     sequence: u64,
 }
 
@@ -123,7 +123,7 @@ impl Draws {
         let mut json = format!(
             "{{\"id\":\"entry-{}-{}\",\"customer\":\"{customer}\",\"kind\":\"entry\",\"amount\":{amount},\
              \"day\":{day},\"note\":\"",
-            self.worker, self.sequence
+            self.stream, self.sequence
         );
         push_words(&mut self.random, ENTRY_NOTE_BYTES, &mut json);
         json.push_str("\"}");
@@ -149,14 +149,14 @@ mod tests {
 
     use super::*;
 
-    fn operations(plan: Plan, worker: usize, count: usize) -> Vec<(usize, Operation)> {
+    fn operations(plan: Plan, stream: usize, count: usize) -> Vec<(usize, Operation)> {
         let items = Items::new(1_000, 400, 1).unwrap();
-        let mut draws = plan.draws(&items, 9, worker);
+        let mut draws = plan.draws(&items, 9, stream);
         (0..count).map(|_| draws.next()).collect()
     }
 
     #[test]
-    fn a_seed_repeats_the_operations_and_workers_differ() {
+    fn a_seed_repeats_the_operations_and_streams_differ() {
         let plan = Plan::Mixed { read_percent: 50 };
         assert_eq!(operations(plan, 0, 20), operations(plan, 0, 20));
         assert_ne!(operations(plan, 0, 20), operations(plan, 1, 20));
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn entries_are_json_with_ids_of_their_own() {
         let mut ids = BTreeSet::new();
-        for worker in 0..3 {
-            for (_, operation) in operations(Plan::Script, worker, 50) {
+        for stream in 0..3 {
+            for (_, operation) in operations(Plan::Script, stream, 50) {
                 let Operation::AddEntry(entry) = operation else { panic!("{operation:?}") };
                 let parsed = json::parse(entry.json.as_bytes()).unwrap();
                 assert_eq!(parsed.get("customer").unwrap().as_str(), Some(entry.customer.as_str()));

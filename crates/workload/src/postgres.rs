@@ -1,21 +1,22 @@
-//! PostgreSQL as a side: the same items as `jsonb`, with the primary key and the index on an expression that each query
-//! needs, in a server of our own that is as durable as ours.
+//! PostgreSQL as a side: the same items as `jsonb`, in a server of our own that is as durable as ours.
 //!
-//! Ours indexes every path of every item; this has the indexes that the queries need and no others.
+//! Ours indexes every path of every item. This has the primary key and either the index on an expression that each query
+//! needs and no others, or one GIN index of everything; both can be measured beside each other.
 
 mod worker;
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use armilla_env::Env;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
+use crate::cpu::{CpuClock, FamilyCpu};
 use crate::drive::{Future, Worker};
 use crate::items::Items;
 use crate::plan::{COUNTER, Plan, SCRIPT_KEYS, counter_json, script_customer};
 use crate::postgres_server::{PostgresServer, Purpose};
-use crate::queries::Query;
+use crate::queries::PostgresIndexes;
 use crate::side::{Entries, Needs, Side};
 use worker::PostgresWorker;
 
@@ -25,6 +26,7 @@ const LOAD_ROWS: usize = 500;
 /// A running PostgreSQL.
 pub(crate) struct Postgres {
     server: PostgresServer,
+    indexes: PostgresIndexes,
     items: Items,
     seed: u64,
 }
@@ -34,6 +36,7 @@ impl Postgres {
     pub(crate) fn start(
         programs: Option<&Path>,
         env: &Env,
+        indexes: PostgresIndexes,
         items: &Items,
         seed: u64,
         connections: usize,
@@ -44,7 +47,7 @@ impl Postgres {
             .context("cannot make a folder for PostgreSQL")?;
         let purpose = Purpose::DurableWrites { items: items.count(), connections: Some(connections) };
         let server = PostgresServer::start(programs, folder, env, purpose)?;
-        Ok(server.map(|server| Postgres { server, items: items.clone(), seed }))
+        Ok(server.map(|server| Postgres { server, indexes, items: items.clone(), seed }))
     }
 
     async fn connect(&self) -> Result<Client> {
@@ -75,12 +78,8 @@ impl Postgres {
             let bodies: Vec<_> = rows.map(|index| self.items.body(index, 0)).collect();
             client.execute(&statement, &[&customers, &ids, &bodies]).await?;
         }
-        let mut made = Vec::new();
-        for index in Query::ALL.into_iter().filter_map(Query::postgres_index) {
-            if !made.contains(&index) {
-                execute(client, &format!("CREATE INDEX ON items {index}")).await?;
-                made.push(index);
-            }
+        for definition in self.indexes.definitions() {
+            execute(client, &format!("CREATE INDEX ON items {definition}")).await?;
         }
         Ok(())
     }
@@ -99,7 +98,10 @@ impl Postgres {
 
 impl Side for Postgres {
     fn name(&self) -> &'static str {
-        "postgresql"
+        match self.indexes {
+            PostgresIndexes::Chosen => "postgresql",
+            PostgresIndexes::Everything => "postgresql-gin",
+        }
     }
 
     fn load(&self, needs: Needs) -> Future<'_, Result<()>> {
@@ -111,16 +113,23 @@ impl Side for Postgres {
             if needs.entries {
                 self.make_entries(&client).await.context("cannot make the counters in PostgreSQL")?;
             }
-            execute(&client, "VACUUM ANALYZE").await?;
-            execute(&client, "CHECKPOINT").await
+            tidy_up(&client).await
         })
     }
 
-    fn worker(&self, plan: Plan, number: usize) -> Future<'_, Result<Box<dyn Worker>>> {
+    fn rest<'s>(&'s self, _: &'s Env) -> Future<'s, Result<Option<String>>> {
+        // What PostgreSQL does in the background is done now instead: it has no end that could be waited for.
+        Box::pin(async move {
+            tidy_up(&self.connect().await?).await?;
+            Ok(None)
+        })
+    }
+
+    fn worker(&self, plan: Plan, stream: usize) -> Future<'_, Result<Box<dyn Worker>>> {
         Box::pin(async move {
             let client = self.connect().await?;
-            let draws = plan.draws(&self.items, self.seed, number);
-            let worker = PostgresWorker::open(client, plan, &self.items, draws).await?;
+            let draws = plan.draws(&self.items, self.seed, stream);
+            let worker = PostgresWorker::open(client, plan, self.indexes, &self.items, draws).await?;
             Ok(Box::new(worker) as Box<dyn Worker>)
         })
     }
@@ -147,6 +156,20 @@ impl Side for Postgres {
             Ok(parts.join(", "))
         })
     }
+
+    fn indexes(&self) -> Future<'_, Result<Vec<String>>> {
+        Box::pin(async move {
+            let client = self.connect().await?;
+            let all = "SELECT indexdef FROM pg_indexes WHERE tablename = 'items' ORDER BY indexname";
+            texts(&client, all).await
+        })
+    }
+
+    fn cpu_clock(&self) -> Option<Box<dyn CpuClock>> {
+        // A server that does not say which process it is has no figure, which is no reason to measure nothing.
+        let pid = self.server.pid().ok()?;
+        Some(Box::new(FamilyCpu::of(pid)))
+    }
 }
 
 /// Returns the statements that make the table of entries and the function that adds one and counts it.
@@ -166,18 +189,29 @@ fn entries_definition() -> String {
     )
 }
 
+/// Removes old versions of rows, counts what is there for the planner, and writes everything to its place.
+async fn tidy_up(client: &Client) -> Result<()> {
+    execute(client, "VACUUM ANALYZE").await?;
+    execute(client, "CHECKPOINT").await
+}
+
 async fn execute(client: &Client, statements: &str) -> Result<()> {
     client.batch_execute(statements).await.with_context(|| format!("'{statements}' failed"))
 }
 
 /// Returns the first column of the first row as text.
 async fn text(client: &Client, query: &str) -> Result<String> {
-    for message in client.simple_query(query).await? {
-        if let SimpleQueryMessage::Row(row) = message {
-            let text = row.get(0).unwrap_or_default();
-            ensure!(!text.is_empty(), "'{query}' gave nothing");
-            return Ok(text.to_owned());
-        }
-    }
-    bail!("'{query}' gave no row")
+    let first = texts(client, query).await?.into_iter().next();
+    let first = first.with_context(|| format!("'{query}' gave no row"))?;
+    ensure!(!first.is_empty(), "'{query}' gave nothing");
+    Ok(first)
+}
+
+/// Returns the first column of all rows as text.
+async fn texts(client: &Client, query: &str) -> Result<Vec<String>> {
+    let row = |message| match message {
+        SimpleQueryMessage::Row(row) => Some(row.get(0).unwrap_or_default().to_owned()),
+        _ => None,
+    };
+    Ok(client.simple_query(query).await?.into_iter().filter_map(row).collect())
 }

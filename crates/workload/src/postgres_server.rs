@@ -2,7 +2,7 @@
 //!
 //! The project's own measurements use it, too.
 //!
-//! Invariant: nothing that makes writes durable is off where writes are compared.
+//! Invariant: nothing that makes writes durable is off.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -31,7 +31,7 @@ const OTHER_CONNECTIONS: usize = 16;
 /// What a server is for, which decides its settings.
 #[derive(Debug, Clone, Copy)]
 pub enum Purpose {
-    /// Queries of data that can be loaded again: quick to load, everything in memory, nothing on the side.
+    /// Queries, also while others write: everything in memory.
     Queries {
         /// Documents that must fit into memory.
         items: usize,
@@ -179,27 +179,21 @@ fn configuration(port: u16, purpose: Purpose) -> String {
         ("max_wal_size", "8GB".to_owned()),
         ("checkpoint_timeout", "1h".to_owned()),
     ];
+    // What changes over and over is cleaned up as it would be in earnest, and nothing is answered before it is durable.
+    settings.extend([
+        ("autovacuum", "on".to_owned()),
+        ("fsync", "on".to_owned()),
+        ("synchronous_commit", "on".to_owned()),
+        ("full_page_writes", "on".to_owned()),
+    ]);
     match purpose {
         Purpose::Queries { workers, .. } => settings.extend([
             ("work_mem", "256MB".to_owned()),
             ("maintenance_work_mem", "512MB".to_owned()),
             ("max_parallel_workers_per_gather", workers.to_string()),
-            ("autovacuum", "off".to_owned()),
-            ("fsync", "off".to_owned()),
-            ("full_page_writes", "off".to_owned()),
         ]),
-        Purpose::DurableWrites { connections, .. } => {
-            // What changes over and over is cleaned up as it would be in earnest.
-            settings.extend([
-                ("autovacuum", "on".to_owned()),
-                ("fsync", "on".to_owned()),
-                ("synchronous_commit", "on".to_owned()),
-                ("full_page_writes", "on".to_owned()),
-            ]);
-            settings.extend(
-                connections.map(|count| ("max_connections", (count + OTHER_CONNECTIONS).to_string())),
-            );
-        }
+        Purpose::DurableWrites { connections, .. } => settings
+            .extend(connections.map(|count| ("max_connections", (count + OTHER_CONNECTIONS).to_string()))),
     }
     let mut text = String::from("\n");
     for (name, value) in settings {
@@ -274,14 +268,21 @@ mod tests {
     }
 
     #[test]
-    fn compared_writes_are_durable() {
-        let text = configuration(5432, Purpose::DurableWrites { items: 1, connections: None });
-        for line in ["fsync = on\n", "synchronous_commit = on\n", "full_page_writes = on\n"] {
-            assert!(text.contains(line), "{text}");
+    fn writes_are_durable() {
+        for purpose in [
+            Purpose::DurableWrites { items: 1, connections: None },
+            Purpose::Queries { items: 1, workers: 0 },
+        ] {
+            let text = configuration(5432, purpose);
+            for line in
+                ["fsync = on\n", "synchronous_commit = on\n", "full_page_writes = on\n", "autovacuum = on\n"]
+            {
+                assert!(text.contains(line), "{text}");
+            }
+            // That of the just-in-time compiler.
+            assert_eq!(text.matches("= off\n").count(), 1, "{text}");
+            assert!(!text.contains("max_connections"), "{text}");
         }
-        // That of the just-in-time compiler.
-        assert_eq!(text.matches("= off\n").count(), 1, "{text}");
-        assert!(!text.contains("max_connections"), "{text}");
     }
 
     #[test]

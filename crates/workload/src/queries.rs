@@ -26,6 +26,37 @@ pub(crate) enum Query {
     Count,
 }
 
+/// Which indexes PostgreSQL has besides the primary key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PostgresIndexes {
+    /// For each query the one on an expression that it needs.
+    Chosen,
+    /// One of everything that is in the documents, which is as near as PostgreSQL comes to indexing every path: it finds
+    /// what is equal, and neither ranges nor orders.
+    Everything,
+}
+
+/// What follows `CREATE INDEX ON items` for an index of everything.
+const EVERYTHING: &str = "USING gin (doc jsonb_ops)";
+
+impl PostgresIndexes {
+    /// Returns what follows `CREATE INDEX ON items` for each.
+    pub(crate) fn definitions(self) -> Vec<&'static str> {
+        let mut definitions = Vec::new();
+        match self {
+            PostgresIndexes::Chosen => {
+                for definition in Query::ALL.into_iter().filter_map(Query::postgres_index) {
+                    if !definitions.contains(&definition) {
+                        definitions.push(definition);
+                    }
+                }
+            }
+            PostgresIndexes::Everything => definitions.push(EVERYTHING),
+        }
+        definitions
+    }
+}
+
 /// A value that is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Parameter {
@@ -70,8 +101,29 @@ impl Query {
         }
     }
 
-    /// Returns the same for PostgreSQL, where parameters are numbered in the order of [`Query::parameters`].
-    pub(crate) fn postgres(self) -> &'static str {
+    /// Returns the same for PostgreSQL, where parameters are numbered in the order of [`Query::parameters`]: in the form
+    /// that its indexes serve, if they do.
+    pub(crate) fn postgres(self, indexes: PostgresIndexes) -> &'static str {
+        match (indexes, self) {
+            (PostgresIndexes::Chosen, _) => self.postgres_by_expression(),
+            (PostgresIndexes::Everything, Query::AcrossPartitions) => {
+                "SELECT doc::text FROM items WHERE doc @> jsonb_build_object('city', $1::text)"
+            }
+            (PostgresIndexes::Everything, Query::Aggregate) => {
+                "SELECT count(*)::text, sum((doc->>'price')::float8)::text FROM items \
+                 WHERE doc @> jsonb_build_object('city', $1::text)"
+            }
+            (PostgresIndexes::Everything, Query::Count) => {
+                "SELECT count(*)::text FROM items WHERE doc @> jsonb_build_object('category', $1::text)"
+            }
+            // What no index of everything can find, PostgreSQL looks through the table for.
+            (PostgresIndexes::Everything, Query::ByKey | Query::Range | Query::OrderByTop) => {
+                self.postgres_by_expression()
+            }
+        }
+    }
+
+    fn postgres_by_expression(self) -> &'static str {
         match self {
             Query::ByKey => "SELECT doc::text FROM items WHERE customer = $1",
             Query::AcrossPartitions => "SELECT doc::text FROM items WHERE doc->>'city' = $1",
@@ -91,7 +143,7 @@ impl Query {
     }
 
     /// Returns what follows `CREATE INDEX ON items` there; queries may share one, and the key has its own.
-    pub(crate) fn postgres_index(self) -> Option<&'static str> {
+    fn postgres_index(self) -> Option<&'static str> {
         match self {
             Query::ByKey => None,
             Query::AcrossPartitions | Query::Aggregate => Some("((doc->>'city'))"),
@@ -159,11 +211,29 @@ mod tests {
                 let parameters = query.parameters(&items, index);
                 for (position, (name, _)) in parameters.iter().enumerate() {
                     assert!(query.text().contains(name), "{query:?}");
-                    assert!(query.postgres().contains(&format!("${}", position + 1)), "{query:?}");
+                    for indexes in [PostgresIndexes::Chosen, PostgresIndexes::Everything] {
+                        let text = query.postgres(indexes);
+                        assert!(text.contains(&format!("${}", position + 1)), "{query:?}: {text}");
+                    }
                 }
                 assert_eq!(query.text().matches('@').count(), parameters.len());
                 assert!(json::parse(parameters_json(&parameters).as_bytes()).is_ok());
             }
+        }
+    }
+
+    #[test]
+    fn indexes_of_postgresql() {
+        assert_eq!(
+            PostgresIndexes::Chosen.definitions(),
+            ["((doc->>'city'))", "(((doc->>'sequence')::bigint))", "((doc->>'category'))"]
+        );
+        assert_eq!(PostgresIndexes::Everything.definitions(), ["USING gin (doc jsonb_ops)"]);
+        // Whatever is equal is asked for as what that index holds.
+        for query in Query::ALL {
+            let is_by_containment = query.postgres(PostgresIndexes::Everything).contains("doc @>");
+            let is_equality = matches!(query, Query::AcrossPartitions | Query::Aggregate | Query::Count);
+            assert_eq!(is_by_containment, is_equality, "{query:?}");
         }
     }
 

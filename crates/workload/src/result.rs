@@ -12,6 +12,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::background::BackgroundWrites;
+use crate::circumstances::{Circumstances, State};
 use crate::drive::{Measured, OpenLoop};
 use crate::limits::RESULT_BYTES_MAX;
 use crate::tally::{Quantiles, Tally};
@@ -19,8 +21,8 @@ use crate::tally::{Quantiles, Tally};
 /// What the member `format` of every file says.
 pub(crate) const FORMAT: &str = "armilla-bench";
 
-/// The version of the format.
-pub(crate) const VERSION: i64 = 1;
+/// The version of the format: since the second, rows say their circumstances, and a workload may have several rows.
+pub(crate) const VERSION: i64 = 2;
 
 /// Everything that one run measured.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -31,6 +33,8 @@ pub(crate) struct RunResult {
     pub(crate) program: String,
     /// What was set, and facts about the machine and the sides, as names and values.
     pub(crate) settings: Vec<(String, String)>,
+    /// Which indexes each side has of the items, by its name.
+    pub(crate) indexes: Vec<(String, Vec<String>)>,
     /// What was measured.
     pub(crate) rows: Vec<Row>,
     /// Sentences for people about what was left out or went wrong.
@@ -46,6 +50,8 @@ pub(crate) struct Row {
     pub(crate) operation: Option<String>,
     /// Who did it.
     pub(crate) side: String,
+    /// With how many connections, in which state of the data.
+    pub(crate) circumstances: Circumstances,
     /// Operations that were done.
     pub(crate) operations: u64,
     /// How long that took.
@@ -72,6 +78,8 @@ pub(crate) struct Row {
     pub(crate) open_loop: Option<OpenLoop>,
     /// Operations done in each second; of a whole workload alone.
     pub(crate) by_second: Vec<u64>,
+    /// What others wrote meanwhile, if they did; of a whole workload alone.
+    pub(crate) background: Option<BackgroundWrites>,
 }
 
 impl Row {
@@ -103,16 +111,29 @@ impl Row {
         }
     }
 
-    /// Whether it is the same thing as another row.
-    pub(crate) fn is_same(&self, other: &Row) -> bool {
-        self.workload == other.workload && self.operation == other.operation && self.side == other.side
+    /// Returns the name with who did it and under which circumstances.
+    pub(crate) fn title(&self) -> String {
+        format!("{} ({}, {})", self.name(), self.side, self.circumstances)
     }
 
-    fn of_tally(workload: &str, operation: Option<&str>, side: &str, tally: &Tally, seconds: f64) -> Row {
+    /// Whether it is the same thing as another row.
+    pub(crate) fn is_same(&self, other: &Row) -> bool {
+        self.is_same_work(other) && self.side == other.side
+    }
+
+    /// Whether it is the same thing as another row, whoever did it.
+    pub(crate) fn is_same_work(&self, other: &Row) -> bool {
+        self.workload == other.workload
+            && self.operation == other.operation
+            && self.circumstances == other.circumstances
+    }
+
+    fn of_tally(subject: Subject<'_>, operation: Option<&str>, tally: &Tally, seconds: f64) -> Row {
         Row {
-            workload: workload.to_owned(),
+            workload: subject.workload.to_owned(),
             operation: operation.map(str::to_owned),
-            side: side.to_owned(),
+            side: subject.side.to_owned(),
+            circumstances: subject.circumstances,
             operations: tally.latencies.count(),
             seconds,
             refused: tally.refused,
@@ -126,27 +147,61 @@ impl Row {
             curve: tally.latencies.curve(),
             open_loop: None,
             by_second: Vec::new(),
+            background: None,
         }
     }
 }
 
+/// What rows are about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'s> {
+    /// The workload.
+    pub(crate) workload: &'s str,
+    /// Who did it.
+    pub(crate) side: &'s str,
+    /// With how many connections, in which state of the data.
+    pub(crate) circumstances: Circumstances,
+}
+
 /// Returns the rows of a measurement: all operations, then each kind where there are several.
-pub(crate) fn rows(workload: &str, side: &str, kinds: &[&str], measured: &Measured) -> Vec<Row> {
+pub(crate) fn rows(subject: Subject<'_>, kinds: &[&str], measured: &Measured) -> Vec<Row> {
     let seconds = measured.took.as_secs_f64();
     let mut all = Tally::new();
     for tally in &measured.kinds {
         all.add(tally);
     }
-    let mut row = Row::of_tally(workload, None, side, &all, seconds);
+    let mut row = Row::of_tally(subject, None, &all, seconds);
     row.open_loop = measured.open_loop;
     row.cpu_seconds = measured.cpu.map(|cpu| cpu.as_secs_f64());
     row.by_second.clone_from(&measured.by_second);
     let mut rows = vec![row];
     if kinds.len() > 1 {
         let each = kinds.iter().zip(&measured.kinds);
-        rows.extend(each.map(|(kind, tally)| Row::of_tally(workload, Some(kind), side, tally, seconds)));
+        rows.extend(each.map(|(kind, tally)| Row::of_tally(subject, Some(kind), tally, seconds)));
     }
     rows
+}
+
+/// Puts rows of the same workload together, whichever side and state was measured first.
+pub(crate) fn put_in_order(rows: &mut [Row]) {
+    let mut workloads: Vec<String> = Vec::new();
+    let mut connections: Vec<u16> = Vec::new();
+    for row in rows.iter() {
+        if !workloads.contains(&row.workload) {
+            workloads.push(row.workload.clone());
+        }
+        if !connections.contains(&row.circumstances.connections) {
+            connections.push(row.circumstances.connections);
+        }
+    }
+    // Sides, and the kinds of operations behind the whole, stay as they are: sorting keeps their order.
+    rows.sort_by_key(|row| {
+        (
+            workloads.iter().position(|workload| *workload == row.workload),
+            connections.iter().position(|connections| *connections == row.circumstances.connections),
+            State::ALL.iter().position(|state| *state == row.circumstances.state),
+        )
+    });
 }
 
 /// Writes a result to a file.

@@ -1,31 +1,35 @@
 //! A run: the server and its peers, loading, the workloads one after the other, and what is written in the end.
 //!
 //! Standard output has the table; what is said on the way goes to standard error.
+//!
+//! Not here: one measurement (`measuring`), which there are (`measurements`).
+
+mod measuring;
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow};
 use armilla_env::Env;
 use armilla_report::number;
 
-use crate::armilla::{self, Armilla};
-use crate::catalogue::{self, Work, Workload};
-use crate::drive::{self, Pace};
+use crate::armilla::{self, Armilla, FOLLOWED};
+use crate::catalogue::{self, Work};
+use crate::circumstances::State;
 use crate::items::Items;
+use crate::limits::WRITE_CONNECTIONS;
+use crate::measurements::{self, Measurement, measurements};
 use crate::options::RunOptions;
 use crate::place::Place;
 use crate::plan::Plan;
-use crate::result::{self, Row, RunResult};
+use crate::queries::PostgresIndexes;
+use crate::result::{self, RunResult};
 use crate::side::{Needs, Side};
-use crate::{blog, feed, page, table, time};
+use crate::{page, table, time};
+use measuring::{Answers, Outcome};
 
 /// Request units a second that one physical partition serves.
 const PARTITION_RU: u32 = 10_000;
-
-/// How long everything rests before a measurement, so that work in the background of the last one ends.
-const REST: Duration = Duration::from_millis(200);
 
 /// Measures, prints the table and writes the files.
 pub(crate) fn run(options: &RunOptions, env: Env) -> Result<ExitCode> {
@@ -36,15 +40,16 @@ pub(crate) fn run(options: &RunOptions, env: Env) -> Result<ExitCode> {
     let place = Place::open(options, &env)?;
     let run = Run {
         options,
-        workloads: catalogue::workloads(options),
+        measurements: measurements(options),
         own: Armilla {
             client: place.client.clone(),
             database: options.database.clone(),
             throughput: throughput(options),
             seed: options.seed,
-            connections: usize::from(options.connections),
+            connections: connections_max(options),
             items,
         },
+        answers: Answers::default(),
         result: RunResult {
             started_at: time::rfc3339(env.clock.now_ms(), 0),
             program: format!("armilla {}", env!("CARGO_PKG_VERSION")),
@@ -67,14 +72,15 @@ pub(crate) fn run(options: &RunOptions, env: Env) -> Result<ExitCode> {
 struct Run<'o> {
     options: &'o RunOptions,
     env: Env,
-    workloads: Vec<Workload>,
+    measurements: Vec<Measurement>,
     own: Armilla,
+    answers: Answers,
     result: RunResult,
 }
 
 impl Run<'_> {
     async fn measure_and_clean_up(mut self, is_own: bool) -> Result<RunResult> {
-        let needs_database = self.workloads.iter().any(|workload| workload.work.needs_database());
+        let needs_database = self.works().any(Work::needs_database);
         if needs_database {
             self.own.make_database(self.options.replace).await?;
         }
@@ -91,125 +97,127 @@ impl Run<'_> {
         } else {
             measured?;
         }
+        result::put_in_order(&mut self.result.rows);
         Ok(self.result)
     }
 
+    /// Measures what is wanted right after the load of each side, then, in turn, what is wanted later.
     async fn measure(&mut self) -> Result<()> {
-        let plans: Vec<Plan> = self.workloads.iter().filter_map(|workload| workload.work.plan()).collect();
-        let mut needs = Needs::of(&plans);
+        let plans: Vec<Plan> = self.works().filter_map(Work::plan).collect();
         let peers = self.peers(&plans)?;
-        needs.items = self.workloads.iter().any(|workload| workload.work.needs_items());
-        if needs != Needs::default() {
-            self.load(&self.own, needs).await?;
+        self.load_own(&plans).await?;
+        let (first, later): (Vec<_>, Vec<_>) = self
+            .measurements
+            .clone()
+            .into_iter()
+            .partition(|measurement| measurement.turn.circumstances.state == State::Loaded);
+        for measurement in &first {
+            let outcome = self.measure_own(measurement).await?;
+            self.keep(outcome)?;
         }
-        let described = self.own.describe().await?;
-        self.result.settings.push((armilla::NAME.to_owned(), described));
         for peer in &peers {
-            self.load(peer.as_ref(), Needs::of(&plans)).await?;
-            let described = peer.describe().await?;
-            self.result.settings.push((peer.name().to_owned(), described));
-        }
-        for Workload { name, work } in self.workloads.clone() {
-            match work {
-                Work::Plan(plan) => self.measure_plan(&name, plan, &peers).await?,
-                Work::FeedDrain => {
-                    self.begin(&name).await;
-                    let rows = feed::drain(&self.own, &self.env, self.pace()).await?;
-                    let changes = rows[0].per_second() * rows[0].items_per_operation();
-                    let note = format!(
-                        "{name}: an operation is a page; {} changes a second",
-                        number::short(changes)
-                    );
-                    self.result.notes.push(note);
-                    self.keep(rows, None);
-                }
-                Work::FeedFollow => {
-                    self.begin(&name).await;
-                    let rows = feed::follow(&self.own, &self.env, self.pace(), self.options.seed).await?;
-                    self.keep(rows, None);
-                }
-                Work::Blog(version) => {
-                    self.begin(&name).await;
-                    let connections = usize::from(self.options.connections);
-                    let (client, seed) = (&self.own.client, self.options.seed);
-                    let (rows, measured) =
-                        blog::measure(client, &self.env, self.pace(), connections, seed, version).await?;
-                    self.keep(rows, measured.first_failure.as_deref());
-                }
+            // Not before, or the server would have had all the time that this takes to tidy up.
+            self.load(peer.as_ref(), self.needs(&plans)).await?;
+            let (described, indexes) = (peer.describe().await?, peer.indexes().await?);
+            self.describe(peer.name(), described, indexes);
+            for measurement in &first {
+                self.measure_peer(peer.as_ref(), measurement).await?;
             }
         }
-        let without = self.workloads.iter().filter(|workload| workload.work.plan().is_none());
-        let without: Vec<_> = without.map(|workload| workload.name.as_str()).collect();
-        if !without.is_empty() {
+        for measurement in &later {
+            self.rest(&self.own, measurement).await?.into_iter().for_each(|note| self.note(note));
+            let outcome = self.measure_own(measurement).await?;
+            self.keep(outcome)?;
             for peer in &peers {
-                let note = format!("without a counterpart in {}: {}", peer.name(), without.join(", "));
-                self.result.notes.push(note);
+                self.rest(peer.as_ref(), measurement).await?.into_iter().for_each(|note| self.note(note));
+                self.measure_peer(peer.as_ref(), measurement).await?;
             }
         }
+        self.say_what_was_left_out(&peers);
+        table::spared(&self.result.rows).into_iter().for_each(|note| self.note(note));
         Ok(())
     }
 
-    async fn begin(&self, name: &str) {
-        self.env.clock.sleep(REST).await;
-        tell(&format!("{name} ..."));
+    fn works(&self) -> impl Iterator<Item = Work> {
+        self.measurements.iter().map(|measurement| measurement.workload.work)
     }
 
-    async fn measure_plan(&mut self, name: &str, plan: Plan, peers: &[Box<dyn Side>]) -> Result<()> {
-        let mut answers: Vec<(String, u64)> = Vec::new();
-        let sides: Vec<&dyn Side> =
-            std::iter::once(&self.own as &dyn Side).chain(peers.iter().map(Box::as_ref)).collect();
-        let mut found = Vec::new();
-        for side in sides {
-            self.env.clock.sleep(REST).await;
-            tell(&format!("{name} on {} ...", side.name()));
-            if matches!(plan, Plan::Query(_)) {
-                answers.push((side.name().to_owned(), answer(side, plan).await?));
-            }
-            let mut workers = Vec::new();
-            for number in 0..usize::from(self.options.connections) {
-                workers.push(side.worker(plan, number).await?);
-            }
-            let measured =
-                drive::drive(&self.env, self.pace(), plan.kinds().len(), workers, side.cpu_clock()).await?;
-            let rows = result::rows(name, side.name(), plan.kinds(), &measured);
-            if plan == Plan::Script {
-                verify(side, &rows[0]).await?;
-            }
-            found.push((rows, measured.first_failure));
+    fn needs(&self, plans: &[Plan]) -> Needs {
+        let mut needs = Needs::of(plans);
+        needs.items |= self
+            .measurements
+            .iter()
+            .any(|measurement| measurement.turn.circumstances.state == State::Written);
+        needs
+    }
+
+    async fn load_own(&mut self, plans: &[Plan]) -> Result<()> {
+        let mut needs = self.needs(plans);
+        needs.items |= self.works().any(Work::needs_items);
+        if needs != Needs::default() {
+            self.load(&self.own, needs).await?;
         }
-        for (rows, first_failure) in found {
-            self.keep(rows, first_failure.as_deref());
+        if self.works().any(|work| work == Work::FeedFollow) {
+            self.own.make_container(FOLLOWED).await?;
         }
-        let is_same = answers.windows(2).all(|two| two[0].1 == two[1].1);
-        ensure!(is_same, "not all sides gave as many rows to {name}: {answers:?}");
+        let indexes = if needs.items { self.own.indexes().await? } else { Vec::new() };
+        let described = self.own.describe().await?;
+        self.describe(armilla::NAME, described, indexes);
+        Ok(())
+    }
+
+    fn describe(&mut self, side: &str, described: String, indexes: Vec<String>) {
+        self.result.settings.push((side.to_owned(), described));
+        if !indexes.is_empty() {
+            self.result.indexes.push((side.to_owned(), indexes));
+        }
+    }
+
+    async fn rest(&self, side: &dyn Side, measurement: &Measurement) -> Result<Option<String>> {
+        if measurement.turn.circumstances.state != State::Rested {
+            return Ok(None);
+        }
+        tell(&format!("waiting until {} rests ...", side.name()));
+        let said = side.rest(&self.env).await.with_context(|| format!("{} does not rest", side.name()))?;
+        Ok(said.map(|said| format!("rested, {}: {said}", side.name())))
+    }
+
+    async fn measure_peer(&mut self, peer: &dyn Side, measurement: &Measurement) -> Result<()> {
+        if let Work::Plan(plan) = measurement.workload.work {
+            let outcome = self.measure_plan(peer, plan, measurement).await?;
+            self.keep(outcome)?;
+        }
         Ok(())
     }
 
     /// Starts the peers that are asked for and installed.
     fn peers(&mut self, plans: &[Plan]) -> Result<Vec<Box<dyn Side>>> {
         let mut peers: Vec<Box<dyn Side>> = Vec::new();
-        if self.options.postgres && !plans.is_empty() {
-            match self.postgres()? {
+        let wanted = [
+            (self.options.postgres, PostgresIndexes::Chosen),
+            (self.options.postgres_gin, PostgresIndexes::Everything),
+        ];
+        for (_, indexes) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted && !plans.is_empty()) {
+            match self.postgres(indexes)? {
                 Some(postgres) => peers.push(postgres),
-                None => {
-                    self.result.notes.push("PostgreSQL is not installed here: it is left out".to_owned());
-                }
+                None => self.note("PostgreSQL is not installed here: it is left out".to_owned()),
             }
         }
         Ok(peers)
     }
 
     #[cfg(unix)]
-    fn postgres(&self) -> Result<Option<Box<dyn Side>>> {
+    fn postgres(&self, indexes: PostgresIndexes) -> Result<Option<Box<dyn Side>>> {
         let programs = self.options.postgres_bin.as_deref();
         let (items, seed) = (&self.own.items, self.options.seed);
-        let connections = usize::from(self.options.connections);
-        let postgres = crate::postgres::Postgres::start(programs, &self.env, items, seed, connections)?;
+        let connections = connections_max(self.options) + WRITE_CONNECTIONS;
+        let postgres =
+            crate::postgres::Postgres::start(programs, &self.env, indexes, items, seed, connections)?;
         Ok(postgres.map(|postgres| Box::new(postgres) as Box<dyn Side>))
     }
 
     #[cfg(not(unix))]
-    fn postgres(&self) -> Result<Option<Box<dyn Side>>> {
+    fn postgres(&self, _: PostgresIndexes) -> Result<Option<Box<dyn Side>>> {
         Ok(None)
     }
 
@@ -223,46 +231,49 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn pace(&self) -> Pace {
-        Pace {
-            warm_up: Duration::from_secs_f64(self.options.warm_up),
-            window: Duration::from_secs_f64(self.options.seconds),
-            rate: self.options.rate,
-        }
-    }
-
-    fn keep(&mut self, rows: Vec<Row>, first_failure: Option<&str>) {
+    fn keep(&mut self, outcome: Outcome) -> Result<()> {
         // What is true of a kind of operation has been said of the whole.
-        for row in rows.iter().filter(|row| row.operation.is_none()) {
+        for row in outcome.rows.iter().filter(|row| row.operation.is_none()) {
             tell(&format!("  {}: {} a second", row.name(), number::short(row.per_second())));
-            self.result.notes.extend(table::warnings(row, first_failure));
+            let warnings = table::warnings(row, outcome.first_failure.as_deref());
+            self.result.notes.extend(warnings);
         }
-        self.result.rows.extend(rows);
+        outcome.note.into_iter().for_each(|note| self.note(note));
+        if let (Some(answer), Some(row)) = (outcome.answer, outcome.rows.first()) {
+            self.answers.compare(&row.workload, &row.side, answer)?;
+        }
+        self.result.rows.extend(outcome.rows);
+        Ok(())
     }
-}
 
-/// Returns how many rows a side has for a query about the same item as every other side.
-async fn answer(side: &dyn Side, plan: Plan) -> Result<u64> {
-    let mut worker = side.worker(plan, usize::from(u16::MAX)).await?;
-    worker.prepare();
-    match worker.perform().await? {
-        drive::Answer::Done(effort) => Ok(effort.items),
-        drive::Answer::Refused { .. } => Err(anyhow!("{} has no throughput left for a query", side.name())),
+    /// Adds a sentence for people, once.
+    fn note(&mut self, note: String) {
+        if !self.result.notes.contains(&note) {
+            self.result.notes.push(note);
+        }
     }
-}
 
-/// Checks that the counters of the workload `script` say what is there, and that nothing acknowledged is missing.
-async fn verify(side: &dyn Side, row: &Row) -> Result<()> {
-    let left = side.count_entries().await?;
-    ensure!(
-        left.entries == left.counted && left.entries >= row.operations,
-        "{} acknowledged {} transactions and has {} entries, of which {} are counted",
-        side.name(),
-        row.operations,
-        left.entries,
-        left.counted
-    );
-    Ok(())
+    fn say_what_was_left_out(&mut self, peers: &[Box<dyn Side>]) {
+        let mut without: Vec<String> = Vec::new();
+        for Measurement { workload, .. } in &self.measurements {
+            if workload.work.plan().is_none() && !without.contains(&workload.name) {
+                without.push(workload.name.clone());
+            }
+        }
+        if !without.is_empty() {
+            for peer in peers {
+                self.note(format!("without a counterpart in {}: {}", peer.name(), without.join(", ")));
+            }
+        }
+        if self.options.states.contains(&State::Written) {
+            let workloads = catalogue::workloads(self.options);
+            let left_out = workloads.iter().filter(|one| measurements::is_left_out(one.work, State::Written));
+            let left_out: Vec<_> = left_out.map(|one| one.name.as_str()).collect();
+            if !left_out.is_empty() {
+                self.note(format!("not measured in the state written: {}", left_out.join(", ")));
+            }
+        }
+    }
 }
 
 /// Waits for a signal to end.
@@ -287,6 +298,11 @@ fn throughput(options: &RunOptions) -> u32 {
     options.throughput.unwrap_or(options.partitions.saturating_mul(PARTITION_RU))
 }
 
+/// The most connections that are measured at once.
+fn connections_max(options: &RunOptions) -> usize {
+    usize::from(options.connections.iter().copied().max().unwrap_or(1))
+}
+
 /// What was set, for whoever reads the result.
 fn settings(options: &RunOptions) -> Vec<(String, String)> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -294,7 +310,9 @@ fn settings(options: &RunOptions) -> Vec<(String, String)> {
     [
         ("cores", cores.to_string()),
         ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
-        ("connections", options.connections.to_string()),
+        ("connections", listed(&measurements::connections(options), u16::to_string)),
+        ("states", listed(&measurements::states(options), |state| state.name().to_owned())),
+        ("writeRate", options.write_rate.to_string()),
         ("seconds", options.seconds.to_string()),
         ("warmUp", options.warm_up.to_string()),
         ("rate", rate),
@@ -309,11 +327,15 @@ fn settings(options: &RunOptions) -> Vec<(String, String)> {
     .into()
 }
 
+fn listed<T>(values: &[T], text: impl Fn(&T) -> String) -> String {
+    values.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
 /// Prints the table and writes the files.
 fn write(options: &RunOptions, result: &RunResult) -> Result<()> {
     let mut out = table::table(&result.rows).to_text();
-    for note in &result.notes {
-        out.push_str(note);
+    for line in table::index_lines(&result.indexes).iter().chain(&result.notes) {
+        out.push_str(line);
         out.push('\n');
     }
     print(&out);

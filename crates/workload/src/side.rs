@@ -3,6 +3,7 @@
 //! Another peer is another implementation of [`Side`]; nothing else knows which there are but `run`.
 
 use anyhow::Result;
+use armilla_env::Env;
 
 use crate::cpu::CpuClock;
 use crate::drive::{Future, Worker};
@@ -16,14 +17,21 @@ pub(crate) trait Side: Send + Sync {
     /// Makes what operations need, and loads the items.
     fn load(&self, needs: Needs) -> Future<'_, Result<()>>;
 
-    /// Opens a connection that does the operations of a plan.
-    fn worker(&self, plan: Plan, number: usize) -> Future<'_, Result<Box<dyn Worker>>>;
+    /// Opens a connection that does the operations of a plan, drawn from a stream of them.
+    fn worker(&self, plan: Plan, stream: usize) -> Future<'_, Result<Box<dyn Worker>>>;
+
+    /// Waits until it does no work in the background any more; returns a sentence where it did not come to rest or does
+    /// not tell.
+    fn rest<'s>(&'s self, env: &'s Env) -> Future<'s, Result<Option<String>>>;
 
     /// Returns how many entries the workload `script` has left, and how many its counters say.
     fn count_entries(&self) -> Future<'_, Result<Entries>>;
 
     /// Returns version and settings in a line.
     fn describe(&self) -> Future<'_, Result<String>>;
+
+    /// Returns the indexes that it has of the items, each in a line.
+    fn indexes(&self) -> Future<'_, Result<Vec<String>>>;
 
     /// Returns what tells how much processor time it uses, if it can be asked.
     fn cpu_clock(&self) -> Option<Box<dyn CpuClock>> {

@@ -73,19 +73,19 @@ impl Latencies {
 
 /// What is said of many latencies, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Quantiles {
+pub struct Quantiles {
     /// The mean.
-    pub(crate) mean_us: f64,
+    pub mean_us: f64,
     /// Half are below.
-    pub(crate) p50_us: f64,
+    pub p50_us: f64,
     /// Nine of ten are below.
-    pub(crate) p90_us: f64,
+    pub p90_us: f64,
     /// All but one of a hundred are below.
-    pub(crate) p99_us: f64,
+    pub p99_us: f64,
     /// All but one of a thousand are below.
-    pub(crate) p999_us: f64,
+    pub p999_us: f64,
     /// The longest.
-    pub(crate) max_us: f64,
+    pub max_us: f64,
 }
 
 /// What became of operations of one kind.

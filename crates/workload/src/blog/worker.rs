@@ -85,10 +85,10 @@ impl BlogWorker {
         model: Model,
         sample: Sample,
         seed: u64,
-        number: usize,
+        stream: usize,
     ) -> BlogWorker {
         // Ids must not repeat those of another run, which is still there.
-        let random = Random::of_part(seed ^ env.clock.now_ms() as u64, number as u64);
+        let random = Random::of_part(seed ^ env.clock.now_ms() as u64, stream as u64);
         BlogWorker { session, env, model, sample, random, prepared: 0 }
     }
 

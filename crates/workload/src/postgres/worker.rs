@@ -7,7 +7,7 @@ use tokio_postgres::{Client, Statement};
 use crate::drive::{Answer, Effort, Future, Worker};
 use crate::items::Items;
 use crate::plan::{Draws, Operation, Plan};
-use crate::queries::Parameter;
+use crate::queries::{Parameter, PostgresIndexes};
 
 const READ: &str = "SELECT doc::text FROM items WHERE customer = $1 AND id = $2";
 const WRITE: &str = "INSERT INTO items VALUES ($1, $2, $3::text::jsonb) \
@@ -34,6 +34,7 @@ impl PostgresWorker {
     pub(super) async fn open(
         client: Client,
         plan: Plan,
+        indexes: PostgresIndexes,
         items: &Items,
         draws: Draws,
     ) -> Result<PostgresWorker> {
@@ -41,7 +42,7 @@ impl PostgresWorker {
             Plan::PointRead => vec![READ],
             Plan::Write => vec![WRITE],
             Plan::Mixed { .. } => vec![READ, WRITE],
-            Plan::Query(query) => vec![query.postgres()],
+            Plan::Query(query) => vec![query.postgres(indexes)],
             Plan::Script => vec![EXECUTE],
         };
         let mut statements = Vec::new();

@@ -4,6 +4,8 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use armilla_value::{Object, Value, json};
 
 use super::{FORMAT, Row, RunResult, VERSION};
+use crate::background::BackgroundWrites;
+use crate::circumstances::{Circumstances, State};
 use crate::drive::OpenLoop;
 use crate::limits::RESULT_ROWS_MAX;
 use crate::tally::Quantiles;
@@ -12,14 +14,17 @@ use crate::tally::Quantiles;
 pub(super) fn write(result: &RunResult) -> Vec<u8> {
     let settings: Object =
         result.settings.iter().map(|(name, value)| (name.as_str(), Value::from(value.as_str()))).collect();
-    let notes = result.notes.iter().map(|note| Value::from(note.as_str())).collect();
-    let head: [(&str, Value); 6] = [
+    let texts =
+        |texts: &[String]| Value::Array(texts.iter().map(|text| Value::from(text.as_str())).collect());
+    let indexes: Object = result.indexes.iter().map(|(side, own)| (side.as_str(), texts(own))).collect();
+    let head: [(&str, Value); 7] = [
         ("format", Value::from(FORMAT)),
         ("version", Value::from(VERSION)),
         ("startedAt", Value::from(result.started_at.as_str())),
         ("program", Value::from(result.program.as_str())),
         ("settings", Value::Object(settings)),
-        ("notes", Value::Array(notes)),
+        ("indexes", Value::Object(indexes)),
+        ("notes", texts(&result.notes)),
     ];
     let mut out = b"{".to_vec();
     for (name, value) in &head {
@@ -44,6 +49,8 @@ fn row_value(row: &Row) -> Value {
         object.insert("operation", operation.as_str());
     }
     object.insert("side", row.side.as_str());
+    object.insert("connections", i64::from(row.circumstances.connections));
+    object.insert("state", row.circumstances.state.name());
     object.insert("loop", if row.open_loop.is_some() { "open" } else { "closed" });
     object.insert("operations", whole(row.operations));
     object.insert("seconds", row.seconds);
@@ -73,6 +80,10 @@ fn row_value(row: &Row) -> Value {
             ("keptRate", open_loop.has_kept_rate().into()),
         ];
         object.insert("openLoop", Value::Object(members.into()));
+    }
+    if let Some(background) = &row.background {
+        let members = [("rate", background.rate), ("operationsPerSecond", background.per_second)];
+        object.insert("backgroundWrites", Value::Object(members.into()));
     }
     let point = |(percentile, us): &(f64, f64)| Value::Array(vec![(*percentile).into(), (*us).into()]);
     object.insert("percentilesUs", Value::Array(row.curve.iter().map(point).collect()));
@@ -108,35 +119,44 @@ pub(super) fn parse(bytes: &[u8]) -> Result<RunResult> {
     let root = Members(json::parse(bytes).map_err(|error| anyhow!("it is no JSON: {error}"))?);
     ensure!(root.get("format").and_then(Value::as_str) == Some(FORMAT), "its format is not {FORMAT}");
     match root.get("version").and_then(Value::as_i64) {
-        Some(VERSION) => {}
-        Some(version) => bail!("it has version {version} of the format, and this program reads {VERSION}"),
+        Some(1..=VERSION) => {}
+        Some(version) => {
+            bail!("it has version {version} of the format, and this program reads those up to {VERSION}")
+        }
         None => bail!("it has no version"),
     }
     let settings = root.get("settings").and_then(Value::as_object).into_iter().flat_map(Object::iter);
     let settings =
         settings.map(|(name, value)| (name.to_owned(), value.as_str().unwrap_or_default().to_owned()));
-    let texts = |name| {
-        let array = root.get(name).and_then(Value::as_array).unwrap_or_default();
+    let texts = |value: Option<&Value>| -> Vec<String> {
+        let array = value.and_then(Value::as_array).unwrap_or_default();
         array.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
     };
+    let indexes = root.get("indexes").and_then(Value::as_object).into_iter().flat_map(Object::iter);
+    let indexes = indexes.map(|(side, own)| (side.to_owned(), texts(Some(own))));
+    // The first version had one number of connections for all, and measured right after the load.
+    let connections =
+        root.get("settings").and_then(|settings| settings.get("connections")?.as_str()?.parse().ok());
+    let of_all = Circumstances { connections: connections.unwrap_or_default(), state: State::Loaded };
     let rows = root.get("measurements").and_then(Value::as_array).context("it has no measurements")?;
     ensure!(rows.len() <= RESULT_ROWS_MAX, "it has more than {RESULT_ROWS_MAX} measurements");
     Ok(RunResult {
         started_at: root.text("startedAt").unwrap_or_default(),
         program: root.text("program").unwrap_or_default(),
         settings: settings.collect(),
-        notes: texts("notes"),
+        indexes: indexes.collect(),
+        notes: texts(root.get("notes")),
         rows: rows
             .iter()
             .enumerate()
             .map(|(index, row)| {
-                read_row(&Members(row.clone())).with_context(|| format!("measurement {}", index + 1))
+                read_row(&Members(row.clone()), of_all).with_context(|| format!("measurement {}", index + 1))
             })
             .collect::<Result<_>>()?,
     })
 }
 
-fn read_row(members: &Members) -> Result<Row> {
+fn read_row(members: &Members, of_all: Circumstances) -> Result<Row> {
     let curve = members.get("percentilesUs").and_then(Value::as_array).unwrap_or_default();
     let curve = curve.iter().filter_map(|point| {
         let point = point.as_array()?;
@@ -144,10 +164,12 @@ fn read_row(members: &Members) -> Result<Row> {
     });
     let by_second = members.get("bySecond").and_then(Value::as_array).unwrap_or_default();
     let open_loop = members.get("openLoop").cloned().map(Members);
+    let background = members.get("backgroundWrites").cloned().map(Members);
     Ok(Row {
         workload: members.text("workload")?,
         operation: members.text("operation").ok(),
         side: members.text("side")?,
+        circumstances: read_circumstances(members, of_all)?,
         operations: members.count("operations")?,
         seconds: members.number("seconds")?,
         refused: members.count("refused").unwrap_or_default(),
@@ -169,7 +191,29 @@ fn read_row(members: &Members) -> Result<Row> {
             None => None,
         },
         by_second: by_second.iter().filter_map(|count| u64::try_from(count.as_i64()?).ok()).collect(),
+        background: match background {
+            Some(members) => Some(BackgroundWrites {
+                rate: members.number("rate")?,
+                per_second: members.number("operationsPerSecond")?,
+            }),
+            None => None,
+        },
     })
+}
+
+fn read_circumstances(members: &Members, of_all: Circumstances) -> Result<Circumstances> {
+    let connections = match members.get("connections") {
+        Some(_) => u16::try_from(members.count("connections")?).context("there are too many connections")?,
+        None => of_all.connections,
+    };
+    let state = match members.get("state") {
+        Some(_) => {
+            let name = members.text("state")?;
+            State::of_name(&name).with_context(|| format!("there is no state {name}"))?
+        }
+        None => of_all.state,
+    };
+    Ok(Circumstances { connections, state })
 }
 
 fn read_quantiles(members: &Members, name: &str) -> Result<Quantiles> {

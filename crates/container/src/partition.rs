@@ -33,7 +33,7 @@ mod committer;
 mod copy_in;
 pub(crate) mod counters;
 mod gate;
-mod known_numbers;
+pub(crate) mod known_numbers;
 pub(crate) mod locks;
 mod moments;
 mod queue;
@@ -69,7 +69,7 @@ pub(crate) struct Partition {
     first_layout: Arc<Layout>,
     /// The layouts that were read last, so that they are parsed once.
     known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
-    pub(crate) known_numbers: KnownNumbers,
+    known_numbers: Arc<KnownNumbers>,
     /// Where to go on looking for expired items.
     pub(crate) due: DueCursor,
     queue: Mutex<Queue>,
@@ -91,6 +91,7 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// Opens the partition's space, which fences the handle that had it before.
+    #[expect(clippy::too_many_arguments, reason = "a partition is made of so many things, in one place")]
     pub(crate) fn open(
         store: Arc<dyn Store>,
         range: &Range,
@@ -99,6 +100,7 @@ impl Partition {
         env: Env,
         first_layout: Arc<Layout>,
         grown: Arc<Notify>,
+        known_numbers: Arc<KnownNumbers>,
     ) -> Result<Partition> {
         let space = store.open_space(range.space)?;
         recount::bring_up_to_date(space.as_ref(), range, &first_layout)?;
@@ -126,7 +128,7 @@ impl Partition {
             index: RwLock::new(index),
             first_layout,
             known_layouts: Mutex::default(),
-            known_numbers: KnownNumbers::default(),
+            known_numbers,
             due: DueCursor::default(),
             queue: Mutex::default(),
             locks: Arc::default(),
@@ -166,6 +168,16 @@ impl Partition {
     /// Reads the key of the item with a number.
     pub(crate) fn read_number(&self, number: u64) -> Result<Option<Bytes>> {
         Ok(self.space().get(Family::Number, &keys::number(number))?)
+    }
+
+    /// Returns the keys of some numbers, as far as they are known without asking the store.
+    pub(crate) fn known_keys(&self, numbers: &[u64]) -> Vec<Option<Bytes>> {
+        self.known_numbers.look_up(self.identity.rid, numbers)
+    }
+
+    /// Remembers the keys of some numbers.
+    pub(crate) fn remember_keys<'a>(&self, known: impl IntoIterator<Item = (u64, &'a [u8])>) {
+        self.known_numbers.remember(self.identity.rid, known);
     }
 
     /// Returns what is known of the index; what is on its way to the store counts.

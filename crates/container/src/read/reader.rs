@@ -503,9 +503,9 @@ impl PartitionReader {
         for (number, key) in &page.entries {
             let number = keys::decode_number(number)?;
             out.push(number);
-            known.push((number, key));
+            known.push((number, &key[..]));
         }
-        self.partition.known_numbers.remember(known);
+        self.partition.remember_keys(known);
         Ok(page.more)
     }
 
@@ -530,8 +530,8 @@ impl PartitionReader {
                     .get_or_init(|| LogicalNumbers { numbers, items: Some(items) }));
             }
             numbers.extend(items.iter().map(|(_, item)| item.header().number));
-            let known = items.iter().map(|(key, item)| (item.header().number, key));
-            self.partition.known_numbers.remember(known);
+            let known = items.iter().map(|(key, item)| (item.header().number, &key[..]));
+            self.partition.remember_keys(known);
             match items.last() {
                 Some((key, _)) if more => after = Some(key.clone()),
                 _ => break,
@@ -552,7 +552,7 @@ impl PartitionReader {
     }
 
     fn item_keys(&self, numbers: &[u64]) -> Result<Vec<Option<Bytes>>> {
-        let mut found = self.partition.known_numbers.look_up(numbers);
+        let mut found = self.partition.known_keys(numbers);
         let missing: Vec<usize> =
             found.iter().enumerate().filter(|(_, key)| key.is_none()).map(|(at, _)| at).collect();
         if missing.is_empty() {
@@ -563,8 +563,8 @@ impl PartitionReader {
         for (at, key) in missing.iter().zip(read) {
             found[*at] = key;
         }
-        let known = missing.iter().filter_map(|at| Some((numbers[*at], found[*at].as_ref()?)));
-        self.partition.known_numbers.remember(known);
+        let known = missing.iter().filter_map(|at| Some((numbers[*at], found[*at].as_deref()?)));
+        self.partition.remember_keys(known);
         Ok(found)
     }
 

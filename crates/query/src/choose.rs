@@ -173,7 +173,7 @@ impl Chooser<'_> {
             }
             set => {
                 let mut set = set.into_set();
-                indexes.estimator.note_numbers(&mut set);
+                indexes.estimator.hand_over(&mut set);
                 Access::Set(set)
             }
         };

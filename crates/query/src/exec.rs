@@ -41,6 +41,8 @@ mod unordered;
 mod walk;
 
 #[cfg(test)]
+#[cfg(test)]
+mod counting;
 mod testing;
 #[cfg(test)]
 mod tests;

@@ -182,7 +182,11 @@ impl fmt::Display for IndexRange {
         if let Some(condition) = &self.term_filter {
             write!(f, " where {condition}")?;
         }
-        write!(f, " ({} {})", self.estimate, if self.estimate == 1 { "entry" } else { "entries" })
+        match self.estimate {
+            None => Ok(()),
+            Some(1) => f.write_str(" (1 entry)"),
+            Some(entries) => write!(f, " ({entries} entries)"),
+        }
     }
 }
 

@@ -252,8 +252,7 @@ impl PartitionReader {
         }
         // Those with a longer time of their own are among them.
         let mut numbers = Vec::new();
-        let more = self.entry_numbers(&range, EXPIRED_LOOK_ENTRIES, &mut numbers)?;
-        if more {
+        if self.entry_numbers(&range, EXPIRED_LOOK_ENTRIES, &mut numbers)?.is_some() {
             return Ok(true);
         }
         let keys: Vec<Bytes> = self.item_keys(&numbers)?.into_iter().flatten().collect();
@@ -352,15 +351,25 @@ impl PartitionReader {
         Ok(count)
     }
 
-    /// Adds the item numbers of up to `numbers_max` entries of a range to `out`, in the order of the entries. Returns
-    /// whether there may be more.
-    pub fn entry_numbers(&self, range: &KeyRange, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+    /// Adds the item numbers of up to `numbers_max` entries of a range to `out`, in the order of the entries. Returns the
+    /// entry behind which there may be more.
+    pub fn entry_numbers(
+        &self,
+        range: &KeyRange,
+        numbers_max: usize,
+        out: &mut Vec<u64>,
+    ) -> Result<Option<Bytes>> {
         let end = out.len().saturating_add(numbers_max.max(1));
+        let mut last = None;
         let mut is_damaged = false;
         self.visit_entries(range, |entry| match split_entry(entry) {
             Some((_, _, number)) => {
                 out.push(number);
-                if out.len() < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if out.len() < end {
+                    return ControlFlow::Continue(());
+                }
+                last = Some(Bytes::copy_from_slice(entry));
+                ControlFlow::Break(())
             }
             None => {
                 is_damaged = true;
@@ -370,7 +379,7 @@ impl PartitionReader {
         if is_damaged {
             return Err(Error::corrupt("an index entry is cut short"));
         }
-        Ok(out.len() == end)
+        Ok(last)
     }
 
     fn visit_entries(&self, range: &KeyRange, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {

@@ -318,11 +318,11 @@ fn some_answers_need_no_item() {
             SELECT VALUE COUNT(1) FROM c
                 CountItems
             SELECT COUNT(1) AS n FROM c WHERE c.city = 'Oslo'
-                Count IndexSeek /city/? = "Oslo" (50 entries)
+                Count IndexSeek /city/? = "Oslo"
             SELECT VALUE COUNT(1) FROM c WHERE c.city = 'Oslo' AND c.x < 100
                 Count And(IndexSeek /city/? = "Oslo" (50 entries), IndexRange /x/? < 100 (100 entries))
             SELECT VALUE COUNT(1) FROM c WHERE ARRAY_CONTAINS(c.tags, 'all')
-                Count IndexSeek /tags/[]/? = "all" (200 entries)
+                Count IndexSeek /tags/[]/? = "all"
             SELECT VALUE COUNT(1) FROM c WHERE CONTAINS(c.name, '1')
                 IndexScan /name/? is string where CONTAINS(value, "1") (200 entries)
                 Filter CONTAINS(c.name, "1")
@@ -330,15 +330,15 @@ fn some_answers_need_no_item() {
                 Scan in the order of insertion
                 Filter UPPER(c.name) = "A"
             SELECT VALUE COUNT(c.age) FROM c
-                CountEntries IndexRange /age/? defined (180 entries)
+                CountEntries IndexRange /age/? defined
             SELECT VALUE COUNT(c.age) FROM c WHERE c.age > 10
-                Count IndexRange /age/? > 10 (140 entries)
+                Count IndexRange /age/? > 10
             SELECT VALUE COUNT(c.age) FROM c WHERE c.x > 10
                 Count And(IndexRange /age/? defined (180 entries), IndexRange /x/? > 10 (189 entries))
             SELECT VALUE MIN(c.x) FROM c
-                Lowest of IndexRange /x/? is null, boolean, number, string (200 entries)
+                Lowest of IndexRange /x/? is null, boolean, number, string
             SELECT VALUE MAX(c.x) FROM c WHERE c.x < 100
-                Highest of IndexRange /x/? < 100 (100 entries)
+                Highest of IndexRange /x/? < 100
             SELECT VALUE MAX(c.x) FROM c WHERE c.age < 100
                 IndexRange /age/? < 100 (180 entries)
             SELECT VALUE MAX(c.tags) FROM c
@@ -346,17 +346,17 @@ fn some_answers_need_no_item() {
             SELECT VALUE SUM(c.x) FROM c
                 Scan in the order of insertion
             SELECT DISTINCT VALUE c.city FROM c
-                DistinctValues IndexRange /city/? defined (200 entries)
+                DistinctValues IndexRange /city/? defined
             SELECT DISTINCT c.city FROM c
-                DistinctValues IndexRange /city/? defined (200 entries)
+                DistinctValues IndexRange /city/? defined
             SELECT DISTINCT c.age FROM c
                 Scan in the order of insertion
             SELECT DISTINCT VALUE c.age FROM c WHERE c.age < 10
-                DistinctValues IndexRange /age/? < 10 (36 entries)
+                DistinctValues IndexRange /age/? < 10
             SELECT DISTINCT VALUE c.city FROM c ORDER BY c.city
                 Walk /city/? ASC
             SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.city FROM c)
-                DistinctValues IndexRange /city/? defined (200 entries)
+                DistinctValues IndexRange /city/? defined
         "#]],
     );
 }

@@ -371,8 +371,8 @@ fn any_order_by_entry<'q>(
         precise: false,
         repeats: false,
         term_filter: None,
-        estimate: 0,
-        numbers: None,
+        estimate: None,
+        begun: Vec::new(),
     };
     Ok(Finder::Entries(EntryCursor::behind(context, source, &whole, mark)?))
 }

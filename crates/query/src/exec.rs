@@ -22,6 +22,7 @@ mod ahead;
 mod canonical;
 mod context;
 mod distinct_terms;
+mod entry_values;
 mod feed;
 mod groups;
 mod index_only;
@@ -41,8 +42,8 @@ mod unordered;
 mod walk;
 
 #[cfg(test)]
-#[cfg(test)]
 mod counting;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

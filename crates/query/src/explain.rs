@@ -147,6 +147,7 @@ impl Found<'_> {
             Access::ScanByKey => writeln!(f, "{pad}Scan in the order of keys"),
             Access::Set(set) => writeln!(f, "{pad}{set}"),
             Access::Stream(range) => writeln!(f, "{pad}Stream {range}"),
+            Access::Covered(covered) => writeln!(f, "{pad}Values of {}", covered.range),
             Access::Walk(walk) => writeln!(f, "{pad}{walk}"),
             Access::Sort(inner) => {
                 match &self.order {

@@ -53,6 +53,8 @@ pub enum Access {
     Set(IndexSet),
     /// What a large range of one index names, in the order of the index.
     Stream(IndexRange),
+    /// What a range of one index names, where the entries hold all that is asked for.
+    Covered(Covered),
     /// Every item in the order that is asked for, from an index.
     Walk(Walk),
     /// What another access finds, put in the order that is asked for.

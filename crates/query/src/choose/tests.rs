@@ -307,6 +307,12 @@ fn some_answers_need_no_item() {
             "SELECT VALUE MAX(c.x) FROM c WHERE c.age < 100",
             "SELECT VALUE MAX(c.tags) FROM c",
             "SELECT VALUE SUM(c.x) FROM c",
+            "SELECT COUNT(1) AS n, SUM(c.x) AS s, AVG(c.x * 2) AS a FROM c WHERE c.x >= 10 AND c.x < 30",
+            "SELECT COUNT(1) AS n, SUM(c.x) AS s FROM c WHERE c.x = 7",
+            "SELECT c.city, COUNT(1) AS n FROM c WHERE c.city IN ('Oslo', 'Rome') GROUP BY c.city",
+            "SELECT COUNT(1) AS n, SUM(c.x) AS s FROM c WHERE c.age < 30",
+            "SELECT VALUE SUM(c.x + c.age) FROM c WHERE c.x < 30",
+            "SELECT COUNT(1) AS n, MIN(c._ts) AS s FROM c WHERE c.x < 30",
             "SELECT DISTINCT VALUE c.city FROM c",
             "SELECT DISTINCT c.city FROM c",
             "SELECT DISTINCT c.age FROM c",
@@ -345,6 +351,18 @@ fn some_answers_need_no_item() {
                 Scan in the order of insertion
             SELECT VALUE SUM(c.x) FROM c
                 Scan in the order of insertion
+            SELECT COUNT(1) AS n, SUM(c.x) AS s, AVG(c.x * 2) AS a FROM c WHERE c.x >= 10 AND c.x < 30
+                Values of IndexRange /x/? >= 10 and < 30 (20 entries)
+            SELECT COUNT(1) AS n, SUM(c.x) AS s FROM c WHERE c.x = 7
+                Values of IndexSeek /x/? = 7 (1 entry)
+            SELECT c.city, COUNT(1) AS n FROM c WHERE c.city IN ('Oslo', 'Rome') GROUP BY c.city
+                Values of IndexSeek /city/? IN ("Oslo", "Rome") (100 entries)
+            SELECT COUNT(1) AS n, SUM(c.x) AS s FROM c WHERE c.age < 30
+                IndexRange /age/? < 30 (108 entries)
+            SELECT VALUE SUM(c.x + c.age) FROM c WHERE c.x < 30
+                IndexRange /x/? < 30 (30 entries)
+            SELECT COUNT(1) AS n, MIN(c._ts) AS s FROM c WHERE c.x < 30
+                IndexRange /x/? < 30 (30 entries)
             SELECT DISTINCT VALUE c.city FROM c
                 DistinctValues IndexRange /city/? defined
             SELECT DISTINCT c.city FROM c

@@ -108,7 +108,7 @@ impl Container {
     }
 
     /// Returns the container's definition.
-    pub fn definition(&self) -> ContainerDefinition {
+    pub fn definition(&self) -> Arc<ContainerDefinition> {
         self.compiled().definition.clone()
     }
 

@@ -179,7 +179,7 @@ impl Partition {
         let index_changed = effects.index_changed();
         let touched = applied.absorb(effects, number);
         if index_changed {
-            *self.index.write() = applied.index().clone();
+            self.set_index(applied.index().clone(), counters.lsn);
         }
         drop(applied);
         if rest.len() > 0 {

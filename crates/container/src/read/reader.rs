@@ -141,7 +141,10 @@ impl Container {
                 None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
             };
             let get = |family, key: &[u8]| snapshot.get(family, key);
-            let index = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?;
+            let index = match partition.index_of_snapshot(counters.lsn) {
+                Some(known) => known,
+                None => IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?,
+            };
             let item_count = match &logical {
                 None => counters.items,
                 Some(logical) => match snapshot.get(Family::Meta, &keys::size(logical))? {

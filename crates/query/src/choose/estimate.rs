@@ -95,21 +95,24 @@ impl<'s> Estimator<'s> {
         intervals: &[Interval],
         is_composite: bool,
     ) -> Result<u64> {
+        let covers_all = |interval: &Interval| {
+            interval.low[..] <= [class::NULL][..] && interval.high[..] > [class::MAX_KEY][..]
+        };
         if let [only] = intervals
-            && only.is_point
-            && !self.is_sampled(index)
             && self.probes < PROBES_MAX
         {
-            // Of one value there are few most often, and then it does not matter how many there are of all.
-            return self.point(index, only, is_composite);
+            // There are few most often, and then it does not matter how many there are of all.
+            if only.is_point && !self.is_sampled(index) {
+                return self.point(index, only, is_composite);
+            }
+            if !only.is_point && !covers_all(only) {
+                return self.interval(index, only, is_composite);
+            }
         }
         let size = self.size(index)?;
         if size == 0 {
             return Ok(0);
         }
-        let covers_all = |interval: &Interval| {
-            interval.low[..] <= [class::NULL][..] && interval.high[..] > [class::MAX_KEY][..]
-        };
         if intervals.iter().any(covers_all) {
             return Ok(size);
         }

@@ -12,7 +12,7 @@ fn container(number: u32) -> ContainerRid {
 
 /// Keys of all lengths that a record may have, up to ones that fill hundreds of units.
 fn key(number: u64) -> Vec<u8> {
-    let length = 1 + (spread(number) % 60) as usize + if number % 97 == 0 { 3_000 } else { 0 };
+    let length = 1 + (spread(number) % 60) as usize + if number.is_multiple_of(97) { 3_000 } else { 0 };
     number.to_be_bytes().into_iter().cycle().take(length).collect()
 }
 

@@ -14,7 +14,7 @@ use crate::item::expiry::Expiry;
 
 /// A definition with what is derived from it once and used by every write.
 pub(crate) struct CompiledDefinition {
-    pub(crate) definition: ContainerDefinition,
+    pub(crate) definition: Arc<ContainerDefinition>,
     /// Which entries items are to have in the index.
     pub(crate) layout: Arc<Layout>,
     computed: Option<Arc<dyn ComputedProperties>>,
@@ -35,6 +35,7 @@ impl CompiledDefinition {
         // A container without a key has no term for one either.
         let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
         let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
+        let definition = Arc::new(definition);
         CompiledDefinition { definition, layout, computed, partition_key_is_id, keeps_all_versions }
     }
 

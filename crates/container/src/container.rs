@@ -26,6 +26,7 @@ use crate::map::ranges::{PartitionMap, Range};
 use crate::map::{Map, Slot};
 use crate::partition::Partition;
 use crate::partition::counters::Counters;
+use crate::partition::known_numbers::KnownNumbers;
 use crate::read::session::SessionToken;
 use crate::throughput::source::{Admission, ThroughputSource};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
@@ -51,6 +52,8 @@ pub(crate) struct Core {
     pub(crate) map: RwLock<Arc<Map>>,
     /// Where the throughput comes from; locked before the map where both are.
     pub(crate) source: Mutex<ThroughputSource>,
+    /// What is known of item numbers, in all containers.
+    known_numbers: Arc<KnownNumbers>,
     /// Told when there may be something to re-index.
     pub(crate) reindex_wanted: Notify,
     /// Told when a partition may have become too large.
@@ -63,7 +66,7 @@ pub(crate) struct Core {
 
 impl Container {
     /// Opens a container. `computed` evaluates the computed properties of the definition; without it they have no
-    /// entries in the index.
+    /// entries in the index. `known_numbers` are shared with the other containers of the account.
     #[expect(clippy::too_many_arguments, reason = "a container is made of so many things, in one place")]
     pub fn open(
         store: Arc<dyn Store>,
@@ -75,6 +78,7 @@ impl Container {
         map: PartitionMap,
         source: ThroughputSource,
         policy: Policy,
+        known_numbers: Arc<KnownNumbers>,
     ) -> Container {
         let map = Map::new(map, policy);
         source.apply(&map, &limits, env.clock.now_ms());
@@ -88,6 +92,7 @@ impl Container {
             map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
             source: Mutex::new(source),
+            known_numbers,
             reindex_wanted: Notify::new(),
             grown: Arc::new(Notify::new()),
             sweep_wanted: Notify::new(),
@@ -103,7 +108,7 @@ impl Container {
     }
 
     /// Returns the container's definition.
-    pub fn definition(&self) -> ContainerDefinition {
+    pub fn definition(&self) -> Arc<ContainerDefinition> {
         self.compiled().definition.clone()
     }
 
@@ -415,6 +420,7 @@ impl Container {
             core.env.clone(),
             first_layout,
             core.grown.clone(),
+            core.known_numbers.clone(),
         )
     }
 

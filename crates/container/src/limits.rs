@@ -188,8 +188,12 @@ pub const REINDEX_STEP_ITEMS: usize = 100;
 /// Sizes of logical partitions in one batch, where a partition is counted anew.
 pub(crate) const RECOUNT_BATCH_SIZES: usize = 1_000;
 
-/// Item numbers whose keys a partition keeps in memory.
-pub(crate) const KNOWN_NUMBERS_MAX: usize = 16_384;
+/// Bytes that item numbers with their keys take in memory, over all containers of an account, where the caller that opens
+/// it says nothing else: about 200,000 of them.
+pub const KNOWN_NUMBERS_BYTES: usize = 16 * 1024 * 1024;
+
+/// Parts of that memory with locks of their own.
+pub(crate) const KNOWN_NUMBERS_SHARDS: usize = 16;
 
 /// Items or entries of the change log that are copied at once while their partition serves others.
 pub(crate) const COPY_ENTRIES: usize = 32;

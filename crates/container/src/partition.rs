@@ -33,7 +33,7 @@ mod committer;
 mod copy_in;
 pub(crate) mod counters;
 mod gate;
-mod known_numbers;
+pub(crate) mod known_numbers;
 pub(crate) mod locks;
 mod moments;
 mod queue;
@@ -42,6 +42,14 @@ pub(crate) mod recount;
 pub(crate) use copy_in::Landing;
 pub(crate) use gate::{Gate, Growth, Never};
 use queue::Queue;
+
+/// What is known of a partition's index.
+struct KnownIndex {
+    state: IndexState,
+    /// Every commit after this one has it so. Steps of a re-indexing have no commit number of their own, so what has this
+    /// very number may be from before the last change.
+    after: u64,
+}
 
 /// One physical partition: its space in the store and its committer.
 pub(crate) struct Partition {
@@ -64,12 +72,12 @@ pub(crate) struct Partition {
     /// What the running committer goes on from; no other task takes this.
     applied: Mutex<Applied>,
     /// What is known of the index, for readers.
-    index: RwLock<IndexState>,
+    index: RwLock<KnownIndex>,
     /// The layout that a partition without any takes.
     first_layout: Arc<Layout>,
     /// The layouts that were read last, so that they are parsed once.
     known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
-    pub(crate) known_numbers: KnownNumbers,
+    known_numbers: Arc<KnownNumbers>,
     /// Where to go on looking for expired items.
     pub(crate) due: DueCursor,
     queue: Mutex<Queue>,
@@ -91,6 +99,7 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// Opens the partition's space, which fences the handle that had it before.
+    #[expect(clippy::too_many_arguments, reason = "a partition is made of so many things, in one place")]
     pub(crate) fn open(
         store: Arc<dyn Store>,
         range: &Range,
@@ -99,6 +108,7 @@ impl Partition {
         env: Env,
         first_layout: Arc<Layout>,
         grown: Arc<Notify>,
+        known_numbers: Arc<KnownNumbers>,
     ) -> Result<Partition> {
         let space = store.open_space(range.space)?;
         recount::bring_up_to_date(space.as_ref(), range, &first_layout)?;
@@ -108,6 +118,7 @@ impl Partition {
         let index = IndexState::load(get, decode, &counters, &first_layout)?;
         let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
         let growth = Growth::new(grown, limits.physical_partition_bytes);
+        let newest = counters.lsn;
         Ok(Partition {
             range_id: range.id,
             identity,
@@ -123,10 +134,11 @@ impl Partition {
             space: RwLock::new(space),
             totals: RwLock::new(counters.clone()),
             applied: Mutex::new(Applied::new(counters, index.clone()).with_log(log)),
-            index: RwLock::new(index),
+            // A reader of this moment or a later one.
+            index: RwLock::new(KnownIndex { state: index, after: newest.saturating_sub(1) }),
             first_layout,
             known_layouts: Mutex::default(),
-            known_numbers: KnownNumbers::default(),
+            known_numbers,
             due: DueCursor::default(),
             queue: Mutex::default(),
             locks: Arc::default(),
@@ -168,9 +180,30 @@ impl Partition {
         Ok(self.space().get(Family::Number, &keys::number(number))?)
     }
 
+    /// Returns the keys of some numbers, as far as they are known without asking the store.
+    pub(crate) fn known_keys(&self, numbers: &[u64]) -> Vec<Option<Bytes>> {
+        self.known_numbers.look_up(self.identity.rid, numbers)
+    }
+
+    /// Remembers the keys of some numbers.
+    pub(crate) fn remember_keys<'a>(&self, known: impl IntoIterator<Item = (u64, &'a [u8])>) {
+        self.known_numbers.remember(self.identity.rid, known);
+    }
+
     /// Returns what is known of the index; what is on its way to the store counts.
     pub(crate) fn index(&self) -> IndexState {
-        self.index.read().clone()
+        self.index.read().state.clone()
+    }
+
+    /// Returns what a snapshot that was taken before, whose newest commit is `lsn`, has of the index, if that is known
+    /// without reading it.
+    pub(crate) fn index_of_snapshot(&self, lsn: u64) -> Option<IndexState> {
+        let known = self.index.read();
+        (known.state.is_stored && lsn > known.after).then(|| known.state.clone())
+    }
+
+    fn set_index(&self, state: IndexState, after: u64) {
+        *self.index.write() = KnownIndex { state, after };
     }
 
     /// Returns the layouts that a record holds.
@@ -256,7 +289,7 @@ impl Partition {
         let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
         self.set_lsn(counters.lsn);
         self.sequence.fetch_max(counters.sequence, Ordering::Relaxed);
-        *self.index.write() = index.clone();
+        self.set_index(index.clone(), counters.lsn);
         *self.space.write() = space;
         self.set_totals(counters.clone());
         *self.applied() = Applied::new(counters, index).with_log(log);

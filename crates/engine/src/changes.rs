@@ -191,7 +191,7 @@ fn visible_scope(caller: &Caller, container: &ContainerHandle, scope: ListScope)
         ListScope::All => true,
         ListScope::PartitionKey(_) => false,
         ListScope::Range { min: Some(min), max: Some(max), .. } => {
-            let definition = container.definition().partition_key;
+            let definition = container.definition().partition_key.clone();
             let hashed = hashed_key(partition_key, definition.version);
             definition.is_whole(partition_key)
                 && *min >= hashed

@@ -126,6 +126,7 @@ impl Engine {
             map,
             supply,
             self.policy(),
+            self.shared.known_numbers.clone(),
         );
         let workers = self.script_workers().clone();
         let handle =

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use armilla_container::{Limits, SharedBudgets};
+use armilla_container::{KnownNumbers, Limits, SharedBudgets};
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, SpaceId, Store};
@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) env: Env,
     pub(crate) limits: Arc<Limits>,
+    /// What is known of item numbers, in all containers.
+    pub(crate) known_numbers: Arc<KnownNumbers>,
     pub(crate) consistency: Consistency,
     pub(crate) tokens: TokenMint,
     pub(crate) tree: RwLock<Tree>,

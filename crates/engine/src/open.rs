@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armilla_container::Limits;
+use armilla_container::{KNOWN_NUMBERS_BYTES, KnownNumbers, Limits};
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, Scan, Store};
@@ -40,6 +40,8 @@ pub struct EngineOptions {
     pub script_workers: WorkerStart,
     /// Whether throughput is enforced, and whether it may be saved up.
     pub policy: Policy,
+    /// Most bytes of memory for where items lie, by their numbers.
+    pub known_numbers_bytes: usize,
 }
 
 impl Default for EngineOptions {
@@ -50,6 +52,7 @@ impl Default for EngineOptions {
             script_time: Duration::from_secs(SCRIPT_SECONDS_MAX.into()),
             script_workers: WorkerStart::ThisProgram,
             policy: Policy { enforced: true, burst: false },
+            known_numbers_bytes: KNOWN_NUMBERS_BYTES,
         }
     }
 }
@@ -89,7 +92,8 @@ impl Engine {
         };
         let snapshot = space.snapshot()?;
         let script_workers = Workers::new(options.script_workers);
-        let mut loader = Loader::new(&store, &env, &limits, options.policy, &script_workers);
+        let known_numbers = Arc::new(KnownNumbers::new(options.known_numbers_bytes));
+        let mut loader = Loader::new(&store, &env, &limits, options.policy, &script_workers, &known_numbers);
         let mut scan = Scan::prefix(Family::Meta, b"");
         loop {
             let page = snapshot.scan(&scan)?;
@@ -110,6 +114,7 @@ impl Engine {
                 store,
                 env,
                 limits,
+                known_numbers,
                 consistency: options.consistency,
                 tokens: TokenMint::new(&secret),
                 tree: RwLock::new(tree),

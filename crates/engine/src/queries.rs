@@ -291,7 +291,7 @@ pub(crate) fn query_inside(
 struct Prepared {
     started: Duration,
     compile: Duration,
-    definition: ContainerDefinition,
+    definition: Arc<ContainerDefinition>,
     compiled: CompiledQuery,
     functions: ContainerFunctions,
     /// When a page ends as far as it is.

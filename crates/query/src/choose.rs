@@ -17,6 +17,7 @@
 mod composite;
 mod condition;
 mod conjuncts;
+mod covered;
 mod draft;
 mod estimate;
 mod functions;
@@ -89,8 +90,8 @@ pub fn choose(plan: &LogicalPlan, source: &dyn Source) -> Result<PhysicalPlan> {
     }
     let found = chooser.unordered(&mut indexes)?;
     let Some(order) = order else {
-        let used = found.used;
-        return Ok(chooser.finish_found(found.access, &found.guaranteed, used));
+        let Found { access, guaranteed, used, .. } = chooser.covered(found, &indexes);
+        return Ok(chooser.finish_found(access, &guaranteed, used));
     };
     chooser.ordered(&order, found, &mut indexes)
 }
@@ -173,11 +174,27 @@ impl Chooser<'_> {
             }
             set => {
                 let mut set = set.into_set();
-                indexes.estimator.note_numbers(&mut set);
+                indexes.estimator.hand_over(&mut set);
                 Access::Set(set)
             }
         };
         Ok(Found { access, guaranteed, used, cost: entries, found_count: entries.min(item_count) })
+    }
+
+    /// Takes values from index entries instead of the items that they lead to, where that is all that is asked for.
+    fn covered(&self, found: Found, indexes: &Indexes<'_>) -> Found {
+        let is_exact = !found.guaranteed.contains(&false)
+            && self.conjuncts.residual(&self.plan.filter, &found.guaranteed).is_empty();
+        let (range, by_number) = match &found.access {
+            Access::Set(IndexSet::Range(range)) if is_exact => (range, true),
+            Access::Stream(range) if is_exact => (range, false),
+            _ => return found,
+        };
+        match covered::instead_of(range, by_number, self.plan, self.conjuncts, indexes) {
+            // What it serves stays what it was: the price of a filter does not depend on what is read for it.
+            Some(covered) => Found { access: Access::Covered(covered), ..found },
+            None => found,
+        }
     }
 
     /// Returns the read of one item, where its id is known.

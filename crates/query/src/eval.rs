@@ -178,10 +178,15 @@ impl<'q> Evaluator<'q> {
                     self.take_room(4 * item.json_bytes as usize)?;
                     Datum::from_owned(whole_item(*source, item, *root))
                 }
-                Bound::Nothing | Bound::Group(..) => Datum::Undefined,
+                Bound::Nothing | Bound::Group(..) | Bound::Entry(..) => Datum::Undefined,
             },
             Expr::Path { slot, steps } => match frame.find(*slot) {
                 Bound::Item(_, _, root) => node_at(*root, steps),
+                Bound::Entry(columns, values) => {
+                    let at = columns.iter().position(|column| column.steps == *steps);
+                    debug_assert!(at.is_some(), "an entry holds what the query asks for");
+                    at.map_or(Datum::Undefined, |at| values[at].borrowed())
+                }
                 Bound::Datum(Datum::Node(node)) => node_at(*node, steps),
                 Bound::Datum(datum) => steps.iter().fold(datum.borrowed(), step),
                 Bound::Nothing | Bound::Group(..) => Datum::Undefined,

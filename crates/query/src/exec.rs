@@ -22,6 +22,7 @@ mod ahead;
 mod canonical;
 mod context;
 mod distinct_terms;
+mod entry_values;
 mod feed;
 mod groups;
 mod index_only;
@@ -40,6 +41,8 @@ mod term_filter;
 mod unordered;
 mod walk;
 
+#[cfg(test)]
+mod counting;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -147,6 +147,7 @@ impl Found<'_> {
             Access::ScanByKey => writeln!(f, "{pad}Scan in the order of keys"),
             Access::Set(set) => writeln!(f, "{pad}{set}"),
             Access::Stream(range) => writeln!(f, "{pad}Stream {range}"),
+            Access::Covered(covered) => writeln!(f, "{pad}Values of {}", covered.range),
             Access::Walk(walk) => writeln!(f, "{pad}{walk}"),
             Access::Sort(inner) => {
                 match &self.order {
@@ -182,7 +183,11 @@ impl fmt::Display for IndexRange {
         if let Some(condition) = &self.term_filter {
             write!(f, " where {condition}")?;
         }
-        write!(f, " ({} {})", self.estimate, if self.estimate == 1 { "entry" } else { "entries" })
+        match self.estimate {
+            None => Ok(()),
+            Some(1) => f.write_str(" (1 entry)"),
+            Some(entries) => write!(f, " ({entries} entries)"),
+        }
     }
 }
 

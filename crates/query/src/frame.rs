@@ -3,6 +3,7 @@
 use armilla_functions::Datum;
 use armilla_value::Node;
 
+use crate::physical::Column;
 use crate::source::{Source, SourceItem};
 
 /// One bound slot, with those around it. Nothing is copied to add one.
@@ -20,6 +21,8 @@ pub(crate) enum Bound<'f> {
     Nothing,
     /// A whole item, system properties included, with its content.
     Item(&'f dyn Source, &'f SourceItem, Node<'f>),
+    /// What an index entry holds of an item: values, and where the item has each.
+    Entry(&'f [Column], &'f [Datum<'static>]),
     /// Any other value.
     Datum(Datum<'f>),
     /// The values of a group: its keys, and the results of its aggregates.
@@ -38,6 +41,11 @@ impl<'f> Frame<'f> {
     /// Returns a frame with an item in slot 0.
     pub fn item(source: &'f dyn Source, item: &'f SourceItem) -> Frame<'f> {
         Frame { parent: None, slot: 0, value: Bound::Item(source, item, item.root()) }
+    }
+
+    /// Returns a frame with what an index entry holds of an item in slot 0.
+    pub(crate) fn entry(columns: &'f [Column], values: &'f [Datum<'static>]) -> Frame<'f> {
+        Frame { parent: None, slot: 0, value: Bound::Entry(columns, values) }
     }
 
     /// Returns a frame with one more value.

@@ -31,6 +31,9 @@ pub const COLLECTED_NUMBERS_MAX: usize = 1_000_000;
 /// in the order of the index.
 pub const ORDERED_NUMBERS_MAX: usize = 10_000;
 
+/// Most index entries whose values are put in the order of insertion for aggregates; estimates may be wrong by a factor.
+pub const GATHERED_ENTRIES_MAX: usize = 4 * ORDERED_NUMBERS_MAX;
+
 /// Most rows that one subquery may make for one row around it.
 pub const SUBQUERY_ROWS_MAX: usize = 1_000_000;
 

@@ -3,8 +3,9 @@
 //! Chosen for each partition from what its index holds. Not here: choosing it (`choose`), walking it (`exec`).
 
 use armilla_index::{IndexId, KeyRange};
+use bytes::Bytes;
 
-use crate::expr::Expr;
+use crate::expr::{Expr, PathStep};
 use crate::source::Direction;
 
 /// How the items of one partition are found, and what is left to check on each.
@@ -52,6 +53,8 @@ pub enum Access {
     Set(IndexSet),
     /// What a large range of one index names, in the order of the index.
     Stream(IndexRange),
+    /// What a range of one index names, where the entries hold all that is asked for.
+    Covered(Covered),
     /// Every item in the order that is asked for, from an index.
     Walk(Walk),
     /// What another access finds, put in the order that is asked for.
@@ -75,7 +78,7 @@ impl IndexSet {
     /// Returns about how many entries must be read to have all of it.
     pub(crate) fn estimate(&self) -> u64 {
         match self {
-            IndexSet::Range(range) => range.estimate,
+            IndexSet::Range(range) => range.estimate.unwrap_or_default(),
             IndexSet::And(sets) | IndexSet::Or(sets) => {
                 sets.iter().map(IndexSet::estimate).fold(0, u64::saturating_add)
             }
@@ -108,10 +111,39 @@ pub struct IndexRange {
     pub repeats: bool,
     /// A condition on the indexed value itself, which is in slot [`TERM_SLOT`].
     pub term_filter: Option<Expr>,
-    /// How many entries there are, as far as it was worth counting.
-    pub estimate: u64,
-    /// The numbers of the items, in order and each once, where all entries were read to count them.
-    pub numbers: Option<Vec<u64>>,
+    /// How many entries there are, as far as it was worth counting; nothing where it does not matter.
+    pub estimate: Option<u64>,
+    /// For each of the ranges what was read of it to count its entries; empty where nothing was.
+    pub begun: Vec<Option<Begun>>,
+}
+
+/// The beginning of a range of index entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begun {
+    /// The numbers of the items, in the order of the entries.
+    pub numbers: Vec<u64>,
+    /// The entry behind which there may be more.
+    pub last: Option<Bytes>,
+}
+
+/// A range of an index whose entries hold what aggregates ask for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Covered {
+    /// The range.
+    pub range: IndexRange,
+    /// The values of an entry, in its order.
+    pub columns: Vec<Column>,
+    /// Whether they are put in the order of insertion, as the items themselves would come: sums of fractions depend on it.
+    pub by_number: bool,
+}
+
+/// A value that the entries of an index hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Where the item has it.
+    pub steps: Vec<PathStep>,
+    /// Whether the index has it from the highest to the lowest.
+    pub descending: bool,
 }
 
 /// The slot of the indexed value in a condition that is checked on index entries alone.

@@ -171,16 +171,21 @@ pub trait Source: Send + Sync {
         Ok(numbers.len() as u64)
     }
 
-    /// Adds the item numbers of up to `numbers_max` entries of a range to `out`, in the order of the entries. Returns
-    /// whether there are more.
-    fn entry_numbers(&self, range: &KeyRange, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+    /// Adds the item numbers of up to `numbers_max` entries of a range to `out`, in the order of the entries. Returns the
+    /// entry behind which there may be more.
+    fn entry_numbers(
+        &self,
+        range: &KeyRange,
+        numbers_max: usize,
+        out: &mut Vec<u64>,
+    ) -> Result<Option<Bytes>> {
         let mut entries = Vec::new();
         let more = self.entries(range, Direction::Forward, numbers_max, &mut entries)?;
         for entry in &entries {
             let damaged = || Error::new(ErrorKind::Source, "an index entry is damaged");
             out.push(split_entry(entry).ok_or_else(damaged)?.2);
         }
-        Ok(more)
+        Ok(entries.pop().filter(|_| more))
     }
 
     /// Adds one item, or nothing, to `out` for each number; nothing for an item outside of the bounds.

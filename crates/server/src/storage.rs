@@ -46,6 +46,7 @@ impl Storage {
             script_time: settings.script_time,
             script_workers: WorkerStart::ThisProgram,
             policy: settings.policy,
+            known_numbers_bytes: CacheShares::of(settings).numbers,
         };
         let engine = Engine::open(store.clone(), env.clone(), options)
             .await
@@ -130,18 +131,34 @@ impl Storage {
     }
 }
 
-/// Half of the cache holds items, half the store's blocks.
+/// What the memory for caches is divided into: half of it holds items, an eighth where items lie by number, which would
+/// take more as blocks, and the rest the store's blocks.
+struct CacheShares {
+    items: usize,
+    numbers: usize,
+    blocks: u64,
+}
+
+impl CacheShares {
+    fn of(settings: &Settings) -> CacheShares {
+        let whole = settings.cache_bytes;
+        let (items, numbers) = (whole / 2, whole / 8);
+        let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
+        CacheShares { items: bytes(items), numbers: bytes(numbers), blocks: whole - items - numbers }
+    }
+}
+
 fn open_store(path: &Path, folder: &DataDir, settings: &Settings) -> Result<Arc<dyn Store>> {
     let durability = match settings.durability {
         DurabilityChoice::Strict => Durability::Strict,
         DurabilityChoice::Relaxed => Durability::Relaxed,
     };
-    let block_cache_bytes = settings.cache_bytes / 2;
+    let shares = CacheShares::of(settings);
+    let block_cache_bytes = shares.blocks;
     let options =
         Options { durability, block_cache_bytes, ..Options::with_write_buffer(settings.write_buffer_bytes) };
     let store = EmbeddedStore::open(folder.store(), options).map_err(|error| store_failure(path, &error))?;
-    let item_cache_bytes = usize::try_from(settings.cache_bytes - block_cache_bytes).unwrap_or(usize::MAX);
-    Ok(Arc::new(CachedStore::new(Arc::new(store), item_cache_bytes)))
+    Ok(Arc::new(CachedStore::new(Arc::new(store), shares.items)))
 }
 
 /// Says what is wrong with a data folder, in words for whoever starts the program.

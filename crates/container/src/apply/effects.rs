@@ -113,6 +113,14 @@ impl Effects {
         self.index.is_state_changed()
     }
 
+    /// Returns the numbers of items that come into being, with their keys.
+    pub(crate) fn new_numbers(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.records.iter().filter_map(|((family, number), key)| {
+            let number = (*family == Family::Number).then(|| keys::decode_number(number).ok())??;
+            Some((number, key.as_deref()?))
+        })
+    }
+
     /// Makes the batch, if there is anything to write, the first time it is asked for.
     pub(crate) fn batch(&mut self) -> Option<Batch> {
         if !self.written {

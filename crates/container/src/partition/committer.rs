@@ -172,12 +172,14 @@ impl Partition {
             }
         }
         let mut effects = group.finish();
+        // Before it lands: what was written last is likely to be asked for next.
+        self.remember_keys(effects.new_numbers());
         let counters = effects.counters.clone();
         let committed = effects.batch().map(|batch| space.commit(batch));
         let index_changed = effects.index_changed();
         let touched = applied.absorb(effects, number);
         if index_changed {
-            *self.index.write() = applied.index().clone();
+            self.set_index(applied.index().clone(), counters.lsn);
         }
         drop(applied);
         if rest.len() > 0 {

@@ -141,7 +141,10 @@ impl Container {
                 None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
             };
             let get = |family, key: &[u8]| snapshot.get(family, key);
-            let index = IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?;
+            let index = match partition.index_of_snapshot(counters.lsn) {
+                Some(known) => known,
+                None => IndexState::load(get, |bytes| partition.layouts(bytes), &counters, &compiled.layout)?,
+            };
             let item_count = match &logical {
                 None => counters.items,
                 Some(logical) => match snapshot.get(Family::Meta, &keys::size(logical))? {
@@ -252,8 +255,7 @@ impl PartitionReader {
         }
         // Those with a longer time of their own are among them.
         let mut numbers = Vec::new();
-        let more = self.entry_numbers(&range, EXPIRED_LOOK_ENTRIES, &mut numbers)?;
-        if more {
+        if self.entry_numbers(&range, EXPIRED_LOOK_ENTRIES, &mut numbers)?.is_some() {
             return Ok(true);
         }
         let keys: Vec<Bytes> = self.item_keys(&numbers)?.into_iter().flatten().collect();
@@ -352,15 +354,25 @@ impl PartitionReader {
         Ok(count)
     }
 
-    /// Adds the item numbers of up to `numbers_max` entries of a range to `out`, in the order of the entries. Returns
-    /// whether there may be more.
-    pub fn entry_numbers(&self, range: &KeyRange, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+    /// Adds the item numbers of up to `numbers_max` entries of a range to `out`, in the order of the entries. Returns the
+    /// entry behind which there may be more.
+    pub fn entry_numbers(
+        &self,
+        range: &KeyRange,
+        numbers_max: usize,
+        out: &mut Vec<u64>,
+    ) -> Result<Option<Bytes>> {
         let end = out.len().saturating_add(numbers_max.max(1));
+        let mut last = None;
         let mut is_damaged = false;
         self.visit_entries(range, |entry| match split_entry(entry) {
             Some((_, _, number)) => {
                 out.push(number);
-                if out.len() < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                if out.len() < end {
+                    return ControlFlow::Continue(());
+                }
+                last = Some(Bytes::copy_from_slice(entry));
+                ControlFlow::Break(())
             }
             None => {
                 is_damaged = true;
@@ -370,7 +382,7 @@ impl PartitionReader {
         if is_damaged {
             return Err(Error::corrupt("an index entry is cut short"));
         }
-        Ok(out.len() == end)
+        Ok(last)
     }
 
     fn visit_entries(&self, range: &KeyRange, mut visit: impl FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
@@ -503,9 +515,9 @@ impl PartitionReader {
         for (number, key) in &page.entries {
             let number = keys::decode_number(number)?;
             out.push(number);
-            known.push((number, key));
+            known.push((number, &key[..]));
         }
-        self.partition.known_numbers.remember(known);
+        self.partition.remember_keys(known);
         Ok(page.more)
     }
 
@@ -530,8 +542,8 @@ impl PartitionReader {
                     .get_or_init(|| LogicalNumbers { numbers, items: Some(items) }));
             }
             numbers.extend(items.iter().map(|(_, item)| item.header().number));
-            let known = items.iter().map(|(key, item)| (item.header().number, key));
-            self.partition.known_numbers.remember(known);
+            let known = items.iter().map(|(key, item)| (item.header().number, &key[..]));
+            self.partition.remember_keys(known);
             match items.last() {
                 Some((key, _)) if more => after = Some(key.clone()),
                 _ => break,
@@ -552,7 +564,7 @@ impl PartitionReader {
     }
 
     fn item_keys(&self, numbers: &[u64]) -> Result<Vec<Option<Bytes>>> {
-        let mut found = self.partition.known_numbers.look_up(numbers);
+        let mut found = self.partition.known_keys(numbers);
         let missing: Vec<usize> =
             found.iter().enumerate().filter(|(_, key)| key.is_none()).map(|(at, _)| at).collect();
         if missing.is_empty() {
@@ -563,8 +575,8 @@ impl PartitionReader {
         for (at, key) in missing.iter().zip(read) {
             found[*at] = key;
         }
-        let known = missing.iter().filter_map(|at| Some((numbers[*at], found[*at].as_ref()?)));
-        self.partition.known_numbers.remember(known);
+        let known = missing.iter().filter_map(|at| Some((numbers[*at], found[*at].as_deref()?)));
+        self.partition.remember_keys(known);
         Ok(found)
     }
 

@@ -479,6 +479,7 @@ async fn who_has_spent_what_it_may_waits() {
         map,
         ThroughputSource::Own(400),
         Policy { enforced: true, burst: false },
+        crate::support::known_numbers(),
     );
     for number in 0..60_u32 {
         put(&container, "a", &number.to_string(), number).await;

@@ -19,7 +19,7 @@ use armilla_value::{HashVersion, HashedKey, hashed_key};
 
 use crate::feeding::{Follower, arc, property};
 use crate::reshaping::{begin_merge_anew, begin_split_anew, ids};
-use crate::support::{Random, check, definition, identity, key, ranges};
+use crate::support::{Random, check, definition, identity, key, known_numbers, ranges};
 
 const LATEST: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
 
@@ -85,7 +85,8 @@ fn hashed(pk: u64) -> HashedKey {
 fn open(store: Arc<dyn Store>, env: Env, text: &str, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let (limits, definition) = (Arc::new(Limits::default()), definition(text));
-    Container::open(store, env, limits, identity(), definition, None, map, ThroughputSource::Own(400), policy)
+    let supply = ThroughputSource::Own(400);
+    Container::open(store, env, limits, identity(), definition, None, map, supply, policy, known_numbers())
 }
 
 impl Model {

@@ -14,7 +14,7 @@ use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Batch, Direction, Family, Scan, SpaceId, Store};
 use armilla_value::{Node, Value};
 
-use crate::support::{check, definition, key, open_ranges, ranges};
+use crate::support::{check, definition, key, open_ranges, ranges, scan};
 
 pub(crate) fn path(text: &str) -> Vec<PathSegment> {
     PropertyRoute::parse(text).unwrap().segments().to_vec()
@@ -202,10 +202,10 @@ async fn a_reader_sees_one_moment() {
     assert_eq!(reader.count_entries(&range, u64::MAX).unwrap(), 5);
     assert_eq!(reader.count_entries(&range, 3).unwrap(), 3);
     let mut of_entries = Vec::new();
-    assert!(reader.entry_numbers(&range, 3, &mut of_entries).unwrap());
+    assert!(reader.entry_numbers(&range, 3, &mut of_entries).unwrap().is_some());
     assert_eq!(of_entries, [1, 2, 3]);
     of_entries.clear();
-    assert!(!reader.entry_numbers(&range, 6, &mut of_entries).unwrap());
+    assert!(reader.entry_numbers(&range, 6, &mut of_entries).unwrap().is_none());
     assert_eq!(of_entries, [1, 2, 3, 4, 5]);
     let mut numbers = Vec::new();
     assert!(reader.numbers(0, 3, &mut numbers).unwrap());
@@ -216,6 +216,30 @@ async fn a_reader_sees_one_moment() {
     assert_eq!(ids(&reader, &[1, 2, 3, 4]), [Some("0".into()), None, None, Some("3".into())]);
     assert_eq!(reader.item_key_of(7).unwrap(), reader.item_key_of(7).unwrap());
     check(&container);
+}
+
+/// An index names items by number, and each number took a look-up of its own in the store before the item could be
+/// loaded, also where it had been written a moment before.
+#[tokio::test]
+async fn items_that_were_just_written_are_loaded_without_asking_where_they_lie() {
+    let store = memory();
+    let container = open(&store, with_policy("{}"), None, 400);
+    for n in 0..5 {
+        upsert(&container, "1", &format!(r#"{{"id":"{n}","pk":1}}"#)).await;
+    }
+    // With these gone, the store cannot tell.
+    let space = store.open_space(SpaceId(1)).unwrap();
+    let mut batch = Batch::new();
+    for (number, _) in scan(space.as_ref(), Family::Number) {
+        batch.delete(Family::Number, number);
+    }
+    space.commit(batch).await.unwrap();
+    let expected: Vec<_> = (0..5).map(|n| Some(n.to_string())).collect();
+    assert_eq!(ids(&reader(&container), &[1, 2, 3, 4, 5]), expected);
+    assert_eq!(
+        ids(&reader(&open(&store, with_policy("{}"), None, 400)), &[1, 2, 3, 4, 5]),
+        [const { None }; 5]
+    );
 }
 
 #[tokio::test]

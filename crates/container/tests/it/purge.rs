@@ -14,7 +14,8 @@ use armilla_kv::{Family, SpaceId, Store};
 
 use crate::reshaping::{begin_split, ids, merge, split};
 use crate::support::{
-    Fixture, Glass, check, definition, identity, key, list, make_older, open, ranges, refused, scan,
+    Fixture, Glass, check, definition, identity, key, known_numbers, list, make_older, open, ranges, refused,
+    scan,
 };
 use crate::time_to_live::{body, fixture, purge, set_default, with_default};
 
@@ -155,7 +156,21 @@ fn metered(throughput: u32, default_ttl: i32) -> (Container, Arc<SimulatedClock>
     let policy = Policy { enforced: true, burst: false };
     let (store, supply) = (Arc::new(MemoryStore::new()), ThroughputSource::Own(throughput));
     let limits = Arc::new(limits);
-    (Container::open(store, env, limits, identity(), definition, None, map, supply, policy), clock)
+    (
+        Container::open(
+            store,
+            env,
+            limits,
+            identity(),
+            definition,
+            None,
+            map,
+            supply,
+            policy,
+            known_numbers(),
+        ),
+        clock,
+    )
 }
 
 async fn upsert(container: &Container, body: &str) -> Result<u64, ErrorKind> {

@@ -14,7 +14,7 @@ use armilla_kv::fault::{Fault, FaultStore, Rates};
 use armilla_kv::memory::MemoryStore;
 
 use crate::reshaping::{children, ids};
-use crate::support::{check, definition, identity, key, list, ranges};
+use crate::support::{check, definition, identity, key, known_numbers, list, ranges};
 
 const DEFINITION: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
     "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}"#;
@@ -25,7 +25,8 @@ fn open(store: Arc<dyn Store>, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let env = Env::simulated(1).0;
     let (limits, definition) = (Arc::new(Limits::default()), definition(DEFINITION));
-    Container::open(store, env, limits, identity(), definition, None, map, ThroughputSource::Own(400), policy)
+    let supply = ThroughputSource::Own(400);
+    Container::open(store, env, limits, identity(), definition, None, map, supply, policy, known_numbers())
 }
 
 fn first_map(throughput: u32) -> PartitionMap {

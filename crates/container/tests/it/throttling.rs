@@ -11,7 +11,7 @@ use armilla_env::{Clock, Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
 
 use crate::reshaping::split;
-use crate::support::{definition, identity, key, ranges, refused};
+use crate::support::{definition, identity, key, known_numbers, ranges, refused};
 
 const DEFINITION: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
 
@@ -36,8 +36,18 @@ impl Metered {
         let definition = definition(DEFINITION);
         let map = PartitionMap { version: 1, ranges: ranges(&definition, throughput, &limits) };
         let (store, limits) = (Arc::new(MemoryStore::new()), Arc::new(limits));
-        let container =
-            Container::open(store, env, limits, identity(), definition, None, map, supply, ENFORCED);
+        let container = Container::open(
+            store,
+            env,
+            limits,
+            identity(),
+            definition,
+            None,
+            map,
+            supply,
+            ENFORCED,
+            known_numbers(),
+        );
         Metered { container, clock }
     }
 

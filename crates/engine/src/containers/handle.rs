@@ -119,7 +119,7 @@ impl ContainerHandle {
 
     /// Returns the container's definition.
     pub fn definition(&self) -> ContainerDefinition {
-        self.container.definition()
+        (*self.container.definition()).clone()
     }
 
     pub(crate) fn container(&self) -> &Container {
@@ -305,7 +305,7 @@ impl ContainerHandle {
             self_link: self.self_link(),
             etag: etag(ResourceKind::Container, version),
             ts: version.ts,
-            content: Content::Container(Box::new(self.container.definition())),
+            content: Content::Container(Box::new((*self.container.definition()).clone())),
         }
     }
 }

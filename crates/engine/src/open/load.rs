@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use armilla_container::{
-    Container, ContainerDefinition, ContainerIdentity, Limits, SharedBudgets, ThroughputSource,
+    Container, ContainerDefinition, ContainerIdentity, KnownNumbers, Limits, SharedBudgets, ThroughputSource,
 };
 use armilla_env::Env;
 use armilla_governor::Policy;
@@ -31,6 +31,7 @@ pub(super) struct Loader {
     limits: Arc<Limits>,
     policy: Policy,
     script_workers: Workers,
+    known_numbers: Arc<KnownNumbers>,
     tree: Tree,
     counters: TreeCounters,
     scripts: Vec<StoredScript>,
@@ -45,6 +46,7 @@ impl Loader {
         limits: &Arc<Limits>,
         policy: Policy,
         script_workers: &Workers,
+        known_numbers: &Arc<KnownNumbers>,
     ) -> Loader {
         Loader {
             store: store.clone(),
@@ -52,6 +54,7 @@ impl Loader {
             limits: limits.clone(),
             policy,
             script_workers: script_workers.clone(),
+            known_numbers: known_numbers.clone(),
             tree: Tree::default(),
             counters: TreeCounters::default(),
             scripts: Vec::new(),
@@ -106,6 +109,7 @@ impl Loader {
                     // Offers are read later.
                     ThroughputSource::Own(Throughput::DEFAULT.max()),
                     self.policy,
+                    self.known_numbers.clone(),
                 );
                 let database =
                     self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;

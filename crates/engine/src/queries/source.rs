@@ -235,7 +235,12 @@ impl Source for ReaderSource {
         self.timed(&self.index_ns, || self.reader.count_entries(range, u64::MAX))
     }
 
-    fn entry_numbers(&self, range: &KeyRange, numbers_max: usize, out: &mut Vec<u64>) -> Result<bool> {
+    fn entry_numbers(
+        &self,
+        range: &KeyRange,
+        numbers_max: usize,
+        out: &mut Vec<u64>,
+    ) -> Result<Option<Bytes>> {
         let read = || self.reader.entry_numbers(range, numbers_max, out);
         self.timed(&self.index_ns, read)
     }

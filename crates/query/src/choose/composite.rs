@@ -32,7 +32,7 @@ impl Indexes<'_> {
         for composite in &composites {
             if let Some((draft, serves)) = draft_of(composite, conditions) {
                 let entries = self.estimator.entries(draft.index, &draft.intervals, true)?;
-                let set = SetDraft::Range(Draft { entries, ..draft });
+                let set = SetDraft::Range(Draft { entries: Some(entries), ..draft });
                 candidates.push(Candidate { set, serves });
             }
         }
@@ -91,7 +91,7 @@ fn draft_of(composite: &CompositeIndex, conditions: &[&Condition]) -> Option<(Dr
         filter: None,
         is_exact: serves.iter().all(|(_, is_exact)| *is_exact),
         is_multiple,
-        entries: 0,
+        entries: None,
     };
     Some((draft, serves))
 }

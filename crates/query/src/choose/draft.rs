@@ -19,8 +19,8 @@ pub(super) struct Draft {
     pub(super) is_exact: bool,
     /// Whether an item may have several entries in the index.
     pub(super) is_multiple: bool,
-    /// How many entries there are, about.
-    pub(super) entries: u64,
+    /// How many entries there are, about; nothing where it does not matter.
+    pub(super) entries: Option<u64>,
 }
 
 impl Draft {
@@ -53,7 +53,7 @@ impl Draft {
             paths: self.paths,
             term_filter: self.filter,
             estimate: self.entries,
-            numbers: None,
+            begun: Vec::new(),
         }
     }
 }
@@ -70,7 +70,7 @@ impl SetDraft {
     /// Returns about how many entries lead to the set's items.
     pub(super) fn entries(&self) -> u64 {
         match self {
-            SetDraft::Range(draft) => draft.entries,
+            SetDraft::Range(draft) => draft.entries.unwrap_or_default(),
             SetDraft::And(sets) => sets.iter().map(SetDraft::entries).min().unwrap_or_default(),
             SetDraft::Or(sets) => sets.iter().map(SetDraft::entries).fold(0, u64::saturating_add),
         }
@@ -80,7 +80,7 @@ impl SetDraft {
     pub(super) fn collected(&self) -> u64 {
         match self {
             SetDraft::Range(draft) if draft.is_one_value() => 0,
-            SetDraft::Range(draft) => draft.entries,
+            SetDraft::Range(draft) => draft.entries.unwrap_or_default(),
             SetDraft::And(sets) | SetDraft::Or(sets) => {
                 sets.iter().map(SetDraft::collected).fold(0, u64::saturating_add)
             }
@@ -132,7 +132,8 @@ impl SetDraft {
                         earlier.intervals.extend(draft.intervals);
                         earlier.is_exact &= draft.is_exact;
                         earlier.is_multiple |= draft.is_multiple;
-                        earlier.entries = earlier.entries.saturating_add(draft.entries);
+                        let entries = earlier.entries.zip(draft.entries);
+                        earlier.entries = entries.map(|(some, more)| some.saturating_add(more));
                     }
                 }
                 None => {

@@ -17,7 +17,7 @@ use bytes::Bytes;
 
 use super::terms::Interval;
 use crate::error::Result;
-use crate::physical::IndexSet;
+use crate::physical::{Begun, IndexSet};
 use crate::source::{Direction, Source};
 
 #[cfg(test)]
@@ -47,8 +47,8 @@ pub(super) struct Estimator<'s> {
     samples: HashMap<IndexId, Sample>,
     sizes: HashMap<IndexId, u64>,
     buffer: Vec<Bytes>,
-    /// Ranges whose entries were all read, with the numbers of their items.
-    read: Vec<(KeyRange, Vec<u64>)>,
+    /// What was read of ranges to count them.
+    read: Vec<(KeyRange, Begun)>,
 }
 
 /// What is known of the values of an index.
@@ -95,21 +95,24 @@ impl<'s> Estimator<'s> {
         intervals: &[Interval],
         is_composite: bool,
     ) -> Result<u64> {
+        let covers_all = |interval: &Interval| {
+            interval.low[..] <= [class::NULL][..] && interval.high[..] > [class::MAX_KEY][..]
+        };
         if let [only] = intervals
-            && only.is_point
-            && !self.is_sampled(index)
             && self.probes < PROBES_MAX
         {
-            // Of one value there are few most often, and then it does not matter how many there are of all.
-            return self.point(index, only, is_composite);
+            // There are few most often, and then it does not matter how many there are of all.
+            if only.is_point && !self.is_sampled(index) {
+                return self.point(index, only, is_composite);
+            }
+            if !only.is_point && !covers_all(only) {
+                return self.interval(index, only, is_composite);
+            }
         }
         let size = self.size(index)?;
         if size == 0 {
             return Ok(0);
         }
-        let covers_all = |interval: &Interval| {
-            interval.low[..] <= [class::NULL][..] && interval.high[..] > [class::MAX_KEY][..]
-        };
         if intervals.iter().any(covers_all) {
             return Ok(size);
         }
@@ -149,28 +152,26 @@ impl<'s> Estimator<'s> {
         Ok(entries)
     }
 
-    /// Notes in a set which of its items are known already, so that their entries need not be read again.
-    pub(super) fn note_numbers(&self, set: &mut IndexSet) {
+    /// Hands over what was read of a set's ranges, so that it is not read again.
+    pub(super) fn hand_over(&mut self, set: &mut IndexSet) {
         let range = match set {
             IndexSet::Range(range) => range,
             IndexSet::And(sets) | IndexSet::Or(sets) => {
-                sets.iter_mut().for_each(|set| self.note_numbers(set));
+                sets.iter_mut().for_each(|set| self.hand_over(set));
                 return;
             }
         };
         if range.term_filter.is_some() || range.ranges.len() > SAMPLED_RANGES_MAX {
             return;
         }
-        let mut numbers = Vec::new();
-        for range in &range.ranges {
-            match self.read.iter().find(|(read, _)| read == range) {
-                Some((_, read)) => numbers.extend_from_slice(read),
-                None => return,
-            }
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        range.numbers = Some(numbers);
+        range.begun = range
+            .ranges
+            .iter()
+            .map(|range| {
+                let at = self.read.iter().position(|(read, _)| read == range)?;
+                Some(self.read.swap_remove(at).1)
+            })
+            .collect();
     }
 
     /// Returns the first or last entry of an interval.
@@ -188,15 +189,15 @@ impl<'s> Estimator<'s> {
 
     fn interval(&mut self, index: IndexId, interval: &Interval, is_composite: bool) -> Result<u64> {
         self.probes += 1;
-        self.buffer.clear();
         let range = interval.key_range(index);
-        let has_more = self.source.entries(&range, Direction::Forward, self.counted_max, &mut self.buffer)?;
-        let counted = self.buffer.len() as u64;
+        let mut numbers = Vec::new();
+        // One more than is counted tells whether there are more.
+        let last = self.source.entry_numbers(&range, self.counted_max + 1, &mut numbers)?;
+        let has_more = numbers.len() > self.counted_max;
+        let counted = numbers.len().min(self.counted_max) as u64;
+        let (first, last_counted) = (numbers.first().copied(), numbers[..counted as usize].last().copied());
+        self.read.push((range, Begun { numbers, last }));
         if !has_more {
-            let numbers =
-                self.buffer.iter().filter_map(|entry| split_entry(entry)).map(|(_, _, number)| number);
-            let numbers: Vec<u64> = numbers.collect();
-            self.read.push((range, numbers));
             return Ok(counted);
         }
         if self.counted_max < COUNTED_ENTRIES_MAX {
@@ -204,8 +205,6 @@ impl<'s> Estimator<'s> {
         }
         let size = self.size(index)?;
         let number = |entry: &Bytes| split_entry(entry).map(|(_, _, number)| number);
-        let first = self.buffer.first().and_then(number);
-        let last_counted = self.buffer.last().and_then(number);
         let guess = if interval.is_point {
             let last = self.extreme(index, interval, Direction::Reverse)?.as_ref().and_then(number);
             match (first, last_counted, last) {

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::expr::Expr;
 use crate::limits::COLLECTED_NUMBERS_MAX;
 use crate::logical::LogicalPlan;
-use crate::physical::{IndexOnly, Served};
+use crate::physical::{IndexOnly, IndexSet, Served};
 use crate::source::Direction;
 
 /// Returns the answer that needs no item, if there is one, with the indexes that give it beside those of the filter.
@@ -74,6 +74,13 @@ fn count_set(conditions: &[&Condition], indexes: &mut Indexes<'_>) -> Answer {
     if !indexes.source.is_whole() {
         return Ok(None);
     }
+    if let [Condition::Term(term)] = conditions
+        && let Some(draft) = indexes.uncounted(term).filter(|draft| draft.is_exact && !draft.repeats())
+    {
+        // Nothing else could be better, so there is no need to know beforehand how many there are.
+        let served = draft.served();
+        return Ok(Some((IndexOnly::CountSet(IndexSet::Range(draft.into_range())), vec![served])));
+    }
     let Some(choice) = indexes.choose(conditions, Want::Everything)? else { return Ok(None) };
     let needs_no_list = matches!(&choice.set, SetDraft::Range(draft) if !draft.repeats());
     // Estimates may be wrong by a factor.
@@ -93,7 +100,7 @@ fn count_values(target: Target, conjuncts: &Conjuncts, indexes: &mut Indexes<'_>
     }
     let has_value = Condition::term(target.clone(), TermSet::defined(), true);
     if conjuncts.pieces.is_empty() {
-        let draft = draft(&target, TermSet::defined(), indexes)?;
+        let draft = draft(&target, &TermSet::defined(), indexes);
         let served = draft.served();
         return Ok(Some((IndexOnly::CountPath(draft.into_range()), vec![served])));
     }
@@ -142,7 +149,7 @@ fn extreme(target: &Target, highest: bool, conjuncts: &Conjuncts, indexes: &mut 
     if is_cut {
         return Ok(None);
     }
-    let draft = draft(target, set, indexes)?;
+    let draft = draft(target, &set, indexes);
     let served = draft.served();
     Ok(Some((IndexOnly::Extreme { index: draft.into_range(), highest }, vec![served])))
 }
@@ -166,23 +173,22 @@ fn distinct(
     if set.is_empty() {
         return Ok(None);
     }
-    let draft = draft(target, set, indexes)?;
+    let draft = draft(target, &set, indexes);
     let served = draft.served();
     Ok(Some((IndexOnly::Distinct(draft.into_range()), vec![served])))
 }
 
-fn draft(target: &Target, set: TermSet, indexes: &mut Indexes<'_>) -> Result<Draft> {
-    let index = indexes.facts(&target.segments).index;
-    let entries = indexes.estimator.entries(index, set.intervals(), false)?;
-    Ok(Draft {
-        index,
+/// Returns the part of an index that some values are. What is done with it is done however many there are.
+fn draft(target: &Target, set: &TermSet, indexes: &mut Indexes<'_>) -> Draft {
+    Draft {
+        index: indexes.facts(&target.segments).index,
         paths: vec![single_text(&target.segments)],
         intervals: set.intervals().to_vec(),
         filter: None,
         is_exact: true,
         is_multiple: false,
-        entries,
-    })
+        entries: None,
+    }
 }
 
 /// Returns the one text that a value must be.

@@ -106,21 +106,22 @@ impl<'s> Indexes<'s> {
 
     /// Returns the part of an index that a set of terms is, with how many entries there are.
     pub(super) fn draft(&mut self, term: &TermCondition) -> Result<Option<Draft>> {
-        if !self.serves(term) {
-            return Ok(None);
-        }
-        let index = self.facts(&term.target.segments).index;
-        let intervals = term.set.intervals().to_vec();
-        let entries = self.estimator.entries(index, &intervals, false)?;
-        Ok(Some(Draft {
-            index,
+        let Some(draft) = self.uncounted(term) else { return Ok(None) };
+        let entries = self.estimator.entries(draft.index, &draft.intervals, false)?;
+        Ok(Some(Draft { entries: Some(entries), ..draft }))
+    }
+
+    /// Returns the part of an index that a set of terms is. Nothing is read for it.
+    pub(super) fn uncounted(&mut self, term: &TermCondition) -> Option<Draft> {
+        self.serves(term).then(|| Draft {
+            index: self.facts(&term.target.segments).index,
             paths: vec![single_text(&term.target.segments)],
-            intervals,
+            intervals: term.set.intervals().to_vec(),
             filter: term.filter.clone(),
             is_exact: term.is_exact,
             is_multiple: term.target.is_multiple,
-            entries,
-        }))
+            entries: None,
+        })
     }
 
     /// Returns the set of items that a condition may hold for.

@@ -35,6 +35,11 @@ impl Identity {
         self.slot
     }
 
+    /// Returns the steps from that source.
+    pub(super) fn steps(&self) -> &[PathStep] {
+        &self.steps
+    }
+
     /// Returns whether it lies in an element of an array of its source.
     pub(super) fn is_in_element(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, PathStep::Element(_)))

@@ -42,17 +42,28 @@ impl<'q> DistinctTerms<'q> {
             entries.clear();
             let more = self.source.entries(range, Direction::Forward, self.size, &mut entries)?;
             self.size = (self.size * 2).min(BATCH_ENTRIES);
-            let mut known: Option<&[u8]> = None;
+            let mut named = Vec::with_capacity(entries.len());
             for entry in &entries {
                 let (_, _, number) = split_entry(entry).ok_or_else(damaged)?;
-                let value = &entry[..entry.len() - NUMBER_BYTES];
-                if known == Some(value) {
-                    continue;
-                }
+                named.push((&entry[..entry.len() - NUMBER_BYTES], number));
+            }
+            let values = || named.chunk_by(|(one, _), (other, _)| one == other);
+            // The first item of each value, all at once.
+            let firsts: Vec<u64> = values().map(|same| same[0].1).collect();
+            let mut items = Vec::with_capacity(firsts.len());
+            self.source.load(&firsts, &mut items)?;
+            let mut known: Option<&[u8]> = None;
+            for (same, mut item) in values().zip(items) {
                 // An item outside of the bounds says nothing about the value: another one may be inside.
-                if let Some(item) = item_of(self.source, number)? {
+                for (_, number) in &same[1..] {
+                    if item.is_some() {
+                        break;
+                    }
+                    item = item_of(self.source, *number)?;
+                }
+                if let Some(item) = item {
                     out.push(item);
-                    known = Some(value);
+                    known = Some(same[0].0);
                 }
             }
             match (entries.last(), known) {

@@ -7,21 +7,27 @@
 
 use std::ops::Bound;
 
+use armilla_functions::Datum;
 use armilla_index::{IndexId, KeyRange, split_entry};
 use bytes::Bytes;
 
 use super::context::{Class, Context};
 use super::distinct_terms::DistinctTerms;
+use super::entry_values::EntryValues;
 use super::numbers::{NumberStream, damaged, open_set};
 use super::term_filter::TermFilter;
+use crate::budget::Held;
 use crate::continuation::{ArcProgress, Mark, invalid};
 use crate::error::Result;
-use crate::limits::{BATCH_ENTRIES, BATCH_ENTRIES_FIRST};
-use crate::physical::{Access, IndexOnly, IndexRange, IndexSet};
+use crate::limits::{BATCH_ENTRIES, BATCH_ENTRIES_FIRST, GATHERED_ENTRIES_MAX, NUMBERS_AT_ONCE_MAX};
+use crate::physical::{Access, Covered, IndexOnly, IndexRange, IndexSet};
 use crate::source::{Direction, Source, SourceItem};
 
 #[cfg(test)]
 mod tests;
+
+/// What an entry whose values are put in order takes in memory, about.
+const GATHERED_ENTRY_BYTES: usize = size_of::<Candidate>() + 128;
 
 /// The items of one source.
 pub(super) struct Feed<'q> {
@@ -50,9 +56,11 @@ pub(super) struct Candidate {
     pub(super) number: u64,
     /// Its key or index entry, where the feed is in that order.
     key: Bytes,
+    /// What its index entry holds of it, where that is enough.
+    pub(super) values: Option<Vec<Datum<'static>>>,
     /// Entries that were looked at in vain before it.
     pub(super) rejected: u64,
-    /// The item itself; nothing where it lies outside of the source's bounds.
+    /// The item itself; nothing where it lies outside of the source's bounds, or where its index entry is enough.
     pub(super) item: Option<SourceItem>,
 }
 
@@ -70,6 +78,8 @@ enum Finder<'q> {
     Keys { after: Option<Bytes> },
     /// Those of a range of an index, in its order.
     Entries(EntryCursor<'q>),
+    /// Index entries that hold enough of their items, by number.
+    Gathered { candidates: std::vec::IntoIter<Candidate>, _held: Held<'q> },
     /// One item for each value of an index.
     DistinctTerms(DistinctTerms<'q>),
 }
@@ -208,18 +218,19 @@ impl<'q> Feed<'q> {
                 self.batch.extend(items.into_iter().map(|(key, item)| Candidate {
                     number: item.number,
                     key,
+                    values: None,
                     rejected: 0,
                     item: Some(item),
                 }));
             }
+            Finder::Gathered { candidates, .. } => {
+                self.batch.extend(candidates.by_ref().take(size));
+                self.more = candidates.len() > 0;
+                load_lacking(self.source, &mut self.batch)?;
+            }
             Finder::Entries(cursor) => {
                 self.more = cursor.read(size, &mut self.batch)?;
-                let numbers: Vec<u64> = self.batch.iter().map(|candidate| candidate.number).collect();
-                let mut items = Vec::with_capacity(numbers.len());
-                self.source.load(&numbers, &mut items)?;
-                for (candidate, item) in self.batch.iter_mut().zip(items) {
-                    candidate.item = item;
-                }
+                load_lacking(self.source, &mut self.batch)?;
                 self.trailing = if self.more { 0 } else { cursor.filter.rejected };
             }
             Finder::DistinctTerms(terms) => {
@@ -235,7 +246,7 @@ impl<'q> Feed<'q> {
 
 impl Candidate {
     fn of(number: u64, item: Option<SourceItem>) -> Candidate {
-        Candidate { number, key: Bytes::new(), rejected: 0, item }
+        Candidate { number, key: Bytes::new(), values: None, rejected: 0, item }
     }
 }
 
@@ -245,6 +256,22 @@ fn load(source: &dyn Source, numbers: &[u64], batch: &mut Vec<Candidate>) -> Res
         source.load(numbers, &mut items)?;
     }
     batch.extend(numbers.iter().zip(items).map(|(number, item)| Candidate::of(*number, item)));
+    Ok(())
+}
+
+/// Loads the items of candidates whose index entries are not enough.
+fn load_lacking(source: &dyn Source, batch: &mut [Candidate]) -> Result<()> {
+    let mut lacking: Vec<&mut Candidate> =
+        batch.iter_mut().filter(|candidate| candidate.values.is_none()).collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<u64> = lacking.iter().map(|candidate| candidate.number).collect();
+    let mut items = Vec::with_capacity(numbers.len());
+    source.load(&numbers, &mut items)?;
+    for (candidate, item) in lacking.iter_mut().zip(items) {
+        candidate.item = item;
+    }
     Ok(())
 }
 
@@ -270,6 +297,11 @@ fn by_access<'q>(
         Access::ScanByKey => Some(Finder::Keys { after: None }),
         Access::Stream(range) if !range.repeats => {
             Some(Finder::Entries(EntryCursor::new(context, source, range, None)))
+        }
+        Access::Covered(covered) if covered.by_number => gather(context, source, covered, 0)?,
+        Access::Covered(covered) => {
+            let cursor = EntryCursor::new(context, source, &covered.range, None);
+            Some(Finder::Entries(cursor.with_values(covered)))
         }
         // An item that an index names twice is given once, which takes the order of numbers.
         Access::Stream(range) => set_finder(context, source, &IndexSet::Range(range.clone()), 0, rejected)?,
@@ -298,11 +330,36 @@ fn by_number<'q>(
         }
         Access::ScanByNumber => Some(Finder::Numbers { after }),
         Access::Set(set) => set_finder(context, source, set, from, &mut ignored)?,
+        Access::Covered(covered) => gather(context, source, covered, from)?,
         Access::Stream(range) => {
             set_finder(context, source, &IndexSet::Range(range.clone()), from, &mut ignored)?
         }
         _ => None,
     })
+}
+
+/// Returns the entries of a range with what they hold, in the order of numbers from `from` on. Where there are more than
+/// was thought, the items themselves are looked at instead.
+fn gather<'q>(
+    context: &'q Context<'q>,
+    source: &'q dyn Source,
+    covered: &Covered,
+    from: u64,
+) -> Result<Option<Finder<'q>>> {
+    let mut cursor = EntryCursor::new(context, source, &covered.range, None).with_values(covered);
+    let mut gathered = Vec::new();
+    let mut more = true;
+    while more {
+        if gathered.len() > GATHERED_ENTRIES_MAX {
+            let set = IndexSet::Range(IndexRange { is_equality: false, ..covered.range.clone() });
+            return set_finder(context, source, &set, from, &mut 0);
+        }
+        more = cursor.read(NUMBERS_AT_ONCE_MAX, &mut gathered)?;
+        gathered.retain(|candidate| candidate.number >= from);
+    }
+    gathered.sort_unstable_by_key(|candidate| candidate.number);
+    let held = context.memory.hold(gathered.len() * GATHERED_ENTRY_BYTES, "the values of index entries")?;
+    Ok(Some(Finder::Gathered { candidates: gathered.into_iter(), _held: held }))
 }
 
 fn set_finder<'q>(
@@ -330,6 +387,10 @@ fn by_entry<'q>(
         Access::Nothing => Ok(Some(Finder::Nothing)),
         Access::Stream(range) | Access::Set(IndexSet::Range(range)) if reads(range, mark) => {
             Ok(Some(Finder::Entries(EntryCursor::behind(context, source, range, mark)?)))
+        }
+        Access::Covered(covered) if reads(&covered.range, mark) => {
+            let cursor = EntryCursor::behind(context, source, &covered.range, mark)?;
+            Ok(Some(Finder::Entries(cursor.with_values(covered))))
         }
         _ => Ok(None),
     }
@@ -371,8 +432,8 @@ fn any_order_by_entry<'q>(
         precise: false,
         repeats: false,
         term_filter: None,
-        estimate: 0,
-        numbers: None,
+        estimate: None,
+        begun: Vec::new(),
     };
     Ok(Finder::Entries(EntryCursor::behind(context, source, &whole, mark)?))
 }
@@ -414,6 +475,8 @@ struct EntryCursor<'q> {
     /// What is left, the nearest last.
     ranges: Vec<KeyRange>,
     filter: TermFilter<'q>,
+    /// Takes from entries what they hold, where that is wanted.
+    values: Option<EntryValues>,
     entries: Vec<Bytes>,
 }
 
@@ -434,7 +497,7 @@ impl<'q> EntryCursor<'q> {
         }
         ranges.retain(|range| !range.is_empty());
         let filter = TermFilter::new(context.evaluator, range.term_filter.as_ref());
-        EntryCursor { source, index: range.index, ranges, filter, entries: Vec::new() }
+        EntryCursor { source, index: range.index, ranges, filter, values: None, entries: Vec::new() }
     }
 
     fn behind(
@@ -467,8 +530,15 @@ impl<'q> EntryCursor<'q> {
         Ok(EntryCursor::new(context, source, range, Some(start)))
     }
 
+    /// Takes from entries what they hold.
+    fn with_values(self, covered: &Covered) -> EntryCursor<'q> {
+        EntryCursor { values: Some(EntryValues::new(&covered.columns)), ..self }
+    }
+
     /// Adds up to `entries_max` candidates, without their items. Returns whether there may be more.
     fn read(&mut self, entries_max: usize, batch: &mut Vec<Candidate>) -> Result<bool> {
+        // Nothing is loaded for entries that are enough.
+        let entries_max = if self.values.is_some() { NUMBERS_AT_ONCE_MAX } else { entries_max };
         while let Some(range) = self.ranges.last_mut() {
             self.entries.clear();
             let more = self.source.entries(range, Direction::Forward, entries_max, &mut self.entries)?;
@@ -476,7 +546,8 @@ impl<'q> EntryCursor<'q> {
                 let (_, term, number) = split_entry(entry).ok_or_else(damaged)?;
                 if self.filter.admits(term)? {
                     let rejected = std::mem::take(&mut self.filter.rejected);
-                    batch.push(Candidate { number, key: entry.clone(), rejected, item: None });
+                    let values = self.values.as_mut().and_then(|values| values.of(term));
+                    batch.push(Candidate { number, key: entry.clone(), values, rejected, item: None });
                 }
             }
             match self.entries.last() {

@@ -19,7 +19,7 @@ use super::term_filter::TermFilter;
 use crate::budget::Held;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{BATCH_ENTRIES, BATCH_ENTRIES_FIRST, NUMBERS_AT_ONCE_MAX, SIDE_BY_SIDE_VALUES_MAX};
-use crate::physical::{IndexRange, IndexSet};
+use crate::physical::{Begun, IndexRange, IndexSet};
 use crate::source::{Direction, Source};
 
 #[cfg(test)]
@@ -96,17 +96,12 @@ fn open_range<'q>(
     from: u64,
     rejected: &mut u64,
 ) -> Result<Option<NumberStream<'q>>> {
-    if let Some(known) = &range.numbers {
-        let start = known.partition_point(|number| *number < from);
-        let numbers = known[start..].to_vec();
-        return Ok(Some(NumberStream::Collected(Collected { numbers, at: 0, held: None })));
-    }
     let is_plain = range.is_equality && range.term_filter.is_none();
     if is_plain && range.ranges.len() <= SIDE_BY_SIDE_VALUES_MAX {
         return Ok(Some(side_by_side(source, range)));
     }
     let mut filter = TermFilter::new(context.evaluator, range.term_filter.as_ref());
-    match collect(source, &range.ranges, from, context.collected_max, &mut filter)? {
+    match collect(source, range, from, context.collected_max, &mut filter)? {
         Some(numbers) => {
             *rejected += filter.rejected;
             let bytes = numbers.len() * size_of::<u64>();
@@ -119,21 +114,25 @@ fn open_range<'q>(
 }
 
 fn side_by_side<'q>(source: &'q dyn Source, range: &IndexRange) -> NumberStream<'q> {
-    let mut values: Vec<NumberStream<'q>> = range
-        .ranges
-        .iter()
-        .map(|range| NumberStream::Value(ValueCursor::new(source, range.clone())))
-        .collect();
+    let value = |(at, value): (usize, &KeyRange)| {
+        NumberStream::Value(ValueCursor::new(source, value.clone(), begun(range, at)))
+    };
+    let mut values: Vec<NumberStream<'q>> = range.ranges.iter().enumerate().map(value).collect();
     match values.len() {
         1 => values.remove(0),
         _ => NumberStream::Or(Merge::new(values)),
     }
 }
 
-/// Returns the numbers of ranges of entries, sorted and each once. `None`: there are too many.
+/// Returns what was read of a part of an index already.
+fn begun(range: &IndexRange, at: usize) -> Option<&Begun> {
+    range.begun.get(at)?.as_ref()
+}
+
+/// Returns the numbers of a part of an index, sorted and each once. `None`: there are too many.
 fn collect(
     source: &dyn Source,
-    ranges: &[KeyRange],
+    index: &IndexRange,
     from: u64,
     numbers_max: usize,
     filter: &mut TermFilter<'_>,
@@ -141,9 +140,18 @@ fn collect(
     let mut numbers = Vec::new();
     let mut entries = Vec::new();
     if !filter.is_present() {
-        for range in ranges {
+        for (at, range) in index.ranges.iter().enumerate() {
+            let mut range = range.clone();
+            if let Some(begun) = begun(index, at) {
+                numbers.extend_from_slice(&begun.numbers);
+                match &begun.last {
+                    None => continue,
+                    Some(last) => range.lower = Bound::Excluded(last.clone()),
+                }
+            }
             let room = (numbers_max + 1).saturating_sub(numbers.len());
-            if source.entry_numbers(range, room, &mut numbers)? || numbers.len() > numbers_max {
+            let last = source.entry_numbers(&range, room, &mut numbers)?;
+            if last.is_some() || numbers.len() > numbers_max {
                 return Ok(None);
             }
         }
@@ -152,7 +160,7 @@ fn collect(
         numbers.dedup();
         return Ok(Some(numbers));
     }
-    for range in ranges {
+    for range in &index.ranges {
         let mut range = range.clone();
         let mut size = BATCH_ENTRIES_FIRST;
         while !range.is_empty() {
@@ -254,14 +262,29 @@ pub(super) struct ValueCursor<'q> {
 }
 
 impl<'q> ValueCursor<'q> {
-    fn new(source: &'q dyn Source, range: KeyRange) -> ValueCursor<'q> {
+    fn new(source: &'q dyn Source, range: KeyRange, begun: Option<&Begun>) -> ValueCursor<'q> {
         let more = !range.is_empty();
         // Entries of one value lie behind what they begin with, which is then the lower bound.
         let prefix = match &range.lower {
             Bound::Included(lower) if range == KeyRange::prefix(lower) => Some(lower.clone()),
             _ => None,
         };
-        ValueCursor { source, range, prefix, numbers: Vec::new(), at: 0, more, size: BATCH_ENTRIES_FIRST }
+        let cursor = ValueCursor {
+            source,
+            range,
+            prefix,
+            numbers: Vec::new(),
+            at: 0,
+            more,
+            size: BATCH_ENTRIES_FIRST,
+        };
+        match begun {
+            None => cursor,
+            Some(Begun { numbers, last }) => {
+                let (numbers, size) = (numbers.clone(), numbers.len().max(BATCH_ENTRIES_FIRST));
+                ValueCursor { numbers, more: last.is_some(), size, ..cursor }
+            }
+        }
     }
 
     fn seek(&mut self, at_least: u64) -> Result<Option<u64>> {
@@ -303,7 +326,7 @@ impl<'q> ValueCursor<'q> {
             self.more = false;
             return Ok(());
         }
-        self.more = self.source.entry_numbers(&self.range, self.size, &mut self.numbers)?;
+        self.more = self.source.entry_numbers(&self.range, self.size, &mut self.numbers)?.is_some();
         Ok(())
     }
 }

@@ -111,6 +111,9 @@ impl Passage {
     }
 }
 
+/// Most bytes that are made ready for the rows to come when the first one is there.
+const FIRST_ROOM_BYTES_MAX: usize = 16 * 1024;
+
 /// A page of rows in the form that was asked for.
 pub(super) struct PageSink<'q> {
     evaluator: &'q Evaluator<'q>,
@@ -178,6 +181,11 @@ impl<'q> PageSink<'q> {
             // Nothing else may slip in behind a row that was too large.
             self.rows_max = self.row_count();
             return Ok(Flow::Refused);
+        }
+        if self.ends.is_empty() {
+            // Rows are about as long as the first; most pages then need no other room, or little.
+            let row_bytes = self.bytes.len() + self.form.separator().len();
+            self.bytes.reserve((row_bytes * (self.rows_max - 1)).min(FIRST_ROOM_BYTES_MAX));
         }
         self.ends.push(self.bytes.len() as u32);
         self.passage.rows += 1;

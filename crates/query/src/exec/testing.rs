@@ -245,8 +245,8 @@ pub(super) fn range_of(path: &[PathSegment], terms: &[TermRange<'_>]) -> IndexRa
         precise: false,
         repeats: path.contains(&PathSegment::Elements),
         term_filter: None,
-        estimate: 0,
-        numbers: None,
+        estimate: None,
+        begun: Vec::new(),
     }
 }
 

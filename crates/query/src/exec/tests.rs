@@ -7,6 +7,7 @@ mod memory;
 mod ordered;
 mod passing;
 mod prices;
+mod reads;
 mod splits;
 mod stopping;
 mod unordered;

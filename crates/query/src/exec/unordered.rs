@@ -92,6 +92,12 @@ fn walk<'q, S: Sink>(
         }
         let conditions = if feed.checks_all { &plan.filter } else { &physical.residual };
         let class = feed.class;
+        let columns = match &physical.access {
+            Access::Covered(covered) => &covered.columns[..],
+            _ => &[],
+        };
+        let (items, bytes) = source.totals();
+        let average_bytes = u32::try_from(bytes.checked_div(items).unwrap_or(0)).unwrap_or(u32::MAX);
         if conditions.is_empty() {
             feed.expect_all();
         }
@@ -116,14 +122,21 @@ fn walk<'q, S: Sink>(
             if given.is_none() {
                 counter.work.entries += candidate.rejected;
             }
-            if let Some(item) = &candidate.item {
-                let frame = Frame::item(source, item);
-                let passed = context.evaluator.all_true(conditions, &frame)?;
-                counter.look_at(item.json_bytes);
-                if given.is_none() {
-                    counter.item(&physical, class, item.json_bytes, passed);
+            let found = match (&candidate.item, &candidate.values) {
+                (Some(item), _) => {
+                    counter.look_at(item.json_bytes);
+                    Some((Frame::item(source, item), item.json_bytes))
                 }
-                context.evaluator.step(item_steps(item.json_bytes))?;
+                // Counted like the item that it stands for, as far as that can be told without loading it.
+                (None, Some(values)) => Some((Frame::entry(columns, values), average_bytes)),
+                (None, None) => None,
+            };
+            if let Some((frame, json_bytes)) = found {
+                let passed = context.evaluator.all_true(conditions, &frame)?;
+                if given.is_none() {
+                    counter.item(&physical, class, json_bytes, passed);
+                }
+                context.evaluator.step(item_steps(json_bytes))?;
                 if passed {
                     let given = given.unwrap_or_default();
                     match rows_of(context, plan, &frame, given, Pausing::Anywhere, counter, sink)? {

@@ -257,6 +257,31 @@ pub(crate) enum Compare {
     ByCount,
 }
 
+/// Returns aggregates of what the filter speaks of, or of another value that a composite index may have beside it.
+fn aggregates(random: &mut Random, items: &[Value], path: &str) -> (String, Compare) {
+    let path = if random.one_in(2) { path } else { random.pick(&["c.a", "c.b", "c.n.a"]) };
+    let other = if random.one_in(2) { path } else { random.pick(&["c.a", "c.b", "c.n.a"]) };
+    let (first, second) = (literal_at(random, path, items), literal_at(random, path, items));
+    let filter = match random.below(6) {
+        0 => format!("{path} = {first}"),
+        1 => format!("{path} IN ({first}, {second})"),
+        2 => format!("{path} >= {first} AND {path} < {second}"),
+        3 => format!("{path} {} {first}", random.pick(&["<", "<=", ">", ">=", "!="])),
+        4 => format!("IS_DEFINED({path})"),
+        _ => format!("({path} > {first} OR IS_STRING({path}) OR NOT IS_DEFINED({path}))"),
+    };
+    let values = format!(
+        "COUNT(1) AS n, COUNT({other}) AS d, SUM({other}) AS s, AVG({other} + 1) AS v, MIN({other}) AS l, \
+         MAX({path}) AS h"
+    );
+    match random.one_in(3) {
+        true => {
+            (format!("SELECT {path} AS k, {values} FROM c WHERE {filter} GROUP BY {path}"), Compare::AsSet)
+        }
+        false => (format!("SELECT {values} FROM c WHERE {filter}"), Compare::AsSet),
+    }
+}
+
 /// Returns a random query.
 pub(crate) fn query(random: &mut Random, items: &[Value], composite_orders: &[&str]) -> (String, Compare) {
     let filter = match random.one_in(3) {
@@ -267,7 +292,7 @@ pub(crate) fn query(random: &mut Random, items: &[Value], composite_orders: &[&s
         }
     };
     let path = *random.pick(&PATHS);
-    match random.below(12) {
+    match random.below(14) {
         0 | 1 => (format!("SELECT * FROM c{filter}"), Compare::AsSet),
         2 => (format!("SELECT c.id, {path} AS p FROM c JOIN t IN c.tags{filter}"), Compare::AsSet),
         3 => {
@@ -289,6 +314,7 @@ pub(crate) fn query(random: &mut Random, items: &[Value], composite_orders: &[&s
             format!("SELECT {path} AS k, COUNT(1) AS n, MIN(c.id) AS first FROM c{filter} GROUP BY {path}"),
             Compare::AsSet,
         ),
+        12 | 13 => aggregates(random, items, path),
         7 => (format!("SELECT TOP {} c.id FROM c{filter}", random.below(6)), Compare::ByCount),
         8 if !composite_orders.is_empty() => {
             let order = *random.pick(composite_orders);

@@ -269,7 +269,8 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_DURABILITY", value_name = "WHEN", help_heading = "Storage")]
     pub(crate) durability: Option<DurabilityChoice>,
 
-    /// Megabytes of memory for hot items and blocks, half each, filled only as they are used [default: 128]
+    /// Megabytes of memory for hot items (half of it), blocks and places of items, filled only as they are used
+    /// [default: 128]
     #[arg(long, env = "ARMILLA_CACHE_MB", value_name = "MB", help_heading = "Storage")]
     pub(crate) cache_mb: Option<u32>,
 

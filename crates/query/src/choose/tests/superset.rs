@@ -13,7 +13,7 @@ use crate::eval::Evaluator;
 use crate::expr::Expr;
 use crate::frame::Frame;
 use crate::logical::LogicalPlan;
-use crate::physical::{Access, IndexOnly, IndexRange, IndexSet, PhysicalPlan, TERM_SLOT};
+use crate::physical::{Access, Covered, IndexOnly, IndexRange, IndexSet, PhysicalPlan, TERM_SLOT};
 use crate::source::{Direction, MemoryOptions, MemorySource, Source, SourceItem};
 use crate::tuples::TupleWalk;
 
@@ -88,7 +88,9 @@ fn numbers(source: &dyn Source, access: &Access) -> BTreeSet<u64> {
         Access::Point { id } => source.point(id).unwrap().iter().map(|item| item.number).collect(),
         Access::ScanByNumber | Access::ScanByKey => all_numbers(source),
         Access::Set(set) => set_numbers(source, set),
-        Access::Stream(range) => range_numbers(source, range).into_iter().collect(),
+        Access::Stream(range) | Access::Covered(Covered { range, .. }) => {
+            range_numbers(source, range).into_iter().collect()
+        }
         Access::Walk(walk) => {
             let mut numbers: BTreeSet<u64> =
                 entries(source, &walk.range).into_iter().map(|(_, number)| number).collect();

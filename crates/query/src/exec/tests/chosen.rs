@@ -4,7 +4,7 @@ use crate::choose::choose;
 use crate::exec::testing::*;
 use crate::physical::Access;
 
-const TEXTS: [&str; 24] = [
+const TEXTS: [&str; 28] = [
     "SELECT VALUE c.id FROM c WHERE c.g = 'g1'",
     "SELECT VALUE c.id FROM c WHERE c.g IN ('g1', 'g2') AND c.r > 4 AND c.n != 3",
     "SELECT VALUE c.id FROM c WHERE c.n >= 2 OR c.s = 'same'",
@@ -24,6 +24,10 @@ const TEXTS: [&str; 24] = [
     "SELECT DISTINCT VALUE c.n FROM c",
     "SELECT DISTINCT c.n FROM c",
     "SELECT c.g, AVG(c.r) AS a FROM c WHERE c.n > 1 GROUP BY c.g",
+    "SELECT COUNT(1) AS n, SUM(c.n) AS s, AVG(c.n) AS a, MIN(c.n) AS l, MAX(c.n) AS h FROM c WHERE c.n >= 2",
+    "SELECT COUNT(1) AS n, MAX(c.s) AS h, SUM(c.s) AS s FROM c WHERE c.s > 'a'",
+    "SELECT c.n, COUNT(1) AS k FROM c WHERE c.n != 3 GROUP BY c.n",
+    "SELECT COUNT(1) AS n, SUM(c.r + 0.1) AS s, MAX(c.g) AS g FROM c WHERE c.g IN ('g1', 'g3')",
     "SELECT VALUE c.id FROM c WHERE c.n > 2 ORDER BY c.n",
     "SELECT VALUE c.id FROM c ORDER BY c.n DESC",
     "SELECT VALUE c.id FROM c WHERE c.g = 'g1' ORDER BY c.s",

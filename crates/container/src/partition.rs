@@ -297,3 +297,6 @@ impl Partition {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

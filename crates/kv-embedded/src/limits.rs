@@ -39,6 +39,9 @@ pub(crate) const VIEW_RENEWAL_PERIOD: Duration = Duration::from_secs(1);
 /// Threads that merge sorted files.
 pub(crate) const MERGE_THREADS: usize = 2;
 
+/// How long closing waits for files that are being merged.
+pub(crate) const CLOSE_MERGE_WAIT_MAX: Duration = Duration::from_secs(5);
+
 /// How long nothing has to be written before sorted files are merged that need not be.
 pub(crate) const MERGE_REST_PERIOD: Duration = Duration::from_secs(2);
 

@@ -13,7 +13,7 @@ use crate::examine::{Examined, examine};
 use crate::failure;
 use crate::format;
 use crate::keys::EngineOp;
-use crate::limits::MERGE_THREADS;
+use crate::limits::{CLOSE_MERGE_WAIT_MAX, MERGE_THREADS, STALL_POLL_PERIOD};
 use crate::manifest;
 use crate::moment::Moment;
 use crate::open::{self, Existing, Opened};
@@ -26,6 +26,7 @@ use crate::salvage::{Salvaged, salvage};
 use crate::shared::{Keeps, Shared};
 use crate::space::EmbeddedSpace;
 use crate::survey::{Depth, ENGINE_FOLDER, Finding};
+use crate::time::now;
 use crate::watch;
 use crate::writer::Writer;
 
@@ -34,8 +35,16 @@ struct Threads {
     /// Returns the number of the newest group, unless writes have failed.
     writer: Option<JoinHandle<Option<u64>>>,
     others: Vec<JoinHandle<()>>,
-    /// Those that the writer needs to the end.
+    /// Those that write sorted files and merge them, which the writer needs to the end.
     background: Vec<JoinHandle<()>>,
+}
+
+/// How the threads ended.
+struct Stopped {
+    /// The number of the newest group, unless writes have failed.
+    group: Option<u64>,
+    /// Whether files are still being merged.
+    is_merging: bool,
 }
 
 /// A store in a folder of a local disk. Dropping it closes it.
@@ -111,6 +120,15 @@ impl EmbeddedStore {
         &self.shared
     }
 
+    /// Leaves the files as a crash would, because they still change: large files take a while to be merged. What is being
+    /// merged is lost with the process, and made again.
+    fn leave(&self) -> Result<()> {
+        tracing::info!("closing while sorted files are merged, the next start replays the journal");
+        let Some(engine) = self.shared.view.engine() else { return Ok(()) };
+        let synced = engine.db.persist(PersistMode::SyncAll);
+        synced.map_err(|error| Error::new(ErrorKind::Io, format!("closing: {}", failure::message(&error))))
+    }
+
     /// Moves what is buffered into sorted files, so that the next start has nothing to replay.
     fn flush(&self, group: u64) -> Result<()> {
         let Some(engine) = self.shared.view.engine() else { return Ok(()) };
@@ -173,9 +191,11 @@ impl Store for EmbeddedStore {
         let Some(threads) = self.threads.lock().take() else {
             return Ok(());
         };
-        match (threads.stop(&self.shared)?, &self.shared.keeps) {
+        let Stopped { group, is_merging } = threads.stop(&self.shared)?;
+        match (group, &self.shared.keeps) {
             // A copy is not opened again.
             (_, Keeps::Copy { .. }) => Ok(()),
+            (Some(_), Keeps::Lock(_)) if is_merging => self.leave(),
             (Some(group), Keeps::Lock(_)) => self.flush(group),
             (None, Keeps::Lock(_)) => Err(Error::new(
                 ErrorKind::Io,
@@ -234,8 +254,8 @@ impl Threads {
         Ok(())
     }
 
-    /// Stops all threads. Returns the number of the newest group, unless writes have failed.
-    fn stop(self, shared: &Shared) -> Result<Option<u64>> {
+    /// Stops all threads, but for those that merge and take long.
+    fn stop(self, shared: &Shared) -> Result<Stopped> {
         shared.reclaim.stop();
         shared.queue.refuse(closed());
         shared.retired.stop();
@@ -247,12 +267,21 @@ impl Threads {
         }
         let written = self.writer.map(JoinHandle::join);
         shared.background.stop();
+        let deadline = now() + CLOSE_MERGE_WAIT_MAX;
+        let mut is_merging = false;
         for thread in self.background {
-            died |= thread.join().is_err();
+            while !thread.is_finished() && now() < deadline {
+                std::thread::sleep(STALL_POLL_PERIOD);
+            }
+            // The lock on the folder is held as long as one of them runs.
+            match thread.is_finished() {
+                true => died |= thread.join().is_err(),
+                false => is_merging = true,
+            }
         }
         match written {
-            Some(Ok(group)) if !died => Ok(group),
-            None if !died => Ok(None),
+            Some(Ok(group)) if !died => Ok(Stopped { group, is_merging }),
+            None if !died => Ok(Stopped { group: None, is_merging }),
             _ => Err(Error::new(
                 ErrorKind::Io,
                 "a thread of the store has died, the next start replays the journal",

@@ -300,3 +300,31 @@ fn spawn<T: Send + 'static>(name: &str, run: impl FnOnce() -> T + Send + 'static
 fn closed() -> Error {
     Error::new(ErrorKind::Closed, "the store is closed")
 }
+
+#[cfg(test)]
+mod tests {
+    use armilla_kv::{Batch, Family, block_on};
+
+    use super::*;
+
+    /// A server that is asked to end has ten seconds.
+    #[test]
+    fn closing_does_not_wait_for_long_merges_and_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(folder.path(), Options::default()).unwrap();
+        let mut batch = Batch::new();
+        Family::ALL.into_iter().for_each(|family| batch.put(family, "key", "value"));
+        block_on(store.open_space(SpaceId(1)).unwrap().commit(batch)).unwrap();
+        let long_merge = spawn("store-merge", || std::thread::sleep(3 * CLOSE_MERGE_WAIT_MAX)).unwrap();
+        store.threads.lock().as_mut().unwrap().background.push(long_merge);
+        let started = now();
+        store.close().unwrap();
+        assert!(started.elapsed() < 2 * CLOSE_MERGE_WAIT_MAX, "{:?}", started.elapsed());
+        drop(store);
+        let store = EmbeddedStore::open(folder.path(), Options::default()).unwrap();
+        let space = store.open_space(SpaceId(1)).unwrap();
+        for family in Family::ALL {
+            assert_eq!(space.get(family, b"key").unwrap().as_deref(), Some(&b"value"[..]), "{family:?}");
+        }
+    }
+}

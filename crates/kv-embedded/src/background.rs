@@ -8,11 +8,12 @@
 //! Threads hold the engine for one piece of work at a time, so that it can be replaced.
 
 use std::cmp::Reverse;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use armilla_kv::Result;
+use armilla_kv::{Error, ErrorKind, Result};
 use fjall::compaction::Leveled;
 use fjall::{AbstractTree, Keyspace};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -169,23 +170,26 @@ enum Merging {
 /// Writes what is full until told to stop.
 pub(crate) fn run_writing(shared: &Shared) {
     while let Some(next) = shared.background.next() {
-        let outcome = match next {
-            Next::Run(engine, run) => {
-                let landed = run.land(&engine);
-                drop(engine);
-                landed
-            }
+        let outcome = caught(|| match next {
+            Next::Run(engine, run) => run.land(&engine),
             Next::Memtables => match shared.view.engine() {
                 Some(engine) => {
                     engine.keyspaces.iter().try_for_each(|keyspace| write_memtables(&engine, keyspace))
                 }
                 None => Ok(()),
             },
-        };
+        });
         shared.background.note(outcome);
         shared.replaced.expect_news();
         shared.watch.expect_news();
     }
+}
+
+/// Works. The engine asserts in places where damaged files can lead it: a thread that died of that would be missed only by
+/// the writers that wait for it, for ever.
+fn caught(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let died = |_| Err(Error::new(ErrorKind::Corrupt, "the engine gave up on its files"));
+    std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(died)
 }
 
 /// Writes the sealed memtables of a keyspace.
@@ -208,7 +212,7 @@ pub(crate) fn run_merging(shared: &Shared, merges_in_pauses: bool) {
             Merging::Everything if !is_pause => Ok(()),
             merging => {
                 has_rested = merging == Merging::Everything;
-                merge_all(shared, merging)
+                caught(|| merge_all(shared, merging))
             }
         };
         let mut inner = shared.background.lock();
@@ -270,6 +274,13 @@ mod tests {
     use crate::store::EmbeddedStore;
 
     const WRITE_BUFFER_BYTES: u64 = 1024 * 1024;
+
+    #[test]
+    fn work_that_dies_has_failed() {
+        let damaged = || -> Result<()> { panic!("assertion of the engine") };
+        assert_eq!(caught(damaged).unwrap_err().kind(), ErrorKind::Corrupt);
+        assert!(caught(|| Ok(())).is_ok());
+    }
 
     /// Readers would look into every one of them.
     #[test]

@@ -1,8 +1,8 @@
 //! The file that says in which format a folder is written.
 //!
 //! It is read before the engine touches anything, so that a folder of a newer version is refused, not
-//! misread. One line: `armilla-store <format> <durability>`. Since format 2 there is a manifest beside it (`manifest`); since format 3 index entries may
-//! be in records of their own (`runs`). The durability is that of the store which wrote
+//! misread. One line: `armilla-store <format> <durability>`. Since format 2 there is a manifest beside it (`manifest`);
+//! since format 3 index entries may be in records of their own (`runs`). The durability is that of the store which wrote
 //! last: it says how much of a journal's end may be missing after a crash.
 
 use std::fs::File;

@@ -365,14 +365,15 @@ impl Item {
     pub fn write_json(&self, identity: &ContainerIdentity, out: &mut Vec<u8>) {
         let stored = self.stored();
         let text = stored.text_bytes();
-        let rid = self.rid(identity).to_string();
+        let rid = self.rid(identity).text();
         out.reserve(text.len() + identity.system_property_bytes(self.header.ts));
         out.extend_from_slice(&text[..text.len() - 1]);
-        for part in
-            [",\"_rid\":\"", &rid, "\",\"_self\":\"", &identity.items_link, &rid, "/\",\"_etag\":\"\\\""]
-        {
-            out.extend_from_slice(part.as_bytes());
-        }
+        out.extend_from_slice(b",\"_rid\":\"");
+        out.extend_from_slice(&rid);
+        out.extend_from_slice(b"\",\"_self\":\"");
+        out.extend_from_slice(identity.items_link.as_bytes());
+        out.extend_from_slice(&rid);
+        out.extend_from_slice(b"/\",\"_etag\":\"\\\"");
         out.extend_from_slice(&self.etag(identity).text());
         out.extend_from_slice(b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
         write_decimal(self.header.ts, out);
@@ -417,9 +418,8 @@ impl ContainerIdentity {
 
     fn system_property_bytes(&self, ts: u32) -> usize {
         const FIXED: usize = ",\"_rid\":\"\",\"_self\":\"/\",\"_etag\":\"\\\"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":".len();
-        const RID_BYTES: usize = 24;
         let digits = ts.checked_ilog10().map_or(1, |log| log as usize + 1);
-        FIXED + 2 * RID_BYTES + self.items_link.len() + ETag::TEXT_BYTES + digits
+        FIXED + 2 * ItemRid::TEXT_BYTES + self.items_link.len() + ETag::TEXT_BYTES + digits
     }
 }
 

@@ -195,6 +195,9 @@ pub const KNOWN_NUMBERS_BYTES: usize = 16 * 1024 * 1024;
 /// Parts of that memory with locks of their own.
 pub(crate) const KNOWN_NUMBERS_SHARDS: usize = 16;
 
+/// Numbers that are looked up in it at once, while nothing is written to their parts.
+pub(crate) const KNOWN_NUMBERS_AT_ONCE: usize = 128;
+
 /// Items or entries of the change log that are copied at once while their partition serves others.
 pub(crate) const COPY_ENTRIES: usize = 32;
 

@@ -30,20 +30,15 @@ impl Drop for WorkSlot<'_> {
 }
 
 /// Runs something that takes a few milliseconds at most in the task that asks for it: to hand it over takes longer than
-/// most of it does. The task notices nothing meanwhile, not even that its client has gone.
+/// most of it does, and so does to find another thread for the tasks that are ready meanwhile. The task notices nothing
+/// meanwhile, not even that its client has gone.
 pub(crate) async fn run_here<T: Send + 'static>(
     what: &'static str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    let runtime = Handle::current();
-    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+    if Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
         return run(what, work).await;
     }
-    let Some(_slot) = AT_WORK.take(runtime.metrics().num_workers()) else {
-        return Ok(tokio::task::block_in_place(work));
-    };
-    // Who was woken last by this task is the one that no other thread can take over: let it go first.
-    tokio::task::yield_now().await;
     Ok(work())
 }
 

@@ -13,6 +13,7 @@ mod oversight;
 mod request;
 mod scope;
 mod source;
+mod trials;
 
 #[cfg(test)]
 mod tests;
@@ -116,7 +117,12 @@ impl Engine {
                 false => blocking::run("query", run).await?,
             };
             turn = match again {
-                None => return outcome,
+                None => {
+                    if is_trial {
+                        lanes.trial_passed(shape);
+                    }
+                    return outcome;
+                }
                 Some(Again::AsNewcomer) => {
                     lanes.trial_failed(shape);
                     lanes.newcomer().await

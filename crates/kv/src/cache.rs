@@ -22,6 +22,7 @@ mod shard;
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::hint::black_box;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -34,7 +35,7 @@ use crate::{
     Batch, CommitFuture, ErrorKind, Family, Op, Result, Snapshot, Space, SpaceId, Store, StoreSnapshot,
     StoreStats,
 };
-use shard::{Lookup, Shard};
+use shard::{Found, Name, Shard};
 
 /// Smallest shard; fewer and larger ones waste less on entries that are too large for a share.
 const SHARD_BYTES_MIN: usize = 4 * 1024 * 1024;
@@ -42,8 +43,11 @@ const SHARD_BYTES_MIN: usize = 4 * 1024 * 1024;
 /// Most shards.
 const SHARDS_MAX: usize = 64;
 
-/// Bytes of the space id in front of every key.
-const SPACE_PREFIX_BYTES: usize = 8;
+/// Most items that are looked up at once, while nothing is written to their shards.
+const LOOKUPS_AT_ONCE: usize = 128;
+
+/// A value up to this long is copied into a piece of memory together with others that were looked up at once.
+const SMALL_VALUE_BYTES: usize = 16 * 1024;
 
 /// A store with a cache of items in front of it.
 pub struct CachedStore {
@@ -80,12 +84,16 @@ struct CachedSpace {
 }
 
 /// Keys of a commit that is on its way, with their new values.
-type Marked = HashMap<Arc<[u8]>, Option<Bytes>>;
+type Marked = Vec<(Bytes, Option<Bytes>)>;
+
+/// What is found of an item, with a copy of it.
+type Lookup = Found<Bytes>;
 
 /// A commit that is on its way.
 struct Running {
     future: CommitFuture,
     marked: Marked,
+    space: SpaceId,
     generation: u64,
     state: Arc<SpaceState>,
 }
@@ -173,9 +181,9 @@ impl Space for CachedSpace {
             return self.inner.get(family, key);
         }
         match self.cache.lookup(self.id, key) {
-            Lookup::Hit(value) => Ok(Some(value)),
-            Lookup::PassBy => self.inner.get(family, key),
-            Lookup::Miss { stamp } => {
+            Found::Hit(value) => Ok(Some(value)),
+            Found::PassBy => self.inner.get(family, key),
+            Found::Miss { stamp } => {
                 let value = self.inner.get(family, key)?;
                 if let Some(value) = &value {
                     self.leave(key, value, stamp);
@@ -190,22 +198,22 @@ impl Space for CachedSpace {
             return self.inner.multi_get(family, keys);
         }
         let mut values = vec![None; keys.len()];
-        let (mut missed, mut missed_keys) = (Vec::new(), Vec::new());
-        for (position, key) in keys.iter().enumerate() {
-            let stamp = match self.cache.lookup(self.id, key) {
-                Lookup::Hit(value) => {
-                    values[position] = Some(value);
-                    continue;
+        let mut missed = Vec::new();
+        let mut position = 0;
+        for some in keys.chunks(LOOKUPS_AT_ONCE) {
+            self.cache.lookup_all(self.id, some, |found| {
+                match found {
+                    Found::Hit(value) => values[position] = Some(value),
+                    Found::PassBy => missed.push((position, None)),
+                    Found::Miss { stamp } => missed.push((position, Some(stamp))),
                 }
-                Lookup::PassBy => None,
-                Lookup::Miss { stamp } => Some(stamp),
-            };
-            missed.push((position, stamp));
-            missed_keys.push(key.clone());
+                position += 1;
+            });
         }
         if missed.is_empty() {
             return Ok(values);
         }
+        let missed_keys: Vec<Bytes> = missed.iter().map(|(position, _)| keys[*position].clone()).collect();
         for ((position, stamp), value) in missed.into_iter().zip(self.inner.multi_get(family, &missed_keys)?)
         {
             if let (Some(stamp), Some(value)) = (stamp, &value) {
@@ -226,22 +234,22 @@ impl Space for CachedSpace {
         for op in batch.ops() {
             match op {
                 Op::Put { family: Family::Item, key, value } => {
-                    marked.insert(with_prefixed(self.id, key, |key| Arc::from(key)), Some(value.clone()));
+                    marked.push((key.clone(), Some(value.clone())));
                 }
-                Op::Delete { family: Family::Item, key } => {
-                    marked.insert(with_prefixed(self.id, key, |key| Arc::from(key)), None);
-                }
+                Op::Delete { family: Family::Item, key } => marked.push((key.clone(), None)),
                 _ => {}
             }
         }
         if marked.is_empty() {
             return self.inner.commit(batch);
         }
-        for key in marked.keys() {
-            self.cache.shard(key).mark(key);
+        for (key, _) in &marked {
+            let name = Name::new(self.id, key);
+            self.cache.shard(name).mark(name);
         }
         let future = self.inner.commit(batch);
-        let running = Running { future, marked, generation: self.generation, state: self.state.clone() };
+        let (space, generation, state) = (self.id, self.generation, self.state.clone());
+        let running = Running { future, marked, space, generation, state };
         Box::pin(CachedCommit { cache: self.cache.clone(), running: Some(running) })
     }
 }
@@ -250,35 +258,97 @@ impl CachedSpace {
     /// Leaves a value that was read from the store, unless a commit came in between.
     fn leave(&self, key: &[u8], value: &Bytes, stamp: u64) {
         if self.state.is_cached() {
-            with_prefixed(self.id, key, |key| self.cache.shard(key).insert_read(key, value, stamp));
+            let name = Name::new(self.id, key);
+            self.cache.shard(name).insert_read(name, value, stamp);
         }
     }
 }
 
 impl Cache {
-    fn shard(&self, key: &[u8]) -> &Shard {
-        // Only spreads load, so it need not resist an attacker; the maps inside the shards do.
-        let hash = key.chunks(8).fold(0xCBF2_9CE4_8422_2325_u64, |hash, chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517C_C1B7_2722_0A95)
-        });
-        &self.shards[(hash >> 40) as usize % self.shards.len()]
+    fn shard(&self, name: Name<'_>) -> &Shard {
+        &self.shards[name.shard(self.shards.len())]
     }
 
     fn lookup(&self, space: SpaceId, key: &[u8]) -> Lookup {
-        let found = with_prefixed(space, key, |key| self.shard(key).lookup(key));
-        let counter = if matches!(found, Lookup::Hit(_)) { &self.hits } else { &self.misses };
+        let name = Name::new(space, key);
+        let shard = self.shard(name);
+        let mut is_old = false;
+        let found = shard.read().lookup(name, |value, old| {
+            is_old = old;
+            Bytes::copy_from_slice(value)
+        });
+        if is_old {
+            shard.renew(name);
+        }
+        self.count(&found);
+        found
+    }
+
+    /// Looks several items up, and hands each over in their order.
+    ///
+    /// Their shards are kept from changing meanwhile, so that all memory can be asked for before any is waited for. Writers
+    /// hold one shard at a time, and readers take them in one order, so nobody waits in a circle.
+    fn lookup_all(&self, space: SpaceId, keys: &[Bytes], mut take: impl FnMut(Lookup)) {
+        let [_, _, ..] = keys else {
+            keys.iter().for_each(|key| take(self.lookup(space, key)));
+            return;
+        };
+        let count = self.shards.len();
+        let names: Vec<Name<'_>> = keys.iter().map(|key| Name::new(space, key)).collect();
+        let mut is_asked = [false; SHARDS_MAX];
+        names.iter().for_each(|name| is_asked[name.shard(count)] = true);
+        let held: Vec<_> = self
+            .shards
+            .iter()
+            .zip(is_asked)
+            .map(|(shard, is_asked)| is_asked.then(|| shard.read()))
+            .collect();
+        let shard = |name: &Name<'_>| held[name.shard(count)].as_ref().expect("it is held");
+        black_box(names.iter().fold(0, |sum: u64, name| sum.wrapping_add(shard(name).touch_slots(*name))));
+        black_box(names.iter().fold(0, |sum: u64, name| sum.wrapping_add(shard(name).touch_record(*name))));
+        // One piece of memory for all small values, which are parts of it.
+        let mut bytes = Vec::new();
+        let mut old = Vec::new();
+        let mut all = Vec::with_capacity(names.len());
+        for name in &names {
+            all.push(shard(name).lookup(*name, |value, is_old| {
+                if is_old {
+                    old.push(*name);
+                }
+                if value.len() > SMALL_VALUE_BYTES {
+                    return Copied::Alone(Bytes::copy_from_slice(value));
+                }
+                let start = bytes.len();
+                bytes.extend_from_slice(value);
+                Copied::Together(start..bytes.len())
+            }));
+        }
+        drop(held);
+        old.into_iter().for_each(|name| self.shard(name).renew(name));
+        let bytes = Bytes::from(bytes);
+        for found in all {
+            let found = match found {
+                Found::Hit(Copied::Alone(value)) => Found::Hit(value),
+                Found::Hit(Copied::Together(range)) => Found::Hit(bytes.slice(range)),
+                Found::Miss { stamp } => Found::Miss { stamp },
+                Found::PassBy => Found::PassBy,
+            };
+            self.count(&found);
+            take(found);
+        }
+    }
+
+    fn count(&self, found: &Lookup) {
+        let counter = if matches!(found, Found::Hit(_)) { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
-        if matches!(found, Lookup::PassBy) {
+        if matches!(found, Found::PassBy) {
             self.look_after_orphans();
         }
-        found
     }
 
     fn forget_space(&self, space: SpaceId) {
         for shard in &self.shards {
-            shard.remove_prefix(&space.0.to_be_bytes());
+            shard.remove_space(space);
         }
     }
 
@@ -290,9 +360,9 @@ impl Cache {
             running.state.doubtful_generation.fetch_max(running.generation, Ordering::AcqRel);
         }
         let may_insert = outcome.is_ok() && running.state.is_cached();
-        for (key, value) in running.marked {
-            let value = value.filter(|_| may_insert);
-            self.shard(&key).unmark(key, value);
+        for (key, value) in &running.marked {
+            let name = Name::new(running.space, key);
+            self.shard(name).unmark(name, value.as_ref().filter(|_| may_insert));
         }
     }
 
@@ -343,18 +413,11 @@ impl Drop for CachedCommit {
     }
 }
 
-/// Calls `then` with the space id and the key in one piece, without an allocation for short keys.
-fn with_prefixed<T>(space: SpaceId, key: &[u8], then: impl FnOnce(&[u8]) -> T) -> T {
-    const SHORT_BYTES: usize = 256;
-    let length = SPACE_PREFIX_BYTES + key.len();
-    if length <= SHORT_BYTES {
-        let mut buffer = [0; SHORT_BYTES];
-        buffer[..SPACE_PREFIX_BYTES].copy_from_slice(&space.0.to_be_bytes());
-        buffer[SPACE_PREFIX_BYTES..length].copy_from_slice(key);
-        then(&buffer[..length])
-    } else {
-        then(&[&space.0.to_be_bytes(), key].concat())
-    }
+/// The copy of a value that was looked up with others.
+enum Copied {
+    Alone(Bytes),
+    /// A part of the memory of all of them.
+    Together(std::ops::Range<usize>),
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub mod cache;
 pub mod fault;
 pub mod id_set;
 pub mod memory;
+pub mod ring;
 pub mod suite;
 
 use std::future::Future;

@@ -34,6 +34,7 @@ use crate::limits::{COLLECTED_NUMBERS_MAX, ORDERED_NUMBERS_MAX, PAGE_ROWS_DEFAUL
 use crate::logical::{Input, LogicalPlan};
 use crate::physical::{Access, IndexSet, PhysicalPlan, Served};
 use crate::source::Source;
+use condition::Condition;
 use conjuncts::Conjuncts;
 use draft::SetDraft;
 use estimate::COUNTED_ENTRIES_MAX;
@@ -217,11 +218,23 @@ impl Chooser<'_> {
         let is_small = item_count <= ORDERED_NUMBERS_MAX as u64;
         Found {
             access: if is_small { Access::ScanByNumber } else { Access::ScanByKey },
-            guaranteed: vec![false; self.conjuncts.pieces.len()],
+            guaranteed: self.conjuncts.conditions().into_iter().map(|piece| self.is_of_key(piece)).collect(),
             used: Vec::new(),
             cost: item_count.div_ceil(SCANNED_PER_LOADED),
             found_count,
         }
+    }
+
+    /// Returns whether a condition holds for all items of the logical partition, because it asks for the text that its key
+    /// is.
+    fn is_of_key(&self, condition: &Condition) -> bool {
+        let Condition::Term(term) = condition else { return false };
+        let is_plain = term.is_exact && term.filter.is_none() && !term.target.is_multiple;
+        is_plain
+            && self
+                .source
+                .key_text(&term.target.segments)
+                .is_some_and(|text| only::only_text(&term.set).is_some_and(|only| only == text))
     }
 
     /// Returns the walk through the order's index if it is clear that nothing else can be better: all that it meets belongs

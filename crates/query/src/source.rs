@@ -121,6 +121,12 @@ pub trait Source: Send + Sync {
     /// Returns whether exactly one logical partition is covered.
     fn is_logical(&self) -> bool;
 
+    /// Returns the text that all items have at a path, where one logical partition is covered and the path is of its key.
+    fn key_text(&self, path: &[PathSegment]) -> Option<&str> {
+        let _ = path;
+        None
+    }
+
     /// Returns the number of items covered, about: exact where [`Source::is_counted`] says so.
     fn item_count(&self) -> u64;
 

@@ -15,6 +15,7 @@
 //!
 //! Exit codes: 0 done, 1 could not, 2 a check found problems, or a repair could not save everything.
 
+mod allocator;
 mod commands;
 mod data_dir;
 mod limits;
@@ -38,15 +39,14 @@ use anyhow::Result;
 use armilla_env::Env;
 use clap::Parser as _;
 
+use crate::allocator::Allocator;
 use crate::commands::{backup, check, feed, partition_table, query, repair, reshape, restore};
 use crate::requests::catch_panic;
 use crate::settings::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
 use crate::settings::{LogSettings, Settings};
 
-// Requests and commits allocate on one thread and free on another, many times each; the system's allocator took a
-// sixth of the time of a write for it.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 fn main() -> ExitCode {
     // Before anything else: a worker has no command line, no log and no clock.

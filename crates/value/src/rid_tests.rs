@@ -44,6 +44,16 @@ fn a_dash_stands_for_the_slash() {
 }
 
 #[test]
+fn both_ways_to_the_text_of_an_item_agree() {
+    let numbers =
+        (0..60).flat_map(|bit| [1u64 << bit, (1 << bit) - 1]).chain([RID_NUMBER_MAX, 0x0123_4567_89AB_CDEF]);
+    for number in numbers {
+        let rid = ItemRid::new(container(), number).unwrap();
+        assert_eq!(rid.text(), rid.encode().as_bytes(), "{number}");
+    }
+}
+
+#[test]
 fn texts_that_are_none() {
     let texts = [
         "",

@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use armilla_governor::{Admitted, OperationKind, Priority};
+use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, KeyRange, Matcher, split_entry};
 use armilla_kv::{Direction, Family, Scan, Snapshot, Space};
-use armilla_value::{HashVersion, HashedKey};
+use armilla_value::{Component, HashVersion, HashedKey, PartitionKey};
 use bytes::Bytes;
 
 use crate::apply::{Draft, decode_count};
@@ -55,6 +56,8 @@ pub struct PartitionReader {
     may_hold_expired: OnceLock<bool>,
     /// The one logical partition that is read.
     logical: Option<LogicalKey>,
+    /// Its key, where a caller has named it.
+    partition_key: Option<PartitionKey>,
     counters: Counters,
     item_count: u64,
     usable: Usable,
@@ -78,7 +81,9 @@ impl Container {
         {
             let (hashed, logical) = write::locate(&compiled, key)?;
             let (slot, _) = self.route(&hashed)?;
-            return Ok(vec![self.reader(&compiled, &slot, session, just(hashed), Some(logical))?]);
+            let mut reader = self.reader(&compiled, &slot, session, just(hashed), Some(logical))?;
+            reader.partition_key = Some(key.clone());
+            return Ok(vec![reader]);
         }
         let map = self.map_now();
         let (min, max) = self.scope_bounds(&compiled, &map, scope)?;
@@ -171,6 +176,7 @@ impl Container {
                 min,
                 max,
                 logical,
+                partition_key: None,
                 counters,
                 item_count,
                 logical_numbers: OnceLock::new(),
@@ -270,6 +276,22 @@ impl PartitionReader {
     /// Returns whether exactly one logical partition is covered.
     pub fn logical(&self) -> bool {
         self.logical.is_some()
+    }
+
+    /// Returns the text that all items have at a path, where one logical partition is covered and the path is of its key.
+    pub fn key_text(&self, path: &[PathSegment]) -> Option<&str> {
+        let is_path = |names: &[String]| {
+            names.len() == path.len()
+                && names.iter().zip(path).all(
+                    |(name, segment)| matches!(segment, PathSegment::Property(property) if property == name),
+                )
+        };
+        let paths = &self.compiled.definition.partition_key.paths;
+        let at = paths.iter().position(|path| is_path(path.names()))?;
+        match self.partition_key.as_ref()?.0.get(at)? {
+            Component::String(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns how many items there are: in the logical partition if one is covered, else in the physical one. Items that

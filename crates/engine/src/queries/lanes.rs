@@ -7,7 +7,7 @@
 //!
 //! Most queries are done sooner than it takes to hand them to another task. So a newcomer is tried in the task that asks
 //! for it, for so short a time that it does not matter that a client which hangs up is not noticed meanwhile. What was
-//! not done in that time is begun again in a task of its own, and so are queries of the same shape from then on.
+//! not done in that time is begun again in a task of its own, and so are the next queries of the same shape (`trials`).
 //!
 //! So a short query waits for newcomers alone, each of which makes room in a moment; and threads and memory are bounded by
 //! the places, however many queries there are.
@@ -15,7 +15,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use armilla_env::Clock;
@@ -25,8 +25,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::{
     FUNCTION_QUERIES_AT_ONCE_MAX, LONG_QUERIES_AT_ONCE_MAX, LONG_QUERY_SLICE, LONG_QUERY_WAIT,
-    QUERIES_AT_ONCE_MAX, SHORT_QUERY_TIME, TRIAL_LOOKS_MAX, TRIAL_SHAPES_MAX, TRIAL_TIME,
+    QUERIES_AT_ONCE_MAX, SHORT_QUERY_TIME, TRIAL_LOOKS_MAX, TRIAL_TIME,
 };
+
+use super::trials::Trials;
 
 #[cfg(test)]
 mod tests;
@@ -74,8 +76,8 @@ impl QueryLanes {
         self.turn(Stage::Newcomer { _permit: permit, began: None, trial_looks: None })
     }
 
-    /// Waits for the place of a newcomer that is tried first, unless a query of this shape has failed to be done in that
-    /// time before: then the place is that of any other newcomer.
+    /// Waits for the place of a newcomer that is tried first, unless queries of this shape have failed to be done in that
+    /// time lately: then the place is that of any other newcomer.
     pub(super) async fn trial(&self, shape: u64) -> Turn {
         let mut turn = self.newcomer().await;
         if let Stage::Newcomer { trial_looks, .. } = turn.stage.get_mut() {
@@ -87,6 +89,11 @@ impl QueryLanes {
     /// Notes that a query of this shape was not done in the time of a trial.
     pub(super) fn trial_failed(&self, shape: u64) {
         self.trials.failed(shape);
+    }
+
+    /// Notes that a query of this shape was.
+    pub(super) fn trial_passed(&self, shape: u64) {
+        self.trials.passed(shape);
     }
 
     /// Waits for a place among the long ones.
@@ -181,30 +188,6 @@ impl Drop for Turn {
         if matches!(*self.stage.borrow(), Stage::Long { slice_began: Some(_), .. }) {
             self.turnstile.leave();
         }
-    }
-}
-
-/// Shapes of queries that were not done in the time of a trial: one may take the place of another, and all that comes of
-/// it is a trial too many or too few.
-struct Trials(Box<[AtomicU64]>);
-
-impl Default for Trials {
-    fn default() -> Trials {
-        Trials((0..TRIAL_SHAPES_MAX).map(|_| AtomicU64::new(0)).collect())
-    }
-}
-
-impl Trials {
-    fn is_worth_it(&self, shape: u64) -> bool {
-        self.place(shape).load(Ordering::Relaxed) != shape
-    }
-
-    fn failed(&self, shape: u64) {
-        self.place(shape).store(shape, Ordering::Relaxed);
-    }
-
-    fn place(&self, shape: u64) -> &AtomicU64 {
-        &self.0[shape as usize % self.0.len()]
     }
 }
 

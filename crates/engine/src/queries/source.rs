@@ -180,6 +180,10 @@ impl Source for ReaderSource {
         self.reader.logical()
     }
 
+    fn key_text(&self, path: &[PathSegment]) -> Option<&str> {
+        self.reader.key_text(path)
+    }
+
     fn item_count(&self) -> u64 {
         self.reader.item_count().saturating_sub(self.hidden.len() as u64)
     }

@@ -80,7 +80,7 @@ async fn who_waits_in_vain_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_trial_ends_in_time_or_after_its_looks_and_is_not_tried_again() {
+async fn a_trial_ends_in_time_or_after_its_looks_and_is_not_tried_again_at_once() {
     let (lanes, clock) = (QueryLanes::new(2), SimulatedClock::new(0));
     let turn = lanes.trial(1).await;
     assert!(turn.is_trial());
@@ -103,4 +103,6 @@ async fn a_trial_ends_in_time_or_after_its_looks_and_is_not_tried_again() {
     clock.advance(TRIAL_TIME);
     assert_eq!(turn.look(&clock, NEVER), Ok(()));
     assert!(lanes.trial(2).await.is_trial(), "others are tried");
+    lanes.trial_passed(1);
+    assert!(lanes.trial(1).await.is_trial(), "it was done in time since");
 }

@@ -15,7 +15,7 @@
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
 //! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
 //! HTTP server beside it, `import`, with bulk requests in process, and `tables`, with azurite and a bare HTTP server.
-//! `instructions` counts those of a request, and `performance` draws how figures change with the number of items.
+//! `fill` writes until the disk is full of it, `instructions` counts those of a request, and `performance` draws how figures change with the number of items.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
 //!
@@ -28,6 +28,7 @@
 mod bare_server;
 mod columns;
 mod feed;
+mod fill;
 mod import;
 mod in_process;
 mod index_cost;
@@ -60,6 +61,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::bare_server::BareServers;
 use crate::feed::FeedOptions;
+use crate::fill::FillOptions;
 use crate::import::ImportOptions;
 use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
@@ -148,6 +150,8 @@ enum Command {
     Skew(SkewOptions),
     /// Measures the change feed: draining it, following it, and the size of the log
     Feed(FeedOptions),
+    /// Measures whether the last of many items are written as fast as the first
+    Fill(FillOptions),
     /// Measures `armilla import`, beside bulk requests in process
     Import(ImportOptions),
     /// Measures the Table API, beside azurite
@@ -169,6 +173,7 @@ fn main() -> ExitCode {
         (Some(Command::Metering(options)), _) => metering::run(options),
         (Some(Command::Skew(options)), _) => skew::run(options),
         (Some(Command::Feed(options)), _) => feed::run(options),
+        (Some(Command::Fill(options)), _) => fill::run(options),
         (Some(Command::Import(options)), _) => import::run(options),
         (Some(Command::Tables(options)), _) => tables::run(options),
         (Some(Command::Instructions(options)), _) => instructions::run(options),

@@ -80,15 +80,15 @@ fn note(report: &mut Report, pid: u32, names: [&'static str; 2]) -> Result<()> {
 }
 
 /// Looks at a process's memory now and then.
-struct Watch {
+pub(crate) struct Watch {
     stop: std::sync::mpsc::Sender<()>,
     thread: std::thread::JoinHandle<u64>,
 }
 
 impl Watch {
-    fn start(env: &Env, pid: u32) -> Watch {
+    pub(crate) fn start(env: &Env, pid: u32) -> Watch {
         const PERIOD: Duration = Duration::from_millis(100);
-        const PROGRESS: Duration = Duration::from_secs(2);
+        const PROGRESS: Duration = Duration::from_secs(10);
         let (stop, stopped) = std::sync::mpsc::channel();
         let clock = env.clock.clone();
         let thread = std::thread::spawn(move || {
@@ -108,7 +108,7 @@ impl Watch {
     }
 
     /// Returns the highest figure.
-    fn stop(self) -> u64 {
+    pub(crate) fn stop(self) -> u64 {
         // A thread that has ended by itself needs no telling.
         let _ = self.stop.send(());
         self.thread.join().unwrap_or(0)
@@ -116,7 +116,7 @@ impl Watch {
 }
 
 /// Returns the bytes of all files of a folder, as far as they can be seen.
-fn folder_bytes(folder: &std::path::Path) -> u64 {
+pub(crate) fn folder_bytes(folder: &std::path::Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     entries
         .flatten()

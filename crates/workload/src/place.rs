@@ -9,6 +9,7 @@ use armilla_env::Env;
 use tempfile::TempDir;
 
 use crate::options::RunOptions;
+use crate::postgres_server::Purpose;
 
 /// A server, and what ends with it.
 pub(crate) struct Place {
@@ -62,11 +63,15 @@ fn arguments(options: &RunOptions, data_dir: Option<&Path>) -> Vec<String> {
     if let Some(folder) = data_dir {
         arguments.extend(["--data-dir".to_owned(), folder.display().to_string()]);
     }
-    let is_throttle_given =
-        options.server_arguments.iter().any(|argument| argument.starts_with("--throttle"));
-    if options.throughput.is_none() && !is_throttle_given {
+    let is_given = |name: &str| options.server_arguments.iter().any(|argument| argument.starts_with(name));
+    if options.throughput.is_none() && !is_given("--throttle") {
         // What is measured is what the server can do, not what it may.
         arguments.extend(["--throttle".to_owned(), "off".to_owned()]);
+    }
+    if options.postgres && !is_given("--cache-mb") {
+        // As much memory as the other has, which has that of the system's cache of files beside it.
+        let purpose = Purpose::DurableWrites { items: options.items as usize, connections: None };
+        arguments.extend(["--cache-mb".to_owned(), purpose.buffers_mb().to_string()]);
     }
     arguments.extend_from_slice(&options.server_arguments);
     arguments
@@ -91,6 +96,9 @@ mod tests {
             (vec!["--throughput", "400"], "--data-dir d"),
             (vec!["--server-arg=--throttle=on"], "--data-dir d --throttle=on"),
             (vec!["--server-arg=--cache-mb=8"], "--data-dir d --throttle off --cache-mb=8"),
+            (vec!["--postgres"], "--data-dir d --throttle off --cache-mb 256"),
+            (vec!["--postgres", "--items=100000"], "--data-dir d --throttle off --cache-mb 390"),
+            (vec!["--postgres", "--server-arg=--cache-mb=8"], "--data-dir d --throttle off --cache-mb=8"),
         ] {
             let options = Line::parse_from(["bench", "write"].into_iter().chain(line)).run;
             assert_eq!(arguments(&options, Some(Path::new("d"))).join(" "), expected);

@@ -159,15 +159,22 @@ impl Drop for PostgresServer {
     }
 }
 
+impl Purpose {
+    /// Returns the megabytes that the server keeps pages in, which is what anyone beside it should have as well.
+    pub fn buffers_mb(self) -> usize {
+        // A document takes half a kilobyte where it is queried and a whole one where it is written, all indexes together
+        // about as much.
+        let bytes = match self {
+            Purpose::Queries { items, .. } => items.saturating_mul(2_048),
+            Purpose::DurableWrites { items, .. } => items.saturating_mul(4_096),
+        };
+        (bytes >> 20).clamp(256, 8_192)
+    }
+}
+
 /// Returns the settings that suit a purpose.
 fn configuration(port: u16, purpose: Purpose) -> String {
-    // A document takes half a kilobyte where it is queried and a whole one where it is written, all indexes together
-    // about as much.
-    let bytes = match purpose {
-        Purpose::Queries { items, .. } => items.saturating_mul(2_048),
-        Purpose::DurableWrites { items, .. } => items.saturating_mul(4_096),
-    };
-    let buffers_mb = (bytes >> 20).clamp(256, 8_192);
+    let buffers_mb = purpose.buffers_mb();
     let mut settings = vec![
         ("listen_addresses", "'127.0.0.1'".to_owned()),
         ("port", port.to_string()),

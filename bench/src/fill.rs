@@ -110,7 +110,8 @@ fn print(options: &FillOptions, parts: &[Part], highest: u64) {
         "{} items of {} bytes, every path indexed, durable, {} writers, {} MB of cache",
         options.items, options.item_bytes, options.writers, options.cache_mb
     );
-    let names = ["up to item", "a second", "CPU us/op", "p50", "p99.9", "longest wait", "MB resident", "MB on disk"];
+    let names =
+        ["up to item", "a second", "CPU us/op", "p50", "p99.9", "longest wait", "MB resident", "MB on disk"];
     let rows: Vec<_> = parts
         .iter()
         .map(|part| {

@@ -27,6 +27,7 @@ mod background;
 mod compare;
 mod completion;
 mod copy;
+mod debt;
 mod engine;
 mod examine;
 mod failure;

@@ -69,14 +69,20 @@ pub(crate) const LEVEL_0_RUNS_MAX: usize = 26;
 /// The fewest at which writers wait, however large each is: twice as many as the engine begins to merge at.
 pub(crate) const LEVEL_0_RUNS_MAX_LEAST: usize = 8;
 
-/// From so many percent of the runs at which writers wait, they are slowed down.
-pub(crate) const SLOW_RUNS_PERCENT: u64 = 50;
+/// From so many thousandths of the runs in level 0 at which writers wait, they are slowed down.
+pub(crate) const SLOW_RUNS_PERMILLE: u64 = 500;
+
+/// From so many thousandths of the memtables at which they wait: two sealed ones. One is nearly always being flushed.
+pub(crate) const SLOW_MEMTABLES_PERMILLE: u64 = 667;
+
+/// From so many thousandths of a run that is filled while another lands: the other should have landed by then.
+pub(crate) const SLOW_RUN_PERMILLE: u64 = 500;
 
 /// Bytes a second that are written when slowing down begins, and just before writers wait.
 pub(crate) const SLOW_BYTES_PER_SECOND: (u64, u64) = (96 * 1024 * 1024, 4 * 1024 * 1024);
 
 /// Longest time that one group is held back to slow down those behind it.
-pub(crate) const SLOW_PAUSE_MAX: Duration = Duration::from_millis(250);
+pub(crate) const SLOW_PAUSE_MAX: Duration = Duration::from_millis(80);
 
 /// Bytes of entries that are written at once to the new store when a damaged one is saved.
 pub(crate) const SALVAGE_BATCH_BYTES: usize = 4 * 1024 * 1024;

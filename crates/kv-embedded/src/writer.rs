@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 use armilla_kv::{Durability, Error, ErrorKind, Result};
 use fjall::{AbstractTree, OwnedWriteBatch, PersistMode};
 
+use crate::debt::{Debt, permille};
 use crate::engine::Engine;
 use crate::failure;
 use crate::keys::EngineOp;
 use crate::limits::{
-    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, RUN_REST_PERIOD, SEALED_MEMTABLES_MAX, SLOW_BYTES_PER_SECOND,
-    SLOW_PAUSE_MAX, SLOW_RUNS_PERCENT, STALL_PATIENCE, STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
+    COMMIT_STALL_MIN, RELAXED_SYNC_PERIOD, RUN_REST_PERIOD, SEALED_MEMTABLES_MAX, STALL_PATIENCE,
+    STALL_POLL_PERIOD, VIEW_RENEWAL_PERIOD,
 };
 use crate::mark::Mark;
 use crate::open::Files;
@@ -326,15 +327,34 @@ impl Writer {
         Ok(())
     }
 
-    /// Holds a group back for a moment if level 0 of a family is filling up faster than it is merged.
+    /// Holds a group back for a moment if writing is getting ahead of the work behind it.
     fn slow_down(&self, engine: &Engine, group: &[Job]) {
-        let runs = engine.keyspaces.iter().map(|keyspace| keyspace.tree.l0_run_count()).max();
-        let bytes = group.iter().map(|job| job.bytes as u64).sum();
-        let pause = pause(bytes, runs.unwrap_or(0), self.shared.options.level_0_runs_max());
+        let pause = self.debt(engine).pause(group.iter().map(|job| job.bytes as u64).sum());
         if pause > Duration::ZERO {
             std::thread::sleep(pause);
             self.shared.counters.stalls.add(pause);
         }
+    }
+
+    fn debt(&self, engine: &Engine) -> Debt {
+        let options = &self.shared.options;
+        let mut debt = Debt::default();
+        for (index, keyspace) in engine.keyspaces.iter().enumerate() {
+            let runs = keyspace.tree.l0_run_count() as u64;
+            let level_0 = permille(runs, options.level_0_runs_max() as u64);
+            debt.level_0_permille = debt.level_0_permille.max(level_0);
+            let sealed = keyspace.tree.sealed_memtable_count() as u64;
+            if sealed > 0 {
+                let size_max = options.memtable_bytes_max(index);
+                let size = sealed * size_max + keyspace.tree.active_memtable().size().min(size_max);
+                let memtables = permille(size, SEALED_MEMTABLES_MAX as u64 * size_max);
+                debt.memtables_permille = debt.memtables_permille.max(memtables);
+            }
+        }
+        if self.runs.is_landing() {
+            debt.run_permille = permille(self.runs.active_bytes(), options.run_bytes_max());
+        }
+        debt
     }
 
     fn must_wait(&self, engine: &Engine) -> bool {
@@ -556,19 +576,6 @@ fn background_failed(why: String) -> Error {
     Error::new(ErrorKind::Io, format!("background work failed: {why}"))
 }
 
-/// Returns how long to hold back a group of so many bytes, with so many runs in level 0.
-fn pause(bytes: u64, runs: usize, runs_max: usize) -> Duration {
-    let (runs, runs_max) = (runs as u64, runs_max as u64);
-    let slow_from = runs_max * SLOW_RUNS_PERCENT / 100;
-    if runs < slow_from || runs_max <= slow_from {
-        return Duration::ZERO;
-    }
-    let (fast, slow) = SLOW_BYTES_PER_SECOND;
-    let steps = (runs_max - slow_from).min(runs - slow_from);
-    let rate = fast - (fast - slow) * steps / (runs_max - slow_from);
-    Duration::from_micros(bytes.saturating_mul(1_000_000) / rate).min(SLOW_PAUSE_MAX)
-}
-
 /// Fails what is queued when the writer thread ends, however it ends.
 struct FailQueue(Arc<Shared>);
 
@@ -579,24 +586,5 @@ impl Drop for FailQueue {
             job.completion.complete(Err(Error::new(ErrorKind::Io, "not written, the writer has stopped")));
         }
         self.0.spaces.group_over();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn writers_are_slowed_down_before_they_have_to_wait() {
-        const MEGABYTE: u64 = 1024 * 1024;
-        let milliseconds = |bytes, runs, runs_max| pause(bytes, runs, runs_max).as_millis();
-        // Nothing while level 0 is short, and hardly anything for a small write ever.
-        assert_eq!((milliseconds(MEGABYTE, 12, 26), milliseconds(MEGABYTE, 3, 8)), (0, 0));
-        assert!(pause(1_024, 25, 26) < Duration::from_millis(1));
-        // More and more as it fills up, within a bound.
-        let pauses: Vec<u128> = (4..=8).map(|runs| milliseconds(MEGABYTE, runs, 8)).collect();
-        assert_eq!(pauses, [10, 13, 20, 37, 250]);
-        assert_eq!(pause(u64::MAX, 8, 8), SLOW_PAUSE_MAX);
-        assert_eq!(pause(MEGABYTE, 0, 0), Duration::ZERO);
     }
 }

@@ -318,6 +318,10 @@ impl Cache {
                 if value.len() > SMALL_VALUE_BYTES {
                     return Copied::Alone(Bytes::copy_from_slice(value));
                 }
+                if bytes.is_empty() {
+                    // Items that are asked for together are about as long as each other.
+                    bytes.reserve((value.len() * names.len()).min(SMALL_VALUE_BYTES * 4));
+                }
                 let start = bytes.len();
                 bytes.extend_from_slice(value);
                 Copied::Together(start..bytes.len())

@@ -170,7 +170,11 @@ pub(crate) const HOST_BYTES_MAX: usize = 253;
 /// How long a browser may remember what a page may send.
 pub(crate) const PREFLIGHT_SECONDS: u64 = 600;
 
-/// Megabytes of memory for caches: half for items, half for the store's blocks.
+/// Threads beside those that serve, for what computes or waits for longer: long queries, scripts, pages of changes, backups.
+/// What comes beyond waits for one of them.
+pub(crate) const BLOCKING_THREADS_MAX: usize = 128;
+
+/// Megabytes of memory for caches: half for items, an eighth for where they lie by number, the rest for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 128;
 
 /// Megabytes of memory for what was written and is not in sorted files yet.

@@ -43,6 +43,7 @@ pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
     let serving = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("armilla")
+        .max_blocking_threads(limits::BLOCKING_THREADS_MAX)
         .build()
         .context("cannot start threads")?;
     let waiting = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -88,7 +88,12 @@ impl KnownNumbers {
                 if ring.is_old(place) {
                     old.push(record);
                 }
-                bytes.extend_from_slice(&ring.payload(place)[HEADER_BYTES..]);
+                let key = &ring.payload(place)[HEADER_BYTES..];
+                if bytes.is_empty() {
+                    // Keys of one container are about as long as each other.
+                    bytes.reserve(key.len() * records.len());
+                }
+                bytes.extend_from_slice(key);
                 bytes.len()
             }));
         }

@@ -3,7 +3,7 @@
 //! What was written is owed: it has to be flushed, to land, to be merged. Each kind of debt has a bound at which writers
 //! have to wait until some of it is done, which takes as long as flushing or merging takes. So from some part of a bound on
 //! each group pays a little: it is held back by what its bytes take at a rate that falls as the debt grows. Writers then
-//! go at the pace of the work behind, and nobody has to wait for the whole of it.
+//! go at the pace of the work behind, and no writer has to wait for the whole of it.
 
 use std::time::Duration;
 

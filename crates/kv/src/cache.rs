@@ -287,7 +287,7 @@ impl Cache {
     /// Looks several items up, and hands each over in their order.
     ///
     /// Their shards are kept from changing meanwhile, so that all memory can be asked for before any is waited for. Writers
-    /// hold one shard at a time, and readers take them in one order, so nobody waits in a circle.
+    /// hold one shard at a time, and readers take them in one order, so no thread waits in a circle.
     fn lookup_all(&self, space: SpaceId, keys: &[Bytes], mut take: impl FnMut(Lookup)) {
         let [_, _, ..] = keys else {
             keys.iter().for_each(|key| take(self.lookup(space, key)));

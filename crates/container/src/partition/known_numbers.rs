@@ -66,7 +66,7 @@ impl KnownNumbers {
     /// Adds the keys of some records to `bytes`, and where each ends to `ends`; `None` for those not known.
     ///
     /// Nothing is written to their shards meanwhile, so that all memory can be asked for before any is waited for. Who writes
-    /// holds one shard at a time, and who reads takes them in one order, so nobody waits in a circle.
+    /// holds one shard at a time, and who reads takes them in one order, so no thread waits in a circle.
     fn look_up_at_once(&self, records: &[Record], bytes: &mut Vec<u8>, ends: &mut Vec<Option<usize>>) {
         let mut is_asked = [false; KNOWN_NUMBERS_SHARDS];
         records.iter().for_each(|record| is_asked[record.shard()] = true);

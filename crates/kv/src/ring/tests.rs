@@ -36,7 +36,7 @@ fn nothing_takes_memory_before_it_is_put() {
     assert_eq!((ring.touch_slots(1), ring.touch_record(1)), (0, 0));
 }
 
-/// Whatever is written over what, nobody finds the record of another, or an older version of it.
+/// Whatever is written over what, no reader finds the record of another, or an older version of it.
 #[test]
 fn what_is_found_is_what_was_put_last() {
     let mut ring = Ring::new(BYTES_MAX, 32);

@@ -214,6 +214,9 @@ impl Check<'_> {
         match self.snapshot.get(Family::Feed, &keys::feed(header.lsn, header.operation))? {
             None => self.problem(format!("{name}: commit {} is not in the change log", header.lsn)),
             Some(bytes) => match Change::decode(&bytes) {
+                Ok(change) if change.carried.as_ref().is_some_and(|carried| carried != item.bytes()) => {
+                    self.problem(format!("{name}: the change log carries another version at {}", header.lsn));
+                }
                 Ok(change) if change.item_key == key && !change.kind.is_removal() => {}
                 Ok(_) => self.problem(format!("{name}: the change log has something else at {}", header.lsn)),
                 Err(error) => self.problem(format!("{name}: {error}")),

@@ -5,14 +5,19 @@
 //!   it last; a delete leaves nothing. What else the log may hold for a while, and how it goes, is told in `trim`;
 //! * a container that keeps all versions has an entry for each write, deletes included. The version that an entry is
 //!   about is the item itself if it is the newest, and else the image right behind the entry, which the write put there
-//!   that came after it. So the log is read forwards only.
+//!   that came after it. So the log is read forwards only;
+//! * an entry may *carry* the version that it is about, so that the latest versions are read where they are told of. It
+//!   is the whole value of the item, byte by byte, as long as no image follows and the entry is there.
 //!
 //! In this folder: reading the log (`log`), the feed that is made of it (`read`, `walk`, `page`), positions in it
 //! (`token`), waiting for it to grow (`wait`). Not here: who writes it (`apply`), what is dropped from it (`trim`).
 
 use bytes::Bytes;
 
+use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, Result};
+use crate::item::Item;
+use crate::limits::FEED_CARRIED_BYTES_MAX;
 
 mod bounds;
 mod log;
@@ -38,6 +43,9 @@ pub(crate) use versions::find_version;
 const FIRST_VERSION: u8 = 1;
 
 const FORMAT_VERSION: u8 = 2;
+
+/// Entries of version 3 carry the item behind its key, and else are those of version 2.
+const CARRYING_VERSION: u8 = 3;
 
 /// Bytes before the item key in an entry of version 1.
 const FIRST_FIXED_BYTES: usize = 26;
@@ -80,12 +88,15 @@ pub(crate) struct Change {
     pub(crate) previous_operation: u16,
     /// The item's key.
     pub(crate) item_key: Bytes,
+    /// The value of the item, where the entry carries it.
+    pub(crate) carried: Option<Bytes>,
 }
 
 impl Change {
     pub(crate) fn encode(&self) -> Bytes {
-        let mut bytes = Vec::with_capacity(FIXED_BYTES + self.item_key.len());
-        bytes.push(FORMAT_VERSION);
+        let carried = self.carried.as_deref().unwrap_or_default();
+        let mut bytes = Vec::with_capacity(FIXED_BYTES + self.item_key.len() + carried.len());
+        bytes.push(if carried.is_empty() { FORMAT_VERSION } else { CARRYING_VERSION });
         bytes.push(match self.kind {
             ChangeKind::Create => 1,
             ChangeKind::Replace => 2,
@@ -98,7 +109,39 @@ impl Change {
         bytes.extend_from_slice(&self.previous_operation.to_be_bytes());
         bytes.extend_from_slice(&(self.item_key.len() as u32).to_be_bytes());
         bytes.extend_from_slice(&self.item_key);
+        bytes.extend_from_slice(carried);
         bytes.into()
+    }
+
+    /// Returns the bytes of an entry as they are without what it carries.
+    pub(crate) fn without_carried(bytes: &Bytes) -> Result<Bytes> {
+        match Change::decode(bytes)? {
+            Change { carried: None, .. } => Ok(bytes.clone()),
+            change => Ok(Change { carried: None, ..change }.encode()),
+        }
+    }
+
+    /// Returns the bytes of an entry that carries nothing with a version that it carries from now on, unless it is one of
+    /// those that cannot.
+    pub(crate) fn with_carried(bytes: Bytes, carried: Option<Bytes>) -> Bytes {
+        match carried {
+            Some(carried) if bytes.first() == Some(&FORMAT_VERSION) => {
+                [&[CARRYING_VERSION], &bytes[1..], &carried].concat().into()
+            }
+            _ => bytes,
+        }
+    }
+
+    /// Takes the version out that the entry carries, which lies at this position.
+    pub(crate) fn take_carried(&mut self, position: (u64, u16)) -> Result<Option<Item>> {
+        let Some(item) = self.carried.take().map(Item::open).transpose()? else { return Ok(None) };
+        if item.header().version() != position || item.header().number != self.number {
+            return Err(Error::corrupt(format!(
+                "commit {} carries another version than its own",
+                position.0
+            )));
+        }
+        Ok(Some(item))
     }
 
     pub(crate) fn decode(bytes: &Bytes) -> Result<Change> {
@@ -107,9 +150,10 @@ impl Change {
     }
 
     fn decode_checked(bytes: &Bytes) -> Option<Change> {
-        let is_first = *bytes.first()? == FIRST_VERSION;
+        let version = *bytes.first()?;
+        let is_first = version == FIRST_VERSION;
         let fixed = if is_first { FIRST_FIXED_BYTES } else { FIXED_BYTES };
-        if bytes.len() < fixed || (!is_first && bytes[0] != FORMAT_VERSION) {
+        if bytes.len() < fixed || !(FIRST_VERSION..=CARRYING_VERSION).contains(&version) {
             return None;
         }
         let kind = match bytes[1] {
@@ -122,10 +166,13 @@ impl Change {
         let u32_at = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let u64_at = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let key_end = fixed.checked_add(u32_at(fixed - 4) as usize)?;
-        // Behind the key nothing comes but the image of an entry of the first version.
-        if key_end > bytes.len() || (key_end < bytes.len() && !is_first) {
-            return None;
-        }
+        // Behind the key nothing comes but the image of an entry of the first version, and what an entry carries.
+        let carried = match version {
+            FIRST_VERSION if key_end <= bytes.len() => None,
+            FORMAT_VERSION if key_end == bytes.len() => None,
+            CARRYING_VERSION if key_end < bytes.len() => Some(bytes.slice(key_end..)),
+            _ => return None,
+        };
         Some(Change {
             kind,
             ts: u32_at(2),
@@ -133,8 +180,18 @@ impl Change {
             previous_lsn: u64_at(14),
             previous_operation: if is_first { 0 } else { u16::from_be_bytes([bytes[22], bytes[23]]) },
             item_key: bytes.slice(fixed..key_end),
+            carried,
         })
     }
+}
+
+/// Returns what the entry of a version carries.
+///
+/// Where all versions are kept, nothing: the version is written into the log once there is a newer one. Large items
+/// neither: to fetch them costs little beside what they are, and to write them twice much.
+pub(crate) fn carried(compiled: &CompiledDefinition, item: &Item) -> Option<Bytes> {
+    let is_carried = !compiled.keeps_all_versions && item.bytes().len() <= FEED_CARRIED_BYTES_MAX;
+    is_carried.then(|| item.bytes().clone())
 }
 
 #[cfg(test)]

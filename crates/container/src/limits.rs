@@ -75,6 +75,9 @@ pub(crate) const ORDERED_PARTITION_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Entries of the change log that are read at once for a page of a change feed.
 pub(crate) const FEED_WALK_ENTRIES: usize = 1_024;
 
+/// Most bytes of an item that its entry in the change log carries.
+pub(crate) const FEED_CARRIED_BYTES_MAX: usize = 2 * 1024;
+
 /// Entries of the change log after which a page of a change feed ends, whatever it found.
 pub const FEED_WALK_ENTRIES_MAX: usize = 500_000;
 
@@ -168,8 +171,11 @@ const _: () = assert!(
         <= armilla_kv::BATCH_OPS_MAX
 );
 const _: () = assert!(
-    2 * GROUP_BYTES_MAX + GROUP_ENTRY_BYTES_MAX + TRANSACTION_BYTES_MAX
-        <= armilla_kv::BATCH_BYTES_MAX / 4 * 3
+    2 * GROUP_BYTES_MAX
+        + GROUP_ENTRY_BYTES_MAX
+        + TRANSACTION_BYTES_MAX
+        + (GROUP_WRITES_MAX + TRANSACTION_WRITES_MAX) * FEED_CARRIED_BYTES_MAX
+        <= armilla_kv::BATCH_BYTES_MAX / 16 * 13
 );
 
 /// Items whose versions one transaction remembers to have read; beyond it, it counts as having read all of its

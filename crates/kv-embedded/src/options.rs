@@ -63,8 +63,9 @@ impl Options {
     /// The active memtables together take half of the write buffer, which leaves the other half to those
     /// that are being flushed.
     pub(crate) fn memtable_bytes_max(&self, keyspace: usize) -> u64 {
-        // Index entries go by way of runs, whose records have their share; the store's own records fit in anything.
-        const SHARES: [u64; KEYSPACES] = [5, 35, 10, 0, 9, 1, 10, 10];
+        // Index entries go by way of runs, whose records have their share; the store's own records fit in anything. The
+        // change log carries most items, so it fills as fast as they do.
+        const SHARES: [u64; KEYSPACES] = [5, 26, 6, 0, 22, 1, 10, 10];
         self.write_buffer_bytes / 2 * SHARES[keyspace] / 100
     }
 

@@ -253,11 +253,16 @@ impl Sources {
         let listed = match sorted::read_list(&folder) {
             Ok(list) => list.tables,
             Err((file, problem)) => match newest_list(&folder) {
-                Some((found, tables)) => {
+                Some((found, mut tables)) => {
                     note(
                         format!("{place}/{file}"),
-                        format!("{problem}: the list {found} is taken in its place"),
+                        format!(
+                            "{problem}: the list {found} is taken in its place, with the sorted files behind it"
+                        ),
                     );
+                    // What was written after that list is in files that it does not name.
+                    let newest = tables.iter().map(|table| table.id).max();
+                    tables.extend(all_tables(&folder).into_iter().filter(|table| Some(table.id) > newest));
                     tables
                 }
                 None => {

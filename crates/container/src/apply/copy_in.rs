@@ -18,6 +18,7 @@ use super::Group;
 use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
+use crate::feed::{Change, carried};
 use crate::index::entries::EntryList;
 use crate::index::layout::Layout;
 use crate::item::Item;
@@ -39,6 +40,7 @@ pub(crate) struct CopiedKey {
 pub(crate) struct CopiedChange {
     /// Which operation of its commit it was there.
     pub(crate) operation: u16,
+    /// Its bytes without what it carries: that is made anew here, where the version may get another operation number.
     pub(crate) bytes: Bytes,
     /// The version that it is about, if that is not the newest.
     pub(crate) image: Option<Bytes>,
@@ -129,10 +131,14 @@ impl Group<'_> {
         }
         let operation = match change {
             Some(change) => {
-                if !matches!(state, CopiedState::Is(_)) {
-                    self.effects.log.note_more();
-                }
-                Some(self.copy_change_in(lsn, change, origin)?)
+                let version = match &state {
+                    CopiedState::Is(version) => Some(&version.item),
+                    CopiedState::Unchanged | CopiedState::Gone => {
+                        self.effects.log.note_more();
+                        None
+                    }
+                };
+                Some(self.copy_change_in(compiled, lsn, change, version, origin)?)
             }
             None => None,
         };
@@ -158,16 +164,27 @@ impl Group<'_> {
     }
 
     /// Puts an entry into the change log, at its position or the next that is free, and returns which operation it has
-    /// there.
-    fn copy_change_in(&mut self, lsn: u64, change: CopiedChange, origin: &Origin<'_>) -> Result<u16> {
+    /// there. One that is about a newest version carries it as if it were written here.
+    fn copy_change_in(
+        &mut self,
+        compiled: &CompiledDefinition,
+        lsn: u64,
+        change: CopiedChange,
+        version: Option<&Item>,
+        origin: &Origin<'_>,
+    ) -> Result<u16> {
         let CopiedChange { operation: mut free, bytes, image } = change;
         if origin.is_one_of_several {
-            while self.look_up(Family::Feed, &keys::feed(lsn, free))?.is_some_and(|taken| taken != bytes) {
+            while let Some(taken) = self.look_up(Family::Feed, &keys::feed(lsn, free))?
+                && Change::without_carried(&taken)? != bytes
+            {
                 free = free.checked_add(1).ok_or_else(|| {
                     Error::new(ErrorKind::Unavailable, format!("commit {lsn} has no operation number left"))
                 })?;
             }
         }
+        let carried = version.and_then(|item| carried(compiled, &item.renumbered(free)));
+        let bytes = Change::with_carried(bytes, carried);
         self.effects.value_bytes += bytes.len();
         self.record(Family::Feed, keys::feed(lsn, free), Some(bytes));
         if let Some(image) = image {

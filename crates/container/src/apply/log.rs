@@ -6,22 +6,14 @@ use bytes::Bytes;
 use super::Group;
 use crate::compiled_definition::CompiledDefinition;
 use crate::error::Position;
-use crate::feed::{Change, ChangeKind};
+use crate::feed::{Change, ChangeKind, carried};
 use crate::item::Item;
 use crate::item::keys;
 
 impl Group<'_> {
-    /// Gives the write its place in the order of commits and writes it into the change log. The writes of a
-    /// transaction have one commit number, and count inside it.
-    pub(super) fn log(
-        &mut self,
-        compiled: &CompiledDefinition,
-        kind: ChangeKind,
-        old: Option<&Item>,
-        number: u64,
-        item_key: Bytes,
-        ts: u32,
-    ) -> (Position, u16) {
+    /// Gives a write its place in the order of commits. The writes of a transaction have one commit number, and count
+    /// inside it.
+    pub(super) fn next_position(&mut self) -> (Position, u16) {
         self.effects.written = true;
         let operation = match &mut self.scope {
             None => 0,
@@ -33,10 +25,39 @@ impl Group<'_> {
         if operation == 0 {
             self.effects.counters.lsn += 1;
         }
-        let position = self.position();
-        let change = change_of(kind, ts, number, item_key, old);
-        self.log_change(compiled.keeps_all_versions, (position.lsn, operation), change, old);
-        (position, operation)
+        (self.position(), operation)
+    }
+
+    /// Writes a new version into the change log, at the place that it has been given.
+    pub(super) fn log_version(
+        &mut self,
+        compiled: &CompiledDefinition,
+        item_key: Bytes,
+        old: Option<&Item>,
+        new: &Item,
+    ) {
+        let header = new.header();
+        let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
+        let change = Change {
+            carried: carried(compiled, new),
+            ..change_of(kind, header.ts, header.number, item_key, old)
+        };
+        self.log_change(compiled.keeps_all_versions, header.version(), change, old);
+    }
+
+    /// Writes into the change log that an item is gone. Returns the place of that in the order of commits.
+    pub(super) fn log_removal(
+        &mut self,
+        compiled: &CompiledDefinition,
+        kind: ChangeKind,
+        item_key: Bytes,
+        old: &Item,
+        ts: u32,
+    ) -> Position {
+        let (position, operation) = self.next_position();
+        let change = change_of(kind, ts, old.header().number, item_key, Some(old));
+        self.log_change(compiled.keeps_all_versions, (position.lsn, operation), change, Some(old));
+        position
     }
 
     /// Writes a change into the log, and sees to the entry of the version before.
@@ -78,5 +99,5 @@ impl Group<'_> {
 /// Returns the entry for a write.
 fn change_of(kind: ChangeKind, ts: u32, number: u64, item_key: Bytes, old: Option<&Item>) -> Change {
     let (previous_lsn, previous_operation) = old.map_or((0, 0), |old| old.header().version());
-    Change { kind, ts, number, previous_lsn, previous_operation, item_key }
+    Change { kind, ts, number, previous_lsn, previous_operation, item_key, carried: None }
 }

@@ -150,7 +150,7 @@ impl Group<'_> {
         }
         self.record(Family::Number, keys::number(header.number), None);
         self.change_expiry(Some(&header), None);
-        let (position, _) = self.log(compiled, kind, Some(old), header.number, key.clone(), ts);
+        let position = self.log_removal(compiled, kind, key.clone(), old, ts);
         self.resize(resized, Some(position.lsn));
         self.effects.set_item(key.clone(), None);
         Ok(position)
@@ -256,13 +256,14 @@ impl Group<'_> {
             }
         }
         let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
-        let (position, operation) = self.log(compiled, kind, old.as_ref(), number, address.key.clone(), ts);
+        let (position, operation) = self.next_position();
         self.resize(resized, Some(position.lsn));
         self.effects.value_bytes += value.len();
         header.lsn = position.lsn;
         header.operation = operation;
         header.write(&mut value);
         let item = Item::open(value.into())?;
+        self.log_version(compiled, address.key.clone(), old.as_ref(), &item);
         let new_bytes = item.json_bytes(&self.partition.identity);
         let work = match &old {
             None => Work::Create {

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, Result};
-use crate::feed::{Change, ChangeKind};
+use crate::feed::{Change, ChangeKind, carried};
 use crate::item::Item;
 use crate::item::keys;
 use crate::item::number::sequence_in;
@@ -155,16 +155,20 @@ impl Rebuild<'_> {
                 }
                 return Ok(());
             }
-            let is_true = match Change::decode(value) {
-                Ok(change) if change.kind.is_removal() => true,
+            let change = Change::decode(value).ok();
+            let is_true = match &change {
+                Some(change) if change.kind.is_removal() => true,
                 // That of an item, or of a version of it that was replaced since.
-                Ok(change) => rebuild.item(&change.item_key)?.is_some_and(|item| {
+                Some(change) => rebuild.item(&change.item_key)?.is_some_and(|item| {
                     let header = item.header();
-                    (header.lsn, header.operation) >= position && header.number == change.number
+                    header.version() >= position && header.number == change.number
                 }),
-                Err(_) => false,
+                None => false,
             };
             if is_true {
+                if let Some(change) = change {
+                    rebuild.forget_carried(key, change)?;
+                }
                 rebuild.counters.lsn = rebuild.counters.lsn.max(position.0);
             } else {
                 dropped = Some(position);
@@ -172,6 +176,15 @@ impl Rebuild<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Takes out of an entry what it carries, unless that is the item as it is.
+    fn forget_carried(&mut self, key: &Bytes, change: Change) -> Result<()> {
+        let Some(carried) = &change.carried else { return Ok(()) };
+        if self.item(&change.item_key)?.is_none_or(|item| item.bytes() != carried) {
+            self.batch.put(Family::Feed, key.clone(), Change { carried: None, ..change }.encode());
+        }
+        Ok(())
     }
 
     fn items(&mut self) -> Result<()> {
@@ -206,6 +219,7 @@ impl Rebuild<'_> {
                 previous_lsn: 0,
                 previous_operation: 0,
                 item_key: key.clone(),
+                carried: carried(self.compiled, item),
             };
             self.batch.put(Family::Feed, feed, change.encode());
         }

@@ -13,6 +13,7 @@ fn change(kind: ChangeKind) -> Change {
         previous_lsn: 41,
         previous_operation: 3,
         item_key: Bytes::from_static(b"key"),
+        carried: None,
     }
 }
 
@@ -27,9 +28,11 @@ proptest! {
     fn entries_come_back_as_they_were(
         kind in 0..4_usize, ts: u32, number: u64, previous_lsn: u64, previous_operation: u16,
         item_key in proptest::collection::vec(any::<u8>(), 0..40),
+        carried in proptest::option::of(proptest::collection::vec(any::<u8>(), 1..40)),
     ) {
+        let (item_key, carried) = (item_key.into(), carried.map(Bytes::from));
         let change =
-            Change { kind: KINDS[kind], ts, number, previous_lsn, previous_operation, item_key: item_key.into() };
+            Change { kind: KINDS[kind], ts, number, previous_lsn, previous_operation, item_key, carried };
         prop_assert_eq!(Change::decode(&change.encode()).unwrap(), change);
     }
 }

@@ -1,8 +1,9 @@
 //! Walking the change log of one physical partition, as of one moment, for a page of a feed.
 //!
-//! The newest versions lie with the items, the others behind their entries; so a walk reads a piece of the log, then the
-//! items that it needs, all at once. They come through the cache in front of the store
-//! where the newest version is the one that the snapshot has.
+//! Most entries carry the version that they are about, so the log is all that is read. Of the other entries the newest
+//! versions lie with the items and the older ones behind the entries; so a walk reads a piece of the log, then the items
+//! that it needs, all at once. They come through the cache in front of the store where the newest version is the one that
+//! the snapshot has.
 //!
 //! A page ends between two commits only.
 
@@ -104,7 +105,11 @@ impl Walk<'_> {
         let mut source = self.source(after, page)?;
         // The commit whose entries are being read, or were last.
         let mut current = after;
-        while let Some(entries) = self.next_entries(&mut source)? {
+        let mut entries_max = 0;
+        loop {
+            // As many as there is room for, and one that shows where the page ends; more where few are wanted.
+            entries_max = (2 * entries_max).max(page.meter.room() + 1).min(FEED_WALK_ENTRIES);
+            let Some(entries) = self.next_entries(&mut source, entries_max)? else { break };
             let mut entries = entries.into_iter().peekable();
             while let Some(next) = entries.peek() {
                 if page.is_full() && next.position.0 != current {
@@ -184,7 +189,7 @@ impl Walk<'_> {
         Ok(positions)
     }
 
-    fn next_entries(&self, source: &mut Source) -> Result<Option<Vec<LogEntry>>> {
+    fn next_entries(&self, source: &mut Source, entries_max: usize) -> Result<Option<Vec<LogEntry>>> {
         match source {
             Source::Log(next) => {
                 let Some(lower) = next.take() else { return Ok(None) };
@@ -192,14 +197,14 @@ impl Walk<'_> {
                     self.view.snapshot.as_ref(),
                     lower,
                     Bound::Unbounded,
-                    FEED_WALK_ENTRIES,
+                    entries_max,
                     PAGE_BYTES_MAX,
                 )?;
                 *next = page.next;
                 Ok(Some(page.entries))
             }
             Source::Positions(positions) => {
-                let chunk: Vec<(u64, u16)> = positions.take(FEED_WALK_ENTRIES).collect();
+                let chunk: Vec<(u64, u16)> = positions.take(entries_max).collect();
                 if chunk.is_empty() {
                     return Ok(None);
                 }
@@ -230,11 +235,23 @@ impl Walk<'_> {
 
     /// Makes changes of entries, those that are wanted; nothing of those that are stale.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    fn load(&self, entries: Vec<(LogEntry, bool)>) -> Result<Vec<((u64, u16), Option<FeedChange>)>> {
+    fn load(&self, mut entries: Vec<(LogEntry, bool)>) -> Result<Vec<((u64, u16), Option<FeedChange>)>> {
         let is_newest = |entry: &LogEntry| entry.image.is_none() && !entry.change.kind.is_removal();
-        let newest: Vec<usize> =
-            (0..entries.len()).filter(|place| entries[*place].1 && is_newest(&entries[*place].0)).collect();
-        let mut items = self.newest_versions(&entries, newest)?;
+        let mut items = Vec::with_capacity(entries.len());
+        let mut lying_elsewhere = Vec::new();
+        for (place, (entry, is_wanted)) in entries.iter_mut().enumerate() {
+            let mut item = None;
+            if *is_wanted && is_newest(entry) {
+                item = entry.change.take_carried(entry.position)?;
+                if item.is_none() {
+                    lying_elsewhere.push(place);
+                }
+            }
+            items.push(item);
+        }
+        if !lying_elsewhere.is_empty() {
+            self.newest_versions(&entries, lying_elsewhere, &mut items)?;
+        }
         let mut changes = Vec::with_capacity(entries.len());
         for (place, (entry, is_wanted)) in entries.into_iter().enumerate() {
             let position = entry.position;
@@ -247,9 +264,17 @@ impl Walk<'_> {
         Ok(changes)
     }
 
-    /// Returns the items that some of the entries are about, where they are still as the entries left them.
-    fn newest_versions(&self, entries: &[(LogEntry, bool)], wanted: Vec<usize>) -> Result<Vec<Option<Item>>> {
-        let mut items: Vec<Option<Item>> = vec![None; entries.len()];
+    /// Fetches the items that some of the entries are about, where they are still as the entries left them.
+    fn newest_versions(
+        &self,
+        entries: &[(LogEntry, bool)],
+        mut wanted: Vec<usize>,
+        items: &mut [Option<Item>],
+    ) -> Result<()> {
+        // In the order of their keys, so that those that lie side by side are read together.
+        wanted.sort_unstable_by(|one, other| {
+            entries[*one].0.change.item_key.cmp(&entries[*other].0.change.item_key)
+        });
         let entry = |place: usize| &entries[place].0;
         let item_keys = |places: &[usize]| -> Vec<Bytes> {
             places.iter().map(|place| entry(*place).change.item_key.clone()).collect()
@@ -270,7 +295,7 @@ impl Walk<'_> {
                 items[place] = item.filter(|item| item.header().version() == entry(place).position);
             }
         }
-        Ok(items)
+        Ok(())
     }
 
     fn change(&self, entry: LogEntry, newest: Option<Item>) -> Result<Option<FeedChange>> {

@@ -21,7 +21,7 @@ use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
-use crate::feed::{self, LogEntry, Merged};
+use crate::feed::{self, Change, LogEntry, Merged};
 use crate::index::layout::Layout;
 use crate::item::Item;
 use crate::item::keys;
@@ -297,7 +297,8 @@ impl Copy {
                 Error::corrupt(format!("item number {number}: commit {lsn} is not in the change log"))
             })?;
             let state = self.version(compiled, item, computed)?;
-            let change = CopiedChange { operation, bytes: change, image: None };
+            let bytes = Change::without_carried(&change)?;
+            let change = CopiedChange { operation, bytes, image: None };
             self.queue(queues, CopiedKey { key, lsn, change: Some(change), state })?;
         }
         Ok(())
@@ -321,7 +322,7 @@ impl Copy {
         let items = self.newest(&entries)?;
         for (entry, item) in entries.into_iter().zip(items) {
             if !is_of(&entry, item.as_ref()) {
-                self.queue(queues, copied(entry, CopiedState::Unchanged))?;
+                self.queue(queues, copied(entry, CopiedState::Unchanged)?)?;
             }
         }
         Ok(())
@@ -347,14 +348,14 @@ impl Copy {
             let copied = match item {
                 Some(item) if is_of(&entry, Some(&item)) => {
                     let state = self.version(compiled, item, computed)?;
-                    copied(entry, state)
+                    copied(entry, state)?
                 }
                 None if entry.change.kind.is_removal() => {
-                    let gone = copied(entry, CopiedState::Gone);
+                    let gone = copied(entry, CopiedState::Gone)?;
                     CopiedKey { change: gone.change.filter(|_| is_kept), ..gone }
                 }
                 // If there is a newer version, a newer entry brings it.
-                _ if is_kept => copied(entry, CopiedState::Unchanged),
+                _ if is_kept => copied(entry, CopiedState::Unchanged)?,
                 _ => continue,
             };
             self.queue(queues, copied)?;
@@ -415,10 +416,11 @@ fn is_of(entry: &LogEntry, item: Option<&Item>) -> bool {
     !entry.change.kind.is_removal() && item.is_some_and(|item| item.header().version() == entry.position)
 }
 
-fn copied(entry: LogEntry, state: CopiedState) -> CopiedKey {
+fn copied(entry: LogEntry, state: CopiedState) -> Result<CopiedKey> {
     let LogEntry { position: (lsn, operation), change, image, bytes } = entry;
+    let bytes = Change::without_carried(&bytes)?;
     let change_there = CopiedChange { operation, bytes, image };
-    CopiedKey { key: change.item_key, lsn, change: Some(change_there), state }
+    Ok(CopiedKey { key: change.item_key, lsn, change: Some(change_there), state })
 }
 
 /// Runs something that takes its time, where it keeps no other task waiting.

@@ -8,6 +8,7 @@ mod clock_set;
 mod faults;
 mod feed;
 mod feed_beside;
+mod feed_carried;
 mod feed_model;
 mod feed_versions;
 mod feeding;

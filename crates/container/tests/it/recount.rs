@@ -15,7 +15,7 @@ use bytes::Bytes;
 use crate::feeding::Follower;
 use crate::index::{Computed, computed_definition, memory, open, reindex, upsert, with_policy};
 use crate::late_store::LateStore;
-use crate::support::{check, key, make_older, scan};
+use crate::support::{carried, check, key, make_older, scan};
 
 type Dump = BTreeMap<(Family, Bytes), Bytes>;
 
@@ -256,7 +256,11 @@ async fn an_older_change_log_is_read_and_trimmed() {
     let mut counters = space.get(Family::Meta, &[0]).unwrap().unwrap().to_vec();
     (counters[0], counters[8]) = (3, 21);
     batch.put(Family::Meta, vec![0], counters);
-    let older = |entry: &[u8], kind: u8| [&[1, kind], &entry[2..22], &entry[24..]].concat();
+    let older = |entry: &Bytes, kind: u8| {
+        // Nothing was carried then.
+        let entry = carried(entry).1;
+        [&[1, kind], &entry[2..22], &entry[24..]].concat()
+    };
     let log = scan(space.as_ref(), Family::Feed);
     for (key, entry) in &log {
         batch.put(Family::Feed, key.clone(), older(entry, entry[1]));

@@ -18,7 +18,9 @@ use bytes::Bytes;
 
 use crate::index::{Computed, computed_definition};
 use crate::reshaping::{begin_merge, begin_split, children, finish, ids, merge, split};
-use crate::support::{Fixture, Glass, check, definition, key, list, open_ranges, ranges, refused, run, text};
+use crate::support::{
+    Fixture, Glass, carried, check, definition, key, list, open_ranges, ranges, refused, run, text,
+};
 
 const RICH: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
     "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]},{"paths":["/v","/w"]}]},
@@ -514,7 +516,11 @@ async fn the_change_log_goes_on_where_it_was() {
             let mut changes: Vec<(u64, Bytes)> = dump
                 .iter()
                 .filter(|(key, _)| is_wanted(key))
-                .map(|((_, _, key), value)| (u64::from_be_bytes(key[..8].try_into().unwrap()), value.clone()))
+                .map(|((_, _, key), value)| {
+                    // What is carried is the item as it is in the child, which a check compares. Images have longer keys.
+                    let entry = if key.len() == 10 { carried(value).1 } else { value.clone() };
+                    (u64::from_be_bytes(key[..8].try_into().unwrap()), entry)
+                })
                 .collect();
             changes.sort_unstable();
             changes
@@ -527,6 +533,7 @@ async fn the_change_log_goes_on_where_it_was() {
             _ => unreachable!("one or two ranges"),
         };
         assert_eq!(log(true), before, "{text} {throughput}");
+        check(container);
     }
 }
 

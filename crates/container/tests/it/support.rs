@@ -277,6 +277,15 @@ pub(crate) fn scan(space: &dyn Space, family: Family) -> Vec<(Bytes, Bytes)> {
     }
 }
 
+/// Returns what an entry of the change log carries, and the entry without it, as it is where nothing is carried.
+pub(crate) fn carried(entry: &Bytes) -> (Option<Bytes>, Bytes) {
+    const FIXED_BYTES: usize = 28;
+    let key_bytes = u32::from_be_bytes(entry[FIXED_BYTES - 4..FIXED_BYTES].try_into().unwrap()) as usize;
+    let (plain, carried) = (entry.slice(..FIXED_BYTES + key_bytes), entry.slice(FIXED_BYTES + key_bytes..));
+    assert_eq!(entry[0], if carried.is_empty() { 2 } else { 3 });
+    ((!carried.is_empty()).then_some(carried), [&[2], &plain[1..]].concat().into())
+}
+
 /// Makes the counters and sizes of a space those of a program that did not count the bytes of the index: version 1 of
 /// the counters was written by programs without one, version 2 by those with one.
 pub(crate) async fn make_older(store: &Arc<dyn Store>, space: u64, version: u8) {

@@ -110,13 +110,16 @@ pub(crate) fn run(options: &ScriptOptions) -> Result<()> {
             }
         }
     }
-    let operations = |is_counted: &dyn Fn(Way) -> bool| {
-        lines.iter().filter(|line| is_counted(line.case.way)).map(|line| line.operations).sum::<u64>()
+    let entries = |of: &dyn Fn(Way) -> usize| {
+        lines.iter().map(|line| line.operations * of(line.case.way) as u64).sum::<u64>()
     };
-    own.verify(operations(&|way| matches!(way, Way::Own(_))))?;
+    own.verify(entries(&|way| match way {
+        Way::Own(requests) => requests.entries(),
+        Way::Postgres(_) => 0,
+    }))?;
     if let Some(postgres) = &postgres {
         for table in [Table::Plain, Table::Indexed] {
-            postgres.verify(table, operations(&|way| way == Way::Postgres(table)))?;
+            postgres.verify(table, entries(&|way| usize::from(way == Way::Postgres(table))))?;
         }
     }
     table::print(options, &lines, settings.as_deref());

@@ -11,8 +11,8 @@ use armilla_env::Env;
 use armilla_value::{Object, Value, json};
 
 use super::workload::{
-    COUNTER, Case, Entries, Entry, PATCH, PROCEDURE, PROCEDURE_BODY, Requests, Workload, batch_body, counter,
-    place,
+    COUNTER, Case, Entries, Entry, LOOP_PROCEDURE, LOOP_PROCEDURE_BODY, PROCEDURE, PROCEDURE_BODY, Requests,
+    Workload, batch_body, counter, patch, place,
 };
 use crate::measure::{Latencies, Measurement, measure_with};
 use crate::server::{Servers, Setup};
@@ -34,12 +34,14 @@ impl OverHttp {
         let servers = Servers::new(setup, env)?;
         let server = servers.start("scripts")?;
         servers.create_container(&server)?;
-        let mut procedure = Object::new();
-        procedure.insert("id", PROCEDURE);
-        procedure.insert("body", PROCEDURE_BODY);
-        let (database, container) = place();
-        let target = Target::Procedures(database, container);
-        servers.ask(&server, "POST", target, &[], &json::to_string(&Value::Object(procedure)))?;
+        for (id, body) in [(PROCEDURE, PROCEDURE_BODY), (LOOP_PROCEDURE, LOOP_PROCEDURE_BODY)] {
+            let mut procedure = Object::new();
+            procedure.insert("id", id);
+            procedure.insert("body", body);
+            let (database, container) = place();
+            let target = Target::Procedures(database, container);
+            servers.ask(&server, "POST", target, &[], &json::to_string(&Value::Object(procedure)))?;
+        }
         let own = OverHttp { servers, server, workload, seconds: setup.seconds };
         own.make_counters()?;
         Ok(own)
@@ -75,7 +77,8 @@ impl OverHttp {
     pub(super) fn measure(&self, case: Case, requests: Requests, round: usize) -> Result<(Measurement, f64)> {
         let pid = self.server.pid();
         let mut charge = 0.0;
-        let cpu_time = || process_figures::cpu_time(pid);
+        // Scripts compute in processes of their own.
+        let cpu_time = || process_figures::family_cpu_time(pid);
         let measurement = measure_with(&self.servers.env, case.name(), cpu_time, || {
             let (latencies, sum) = self.drive(case, requests, round)?;
             charge = sum;
@@ -108,8 +111,8 @@ impl OverHttp {
     }
 
     /// Checks that as many entries are there as were acknowledged, and that the counters agree.
-    pub(super) fn verify(&self, operations: u64) -> Result<()> {
-        let expected = i64::try_from(operations).context("too many operations")?;
+    pub(super) fn verify(&self, entries: u64) -> Result<()> {
+        let expected = i64::try_from(entries).context("too many entries")?;
         for (what, query) in [
             ("entries", "SELECT VALUE COUNT(1) FROM c WHERE c.kind = 'entry'"),
             ("counts", "SELECT VALUE SUM(c.count) FROM c WHERE c.kind = 'counter'"),
@@ -123,7 +126,7 @@ impl OverHttp {
             let page = json::parse(&answer.body).context("the answer to a query is not JSON")?;
             let first = page.get("Documents").and_then(Value::as_array).and_then(|rows| rows.first());
             let found = first.and_then(Value::as_i64);
-            ensure!(found == Some(expected), "{expected} operations made {found:?} {what}");
+            ensure!(found == Some(expected), "{expected} entries made {found:?} {what}");
         }
         Ok(())
     }
@@ -148,7 +151,7 @@ impl Client {
         let mut latencies = Latencies::new();
         loop {
             // Making and signing the requests belongs to the client.
-            let requests = self.requests(ask, &entries.next_entry());
+            let requests = self.requests(ask, &entries.next_entries(ask.entries()));
             let begin = self.env.clock.elapsed();
             if begin >= end {
                 return Ok((latencies, self.charge));
@@ -163,8 +166,9 @@ impl Client {
     }
 
     /// Returns the requests of an operation, with the status that each must get.
-    fn requests(&mut self, ask: Requests, entry: &Entry) -> Vec<(Vec<u8>, u16)> {
+    fn requests(&mut self, ask: Requests, entries: &[Entry]) -> Vec<(Vec<u8>, u16)> {
         let (database, container) = place();
+        let Some(entry) = entries.first() else { return Vec::new() };
         let key = partition_key(&entry.key);
         let mut headers = vec![("x-ms-documentdb-partitionkey", key.as_str())];
         let items = Target::Items(database, container);
@@ -174,11 +178,17 @@ impl Client {
                 let target = Target::Procedure(database, container, PROCEDURE);
                 vec![(self.composer.compose("POST", target, &headers, arguments.as_bytes()), 200)]
             }
-            Requests::Batch => {
+            Requests::LoopProcedure => {
+                let list: Vec<&str> = entries.iter().map(|entry| entry.json.as_str()).collect();
+                let arguments = format!(r#"[[{}],"{COUNTER}"]"#, list.join(","));
+                let target = Target::Procedure(database, container, LOOP_PROCEDURE);
+                vec![(self.composer.compose("POST", target, &headers, arguments.as_bytes()), 200)]
+            }
+            Requests::Batch | Requests::LargeBatch => {
                 headers.push(("x-ms-cosmos-is-batch-request", "True"));
                 headers.push(("x-ms-cosmos-batch-atomic", "True"));
                 headers.push(("prefer", "return=minimal"));
-                let body = batch_body(&entry.json);
+                let body = batch_body(entries);
                 vec![(self.composer.compose("POST", items, &headers, body.as_bytes()), 200)]
             }
             Requests::Separate => {
@@ -186,7 +196,7 @@ impl Client {
                 let counter = Target::Item(database, container, COUNTER);
                 vec![
                     (self.composer.compose("POST", items, &headers, entry.json.as_bytes()), 201),
-                    (self.composer.compose("PATCH", counter, &headers, PATCH.as_bytes()), 200),
+                    (self.composer.compose("PATCH", counter, &headers, patch(1).as_bytes()), 200),
                 ]
             }
         }

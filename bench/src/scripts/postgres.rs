@@ -177,7 +177,7 @@ async fn call(
     let statement = client.prepare(&format!("SELECT add_to_{table}($1::text::jsonb)")).await?;
     let mut latencies = Latencies::new();
     loop {
-        let entry = entries.next_entry();
+        let Some(entry) = entries.next_entries(1).pop() else { continue };
         let begin = env.clock.elapsed();
         if begin >= end {
             return Ok(latencies);

@@ -18,8 +18,9 @@ pub(super) struct Line {
 }
 
 /// Pairs whose rates are compared in each spread.
-const PAIRS: [(&str, Way, Way); 5] = [
+const PAIRS: [(&str, Way, Way); 6] = [
     ("procedure/batch", Way::Own(Requests::Procedure), Way::Own(Requests::Batch)),
+    ("procedure/batch of 20", Way::Own(Requests::LoopProcedure), Way::Own(Requests::LargeBatch)),
     ("procedure/separate", Way::Own(Requests::Procedure), Way::Own(Requests::Separate)),
     ("procedure/PostgreSQL", Way::Own(Requests::Procedure), Way::Postgres(Table::Plain)),
     ("procedure/PostgreSQL with GIN", Way::Own(Requests::Procedure), Way::Postgres(Table::Indexed)),

@@ -33,15 +33,46 @@ pub(super) const PROCEDURE_BODY: &str = r#"function (entry, counterId) {
     }
 }"#;
 
-/// The same two writes as one transactional batch.
-pub(super) fn batch_body(entry: &str) -> String {
-    format!(
-        r#"[{{"operationType":"Create","resourceBody":{entry}}},{{"operationType":"Patch","id":"{COUNTER}","resourceBody":{PATCH}}}]"#
-    )
+/// The same for several entries at once, which are created in a loop.
+pub(super) const LOOP_PROCEDURE: &str = "addEntries";
+pub(super) const LOOP_PROCEDURE_BODY: &str = r#"function (entries, counterId) {
+    var collection = getContext().getCollection();
+    for (var i = 0; i < entries.length; i++) must(collection.createDocument(collection.getSelfLink(), entries[i], check));
+    must(collection.readDocument(collection.getAltLink() + "/docs/" + counterId, function (error, counter) {
+        check(error);
+        counter.count += entries.length;
+        must(collection.replaceDocument(counter._self, counter, { etag: counter._etag }, function (error) {
+            check(error);
+            getContext().getResponse().setBody(counter.count);
+        }));
+    }));
+    function check(error) {
+        if (error) throw error;
+    }
+    function must(accepted) {
+        if (!accepted) throw new Error("the operation was not accepted");
+    }
+}"#;
+
+/// Entries of an operation that puts several in.
+pub(super) const MANY: usize = 20;
+
+/// The same writes as one transactional batch.
+pub(super) fn batch_body(entries: &[Entry]) -> String {
+    let mut body = String::from("[");
+    for entry in entries {
+        // Writing to a string cannot fail.
+        let _ = write!(body, r#"{{"operationType":"Create","resourceBody":{}}},"#, entry.json);
+    }
+    let patch = patch(entries.len());
+    let _ = write!(body, r#"{{"operationType":"Patch","id":"{COUNTER}","resourceBody":{patch}}}]"#);
+    body
 }
 
-/// What counts an entry where no script does.
-pub(super) const PATCH: &str = r#"{"operations":[{"op":"incr","path":"/count","value":1}]}"#;
+/// What counts entries where no script does.
+pub(super) fn patch(entries: usize) -> String {
+    format!(r#"{{"operations":[{{"op":"incr","path":"/count","value":{entries}}}]}}"#)
+}
 
 /// How an operation is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +92,20 @@ pub(super) enum Requests {
     Batch,
     /// Two requests one after the other, each durable on its own.
     Separate,
+    /// A stored procedure that puts several entries in, in a loop.
+    LoopProcedure,
+    /// A transactional batch with several entries.
+    LargeBatch,
+}
+
+impl Requests {
+    /// Returns how many entries one operation puts in.
+    pub(super) fn entries(self) -> usize {
+        match self {
+            Requests::Procedure | Requests::Batch | Requests::Separate => 1,
+            Requests::LoopProcedure | Requests::LargeBatch => MANY,
+        }
+    }
 }
 
 /// Where a function of PostgreSQL writes.
@@ -73,10 +118,12 @@ pub(super) enum Table {
 }
 
 impl Way {
-    pub(super) const ALL: [Way; 5] = [
+    pub(super) const ALL: [Way; 7] = [
         Way::Own(Requests::Procedure),
         Way::Own(Requests::Batch),
         Way::Own(Requests::Separate),
+        Way::Own(Requests::LoopProcedure),
+        Way::Own(Requests::LargeBatch),
         Way::Postgres(Table::Plain),
         Way::Postgres(Table::Indexed),
     ];
@@ -87,6 +134,8 @@ impl Way {
             Way::Own(Requests::Procedure) => 'p',
             Way::Own(Requests::Batch) => 'b',
             Way::Own(Requests::Separate) => 's',
+            Way::Own(Requests::LoopProcedure) => 'l',
+            Way::Own(Requests::LargeBatch) => 'm',
             Way::Postgres(_) => 'g',
         }
     }
@@ -118,6 +167,10 @@ impl Case {
             (Way::Own(Requests::Procedure), Spread::Apart) => "stored procedure",
             (Way::Own(Requests::Batch), Spread::Apart) => "transactional batch",
             (Way::Own(Requests::Separate), Spread::Apart) => "two requests",
+            (Way::Own(Requests::LoopProcedure), Spread::Apart) => "procedure of 20 entries",
+            (Way::Own(Requests::LargeBatch), Spread::Apart) => "batch of 20 entries",
+            (Way::Own(Requests::LoopProcedure), Spread::Hot) => "procedure of 20 entries, one counter",
+            (Way::Own(Requests::LargeBatch), Spread::Hot) => "batch of 20 entries, one counter",
             (Way::Postgres(Table::Plain), Spread::Apart) => "PostgreSQL function",
             (Way::Postgres(Table::Indexed), Spread::Apart) => "PostgreSQL function, GIN index",
             (Way::Own(Requests::Procedure), Spread::Hot) => "stored procedure, one counter",
@@ -170,12 +223,18 @@ impl Workload {
 }
 
 impl Entries {
-    pub(super) fn next_entry(&mut self) -> Entry {
-        let Workload { connections, keys_per_connection, entry_bytes } = self.workload;
+    /// Returns some entries of one logical partition.
+    pub(super) fn next_entries(&mut self, count: usize) -> Vec<Entry> {
+        let Workload { connections, keys_per_connection, .. } = self.workload;
         let key = match self.case.spread {
             Spread::Apart => key(self.connection + connections * self.random.index(keys_per_connection)),
             Spread::Hot => HOT_KEY.to_owned(),
         };
+        (0..count).map(|_| self.next_entry(key.clone())).collect()
+    }
+
+    fn next_entry(&mut self, key: String) -> Entry {
+        let entry_bytes = self.workload.entry_bytes;
         self.sequence += 1;
         let (letter, round, connection) = (self.case.way.letter(), self.round, self.connection);
         let (amount, day) = (self.random.below(100_000), self.random.below(366));
@@ -227,7 +286,7 @@ mod tests {
             for connection in 0..WORKLOAD.connections {
                 let case = Case { way: Way::Own(Requests::Batch), spread };
                 let mut entries = WORKLOAD.entries(case, connection, 1);
-                keys.push((0..100).map(|_| entries.next_entry().key).collect::<BTreeSet<_>>());
+                keys.push((0..100).map(|_| entries.next_entries(1)[0].key.clone()).collect::<BTreeSet<_>>());
             }
             for (index, own) in keys.iter().enumerate() {
                 assert!(own.is_subset(&known));
@@ -245,12 +304,16 @@ mod tests {
             for (connection, round) in [(0, 0), (0, 1), (1, 0)] {
                 let case = Case { way, spread: Spread::Apart };
                 let mut entries = WORKLOAD.entries(case, connection, round);
-                for _ in 0..3 {
-                    let entry = entries.next_entry();
-                    assert_eq!(entry.json.len(), WORKLOAD.entry_bytes);
-                    let value = json::parse(entry.json.as_bytes()).unwrap();
-                    assert!(ids.insert(value.get("id").unwrap().as_str().unwrap().to_owned()));
-                    assert!(json::parse(batch_body(&entry.json).as_bytes()).is_ok());
+                for count in [1, 1, MANY] {
+                    let entries = entries.next_entries(count);
+                    for entry in &entries {
+                        assert_eq!(entry.json.len(), WORKLOAD.entry_bytes);
+                        assert_eq!(entry.key, entries[0].key);
+                        let value = json::parse(entry.json.as_bytes()).unwrap();
+                        assert!(ids.insert(value.get("id").unwrap().as_str().unwrap().to_owned()));
+                    }
+                    let batch = json::parse(batch_body(&entries).as_bytes()).unwrap();
+                    assert_eq!(batch.as_array().unwrap().len(), count + 1);
                 }
             }
         }

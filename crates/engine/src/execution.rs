@@ -22,7 +22,7 @@ use crate::blocking;
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{SCRIPT_CHARGE_MAX, SCRIPT_CLOSING_PERCENT, SCRIPT_SPRINT};
+use crate::limits::{SCRIPT_CHARGE_MAX, SCRIPT_CLOSING_PERCENT, SCRIPT_SPRINT, SCRIPT_WINDOW_SHARE};
 use crate::transactions::{Transacted, Transaction};
 use turns::Turn;
 
@@ -144,6 +144,14 @@ impl Execution {
         self.transaction.inner_ref().is_full()
             || self.transaction.charge() >= SCRIPT_CHARGE_MAX
             || self.transaction.env().clock.elapsed() >= self.closing
+    }
+
+    /// Returns how many operations can be begun without asking before each whether it should come to its end: none once a
+    /// good part of the request units is spent, since the next reads may be of large items.
+    fn window(&self) -> u64 {
+        let is_asked = self.is_closing()
+            || self.transaction.charge().hundredths() >= SCRIPT_CHARGE_MAX.hundredths() / SCRIPT_WINDOW_SHARE;
+        if is_asked { 0 } else { self.transaction.inner_ref().writes_left() as u64 }
     }
 }
 

@@ -85,14 +85,20 @@ pub(crate) const SCRIPT_SPRINT: Duration = Duration::from_millis(20);
 /// What a script may spend before its operations are refused: what a physical partition serves in a second.
 pub const SCRIPT_CHARGE_MAX: RequestUnits = RequestUnits::from_hundredths(10_000 * 100);
 
+/// Which part of that a script may have spent for its operations to be accepted without asking about each.
+pub(crate) const SCRIPT_WINDOW_SHARE: u64 = 4;
+
 /// Scripts that run at the same time and have just begun; others wait their turn.
 pub const SCRIPTS_AT_ONCE_MAX: usize = 16;
 
 /// Scripts that take long and run at the same time beside them.
 pub(crate) const LONG_SCRIPTS_AT_ONCE_MAX: usize = 32;
 
-/// The same for the scripts of one container, so that those of others find a turn.
+/// The same for the scripts of one container, so that those of others find a turn; fewer where there are few processors.
 pub const CONTAINER_SCRIPTS_AT_ONCE_MAX: usize = 8;
+
+/// Scripts of one container that have just begun, for each processor.
+pub(crate) const CONTAINER_SCRIPTS_PER_PROCESSOR: usize = 2;
 
 /// See [`CONTAINER_SCRIPTS_AT_ONCE_MAX`].
 pub(crate) const CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX: usize = 16;

@@ -25,13 +25,22 @@ const SMALL: &str = "function () {
     });
 }";
 
+const LOOP: &str = "function () {
+    const c = getContext().getCollection(), link = c.getAltLink();
+    for (let i = 0; i < 20; i++) {
+        c.createDocument(link, { id: 'b' + i, text: 'something to keep' }, (error) => { if (error) throw error; });
+    }
+}";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let workers = Workers::new(WorkerStart::Program(env!("CARGO_BIN_EXE_armilla-script-worker").into()));
     let mut out = io::stdout().lock();
     let mut report = |name: &str, us: f64| writeln!(out, "{name:<44} {us:>9.1} us");
-    for (name, body) in
-        [("an empty procedure", "function () {}"), ("one that reads, replaces and creates", SMALL)]
-    {
+    for (name, body) in [
+        ("an empty procedure", "function () {}"),
+        ("one that reads, replaces and creates", SMALL),
+        ("one that creates twenty in a loop", LOOP),
+    ] {
         let program = Program::compile(&workers, OWNER, body)?;
         report(name, time(2_000, || execute(&workers, &program)))?;
     }
@@ -100,6 +109,10 @@ impl Collection for Memory {
 
     fn is_closing(&self) -> bool {
         false
+    }
+
+    fn window(&self) -> u64 {
+        u64::MAX
     }
 
     fn read(&mut self, document: DocumentName<'_>, _known: Option<&str>) -> Result<ReadDocument, Refusal> {

@@ -28,19 +28,13 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    pub(crate) fn new(
-        program: u64,
-        role: &Role<'_>,
-        keeps_log: bool,
-        self_link: &str,
-        alt_link: &str,
-    ) -> Task {
+    pub(crate) fn new(program: u64, role: &Role<'_>, given: Given) -> Task {
         let (kind, arguments) = match *role {
             Role::Procedure { arguments } => (Kind::Procedure, arguments.to_vec()),
             Role::PreTrigger { .. } => (Kind::PreTrigger, Vec::new()),
             Role::PostTrigger { .. } => (Kind::PostTrigger, Vec::new()),
         };
-        Task { program, kind, arguments, given: Given::new(role, keeps_log, self_link, alt_link) }
+        Task { program, kind, arguments, given }
     }
 }
 
@@ -68,7 +62,11 @@ pub(crate) fn execute(
         });
         let result = match result {
             Ok(finished) => Ok(finished),
-            Err(NoFunction::Script(error)) => Err(error),
+            Err(NoFunction::Script(error)) => {
+                // What it did before it failed is charged.
+                host.send_waiting()?;
+                Err(error)
+            }
             Err(NoFunction::Over) => return Err(Over),
         };
         // Said before the interpreter is put back, which the server need not wait for.

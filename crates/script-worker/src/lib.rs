@@ -8,6 +8,7 @@
 //! execute        one execution of a procedure or trigger
 //! functions      the user-defined functions of one page of a query
 //! host           the one native function that the API stands on; it asks the server through the channel
+//! waiting        operations that a script has begun and that travel together
 //! prelude        the API, in JavaScript
 //! ```
 //!
@@ -36,6 +37,7 @@ mod prelude;
 mod raw;
 mod rejections;
 mod serve;
+mod waiting;
 mod warm;
 
 pub use serve::{main, serve};

@@ -20,24 +20,24 @@ operations! {
     SelfLink "SELF_LINK",
     /// The link by names.
     AltLink "ALT_LINK",
-    /// (is by rid, name, known etag, is wanted)
+    /// (replies, is by rid, name, known etag, is wanted)
     Read "READ",
-    /// (body, is wanted)
+    /// (replies, body, is wanted)
     Create "CREATE",
-    /// (body, is wanted, etag)
+    /// (replies, body, is wanted, etag)
     Upsert "UPSERT",
-    /// (is by rid, name, body, is wanted, etag)
+    /// (replies, is by rid, name, body, is wanted, etag)
     Replace "REPLACE",
-    /// (is by rid, name, etag)
+    /// (replies, is by rid, name, is wanted, etag)
     Delete "DELETE",
-    /// (text, parameters as JSON, page size, continuation, is wanted)
+    /// (replies, text, parameters as JSON, page size, continuation, is wanted)
     Query "QUERY",
-    /// Why the last operation was refused.
+    /// (replies): sends the operations that wait.
+    Send "SEND",
+    /// Why the last query was refused.
     Message "MESSAGE",
     /// Where the page after the last one begins.
     Continuation "CONTINUATION",
-    /// Whether the last upsert created.
-    IsCreated "IS_CREATED",
     /// What is stored, in megabytes, as text.
     CurrentMegabytes "CURRENT_MB",
     /// What may be stored, likewise.

@@ -12,6 +12,7 @@ use crate::code::{self, CodeCache};
 use crate::confine;
 use crate::execute;
 use crate::functions::Functions;
+use crate::host::Given;
 use crate::kind::Kind;
 use crate::warm::WarmPool;
 
@@ -65,15 +66,19 @@ impl Worker {
         loop {
             let task = self.channel.receive(|order| match order {
                 Order::Check { body } => Task::Check(body.to_owned()),
-                Order::Run { program, role, keeps_log, self_link, alt_link } => {
-                    Task::Run(execute::Task::new(program, &role, keeps_log, self_link, alt_link))
+                Order::Run { program, role, keeps_log, window, self_link, alt_link } => {
+                    let given = Given::new(&role, keeps_log, window, self_link, alt_link);
+                    Task::Run(execute::Task::new(program, &role, given))
                 }
                 Order::Functions => Task::Functions,
                 // It came too late.
                 Order::Stop => Task::Nothing,
-                Order::Add { .. } | Order::Call { .. } | Order::Close | Order::Body(_) | Order::Reply(_) => {
-                    Task::Wrong
-                }
+                Order::Add { .. }
+                | Order::Call { .. }
+                | Order::Close
+                | Order::Body(_)
+                | Order::Reply(_)
+                | Order::Replied { .. } => Task::Wrong,
             })?;
             match task {
                 Task::Check(body) => self.check(&body)?,

@@ -3,50 +3,51 @@
 use armilla_value::{Value, json};
 
 use crate::collection::{Collection, DocumentName, ErrorCode, FeedRequest, ReadDocument, Refusal};
-use crate::limits::RANDOMS_PER_CALL;
+use crate::limits::{GUIDS_PER_CALL, RANDOMS_PER_CALL};
 use crate::wire::{Call, Name, Order, Reply};
 
-/// Does what a call asks for, and returns the frame of the reply.
-pub(crate) fn answer(call: Call<'_>, collection: &mut dyn Collection) -> Vec<u8> {
-    let reply = |reply: Reply<'_>| {
-        let mut frame = Vec::new();
-        Order::Reply(reply).encode(&mut frame);
-        frame
-    };
-    let plain = match call {
-        Call::Guid => Some(reply(Reply::Text(&collection.guid()))),
+/// Does what a call asks for, and appends the frame of the reply. An operation that was not accepted already may be
+/// told that nothing is any more.
+pub(crate) fn answer(
+    call: Call<'_>,
+    is_accepted: bool,
+    collection: &mut dyn Collection,
+    replies: &mut Vec<u8>,
+) {
+    let mut reply = |reply: Reply<'_>| Order::Reply(reply).encode(replies);
+    match call {
+        Call::Guids => {
+            let ids: Vec<String> =
+                std::iter::repeat_with(|| collection.guid()).take(GUIDS_PER_CALL).collect();
+            return reply(Reply::Ids(ids.iter().map(String::as_str).collect()));
+        }
         Call::Randoms => {
             let numbers = std::iter::repeat_with(|| collection.random()).take(RANDOMS_PER_CALL).collect();
-            Some(reply(Reply::Numbers(numbers)))
+            return reply(Reply::Numbers(numbers));
         }
         // Dates end long before doubles lose milliseconds.
-        Call::Now => Some(reply(Reply::Numbers(vec![collection.now_ms() as f64]))),
+        Call::Now => return reply(Reply::Numbers(vec![collection.now_ms() as f64])),
         Call::Usage => {
             let usage = collection.usage();
             let (current_bytes, max_bytes) = (usage.current_bytes, usage.max_bytes);
-            Some(reply(Reply::Usage { current_bytes, max_bytes }))
+            return reply(Reply::Usage { current_bytes, max_bytes });
         }
-        _ => None,
-    };
-    if let Some(frame) = plain {
-        return frame;
+        _ if !is_accepted && collection.is_closing() => return reply(Reply::Closing),
+        _ => {}
     }
-    if collection.is_closing() {
-        return reply(Reply::Closing);
-    }
-    let document =
-        |text: &str, is_wanted: bool| reply(if is_wanted { Reply::Text(text) } else { Reply::Done });
     let done = match call {
         Call::Read { name, known, is_wanted } => collection.read(name.into(), known).map(|read| match read {
             ReadDocument::NotModified => reply(Reply::NotModified),
-            ReadDocument::Found(text) => document(&text, is_wanted),
+            ReadDocument::Found(text) => reply(document(&text, is_wanted)),
         }),
-        Call::Create { body, is_wanted } => collection.create(body).map(|text| document(&text, is_wanted)),
+        Call::Create { body, is_wanted } => {
+            collection.create(body).map(|text| reply(document(&text, is_wanted)))
+        }
         Call::Upsert { body, is_wanted, etag } => collection.upsert(body, etag).map(|(text, is_created)| {
             reply(Reply::Upserted { document: is_wanted.then_some(&text), is_created })
         }),
         Call::Replace { name, body, is_wanted, etag } => {
-            collection.replace(name.into(), body, etag).map(|text| document(&text, is_wanted))
+            collection.replace(name.into(), body, etag).map(|text| reply(document(&text, is_wanted)))
         }
         Call::Delete { name, etag } => collection.delete(name.into(), etag).map(|()| reply(Reply::Done)),
         Call::Query { text, parameters, page_size, continuation, is_wanted } => parse_parameters(parameters)
@@ -58,11 +59,15 @@ pub(crate) fn answer(call: Call<'_>, collection: &mut dyn Collection) -> Vec<u8>
                 let documents = is_wanted.then_some(page.documents.as_str());
                 reply(Reply::Page { documents, continuation: page.continuation.as_deref() })
             }),
-        Call::Guid | Call::Randoms | Call::Now | Call::Usage => unreachable!("they were answered above"),
+        Call::Guids | Call::Randoms | Call::Now | Call::Usage => unreachable!("they were answered above"),
     };
-    done.unwrap_or_else(|refusal| {
-        reply(Reply::Refused { code: refusal.code.number(), message: &refusal.message })
-    })
+    if let Err(refusal) = done {
+        reply(Reply::Refused { code: refusal.code.number(), message: &refusal.message });
+    }
+}
+
+fn document(text: &str, is_wanted: bool) -> Reply<'_> {
+    if is_wanted { Reply::Text(text) } else { Reply::Done }
 }
 
 impl<'a> From<Name<'a>> for DocumentName<'a> {

@@ -16,6 +16,10 @@ pub trait Collection: Send {
     /// Says whether further operations are refused because time or budget is nearly out. Methods return false then.
     fn is_closing(&self) -> bool;
 
+    /// Returns how many operations are accepted from now on without being asked about one by one: so few that time and
+    /// budget would not be nearly out after them. At most [`WINDOW_MAX`](crate::limits::WINDOW_MAX) are used.
+    fn window(&self) -> u64;
+
     /// Reads a document. `known` is the etag that the script holds already.
     fn read(&mut self, document: DocumentName<'_>, known: Option<&str>) -> Result<ReadDocument, Refusal>;
 

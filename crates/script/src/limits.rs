@@ -48,6 +48,24 @@ pub const STACK_TRACE_CHARACTERS_MAX: usize = 1_000;
 /// goes with it.
 pub const FRAME_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// Operations of a script that are accepted without asking the server, at most: they are sent together.
+pub const WINDOW_MAX: u64 = 64;
+
+/// How much a script computes before a window is worth nothing any more: time may be running out by then.
+pub const WINDOW_STEPS_MAX: u64 = 500_000;
+
+/// Bytes of operations that wait to be sent. What is longer is sent before the next one is taken.
+pub const WAITING_CALLS_BYTES_MAX: usize = 64 * 1024;
+
+/// Calls in one message: a window, with how much is stored and one more.
+pub const CALLS_MAX: u64 = WINDOW_MAX + 2;
+
+/// Bytes of replies that the server gathers before it sends them.
+pub const GATHERED_REPLIES_BYTES_MAX: usize = 32 * 1024;
+
+/// Ids for documents without one that are handed over at a time.
+pub const GUIDS_PER_CALL: usize = 8;
+
 /// Numbers for `Math.random` that are handed over at a time.
 pub const RANDOMS_PER_CALL: usize = 32;
 

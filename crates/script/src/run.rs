@@ -1,15 +1,17 @@
 //! One execution of a stored procedure or a trigger: what is asked for, and what became of it.
 //!
-//! The script runs in a worker. What it wants of its collection comes back here as calls, which are answered one by
-//! one (`answer`) until the worker says that it is done, or is stopped, or is gone.
+//! The script runs in a worker. What it wants of its collection comes back here as calls, which are answered in their
+//! order (`answer`) until the worker says that it is done, or is stopped, or is gone.
 
 use crate::answer;
 use crate::collection::Collection;
 use crate::error::ScriptError;
-use crate::limits::{KILLED_STEPS, LOG_BYTES_MAX, RESPONSE_BYTES_MAX};
+use crate::limits::{
+    GATHERED_REPLIES_BYTES_MAX, KILLED_STEPS, LOG_BYTES_MAX, RESPONSE_BYTES_MAX, WINDOW_MAX,
+};
 use crate::program::Program;
 use crate::role::{Finished, Role};
-use crate::wire::{Notice, Order};
+use crate::wire::{Call, Notice, Order};
 use crate::worker::{Owner, Worker};
 use crate::workers::Workers;
 
@@ -79,18 +81,19 @@ fn execute(
     let Run { owner: _, program, role, keeps_log, mut expired } = run;
     let (self_link, alt_link) = (collection.self_link(), collection.alt_link());
     let (self_link, alt_link) = (self_link.as_str(), alt_link.as_str());
-    worker.send(&Order::Run { program: program.number(), role, keeps_log, self_link, alt_link })?;
+    let mut window = collection.window().min(WINDOW_MAX);
+    worker.send(&Order::Run { program: program.number(), role, keeps_log, window, self_link, alt_link })?;
     loop {
-        let frame = worker.receive(&mut *expired)?;
-        match Notice::decode(frame) {
-            Ok(Notice::Call(call)) => {
-                // A script that does nothing but call is looked at here.
-                if expired() {
-                    worker.stop()?;
-                    continue;
-                }
-                let reply = answer::answer(call, collection);
-                worker.send_frame(&reply)?;
+        worker.receive(&mut *expired)?;
+        // Lent, because answers are sent while the rest of the calls is still read from it.
+        let frames = worker.lend_frames();
+        let mut done = None;
+        match Notice::decode(frames.frame()) {
+            Ok(Notice::Calls { accepted, .. }) if accepted > window => {
+                return Err(ScriptError::Ended.into());
+            }
+            Ok(Notice::Calls { accepted, calls }) => {
+                window = reply(worker, collection, accepted, calls, &mut *expired)?;
             }
             Ok(Notice::NeedBody) => worker.send(&Order::Body(program.body()))?,
             Ok(Notice::Log(text)) => append(log, text, keeps_log)?,
@@ -100,7 +103,7 @@ fn execute(
                 if longest > RESPONSE_BYTES_MAX {
                     return Err(ScriptError::Ended.into());
                 }
-                return Ok((result, steps));
+                done = Some((result, steps));
             }
             Ok(Notice::OutOfMemory { steps }) => {
                 return Err(Broken { error: ScriptError::OutOfMemory, steps });
@@ -109,7 +112,38 @@ fn execute(
                 return Err(ScriptError::Ended.into());
             }
         }
+        worker.return_frames(frames);
+        if let Some(done) = done {
+            return Ok(done);
+        }
     }
+}
+
+/// Answers calls, and returns how many more are accepted without being asked for.
+fn reply(
+    worker: &mut Worker,
+    collection: &mut dyn Collection,
+    accepted: u64,
+    calls: Vec<Call<'_>>,
+    expired: &mut dyn FnMut() -> bool,
+) -> Result<u64, ScriptError> {
+    let mut replies = Vec::new();
+    for (position, call) in (0..).zip(calls) {
+        // A script that does nothing but call is looked at here.
+        if expired() {
+            worker.stop()?;
+            return Ok(0);
+        }
+        answer::answer(call, position < accepted, collection, &mut replies);
+        if replies.len() >= GATHERED_REPLIES_BYTES_MAX {
+            worker.send_frame(&replies)?;
+            replies.clear();
+        }
+    }
+    let window = collection.window().min(WINDOW_MAX);
+    Order::Replied { window }.encode(&mut replies);
+    worker.send_frame(&replies)?;
+    Ok(window)
 }
 
 /// Adds a line to the log. The worker knows the bound; one that does not keep it is not to be trusted.
@@ -122,3 +156,6 @@ fn append(log: &mut String, text: &str, keeps_log: bool) -> Result<(), Broken> {
     log.push_str(text);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,17 +4,25 @@
 //! fields. Texts have their length in front; numbers have eight bytes. This process sends [`Order`]s, a worker
 //! [`Notice`]s. Both sides are the same program, so the format has no versions.
 //!
-//! One side speaks at a time: a worker that was given an order sends notices until it has finished; to each [`Call`]
-//! it gets one [`Order::Reply`], to [`Notice::NeedBody`] one [`Order::Body`]. The exception is [`Order::Stop`], which
-//! may come at any time while a script runs.
+//! One side speaks at a time: a worker that was given an order sends notices until it has finished. To
+//! [`Notice::Calls`] it gets one [`Order::Reply`] for each call, in their order, and then [`Order::Replied`]; to
+//! [`Notice::NeedBody`] one [`Order::Body`]. The exception is [`Order::Stop`], which may come at any time while a script
+//! runs.
+//!
+//! Operations whose results the script does not look at yet travel together. Whether one is accepted has to be said at once, so
+//! the server says ahead how many it accepts without being asked: the *window*.
 
 mod bytes;
+mod calls;
 
 use crate::error::ScriptError;
+use crate::limits::CALLS_MAX;
 use crate::role::{Finished, Role, WriteKind};
 use bytes::{Reader, Writer};
+use calls::CALLS_TAG;
 
 pub use bytes::{Frames, Malformed};
+pub use calls::{Call, CallList, Name};
 
 /// What a worker is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +40,8 @@ pub enum Order<'a> {
         role: Role<'a>,
         /// Whether `console.log` is kept.
         keeps_log: bool,
+        /// How many operations are accepted without being asked for.
+        window: u64,
         /// The collection's link by resource ids.
         self_link: &'a str,
         /// The collection's link by names.
@@ -59,6 +69,11 @@ pub enum Order<'a> {
     Body(&'a str),
     /// What became of a call.
     Reply(Reply<'a>),
+    /// All calls are answered.
+    Replied {
+        /// How many operations are accepted from now on without being asked for.
+        window: u64,
+    },
     /// The time of the script is over.
     Stop,
 }
@@ -82,7 +97,12 @@ pub enum Notice<'a> {
     /// A line for the log. Not answered.
     Log(&'a str),
     /// The script wants something.
-    Call(Call<'a>),
+    Calls {
+        /// How many of the calls, from the first on, were accepted already.
+        accepted: u64,
+        /// What it wants, in this order.
+        calls: Vec<Call<'a>>,
+    },
     /// A text is a function, or a function was added, or why not.
     Checked(Result<(), ScriptError>),
     /// What a function returned; `None` is undefined.
@@ -99,84 +119,6 @@ pub enum Notice<'a> {
         /// How much was computed until then.
         steps: u64,
     },
-}
-
-/// What a script asks of its collection.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Call<'a> {
-    /// Read a document.
-    Read {
-        /// Which.
-        name: Name<'a>,
-        /// The etag that the script holds already.
-        known: Option<&'a str>,
-        /// Whether the script looks at it.
-        is_wanted: bool,
-    },
-    /// Create a document.
-    Create {
-        /// Its JSON text.
-        body: &'a str,
-        /// Whether the script looks at what was stored.
-        is_wanted: bool,
-    },
-    /// Create or replace a document.
-    Upsert {
-        /// Its JSON text.
-        body: &'a str,
-        /// Whether the script looks at what was stored.
-        is_wanted: bool,
-        /// The etag that it must have.
-        etag: Option<&'a str>,
-    },
-    /// Replace a document.
-    Replace {
-        /// Which.
-        name: Name<'a>,
-        /// Its new JSON text.
-        body: &'a str,
-        /// Whether the script looks at what was stored.
-        is_wanted: bool,
-        /// The etag that it must have.
-        etag: Option<&'a str>,
-    },
-    /// Delete a document.
-    Delete {
-        /// Which.
-        name: Name<'a>,
-        /// The etag that it must have.
-        etag: Option<&'a str>,
-    },
-    /// Read a page.
-    Query {
-        /// The query; all documents if there is none.
-        text: Option<&'a str>,
-        /// Its parameters as JSON.
-        parameters: Option<&'a str>,
-        /// The most that the page may hold.
-        page_size: Option<u64>,
-        /// Where an earlier page ended.
-        continuation: Option<&'a str>,
-        /// Whether the script looks at it.
-        is_wanted: bool,
-    },
-    /// The id of a document that has none.
-    Guid,
-    /// Some numbers for `Math.random`.
-    Randoms,
-    /// The time.
-    Now,
-    /// How much is stored.
-    Usage,
-}
-
-/// How a document is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Name<'a> {
-    /// Whether it is a resource id.
-    pub is_rid: bool,
-    /// The id.
-    pub text: &'a str,
 }
 
 /// What became of a [`Call`].
@@ -213,6 +155,8 @@ pub enum Reply<'a> {
     },
     /// Numbers.
     Numbers(Vec<f64>),
+    /// Ids.
+    Ids(Vec<&'a str>),
     /// How much is stored, and how much may be.
     Usage {
         /// What is stored.
@@ -228,8 +172,9 @@ impl Order<'_> {
         let mut writer = Writer::begin(frame);
         match self {
             Order::Check { body } => writer.tag(0).text(body),
-            Order::Run { program, role, keeps_log, self_link, alt_link } => {
-                writer.tag(1).number(*program).flag(*keeps_log).text(self_link).text(alt_link);
+            Order::Run { program, role, keeps_log, window, self_link, alt_link } => {
+                writer.tag(1).number(*program).flag(*keeps_log).number(*window);
+                writer.text(self_link).text(alt_link);
                 encode_role(&mut writer, role)
             }
             Order::Functions => writer.tag(2),
@@ -251,6 +196,7 @@ impl Order<'_> {
                 encode_reply(&mut writer, reply)
             }
             Order::Stop => writer.tag(8),
+            Order::Replied { window } => writer.tag(9).number(*window),
         };
         writer.end();
     }
@@ -261,9 +207,10 @@ impl Order<'_> {
         let order = match reader.tag()? {
             0 => Order::Check { body: reader.text()? },
             1 => {
-                let (program, keeps_log) = (reader.number()?, reader.flag()?);
+                let (program, keeps_log, window) = (reader.number()?, reader.flag()?, reader.number()?);
                 let (self_link, alt_link) = (reader.text()?, reader.text()?);
-                Order::Run { program, role: decode_role(&mut reader)?, keeps_log, self_link, alt_link }
+                let role = decode_role(&mut reader)?;
+                Order::Run { program, role, keeps_log, window, self_link, alt_link }
             }
             2 => Order::Functions,
             3 => Order::Add { name: reader.text()?, program: reader.number()? },
@@ -283,6 +230,7 @@ impl Order<'_> {
             6 => Order::Body(reader.text()?),
             7 => Order::Reply(decode_reply(&mut reader)?),
             8 => Order::Stop,
+            9 => Order::Replied { window: reader.number()? },
             _ => return Err(Malformed),
         };
         reader.end()?;
@@ -298,9 +246,12 @@ impl Notice<'_> {
             Notice::Ready => writer.tag(0),
             Notice::NeedBody => writer.tag(1),
             Notice::Log(text) => writer.tag(2).text(text),
-            Notice::Call(call) => {
-                writer.tag(3);
-                encode_call(&mut writer, call)
+            Notice::Calls { accepted, calls } => {
+                writer.tag(CALLS_TAG).number(*accepted).number(calls.len() as u64);
+                for call in calls {
+                    call.encode(&mut writer);
+                }
+                &mut writer
             }
             Notice::Checked(Ok(())) => writer.tag(4).tag(0),
             Notice::Checked(Err(error)) => encode_error(writer.tag(4).tag(1), error),
@@ -327,7 +278,18 @@ impl Notice<'_> {
             0 => Notice::Ready,
             1 => Notice::NeedBody,
             2 => Notice::Log(reader.text()?),
-            3 => Notice::Call(decode_call(&mut reader)?),
+            CALLS_TAG => {
+                let (accepted, count) = (reader.number()?, reader.number()?);
+                // A call takes many times the room of its shortest form.
+                if accepted > count || count > CALLS_MAX {
+                    return Err(Malformed);
+                }
+                let mut calls = Vec::new();
+                for _ in 0..count {
+                    calls.push(Call::decode(&mut reader)?);
+                }
+                Notice::Calls { accepted, calls }
+            }
             4 => Notice::Checked(match reader.flag()? {
                 false => Ok(()),
                 true => Err(decode_error(&mut reader)?),
@@ -383,61 +345,6 @@ fn decode_write(reader: &mut Reader<'_>) -> Result<WriteKind, Malformed> {
     WriteKind::ALL.into_iter().find(|kind| *kind as u8 == number).ok_or(Malformed)
 }
 
-fn encode_call<'w, 'f>(writer: &'w mut Writer<'f>, call: &Call<'_>) -> &'w mut Writer<'f> {
-    match *call {
-        Call::Read { name, known, is_wanted } => {
-            writer.tag(0).flag(name.is_rid).text(name.text).optional(known).flag(is_wanted)
-        }
-        Call::Create { body, is_wanted } => writer.tag(1).text(body).flag(is_wanted),
-        Call::Upsert { body, is_wanted, etag } => writer.tag(2).text(body).flag(is_wanted).optional(etag),
-        Call::Replace { name, body, is_wanted, etag } => {
-            writer.tag(3).flag(name.is_rid).text(name.text).text(body).flag(is_wanted).optional(etag)
-        }
-        Call::Delete { name, etag } => writer.tag(4).flag(name.is_rid).text(name.text).optional(etag),
-        Call::Query { text, parameters, page_size, continuation, is_wanted } => writer
-            .tag(5)
-            .optional(text)
-            .optional(parameters)
-            .number(page_size.map_or(u64::MAX, |size| size.min(u64::MAX - 1)))
-            .optional(continuation)
-            .flag(is_wanted),
-        Call::Guid => writer.tag(6),
-        Call::Randoms => writer.tag(7),
-        Call::Now => writer.tag(8),
-        Call::Usage => writer.tag(9),
-    }
-}
-
-fn decode_call<'a>(reader: &mut Reader<'a>) -> Result<Call<'a>, Malformed> {
-    let name = |reader: &mut Reader<'a>| -> Result<Name<'a>, Malformed> {
-        Ok(Name { is_rid: reader.flag()?, text: reader.text()? })
-    };
-    Ok(match reader.tag()? {
-        0 => Call::Read { name: name(reader)?, known: reader.optional()?, is_wanted: reader.flag()? },
-        1 => Call::Create { body: reader.text()?, is_wanted: reader.flag()? },
-        2 => Call::Upsert { body: reader.text()?, is_wanted: reader.flag()?, etag: reader.optional()? },
-        3 => Call::Replace {
-            name: name(reader)?,
-            body: reader.text()?,
-            is_wanted: reader.flag()?,
-            etag: reader.optional()?,
-        },
-        4 => Call::Delete { name: name(reader)?, etag: reader.optional()? },
-        5 => Call::Query {
-            text: reader.optional()?,
-            parameters: reader.optional()?,
-            page_size: Some(reader.number()?).filter(|size| *size != u64::MAX),
-            continuation: reader.optional()?,
-            is_wanted: reader.flag()?,
-        },
-        6 => Call::Guid,
-        7 => Call::Randoms,
-        8 => Call::Now,
-        9 => Call::Usage,
-        _ => return Err(Malformed),
-    })
-}
-
 fn encode_reply<'w, 'f>(writer: &'w mut Writer<'f>, reply: &Reply<'_>) -> &'w mut Writer<'f> {
     match reply {
         Reply::Closing => writer.tag(0),
@@ -455,6 +362,13 @@ fn encode_reply<'w, 'f>(writer: &'w mut Writer<'f>, reply: &Reply<'_>) -> &'w mu
             writer
         }
         Reply::Usage { current_bytes, max_bytes } => writer.tag(8).number(*current_bytes).number(*max_bytes),
+        Reply::Ids(ids) => {
+            writer.tag(9).number(ids.len() as u64);
+            for id in ids {
+                writer.text(id);
+            }
+            writer
+        }
     }
 }
 
@@ -479,6 +393,14 @@ fn decode_reply<'a>(reader: &mut Reader<'a>) -> Result<Reply<'a>, Malformed> {
             Reply::Numbers(numbers)
         }
         8 => Reply::Usage { current_bytes: reader.number()?, max_bytes: reader.number()? },
+        9 => {
+            let count = reader.number()?;
+            let mut ids = Vec::new();
+            for _ in 0..count {
+                ids.push(reader.text()?);
+            }
+            Reply::Ids(ids)
+        }
         _ => return Err(Malformed),
     })
 }

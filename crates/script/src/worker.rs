@@ -165,6 +165,16 @@ impl Worker {
         }
     }
 
+    /// Hands out what has come, with the frame that was received last. Nothing can be received until it is back.
+    pub(crate) fn lend_frames(&mut self) -> Frames {
+        std::mem::take(&mut self.frames)
+    }
+
+    /// Takes it back.
+    pub(crate) fn return_frames(&mut self, frames: Frames) {
+        self.frames = frames;
+    }
+
     /// Gives an order and waits for the answer to it.
     pub(crate) fn ask<R>(
         &mut self,

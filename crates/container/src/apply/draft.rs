@@ -268,6 +268,17 @@ impl Draft {
             || load.bytes >= TRANSACTION_BYTES_MAX / 100 * FULL_PERCENT
     }
 
+    /// Returns how many further writes there is room for in any case, if they are of an ordinary size.
+    pub(crate) fn writes_left(&self) -> usize {
+        const FAR_PERCENT: usize = 40;
+        let Some((effects, scope)) = &self.state else { return 0 };
+        let load = effects.load();
+        let is_far = load.entry_operations < TRANSACTION_ENTRY_OPERATIONS_MAX / 100 * FAR_PERCENT
+            && load.bytes < TRANSACTION_BYTES_MAX / 100 * FAR_PERCENT;
+        let left = TRANSACTION_WRITES_MAX.saturating_sub(scope.writes.into());
+        if is_far { left / (1 + purges_per_write_max(&self.compiled)) } else { 0 }
+    }
+
     pub(crate) fn charge(&self) -> RequestUnits {
         self.state.as_ref().map_or(RequestUnits::ZERO, |(_, scope)| scope.charge())
     }

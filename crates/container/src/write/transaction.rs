@@ -237,6 +237,12 @@ impl Transaction {
         self.draft.is_full()
     }
 
+    /// Returns how many further writes of an ordinary size there is room for in any case; none once its bounds are no
+    /// longer far.
+    pub fn writes_left(&self) -> usize {
+        self.draft.writes_left()
+    }
+
     /// Returns what was read and written so far costs, refused writes included.
     pub fn charge(&self) -> RequestUnits {
         self.draft.charge()

@@ -28,6 +28,10 @@ impl Collection for Execution {
         Execution::is_closing(self)
     }
 
+    fn window(&self) -> u64 {
+        Execution::window(self)
+    }
+
     fn read(&mut self, document: DocumentName<'_>, known: Option<&str>) -> Result<ReadDocument, Refusal> {
         let id = self.id_of(document)?;
         let found = self.transaction.inner().read(&id);

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::{
-    CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, LONG_SCRIPTS_AT_ONCE_MAX,
-    SCRIPTS_AT_ONCE_MAX,
+    CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX, CONTAINER_SCRIPTS_PER_PROCESSOR,
+    LONG_SCRIPTS_AT_ONCE_MAX, SCRIPTS_AT_ONCE_MAX,
 };
 
 /// Scripts that may run at the same time: of an account, or of a container.
@@ -27,7 +27,8 @@ impl ScriptTurns {
 
     /// Returns the turns of a container.
     pub(crate) fn of_container() -> ScriptTurns {
-        ScriptTurns::new(CONTAINER_SCRIPTS_AT_ONCE_MAX, CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX)
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        ScriptTurns::new(short_turns(processors), CONTAINER_LONG_SCRIPTS_AT_ONCE_MAX)
     }
 
     fn new(short: usize, long: usize) -> ScriptTurns {
@@ -39,6 +40,13 @@ impl ScriptTurns {
         let held = self.short.clone().acquire_owned().await.expect("the semaphore is never closed");
         Turn { held, long: Some(self.long.clone()) }
     }
+}
+
+/// Returns how many scripts of a container may have just begun. A script waits for nothing but its own operations, and each
+/// has an interpreter of its own, so more than keep the processors busy only take each other's place in the caches.
+fn short_turns(processors: usize) -> usize {
+    (CONTAINER_SCRIPTS_PER_PROCESSOR * processors)
+        .clamp(CONTAINER_SCRIPTS_PER_PROCESSOR, CONTAINER_SCRIPTS_AT_ONCE_MAX)
 }
 
 /// The turn of one script.
@@ -63,6 +71,13 @@ impl Turn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_container_has_turns_for_each_processor() {
+        for (processors, turns) in [(0, 2), (1, 2), (2, 4), (3, 6), (4, 8), (64, 8)] {
+            assert_eq!(short_turns(processors), turns, "of {processors}");
+        }
+    }
 
     #[tokio::test]
     async fn long_scripts_leave_their_turns_to_short_ones() {

@@ -187,11 +187,16 @@ impl Fixture {
 
     /// Lets simulated time pass until the guard is dropped.
     pub(crate) fn moving_time(&self) -> MovingTime {
+        self.moving_time_by(Duration::from_millis(100))
+    }
+
+    /// The same with as much for each millisecond.
+    pub(crate) fn moving_time_by(&self, step: Duration) -> MovingTime {
         let is_over = Arc::new(AtomicBool::new(false));
         let (clock, seen) = (self.clock.clone(), is_over.clone());
         let thread = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
-                clock.advance(Duration::from_millis(100));
+                clock.advance(step);
                 std::thread::sleep(Duration::from_millis(1));
             }
         });

@@ -1,6 +1,7 @@
 // What scripts find in their global scope: getContext, __, ErrorCodes, console, and an Error and a Date of our own.
 //
-// `host` is the one native function: host(OPERATION, ...). An operation on documents gives false if it was not
+// `host` is the one native function: host(OPERATION, ...). An operation on a document gives false if it was not
+// accepted; what became of it comes into `replies`, when there is reason to know. A query gives false if it was not
 // accepted, a number if it was refused (host(MESSAGE) says why then), and otherwise its result. Names in capitals
 // are constants of the operations and limits, whose values prelude.rs puts in their places. Scripts can change
 // prototypes, so this text keeps the functions it needs; what it does not keep, a script can break for itself alone.
@@ -61,8 +62,15 @@ function install(host, role) {
   const fail = (number, message) => new NumberedError(number, message);
   const bad = (message) => new NumberedError(400, message);
 
-  // -- The callbacks that wait, in their order. Each is four entries: function, error, result, options.
+  // -- The callbacks that wait, in their order. Each is four entries: function, error, result, options. Those of
+  // operations on documents, whose results are still to come, have `toCome` as their result and the status code of
+  // success in the place of options.
   let waiting = [], head = 0, isAborted = false, abortReason;
+  const toCome = {};
+
+  // What became of operations on documents, in their order. Each is two entries: a number if it was refused, and
+  // otherwise its result; then why it was refused, or whether an upsert created.
+  let replies = [], replied = 0;
 
   function enqueue(callback, error, result, options) {
     waiting[waiting.length] = callback;
@@ -72,31 +80,68 @@ function install(host, role) {
   }
 
   function next() {
-    if (head === waiting.length) return false;
-    const callback = waiting[head], error = waiting[head + 1], result = waiting[head + 2], options = waiting[head + 3];
-    waiting[head] = waiting[head + 1] = waiting[head + 2] = waiting[head + 3] = undefined;
-    head += 4;
-    if (head === waiting.length) {
-      waiting = [];
-      head = 0;
+    for (;;) {
+      if (head === waiting.length) return false;
+      const callback = waiting[head], error = waiting[head + 1], result = waiting[head + 2], options = waiting[head + 3];
+      if (result === toCome && replied === replies.length) {
+        replies = [];
+        replied = 0;
+        host(SEND, replies);
+      }
+      waiting[head] = waiting[head + 1] = waiting[head + 2] = waiting[head + 3] = undefined;
+      head += 4;
+      if (head === waiting.length) {
+        waiting = [];
+        head = 0;
+      }
+      if (result === toCome) {
+        if (callDocument(callback, options)) return true;
+      } else {
+        if (callback === undefined) throw error;
+        if (error !== undefined) callback(error);
+        else callback(undefined, result, options);
+        return true;
+      }
     }
-    if (callback === undefined) throw error;
-    if (error !== undefined) callback(error);
-    else if (result === noResult) callback(undefined, options);
-    else callback(undefined, result, options);
+  }
+
+  // Calls the callback of the operation whose reply is next, if it has one.
+  function callDocument(callback, statusCode) {
+    const outcome = replies[replied], detail = replies[replied + 1];
+    replies[replied] = replies[replied + 1] = undefined;
+    replied += 2;
+    if (typeof outcome === 'number') {
+      const error = refusal(outcome, detail);
+      if (callback === undefined) throw error;
+      callback(error);
+      return true;
+    }
+    if (callback === undefined) return false;
+    const options = responseOptions(outcome === null ? 304 : detail === false ? 200 : statusCode);
+    options.notModified = outcome === null;
+    if (outcome === true) callback(undefined, options);
+    else callback(undefined, outcome === null ? undefined : outcome, options);
     return true;
   }
 
-  // What stands in the place of a result that deletions do not have.
-  const noResult = {};
+  // Takes note of an operation on a document, which gives this status code if all goes well; returns whether it was
+  // accepted.
+  function begun(isAccepted, callback, statusCode) {
+    if (isAccepted) enqueue(callback, undefined, toCome, statusCode);
+    return isAccepted;
+  }
 
   const isFull = () => isAborted || waiting.length - head >= 4 * CALLBACKS_MAX;
 
-  function refused(number) {
-    const message = host(MESSAGE), error = fail(number, message);
+  // Made without a stack of its own choosing, which takes the longest of it: nothing of the script is on it.
+  function refusal(number, message) {
+    const error = construct(OriginalError, [message], NumberedError);
+    error.number = number;
     error.body = message;
     return error;
   }
+
+  const refused = (number) => refusal(number, host(MESSAGE));
 
   let currentSize, maxSize;
   function responseOptions(statusCode) {
@@ -105,18 +150,6 @@ function install(host, role) {
       maxSize = host(MAX_MB);
     }
     return { statusCode, currentCollectionSizeInMB: currentSize, maxCollectionSizeInMB: maxSize };
-  }
-
-  // Settles what an operation gave; returns whether it was accepted.
-  function settle(result, callback, statusCode) {
-    if (result === false) return false;
-    if (typeof result === 'number') enqueue(callback, refused(result));
-    else if (callback !== undefined) {
-      const options = responseOptions(result === null ? 304 : statusCode);
-      options.notModified = result === null;
-      enqueue(callback, undefined, result === null ? undefined : result, options);
-    }
-    return true;
   }
 
   // -- Arguments.
@@ -242,7 +275,7 @@ function install(host, role) {
   }
 
   function readFeed(text, parameters, pageSize, continuation, isWanted) {
-    return host(QUERY, text, parameters, pageSize, continuation, isWanted);
+    return host(QUERY, replies, text, parameters, pageSize, continuation, isWanted);
   }
 
   function pageSizeOption() {
@@ -259,7 +292,9 @@ function install(host, role) {
     const pageSize = pageSizeOption(), continuation = textOption('continuation');
     if (isFull()) return false;
     const result = readFeed(text, parameters, pageSize, continuation, callback !== undefined);
-    if (typeof result !== 'object' || callback === undefined) return settle(result, callback);
+    if (result === false) return false;
+    if (typeof result === 'number') enqueue(callback, refused(result));
+    if (typeof result !== 'object') return true;
     const feedOptions = responseOptions(200), rest = host(CONTINUATION);
     if (rest !== undefined) feedOptions.continuation = rest;
     enqueue(callback, undefined, result, feedOptions);
@@ -278,7 +313,7 @@ function install(host, role) {
       const name = documentName(link);
       take(optionsGiven, callbackGiven);
       const known = textOption('ifNoneMatch');
-      return !isFull() && settle(host(READ, byRid, name, known, callback !== undefined), callback, 200);
+      return !isFull() && begun(host(READ, replies, byRid, name, known, callback !== undefined), callback, 200);
     },
     readDocuments(link, optionsGiven, callbackGiven) {
       atLeast(1, arguments.length, 'readDocuments');
@@ -304,7 +339,7 @@ function install(host, role) {
       checkCollection(link);
       take(optionsGiven, callbackGiven);
       checkIndexAction();
-      return !isFull() && settle(host(CREATE, withId(body), callback !== undefined), callback, 201);
+      return !isFull() && begun(host(CREATE, replies, withId(body), callback !== undefined), callback, 201);
     },
     upsertDocument(link, body, optionsGiven, callbackGiven) {
       atLeast(2, arguments.length, 'upsertDocument');
@@ -313,9 +348,7 @@ function install(host, role) {
       take(optionsGiven, callbackGiven);
       checkIndexAction();
       const etag = textOption('etag');
-      if (isFull()) return false;
-      const result = host(UPSERT, withId(body), callback !== undefined, etag);
-      return settle(result, callback, host(IS_CREATED) ? 201 : 200);
+      return !isFull() && begun(host(UPSERT, replies, withId(body), callback !== undefined, etag), callback, 201);
     },
     replaceDocument(link, body, optionsGiven, callbackGiven) {
       atLeast(2, arguments.length, 'replaceDocument');
@@ -325,16 +358,14 @@ function install(host, role) {
       checkIndexAction();
       const etag = textOption('etag');
       if (typeof body === 'string') parseBody(body);
-      return !isFull() && settle(host(REPLACE, isRid, name, body, callback !== undefined, etag), callback, 200);
+      return !isFull() && begun(host(REPLACE, replies, isRid, name, body, callback !== undefined, etag), callback, 200);
     },
     deleteDocument(link, optionsGiven, callbackGiven) {
       atLeast(1, arguments.length, 'deleteDocument');
       const name = documentName(link);
       take(optionsGiven, callbackGiven);
       const etag = textOption('etag');
-      if (isFull()) return false;
-      const result = host(DELETE, byRid, name, etag);
-      return settle(result === true ? noResult : result, callback, 204);
+      return !isFull() && begun(host(DELETE, replies, byRid, name, callback !== undefined, etag), callback, 204);
     },
   };
 

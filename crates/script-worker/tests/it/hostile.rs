@@ -48,6 +48,14 @@ fn memory_that_ends_ends_the_script_alone() {
         let outcome = procedure(body, "[]", &mut Memory::default());
         assert_eq!(outcome.result, Err(ScriptError::OutOfMemory), "{body}");
     }
+    // It ends while the worker reads what the server sent.
+    let reading = "function () {
+        const all = [], link = __.getAltLink() + '/docs/large';
+        __.createDocument(__.getSelfLink(), { id: 'large', text: 'x'.repeat(1e6) });
+        (function again() { __.readDocument(link, (error, document) => { all.push(document); again(); }); })();
+    }";
+    let outcome = procedure(reading, "[]", &mut Memory::default());
+    assert_eq!(outcome.result, Err(ScriptError::OutOfMemory));
     // The same as functions of a query.
     for body in &bodies {
         let mut sandbox = Sandbox::new(workers(), OWNER, || false).unwrap();
@@ -127,6 +135,28 @@ fn no_worker_serves_two_owners() {
 
 /// What a worker has of this process: two pipes, and no environment.
 #[cfg(target_os = "linux")]
+#[test]
+fn replies_that_a_script_gets_hold_of_harm_no_other() {
+    // What is put into an array passes by its setters.
+    let body = "function () {
+        const link = __.getSelfLink();
+        let depth = 0;
+        for (const index of [0, 1, 2, 3]) {
+            Object.defineProperty(Array.prototype, index, { configurable: true, get() {}, set() {
+                if (++depth < 40) __.readDocuments(link, () => {});
+                if (depth < 40) __.createDocument(link, { id: 'again' + depth }, () => {});
+            } });
+        }
+        for (let i = 0; i < 200; i++) __.createDocument(link, { id: 'd' + i }, () => {});
+    }";
+    for _ in 0..3 {
+        // What becomes of it is its own affair.
+        let _ = run_briefly(body);
+        let after = procedure("function (n) { __.response.setBody(n); }", "[7]", &mut Memory::default());
+        assert_eq!(after.result.unwrap().response_body.as_deref(), Some("7"));
+    }
+}
+
 #[test]
 fn a_worker_has_nothing_of_the_server() {
     use std::process::{Command, Stdio};

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use armilla_script::limits::{
     CALLBACKS_MAX, LOG_BYTES_MAX, MESSAGE_CHARACTERS_MAX, PROGRAM_BYTES_MAX, RESPONSE_BYTES_MAX,
+    WAITING_CALLS_BYTES_MAX, WINDOW_MAX,
 };
 use armilla_script::{Outcome, Role, Run, ScriptError, run};
 
@@ -160,6 +161,42 @@ fn waiting_callbacks_are_bounded() {
     }";
     let outcome = procedure(body, "[]", &mut Memory::default());
     assert_eq!(outcome.result.unwrap().response_body.unwrap(), format!("[{CALLBACKS_MAX},{CALLBACKS_MAX}]"));
+}
+
+#[test]
+fn more_operations_than_travel_together_are_all_done() {
+    let count = 3 * WINDOW_MAX + 7;
+    let body = "function (count, length) {
+        const seen = [], text = 'x'.repeat(length);
+        for (let i = 0; i < count; i++) {
+            const accepted = __.createDocument(__.getSelfLink(), { id: 'd' + i, i, text }, (error, document) => seen.push(document.i));
+            if (!accepted) throw new Error('not accepted');
+        }
+        __.readDocument(__.getAltLink() + '/docs/d0', () => __.response.setBody(seen.every((n, i) => n === i) && seen.length));
+    }";
+    // Short ones, and ones of which two are too long to wait.
+    for length in [1, WAITING_CALLS_BYTES_MAX] {
+        let mut memory = Memory::default();
+        let outcome = procedure(body, &format!("[{count},{length}]"), &mut memory);
+        assert_eq!(outcome.result.unwrap().response_body.unwrap(), count.to_string(), "{length}");
+    }
+}
+
+#[test]
+fn a_script_that_computes_for_long_is_asked_again() {
+    // The window would let it go on; what it has computed meanwhile makes it ask.
+    let body = "function () {
+        const accepted = [];
+        for (let i = 0; i < 4; i++) {
+            accepted.push(__.createDocument(__.getSelfLink(), { id: 'd' + i }));
+            for (let n = 0; n < 600000; n++);
+        }
+        __.response.setBody(accepted);
+    }";
+    let mut memory = Memory::default();
+    (memory.closes_after, memory.window) = (Some(2), Some(WINDOW_MAX));
+    let outcome = procedure(body, "[]", &mut memory);
+    assert_eq!(outcome.result.unwrap().response_body.unwrap(), "[true,true,false,false]");
 }
 
 #[test]

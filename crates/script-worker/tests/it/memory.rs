@@ -17,6 +17,8 @@ pub(crate) struct Memory {
     pub(crate) calls: Vec<String>,
     /// After so many operations it is closing.
     pub(crate) closes_after: Option<usize>,
+    /// How many operations it accepts without being asked, as long as it is not closing.
+    pub(crate) window: Option<u64>,
     operations: usize,
     written: u64,
     randoms: u64,
@@ -121,6 +123,11 @@ impl Collection for Memory {
 
     fn is_closing(&self) -> bool {
         self.closes_after.is_some_and(|count| self.operations >= count)
+    }
+
+    fn window(&self) -> u64 {
+        let left = self.closes_after.map(|count| count.saturating_sub(self.operations) as u64);
+        if self.is_closing() { 0 } else { self.window.or(left).unwrap_or(u64::MAX) }
     }
 
     fn read(&mut self, document: DocumentName<'_>, known: Option<&str>) -> Result<ReadDocument, Refusal> {

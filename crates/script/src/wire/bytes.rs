@@ -33,6 +33,12 @@ impl<'f> Writer<'f> {
         Writer { frame, start }
     }
 
+    /// Goes on with fields that belong into a frame later.
+    pub(super) fn resume(fields: &'f mut Vec<u8>) -> Writer<'f> {
+        let start = fields.len();
+        Writer { frame: fields, start }
+    }
+
     pub(super) fn end(self) {
         let length = self.frame.len() - self.start - LENGTH_BYTES;
         // A frame that is too long is refused by its reader, whatever its length says then.
@@ -56,6 +62,12 @@ impl<'f> Writer<'f> {
 
     pub(super) fn double(&mut self, number: f64) -> &mut Self {
         self.number(number.to_bits())
+    }
+
+    /// Appends fields that are encoded already.
+    pub(super) fn raw(&mut self, fields: &[u8]) -> &mut Self {
+        self.frame.extend_from_slice(fields);
+        self
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {

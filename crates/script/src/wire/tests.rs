@@ -23,6 +23,7 @@ fn orders() -> Vec<Order<'static>> {
         Order::Close,
         Order::Body("é"),
         Order::Stop,
+        Order::Replied { window: 64 },
     ];
     for role in [
         Role::Procedure { arguments: b"[1]" },
@@ -31,7 +32,8 @@ fn orders() -> Vec<Order<'static>> {
         Role::PostTrigger { operation: WriteKind::Upsert, request_body: Some("1"), response_body: None },
         Role::PostTrigger { operation: WriteKind::Replace, request_body: None, response_body: Some("") },
     ] {
-        orders.push(Order::Run { program: u64::MAX, role, keeps_log: true, self_link: "s", alt_link: "" });
+        let (program, keeps_log, window) = (u64::MAX, true, 3);
+        orders.push(Order::Run { program, role, keeps_log, window, self_link: "s", alt_link: "" });
     }
     for reply in [
         Reply::Closing,
@@ -44,6 +46,7 @@ fn orders() -> Vec<Order<'static>> {
         Reply::Page { documents: Some("[]"), continuation: None },
         Reply::Page { documents: None, continuation: Some("c") },
         Reply::Numbers(vec![0.5, -0.0]),
+        Reply::Ids(vec!["a", ""]),
         Reply::Usage { current_bytes: 1, max_bytes: 2 },
     ] {
         orders.push(Order::Reply(reply));
@@ -86,7 +89,7 @@ fn notices() -> Vec<Notice<'static>> {
         notices.push(Notice::Returned(Err(error.clone())));
         notices.push(Notice::Done { result: Err(error), steps: 3 });
     }
-    for call in [
+    let calls = [
         Call::Read { name, known: None, is_wanted: true },
         Call::Create { body: "{}", is_wanted: false },
         Call::Upsert { body: "{}", is_wanted: true, etag: Some("e") },
@@ -100,13 +103,13 @@ fn notices() -> Vec<Notice<'static>> {
             continuation: Some("c"),
             is_wanted: false,
         },
-        Call::Guid,
+        Call::Guids,
         Call::Randoms,
         Call::Now,
         Call::Usage,
-    ] {
-        notices.push(Notice::Call(call));
-    }
+    ];
+    notices.extend(calls.iter().map(|call| Notice::Calls { accepted: 0, calls: vec![call.clone()] }));
+    notices.push(Notice::Calls { accepted: 3, calls: calls.to_vec() });
     notices
 }
 
@@ -176,5 +179,29 @@ fn frames_are_bounded() {
             Ok::<usize, ()>(4)
         });
         assert_eq!((filled, frames.take()), (Ok(4), expected));
+    }
+}
+
+#[test]
+fn calls_that_waited_are_sent_as_if_at_once() {
+    let calls = vec![Call::Create { body: "{}", is_wanted: true }, Call::Usage];
+    let mut list = CallList::default();
+    for round in 0..2 {
+        assert!(list.is_empty(), "round {round}");
+        calls.iter().for_each(|call| list.push(call));
+        let mut frame = Vec::new();
+        list.encode(1, &mut frame);
+        assert_eq!(list.len(), 2);
+        assert_eq!(frame, notice(Notice::Calls { accepted: 1, calls: calls.clone() }));
+        list.clear(0);
+    }
+}
+
+#[test]
+fn calls_are_bounded() {
+    let most = crate::limits::CALLS_MAX as usize;
+    for (count, accepted, is_taken) in [(most, most, true), (most + 1, 0, false), (1, 2, false)] {
+        let frame = notice(Notice::Calls { accepted: accepted as u64, calls: vec![Call::Now; count] });
+        assert_eq!(Notice::decode(&frame[4..]).is_ok(), is_taken, "{count} calls, {accepted} accepted");
     }
 }

@@ -19,7 +19,7 @@ function () {
 
 // ==== an empty id is no id
 //> call create {"id":"guid-1"}
-//> call create {"id":"guid-3"}
+//> call create {"id":"guid-2"}
 function () { __.createDocument(__.getSelfLink(), { id: '' }); __.createDocument(__.getSelfLink(), { id: null }); }
 
 // ==== no id is given if it is not wanted

@@ -21,10 +21,10 @@ function () {
 
 // ==== collections by all links
 //> call create {"id":"guid-1"}
+//> call create {"id":"guid-2"}
 //> call create {"id":"guid-3"}
+//> call create {"id":"guid-4"}
 //> call create {"id":"guid-5"}
-//> call create {"id":"guid-7"}
-//> call create {"id":"guid-9"}
 //> response [true,true,true,true,true]
 function () {
   const links = ['dbs/shop/colls/orders', 'dbs/shop/colls/orders/', 'DBS/shop/COLLS/orders', 'dbs/drid==/colls/crid=/', 'dbs/drid==/colls/crid='];

@@ -12,7 +12,7 @@ use armilla_engine::{
 use armilla_env::{Env, Random};
 use armilla_governor::Policy;
 use armilla_kv::cache::CachedStore;
-use armilla_kv::{Durability, Store};
+use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options as StoreOptions};
 use armilla_value::{PartitionKey, json};
 use tempfile::TempDir;
@@ -84,8 +84,21 @@ pub(crate) fn open(
 /// Opens the embedded store with the item cache.
 pub(crate) fn store(setup: &Setup, folder: &Path, durability: Durability) -> Result<Arc<dyn Store>> {
     let options = StoreOptions { durability, ..store_options(setup) };
-    let embedded = EmbeddedStore::open(folder, options)?;
+    let embedded = open_store(folder, &options)?;
     Ok(Arc::new(CachedStore::new(Arc::new(embedded), usize::try_from(item_cache_bytes(setup))?)))
+}
+
+/// Opens the embedded store. One that was closed in this process while its files were merged keeps its folder locked until
+/// that is done.
+pub(crate) fn open_store(folder: &Path, options: &StoreOptions) -> Result<EmbeddedStore> {
+    const LOOKS_MAX: usize = 1_200;
+    for _ in 0..LOOKS_MAX {
+        match EmbeddedStore::open(folder, options.clone()) {
+            Err(error) if error.kind() == ErrorKind::Locked => std::thread::sleep(Duration::from_millis(100)),
+            outcome => return Ok(outcome?),
+        }
+    }
+    Ok(EmbeddedStore::open(folder, options.clone())?)
 }
 
 /// Opens an engine on a store.

@@ -11,13 +11,12 @@ use anyhow::{Context, Result, ensure};
 use armilla_engine::{Engine, WriteMode};
 use armilla_env::Env;
 use armilla_kv::{Durability, Family, Store as _};
-use armilla_kv_embedded::EmbeddedStore;
 use tokio::runtime::Runtime;
 
 use super::FeedOptions;
 use super::drain::{spaces_with, walk};
 use super::folder::write_all;
-use crate::in_process::{Workers, create, definition, open};
+use crate::in_process::{Workers, create, definition, open, open_store};
 use crate::items::{CONTAINER, DATABASE, Items};
 use crate::server::{Setup, folder, store_options};
 
@@ -150,7 +149,7 @@ impl Log {
         self.runtime.block_on(engine.close()).context("cannot close the engine")?;
         drop(engine);
         let closed = self.on_disk()?;
-        let store = EmbeddedStore::open(&self.store, store_options(&self.setup))?;
+        let store = open_store(&self.store, &store_options(&self.setup))?;
         let spaces = spaces_with(&store, Family::Feed)?;
         let counted = walk(&spaces, Family::Feed)?;
         drop(spaces);

@@ -18,7 +18,7 @@ use crate::bare_server::BareServer;
 use crate::feed::FeedOptions;
 use crate::feed::folder::{DataFolder, SERVER};
 use crate::feed::page_client::{PageClient, Start};
-use crate::in_process::open;
+use crate::in_process::{open, open_store};
 use crate::items::{CONTAINER, DATABASE, Items};
 use crate::server::{Answered, Servers, Setup, store_options};
 
@@ -82,7 +82,7 @@ pub(super) struct Raw {
 
 impl Raw {
     pub(super) fn open(setup: &Setup, data: &DataFolder) -> Result<Raw> {
-        let store = EmbeddedStore::open(data.store(), store_options(setup))?;
+        let store = open_store(&data.store(), &store_options(setup))?;
         let spaces = spaces_with(&store, Family::Item)?;
         Ok(Raw { store, spaces })
     }

@@ -20,7 +20,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::engine::Engine;
 use crate::failure;
-use crate::limits::{MERGE_REST_PERIOD, MERGE_SMALL_BYTES};
+use crate::limits::{LEVEL_1_BYTES, MERGE_REST_PERIOD, MERGE_SMALL_BYTES, MERGED_BELOW_MAX, MERGED_FILES};
 use crate::priority::stand_back;
 use crate::runs::SealedRun;
 use crate::shared::Shared;
@@ -251,7 +251,7 @@ fn merge_all(shared: &Shared, merging: Merging) -> Result<()> {
 fn merge(engine: &Engine, keyspace: &Keyspace, merging: Merging) -> Result<bool> {
     let before = keyspace.tree.current_version().id();
     let strategy = match merging {
-        Merging::Needed => keyspace.config.compaction_strategy.clone(),
+        Merging::Needed => Arc::new(needed(keyspace)),
         Merging::Everything => {
             let runs_min = if keyspace.disk_space() <= MERGE_SMALL_BYTES { 1 } else { 2 };
             if keyspace.tree.l0_run_count() < runs_min {
@@ -263,6 +263,19 @@ fn merge(engine: &Engine, keyspace: &Keyspace, merging: Merging) -> Result<bool>
     let merged = keyspace.tree.compact(strategy, engine.oldest_needed());
     merged.map_err(|error| failure::of_background(&error.into()))?;
     Ok(keyspace.tree.current_version().id() != before)
+}
+
+/// Returns when files are merged while there is other work: once there are a few in level 0, or more where the level below
+/// is large. All of that level is written anew each time, so that a few small files would cost many times their size.
+fn needed(keyspace: &Keyspace) -> Leveled {
+    let version = keyspace.tree.current_version();
+    let mut levels = version.iter_levels();
+    let (bytes, files) = levels.next().map_or((0, 0), |level| (level.size(), level.table_count() as u64));
+    let below = levels.map(|level| level.size()).find(|bytes| *bytes > 0).unwrap_or(0);
+    let file_bytes = (bytes / files.max(1)).max(1);
+    let files = (below / (MERGED_BELOW_MAX * file_bytes)).clamp(MERGED_FILES.0, MERGED_FILES.1);
+    // The engine takes the product of both for the size of the level below.
+    Leveled::default().with_l0_threshold(files as u8).with_table_target_size(LEVEL_1_BYTES / files)
 }
 
 #[cfg(test)]

@@ -69,6 +69,15 @@ pub(crate) const LEVEL_0_RUNS_MAX: usize = 26;
 /// The fewest at which writers wait, however large each is: twice as many as the engine begins to merge at.
 pub(crate) const LEVEL_0_RUNS_MAX_LEAST: usize = 8;
 
+/// Files in level 0 at which they are merged into the level below, at least and at most.
+pub(crate) const MERGED_FILES: (u64, u64) = (4, 10);
+
+/// Between the two, files are gathered in level 0 until the level below is no more than so many times larger.
+pub(crate) const MERGED_BELOW_MAX: u64 = 3;
+
+/// Bytes of the level below level 0; each further one is ten times larger.
+pub(crate) const LEVEL_1_BYTES: u64 = 256 * 1024 * 1024;
+
 /// From so many thousandths of the runs in level 0 at which writers wait, they are slowed down.
 pub(crate) const SLOW_RUNS_PERMILLE: u64 = 500;
 

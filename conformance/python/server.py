@@ -48,6 +48,8 @@ class Server:
         command = [str(binary()), "--port", port, "--data-dir", str(self.data_folder), *self._flags]
         # The Table endpoint takes a free port by itself when the SQL endpoint does; the other has to be asked for.
         environment = {**os.environ, "NO_COLOR": "1", "ARMILLA_STORAGE_TABLE_PORT": "0"}
+        # As many physical partitions as the throughput needs, so that a test says how many it has.
+        environment.setdefault("ARMILLA_INITIAL_PARTITION_RU", "10000")
         if self._fixed_port:
             environment["ARMILLA_TABLE_PORT"] = "0"
         with self.log_file.open("wb") as log:

@@ -142,7 +142,6 @@ def test_position_that_is_none_is_refused(server, kept, mode, etag):
     "headers",
     [
         {"A-IM": "Latest Feed"},
-        {"If-Modified-Since": "yesterday"},
         {"x-ms-max-item-count": "many"},
         {"x-ms-cosmos-changefeed-wire-format-version": "1999-01-01"},
         {"x-ms-documentdb-partitionkey": "Oslo"},

@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use armilla_engine::{Access, Caller, Engine};
 use armilla_env::Env;
-use armilla_rest_wire::authorization::{AccountKeys, Credential, KeyAccess, SignedDate};
+use armilla_rest_wire::authorization::{AccountKeys, AuthorizationError, Credential, KeyAccess, SignedDate};
 use armilla_rest_wire::replies::echoed_activity_id;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response};
@@ -131,6 +131,9 @@ impl AdminApi {
                 })
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
+            Credential::EntraToken(_) => {
+                Err(AuthorizationError::Unsupported { kind: "Microsoft Entra ID (type=aad)" }.into())
+            }
         }
     }
 

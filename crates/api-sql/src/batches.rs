@@ -74,7 +74,7 @@ async fn transaction(
     let is_elsewhere =
         |operation: &BatchOperation| operation.partition_key.is_some() && operation.partition_key != key;
     if key.is_some() && operations.iter().any(is_elsewhere) {
-        let message = "an operation of the batch names another partition key than the request does";
+        let message = "One or more operations within the batch request have a different partition key value than the request.";
         return Err(Error::new(ErrorKind::PartitionKeyMismatch, message).into());
     }
     let actions = operations.into_iter().map(|operation| operation.action).collect();

@@ -73,8 +73,9 @@ fn start(request: &Request<'_>, mode: FeedMode) -> Result<(FeedStart, Option<u32
         (Some(Tag::Exactly(position)), since) => (FeedStart::Token(position.to_owned()), since),
         (None, _) if mode == FeedMode::FullFidelity => {
             return Err(Failure::bad_request(format!(
-                "the feed of all versions and deletes begins now, with {name}: *, or where an earlier page of it ended, \
-                 with the etag of that page as {name}; it has no beginning, and no time to begin at",
+                "You must read the change feed from within the retention period. The feed of all versions and deletes \
+                 begins now, with {name}: *, or where an earlier page of it ended, with the etag of that page as {name}; it \
+                 has no beginning, and no time to begin at.",
                 name = http::header::IF_NONE_MATCH
             )));
         }

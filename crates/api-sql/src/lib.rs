@@ -145,9 +145,10 @@ impl SqlApi {
         let address = path::parse(parts.uri.path()).map_err(|error| {
             let status = match error {
                 path::PathError::Unknown => Status::NOT_FOUND,
-                path::PathError::TooLong | path::PathError::Encoding | path::PathError::EmptySegment => {
-                    Status::BAD_REQUEST
-                }
+                path::PathError::TooLong
+                | path::PathError::Encoding
+                | path::PathError::EmptySegment
+                | path::PathError::DirectMode => Status::BAD_REQUEST,
             };
             Failure::new(status, error.to_string())
         });
@@ -156,6 +157,10 @@ impl SqlApi {
             return Ok((address?, Access::Full));
         }
         let credential = Credential::of(&parts.headers)?;
+        if let Credential::EntraToken(token) = &credential {
+            let access = self.access_of_token(token)?;
+            return Ok((address?, access));
+        }
         let address = address?;
         let access = self.access(parts, &address, credential)?;
         self.check_scope(&address, &access)?;
@@ -173,13 +178,16 @@ impl SqlApi {
             Credential::Master { signature } => {
                 let now_ms = shared.env.clock.now_ms();
                 let date = SignedDate::of(&parts.headers, now_ms, shared.options.date_skew)?;
-                Ok(match auth::check(&shared.keys, &signature, &parts.method, address, &date)? {
-                    KeyAccess::ReadWrite => Access::Full,
-                    KeyAccess::ReadOnly => Access::ReadOnly,
-                })
+                Ok(of_key(auth::check(&shared.keys, &signature, &parts.method, address, &date)?))
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
+            Credential::EntraToken(token) => self.access_of_token(&token),
         }
+    }
+
+    fn access_of_token(&self, token: &str) -> Result<Access, Failure> {
+        let now_seconds = self.shared.env.clock.now_ms() / 1_000;
+        Ok(of_key(auth::emulator_token::check(&self.shared.keys, token, now_seconds)?))
     }
 
     /// Refuses addresses outside of a token's scope before anything is said of them, whatever the verb and the body.
@@ -219,5 +227,12 @@ impl SqlApi {
             Some(value) => value.clone(),
             None => HeaderValue::from_str(&self.shared.env.guid()).expect("a GUID is plain ASCII"),
         }
+    }
+}
+
+fn of_key(access: KeyAccess) -> Access {
+    match access {
+        KeyAccess::ReadWrite => Access::Full,
+        KeyAccess::ReadOnly => Access::ReadOnly,
     }
 }

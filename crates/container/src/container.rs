@@ -220,7 +220,7 @@ impl Container {
         Ok(ReadItem { item, charge, position })
     }
 
-    /// Writes a whole item. `id` is the item that a replace names.
+    /// Writes a whole item. `id` is the item that a replace names, which may get another id by it.
     pub async fn write_item(
         &self,
         mode: WriteMode,
@@ -232,8 +232,8 @@ impl Container {
     ) -> Result<Written> {
         let compiled = self.compiled();
         let prepare = || {
-            let item = write::prepare_put(&compiled, &self.core.limits, id, &body, partition_key, None);
-            Ok(Intent::Put { mode, item: item.map_err(write::refused)?, precondition })
+            write::prepare_put(&compiled, &self.core.limits, mode, id, &body, partition_key, precondition)
+                .map_err(write::refused)
         };
         self.write(&compiled, partition_key, priority, prepare).await
     }

@@ -57,7 +57,7 @@ pub struct ContainerDefinition {
     /// What to do when regions disagree.
     pub conflict: Option<ConflictPolicy>,
     /// Which space GeoJSON values lie in.
-    pub geospatial: Option<GeospatialType>,
+    pub geospatial: GeospatialType,
     /// Seconds an item lives without a `ttl` of its own; -1 for ever, but items may say otherwise.
     pub default_ttl: Option<i32>,
     /// Seconds an item lives in the analytical store; -1 for ever.
@@ -135,9 +135,7 @@ impl ContainerDefinition {
         if let Some(conflict) = &self.conflict {
             members.push(("conflictResolutionPolicy", conflict::write(conflict)));
         }
-        if let Some(geospatial) = self.geospatial {
-            members.push(("geospatialConfig", object([("type", geospatial.word().into())])));
-        }
+        members.push(("geospatialConfig", object([("type", self.geospatial.word().into())])));
         if let Some(seconds) = self.default_ttl {
             members.push(("defaultTtl", integer(seconds)));
         }
@@ -196,7 +194,7 @@ impl ContainerDefinition {
         }
         vectors::check_indexes(self.vector_embeddings.as_deref().unwrap_or_default(), &self.indexing)?;
         full_text::check_indexes(self.full_text.as_ref(), &self.indexing)?;
-        geospatial::check_indexes(self.geospatial.unwrap_or_default(), &self.indexing)?;
+        geospatial::check_indexes(self.geospatial, &self.indexing)?;
         let computed = self.computed_properties.as_deref().unwrap_or_default();
         computed::check_names(computed, &self.partition_key, &self.indexing)
     }

@@ -15,8 +15,13 @@ pub struct Limits {
     pub fixed_container_ru: u32,
     /// Throughput one physical partition can serve, in request units a second.
     pub physical_partition_ru: u32,
+    /// Manual throughput for which a container begins with one physical partition, likewise: less than one can serve, so
+    /// that there is room to grow before any is split.
+    pub initial_partition_ru: u32,
     /// Size beyond which a physical partition is split, counted likewise.
     pub physical_partition_bytes: u64,
+    /// Containers that share a database's throughput; for each further one the throughput must be higher.
+    pub sharing_containers_max: usize,
     /// Most physical partitions a container may begin with.
     pub physical_partitions_max: u32,
 }
@@ -29,7 +34,9 @@ impl Default for Limits {
             fixed_container_bytes: 10 * 1024 * 1024 * 1024,
             fixed_container_ru: 10_000,
             physical_partition_ru: 10_000,
+            initial_partition_ru: 6_000,
             physical_partition_bytes: 50 * 1024 * 1024 * 1024,
+            sharing_containers_max: 25,
             physical_partitions_max: 1_000,
         }
     }
@@ -38,11 +45,8 @@ impl Default for Limits {
 /// Longest item id, in bytes.
 pub const ITEM_ID_BYTES_MAX: usize = 1_023;
 
-/// Longest partition key value, in bytes, for hash version 2 and hierarchical keys.
+/// Longest partition key value, in bytes.
 pub const PARTITION_KEY_BYTES_MAX: usize = 2_048;
-
-/// Longest partition key value, in bytes, for hash version 1.
-pub const PARTITION_KEY_V1_BYTES_MAX: usize = 101;
 
 /// Most operations in one patch.
 pub const PATCH_OPERATIONS_MAX: usize = 10;

@@ -8,9 +8,7 @@
 
 use armilla_index::{Leaves, Part};
 use armilla_value::stored::{Node, Stored};
-use armilla_value::{
-    Component, HashVersion, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key,
-};
+use armilla_value::{Component, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key};
 use bytes::Bytes;
 
 use crate::compiled_definition::CompiledDefinition;
@@ -20,7 +18,7 @@ use crate::item::keys::LogicalKey;
 use crate::item::moment::Moment;
 use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, ETag, Item, Stamp, new_header_bytes};
-use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX, PARTITION_KEY_V1_BYTES_MAX};
+use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write::body::ItemBody;
 
@@ -90,6 +88,10 @@ impl ItemAddress {
     }
 }
 
+/// What clients look for in a refusal; details come after it.
+const KEY_MISMATCH: &str = "Partition key provided either doesn't correspond to definition in the collection or \
+     doesn't match partition key field values specified in the document.";
+
 /// Returns the hash of a whole partition key and the key prefix of its logical partition.
 pub(crate) fn locate(
     compiled: &CompiledDefinition,
@@ -102,28 +104,23 @@ pub(crate) fn locate(
         return Err(Error::new(
             ErrorKind::PartitionKeyMismatch,
             format!(
-                "partition key provided either doesn't correspond to definition in the collection or \
-                 doesn't match partition key field values specified in the document: the container's key \
-                 has {levels} path(s), the request gives {} value(s)",
+                "{KEY_MISMATCH} The container's key has {levels} path(s), the request gives {} value(s).",
                 partition_key.0.len()
             ),
         ));
     }
-    check_partition_key_size(partition_key, definition.version)?;
+    check_partition_key_size(partition_key)?;
     let hashed = hashed_key(partition_key, definition.version);
     let logical = LogicalKey::new(partition_key, &hashed, definition.version);
     Ok((hashed, logical))
 }
 
-fn check_partition_key_size(partition_key: &PartitionKey, version: HashVersion) -> Result<()> {
-    let max = match version {
-        HashVersion::V1 => PARTITION_KEY_V1_BYTES_MAX,
-        HashVersion::V2 | HashVersion::MultiHash => PARTITION_KEY_BYTES_MAX,
-    };
+/// With hash version 1, too: keys that begin with the same hundred characters have the same hash, and no more than that.
+fn check_partition_key_size(partition_key: &PartitionKey) -> Result<()> {
     let bytes = partition_key.bytes_len();
-    if bytes > max {
+    if bytes > PARTITION_KEY_BYTES_MAX {
         return Err(Error::invalid(format!(
-            "the partition key value is {bytes} bytes long, the limit is {max} bytes"
+            "the partition key value is {bytes} bytes long, the limit is {PARTITION_KEY_BYTES_MAX} bytes"
         )));
     }
     Ok(())
@@ -193,9 +190,7 @@ pub(crate) fn prepare_stored(
         return Err(Error::new(
             ErrorKind::PartitionKeyMismatch,
             format!(
-                "partition key provided either doesn't correspond to definition in the collection or \
-                 doesn't match partition key field values specified in the document: the item has {}, the \
-                 request has {}",
+                "{KEY_MISMATCH} The item has {}, the request has {}.",
                 actual.to_json(),
                 expected.to_json()
             ),
@@ -214,19 +209,44 @@ pub(crate) fn prepare_stored(
     Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value, drafted })
 }
 
-/// Prepares the write of a whole item. `id` is the item that a replace names.
+/// Prepares the write of a whole item. `id` is the item that a replace names, which may get another id by it.
 pub(crate) fn prepare_put(
+    compiled: &CompiledDefinition,
+    limits: &Limits,
+    mode: WriteMode,
+    id: Option<&str>,
+    body: &ItemBody,
+    expected: &PartitionKey,
+    precondition: Precondition,
+) -> Result<Intent> {
+    let item = prepare(compiled, limits, body, expected, None)?;
+    Ok(match id {
+        Some(id) if id != item.address.id => {
+            let ItemAddress { hashed, logical, .. } = item.address.clone();
+            let key = logical.item(id);
+            Intent::Rename {
+                from: ItemAddress { hashed, logical, id: id.to_owned(), key },
+                item,
+                precondition,
+            }
+        }
+        _ => Intent::Put { mode, item, precondition },
+    })
+}
+
+/// Prepares the write of a whole item by a transaction, in which items keep their ids.
+pub(crate) fn prepare_drafted(
     compiled: &CompiledDefinition,
     limits: &Limits,
     id: Option<&str>,
     body: &ItemBody,
     expected: &PartitionKey,
-    drafted: Option<Drafted>,
+    drafted: Drafted,
 ) -> Result<PreparedItem> {
-    let item = prepare(compiled, limits, body, expected, drafted)?;
+    let item = prepare(compiled, limits, body, expected, Some(drafted))?;
     match id {
         Some(id) if id != item.address.id => Err(Error::invalid(format!(
-            "an item's id cannot be changed: the request names '{id}', the body has '{}'",
+            "a script cannot change an item's id: the link names '{id}', the body has '{}'",
             item.address.id
         ))),
         _ => Ok(item),
@@ -271,7 +291,8 @@ fn item_id(root: Node<'_>) -> Result<String> {
     Ok(id.into_owned())
 }
 
-/// Checks an item id: not empty, not too long, and without the characters that a path cannot carry.
+/// Checks an item id: not empty, and not too long. Characters that some clients cannot carry in a path are no reason to
+/// refuse it: the service takes them.
 pub fn validate_item_id(id: &str) -> Result<()> {
     if id.is_empty() {
         return Err(Error::invalid("the item's id must not be empty"));
@@ -281,9 +302,6 @@ pub fn validate_item_id(id: &str) -> Result<()> {
             "the item's id is {} bytes long, the limit is {ITEM_ID_BYTES_MAX} bytes",
             id.len()
         )));
-    }
-    if let Some(refused) = id.chars().find(|character| matches!(character, '/' | '\\' | '#')) {
-        return Err(Error::invalid(format!("the item's id must not contain '{refused}'")));
     }
     Ok(())
 }
@@ -337,9 +355,27 @@ const UNIQUE_VALUE_BYTES_MAX: usize = 1_024;
 
 /// One write on its way to the committer.
 pub(crate) enum Intent {
-    Put { mode: WriteMode, item: PreparedItem, precondition: Precondition },
-    Delete { address: ItemAddress, precondition: Precondition },
-    Patch { address: ItemAddress, partition_key: PartitionKey, patch: Patch, precondition: Precondition },
+    Put {
+        mode: WriteMode,
+        item: PreparedItem,
+        precondition: Precondition,
+    },
+    /// A replace that gives the item another id.
+    Rename {
+        from: ItemAddress,
+        item: PreparedItem,
+        precondition: Precondition,
+    },
+    Delete {
+        address: ItemAddress,
+        precondition: Precondition,
+    },
+    Patch {
+        address: ItemAddress,
+        partition_key: PartitionKey,
+        patch: Patch,
+        precondition: Precondition,
+    },
 }
 
 impl Intent {
@@ -348,7 +384,9 @@ impl Intent {
         const FIXED: usize = 512;
         FIXED
             + match self {
-                Intent::Put { item, .. } => item.value.len() + item.entries.bytes(),
+                Intent::Put { item, .. } | Intent::Rename { item, .. } => {
+                    item.value.len() + item.entries.bytes()
+                }
                 Intent::Delete { .. } => 0,
                 Intent::Patch { patch, .. } => patch.bytes(),
             }
@@ -356,7 +394,7 @@ impl Intent {
 
     pub(crate) fn address(&self) -> &ItemAddress {
         match self {
-            Intent::Put { item, .. } => &item.address,
+            Intent::Put { item, .. } | Intent::Rename { item, .. } => &item.address,
             Intent::Delete { address, .. } | Intent::Patch { address, .. } => address,
         }
     }

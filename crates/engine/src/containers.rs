@@ -7,7 +7,7 @@ mod handle;
 use std::sync::Arc;
 
 use armilla_container::{
-    Container, ContainerDefinition, ContainerIdentity, ETag, FIRST_MAP_VERSION, PartitionMap,
+    Container, ContainerDefinition, ContainerIdentity, ETag, FIRST_MAP_VERSION, Limits, PartitionMap,
     ThroughputSource, initial_ranges,
 };
 use armilla_kv::SpaceId;
@@ -22,10 +22,11 @@ use crate::record::{self, tag};
 use crate::resource::{
     self, Answer, Feed, Resource, ResourceKind, ResourcePrecondition, check_id, check_modified, etag,
 };
-use crate::throughput::{Past, Throughput, partitions_for};
+use crate::throughput::{Past, Throughput, initial_partitions, partitions_for};
 use crate::tree::{Change, Page};
 use handle::encode;
 
+pub(crate) use handle::Common;
 pub use handle::{ContainerHandle, Located, Usage};
 
 impl Engine {
@@ -84,7 +85,7 @@ impl Engine {
         };
         let is_fixed = definition.is_fixed();
         if let (None, Some((shared, _))) = (throughput, &shared) {
-            check_sharing(*shared, sharing, is_fixed)?;
+            check_sharing(*shared, sharing, is_fixed, self.limits())?;
         }
         change.counters.container += 1;
         let rid = ContainerRid::new(owner_rid, change.counters.container);
@@ -106,8 +107,8 @@ impl Engine {
         let (version, ts) = (definition.partition_key.version, change.version.ts);
         let lsn_floor = change.counters.lsn_floor;
         // One without a key is one partition, whatever its throughput.
-        let served = if is_fixed { 1 } else { provisioned.max() };
-        let ranges = initial_ranges(served, version, self.limits(), lsn_floor, ts, || {
+        let count = if is_fixed { 1 } else { initial_partitions(provisioned, is_sharing, self.limits()) };
+        let ranges = initial_ranges(count, version, lsn_floor, ts, || {
             change.counters.space += 1;
             SpaceId(change.counters.space)
         });
@@ -128,9 +129,9 @@ impl Engine {
             self.policy(),
             self.shared.known_numbers.clone(),
         );
-        let workers = self.script_workers().clone();
+        let common = self.shared.common.clone();
         let handle =
-            ContainerHandle::new(rid, &id, &owner_id, change.version, container, self.limits(), workers);
+            ContainerHandle::new(rid, &id, &owner_id, change.version, container, self.limits(), common);
         if is_sharing {
             handle.share();
         }
@@ -256,13 +257,13 @@ impl Engine {
 }
 
 /// Refuses to let a container share the throughput of a database.
-fn check_sharing(shared: Throughput, sharing: usize, is_fixed: bool) -> Result<()> {
+fn check_sharing(shared: Throughput, sharing: usize, is_fixed: bool, limits: &Limits) -> Result<()> {
     if is_fixed {
         return Err(Error::invalid(
             "a container without a partition key cannot share the throughput of its database: give it its own",
         ));
     }
-    let least = shared.minimum(&Past { sharing: sharing + 1, ..Past::default() });
+    let least = shared.minimum(&Past { sharing: sharing + 1, ..Past::default() }, limits);
     if shared.max() < least {
         return Err(Error::invalid(format!(
             "{sharing} containers share the throughput of the database already; for one more it must be at least \

@@ -15,7 +15,7 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::backups::Backups;
 use crate::changes::Feeds;
 use crate::consistency::Consistency;
-use crate::containers::ContainerHandle;
+use crate::containers::{Common, ContainerHandle};
 use crate::error::Result;
 use crate::execution::ScriptTurns;
 use crate::queries::QueryLanes;
@@ -50,7 +50,8 @@ pub(crate) struct Shared {
     pub(crate) function_lanes: QueryLanes,
     /// Scripts that may, which are not to take the turns of queries.
     pub(crate) script_turns: ScriptTurns,
-    pub(crate) script_workers: Workers,
+    /// What all containers have in common.
+    pub(crate) common: Common,
     /// What the readers of change feeds share.
     pub(crate) feeds: Feeds,
     /// Backups that are being read.
@@ -183,7 +184,7 @@ impl Engine {
     }
 
     pub(crate) fn script_workers(&self) -> &Workers {
-        &self.shared.script_workers
+        &self.shared.common.script_workers
     }
 
     pub(crate) fn feeds(&self) -> &Feeds {

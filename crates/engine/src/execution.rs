@@ -171,5 +171,6 @@ fn failed(error: ScriptError) -> Error {
         ScriptError::Sandbox(_) => return Error::new(ErrorKind::Unavailable, message),
         ScriptError::Result(_) | ScriptError::Unknown => return Error::new(ErrorKind::Internal, message),
     };
-    Error::new(kind, format!("Encountered exception while executing Javascript. Exception = {message}"))
+    let doing = if kind == ErrorKind::ScriptInvalid { "compiling" } else { "executing" };
+    Error::new(kind, format!("Encountered exception while {doing} Javascript. Exception = {message}"))
 }

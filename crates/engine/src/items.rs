@@ -118,6 +118,13 @@ impl Engine {
         triggers: &Triggers,
     ) -> Result<ItemWritten> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
+        // A permission for one item is not one for another that it is to become.
+        let every = caller.access.check_item(Action::Write, container.rid(), None, Some(&partition_key));
+        if let Err(refusal) = every
+            && body.id().is_some_and(|new| new != id)
+        {
+            return Err(refusal);
+        }
         if !triggers.is_empty() {
             check_triggers(caller, container, &partition_key)?;
             let (mode, body) = (WriteMode::Replace, body);

@@ -67,9 +67,9 @@ pub use items::{ItemName, ItemWritten, PageRequest};
 pub use limits::{
     BACKUP_IDLE_MAX, BACKUPS_AT_ONCE_MAX, BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX,
     FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX, FEED_WAITERS_MAX, ID_CHARACTERS_MAX, LIST_MAX,
-    RESHAPES_AT_ONCE_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, SHARING_CONTAINERS_MAX,
-    STORED_PROCEDURES_MAX, TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN,
-    TRANSACTION_ATTEMPTS_MAX, TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
+    RESHAPES_AT_ONCE_MAX, SCRIPT_CHARGE_MAX, SCRIPT_SECONDS_MAX, SCRIPTS_AT_ONCE_MAX, STORED_PROCEDURES_MAX,
+    TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRANSACTION_ATTEMPTS_MAX,
+    TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
 };
 pub use offers::{Migration, OfferChange, OfferState};
 pub use open::EngineOptions;
@@ -94,7 +94,7 @@ pub use armilla_container::{
 };
 
 // So is what definitions are made of.
-pub use armilla_index::{CompositePath, SortOrder};
+pub use armilla_index::{CompositePath, IndexingMode, SortOrder};
 
 // What is said of throughput is part of it, too.
 pub use armilla_governor::{Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch};

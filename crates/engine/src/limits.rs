@@ -49,6 +49,12 @@ pub(crate) const TRIAL_LOOKS_MAX: u32 = 32;
 /// Shapes of queries that are known not to be done in that time.
 pub(crate) const TRIAL_SHAPES_MAX: usize = 1_024;
 
+/// Bytes of the texts of queries that are kept as they were read; what is made of them takes some ten times as much.
+pub(crate) const READ_QUERIES_BYTES_MAX: usize = 1 << 20;
+
+/// Longest text that is kept so: what is longer was likely made for one time.
+pub(crate) const READ_QUERY_BYTES_MAX: usize = 8 << 10;
+
 /// How long a query may compute before it counts as long.
 pub(crate) const SHORT_QUERY_TIME: Duration = Duration::from_millis(20);
 
@@ -109,9 +115,6 @@ pub const TRANSACTION_ATTEMPTS_MAX: u32 = 8;
 
 /// Most actions of one batch.
 pub const BATCH_ACTIONS_MAX: usize = 100;
-
-/// Containers that share a database's throughput; for each further one the throughput must be higher.
-pub const SHARING_CONTAINERS_MAX: usize = 25;
 
 /// Pages of change feeds that are read at the same time; others wait their turn.
 pub const FEED_READS_AT_ONCE_MAX: usize = 16;

@@ -17,11 +17,12 @@ use parking_lot::RwLock;
 use crate::backups::Backups;
 use crate::changes::Feeds;
 use crate::consistency::Consistency;
+use crate::containers::Common;
 use crate::engine::{Engine, Shared, WriterLock};
 use crate::error::Result;
 use crate::execution::ScriptTurns;
 use crate::limits::{RESHAPES_AT_ONCE_MAX, SCRIPT_SECONDS_MAX, TRANSACTIONS_OPEN_MAX};
-use crate::queries::QueryLanes;
+use crate::queries::{QueryLanes, ReadQueries};
 use crate::record::{self, ROOT_SPACE, tag};
 use crate::token::TokenMint;
 use crate::tree::Writer;
@@ -91,9 +92,12 @@ impl Engine {
             }
         };
         let snapshot = space.snapshot()?;
-        let script_workers = Workers::new(options.script_workers);
+        let common = Common {
+            script_workers: Workers::new(options.script_workers),
+            read_queries: ReadQueries::default(),
+        };
         let known_numbers = Arc::new(KnownNumbers::new(options.known_numbers_bytes));
-        let mut loader = Loader::new(&store, &env, &limits, options.policy, &script_workers, &known_numbers);
+        let mut loader = Loader::new(&store, &env, &limits, options.policy, &common, &known_numbers);
         let mut scan = Scan::prefix(Family::Meta, b"");
         loop {
             let page = snapshot.scan(&scan)?;
@@ -123,7 +127,7 @@ impl Engine {
                 query_lanes: QueryLanes::new(cores),
                 function_lanes: QueryLanes::of_functions(cores),
                 script_turns: ScriptTurns::of_account(),
-                script_workers,
+                common,
                 feeds: Feeds::default(),
                 backups: Backups::default(),
                 script_time: options.script_time,
@@ -154,7 +158,7 @@ impl Engine {
             container.sweeping().stopped().await;
             container.container().drain().await;
         }
-        self.shared.script_workers.rest();
+        self.script_workers().rest();
         Ok(self.shared.store.close()?)
     }
 }

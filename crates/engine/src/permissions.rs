@@ -28,8 +28,8 @@ pub(crate) use permission::Permission;
 pub struct PermissionDefinition {
     /// Its name among the user's permissions.
     pub id: String,
-    /// How far it goes.
-    pub mode: GrantMode,
+    /// How far it goes: `Read` or `All`, in any case; it is given back as it was written.
+    pub mode: String,
     /// The link of a container or an item, by names or by resource ids.
     pub resource_link: String,
     /// The logical partition that it is for, if it is not for all of them.
@@ -67,8 +67,14 @@ impl Engine {
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         change.counters.permission += 1;
         let rid = PermissionRid::new(user_rid, change.counters.permission);
-        let permission =
-            Permission { rid, id: id.clone(), version: change.version, resource: resource_link, grant };
+        let permission = Permission {
+            rid,
+            id: id.clone(),
+            version: change.version,
+            resource: resource_link,
+            mode_text: definition.mode.clone(),
+            grant,
+        };
         change.put(record::key(tag::PERMISSION, rid.to_string().as_bytes()), permission.encode());
         change.commit().await?;
         let answer = resource::written(resource_of(&permission, self, seconds));
@@ -166,7 +172,14 @@ impl Engine {
                 return Err(Error::exists(ResourceKind::Permission, &id));
             }
             check_single(siblings.iter().filter(|sibling| sibling.rid != old.rid), &resource_link, &grant)?;
-            let new = Permission { rid: old.rid, id, version: old.version, resource: resource_link, grant };
+            let new = Permission {
+                rid: old.rid,
+                id,
+                version: old.version,
+                resource: resource_link,
+                mode_text: definition.mode.clone(),
+                grant,
+            };
             (old, new)
         };
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
@@ -269,7 +282,13 @@ fn check_single<'p>(
 fn found_resource(tree: &Tree, definition: &PermissionDefinition) -> Result<(String, String, Grant)> {
     check_id(ResourceKind::Permission, &definition.id)?;
     let link = definition.resource_link.trim_matches('/');
-    let grant = find_resource(tree, link, definition.mode, definition.partition_key.clone())?;
+    let mode = GrantMode::parse(&definition.mode).ok_or_else(|| {
+        Error::invalid(format!(
+            "the permission's 'permissionMode' is 'Read' or 'All', not '{}'",
+            definition.mode
+        ))
+    })?;
+    let grant = find_resource(tree, link, mode, definition.partition_key.clone())?;
     Ok((definition.id.clone(), link.to_owned(), grant))
 }
 
@@ -343,7 +362,7 @@ fn resource_of(permission: &Permission, engine: &Engine, seconds: u32) -> Resour
         etag: etag(ResourceKind::Permission, permission.version),
         ts: permission.version.ts,
         content: Content::Permission(PermissionContent {
-            mode: permission.grant.mode,
+            mode: permission.mode_text.clone(),
             resource_link: permission.resource.clone(),
             partition_key: permission.grant.partition_key.clone(),
             token: engine.tokens().mint(&permission.grant, now_seconds, seconds),

@@ -10,6 +10,7 @@ mod functions;
 mod lanes;
 mod metrics;
 mod oversight;
+mod read;
 mod request;
 mod scope;
 mod source;
@@ -57,6 +58,7 @@ use oversight::{Cancellation, Oversight, Patience};
 pub use explain::{Explanation, PartitionPlan};
 pub(crate) use lanes::QueryLanes;
 pub use metrics::QueryMetrics;
+pub(crate) use read::ReadQueries;
 use request::Priced;
 pub use request::{Query, QueryPage, QueryRequest};
 
@@ -147,7 +149,8 @@ impl Engine {
         let definition = container.definition();
         let computed = computed::readable(&definition);
         let options = CompileOptions { parameters, computed: &computed, system_properties: true };
-        let compiled = CompiledQuery::new(text, options).map_err(refused)?;
+        let read = container.read_queries().read(text).map_err(refused)?;
+        let compiled = CompiledQuery::of(read, options).map_err(refused)?;
         let shape = scope::partition_key_shape(&definition);
         merging_plan(&compiled, &shape, features).map_err(refused)
     }
@@ -176,10 +179,10 @@ fn merging_plan(
     shape: &PartitionKeyShape,
     features: Features,
 ) -> armilla_query::Result<GatewayPlan> {
-    let Some(ast) = &compiled.ast else {
+    let Some(read) = &compiled.read else {
         return Err(armilla_query::Error::refused("a query without a text is merged here, or not at all"));
     };
-    gateway::plan(ast, &compiled.bound, shape, features)
+    gateway::plan(&read.ast, &compiled.bound, shape, features)
 }
 
 /// How a page that was stopped is begun again.
@@ -207,7 +210,7 @@ fn query_list(
 ) -> Result<QueryPage> {
     let refused = |error| bad_query(request.query.text(), error);
     let started = env.clock.elapsed();
-    let compiled = request.query.compile(&[], false).map_err(refused)?;
+    let compiled = request.query.compile(None, &[], false).map_err(refused)?;
     let memory = MemoryOptions { system_properties: false, ..MemoryOptions::default() };
     let source =
         MemorySource::new(documents.to_vec(), &IndexingPolicy::default(), memory).map_err(refused)?;
@@ -327,7 +330,8 @@ impl Prepared {
         let started = env.clock.elapsed();
         let definition = handle.container().definition();
         let computed = computed::readable(&definition);
-        let compiled = request.query.compile(&computed, true).map_err(refused)?;
+        let compiled =
+            request.query.compile(Some(handle.read_queries()), &computed, true).map_err(refused)?;
         let compile = env.clock.elapsed().saturating_sub(started);
         let functions =
             ContainerFunctions::find(handle, &compiled.functions, env, deadline, &patience.cancellation)
@@ -358,7 +362,7 @@ impl Prepared {
         let oversight = Oversight::new(&*env.clock, &self.patience, turn);
         let spent = |work: &Work| admission.is_spent(&counted(work, oversight.steps(), function_places));
         let views: Vec<&dyn Source> = sources.iter().map(|source| source as &dyn Source).collect();
-        let geometry = self.definition.geospatial == Some(GeospatialType::Geometry);
+        let geometry = self.definition.geospatial == GeospatialType::Geometry;
         let (functions, deadline) = (&self.functions, self.deadline);
         let world =
             World { geometry, functions, env, deadline, spent: &spent, helpers, oversight: &oversight };

@@ -7,7 +7,6 @@ use armilla_container::{
 };
 use armilla_value::{PartitionKey, json};
 
-use crate::access::GrantMode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Version;
 use crate::scripts::TriggerRule;
@@ -78,8 +77,8 @@ pub struct OfferContent {
 /// What a user may do, and the token that proves it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermissionContent {
-    /// Reading, or everything.
-    pub mode: GrantMode,
+    /// Reading, or everything, as it was written.
+    pub mode: String,
     /// The link of what it is for, as it was given.
     pub resource_link: String,
     /// The logical partition that it is for, if it is not for all of them.

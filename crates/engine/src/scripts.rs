@@ -38,14 +38,8 @@ pub struct ScriptDefinition {
     pub trigger: Option<TriggerRule>,
 }
 
-/// Checks what can be checked of a script before its container is looked at again, and compiles it where waiting for
-/// that holds up no other caller.
-async fn prepare(
-    engine: &Engine,
-    container: &ContainerHandle,
-    kind: ScriptKind,
-    definition: &ScriptDefinition,
-) -> Result<Program> {
+/// Checks what a script is to be. Its text is stored as it is: one that is no function fails when it is executed.
+fn prepare(kind: ScriptKind, definition: &ScriptDefinition) -> Result<Program> {
     check_id(kind.resource_kind(), &definition.id)?;
     match (kind, &definition.trigger) {
         (ScriptKind::Trigger, None) => {
@@ -61,27 +55,8 @@ async fn prepare(
         }
         _ => {}
     }
-    // Compiling takes a process, as running does, so it waits for a turn as well.
-    let turns = (container.script_turns().next().await, engine.script_turns().next().await);
-    let (workers, owner) = (container.script_workers().clone(), container.script_owner());
-    let body = definition.body.clone();
-    let compile = move || {
-        let _turns = turns;
-        Program::compile(&workers, owner, &body)
-    };
-    match tokio::task::spawn_blocking(compile).await {
-        Ok(compiled) => compiled.map_err(|error| match error {
-            ScriptError::Sandbox(_) => Error::new(ErrorKind::Unavailable, error.to_string()),
-            error => {
-                let message =
-                    format!("Encountered exception while compiling Javascript. Exception = {error}");
-                Error::new(ErrorKind::ScriptInvalid, message)
-            }
-        }),
-        Err(failure) => {
-            Err(Error::new(ErrorKind::Internal, format!("the script was not checked: {failure}")))
-        }
-    }
+    let refused = |error: ScriptError| Error::new(ErrorKind::ScriptInvalid, error.to_string());
+    Program::new(definition.body.clone()).map_err(refused)
 }
 
 fn check(caller: &Caller, action: Action, container: &ContainerHandle) -> Result<()> {
@@ -100,7 +75,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
-        let program = prepare(self, &owner, kind, definition).await?;
+        let program = prepare(kind, definition)?;
         let mut writer = self.writer().await;
         let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
@@ -200,7 +175,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
-        let program = prepare(self, &owner, kind, definition).await?;
+        let program = prepare(kind, definition)?;
         let mut writer = self.writer().await;
         let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Write, &owner)?;

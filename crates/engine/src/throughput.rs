@@ -3,7 +3,6 @@
 use armilla_container::Limits;
 
 use crate::error::{Error, Result};
-use crate::limits::SHARING_CONTAINERS_MAX;
 
 const MANUAL_MIN: u32 = 400;
 const MANUAL_STEP: u32 = 100;
@@ -82,9 +81,9 @@ impl Throughput {
     }
 
     /// Returns the least that may be provisioned later, given what was.
-    pub(crate) fn minimum(self, past: &Past) -> u32 {
+    pub(crate) fn minimum(self, past: &Past, limits: &Limits) -> u32 {
         let more_sharing =
-            u32::try_from(past.sharing.saturating_sub(SHARING_CONTAINERS_MAX)).unwrap_or(u32::MAX);
+            u32::try_from(past.sharing.saturating_sub(limits.sharing_containers_max)).unwrap_or(u32::MAX);
         let (least, step, per_sharing, of_highest, per_gb) = match self {
             Throughput::Manual(_) => (MANUAL_MIN, MANUAL_STEP, MANUAL_STEP, 100, 1),
             Throughput::Autoscale { .. } => (AUTOSCALE_MIN, AUTOSCALE_STEP, AUTOSCALE_STEP, 10, 10),
@@ -133,6 +132,18 @@ pub(crate) fn partitions_for(throughput: u32, limits: &Limits) -> u32 {
     throughput.div_ceil(limits.physical_partition_ru.max(1)).clamp(1, limits.physical_partitions_max.max(1))
 }
 
+/// Returns how many physical partitions a container begins with.
+pub(crate) fn initial_partitions(throughput: Throughput, is_shared: bool, limits: &Limits) -> u32 {
+    let needed = partitions_for(throughput.max(), limits);
+    match throughput {
+        Throughput::Manual(value) if !is_shared => {
+            let count = value.div_ceil(limits.initial_partition_ru.max(1));
+            count.clamp(needed, limits.physical_partitions_max.max(needed))
+        }
+        _ => needed,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,10 +171,13 @@ mod tests {
             (past(400, 0, 30), 900, 6_000),
             (past(400, u64::MAX, 0), 1_000_000, 1_000_000),
         ];
+        let limits = Limits::default();
         for (past, manual, autoscale) in rows {
-            assert_eq!(MANUAL.minimum(&past), manual, "manual {past:?}");
-            assert_eq!(AUTOSCALE.minimum(&past), autoscale, "autoscale {past:?}");
+            assert_eq!(MANUAL.minimum(&past, &limits), manual, "manual {past:?}");
+            assert_eq!(AUTOSCALE.minimum(&past, &limits), autoscale, "autoscale {past:?}");
         }
+        let more = Limits { sharing_containers_max: 40, ..Limits::default() };
+        assert_eq!(MANUAL.minimum(&past(400, 0, 40), &more), 400);
     }
 
     #[test]
@@ -194,6 +208,26 @@ mod tests {
             assert_eq!(autoscale.reported(used), expected, "{used}");
         }
         assert_eq!(Throughput::Manual(500).reported(0.9), 500);
+    }
+
+    #[test]
+    fn partitions_that_containers_begin_with() {
+        let limits = Limits::default();
+        let small = Limits { physical_partition_ru: 1_000, ..Limits::default() };
+        for (throughput, is_shared, limits, expected) in [
+            (Throughput::Manual(400), false, &limits, 1),
+            (Throughput::Manual(6_000), false, &limits, 1),
+            (Throughput::Manual(6_100), false, &limits, 2),
+            (Throughput::Manual(12_000), false, &limits, 2),
+            (Throughput::Manual(21_000), false, &limits, 4),
+            (Throughput::Manual(30_000), false, &limits, 5),
+            (Throughput::Manual(30_000), true, &limits, 3),
+            (Throughput::Autoscale { max: 30_000, increment_percent: None }, false, &limits, 3),
+            (Throughput::Manual(3_000), false, &small, 3),
+        ] {
+            let count = initial_partitions(throughput, is_shared, limits);
+            assert_eq!(count, expected, "{throughput:?}, shared: {is_shared}");
+        }
     }
 
     #[test]

@@ -280,6 +280,10 @@ impl Binder<'_> {
             let expr = self.expression(&item.expr, scope)?;
             let descending = item.direction == ast::Direction::Descending;
             if let Some(grouping) = grouping {
+                // Without groups there is one row, which is in any order.
+                if grouping.keys.is_empty() {
+                    continue;
+                }
                 let Some(key) = grouping.keys.iter().position(|key| *key == expr) else {
                     return Err(QueryError {
                         code: None,

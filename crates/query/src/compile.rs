@@ -1,5 +1,7 @@
 //! From text to an optimised logical plan.
 
+use std::sync::Arc;
+
 use armilla_sql::{QueryError, ast};
 use armilla_value::{Value, fingerprint, json};
 
@@ -21,11 +23,32 @@ pub struct CompileOptions<'a> {
     pub system_properties: bool,
 }
 
+/// A text that was read. What comes of it with which parameters, in which container, is another matter.
+#[derive(Debug)]
+pub struct ReadQuery {
+    /// The text.
+    pub text: String,
+    /// The syntax tree.
+    pub ast: ast::Query,
+    /// An ordered query without its filter, as text.
+    unfiltered: Option<String>,
+}
+
+impl ReadQuery {
+    /// Reads a text.
+    pub fn new(text: &str) -> Result<ReadQuery> {
+        let ast = armilla_sql::parse(text).map_err(QueryError::from)?;
+        let unfiltered =
+            ast.order_by.is_some().then(|| ast::Query { filter: None, ..ast.clone() }.to_string());
+        Ok(ReadQuery { text: text.to_owned(), ast, unfiltered })
+    }
+}
+
 /// A query ready to be executed, any number of times.
 #[derive(Debug, Clone)]
 pub struct CompiledQuery {
-    /// The syntax tree; nothing where the query came without a text.
-    pub ast: Option<ast::Query>,
+    /// What it was read from; nothing where the query came without a text.
+    pub read: Option<Arc<ReadQuery>>,
     /// The plan before it was optimised, for `EXPLAIN`.
     pub bound: BoundQuery,
     /// The plan.
@@ -40,28 +63,23 @@ pub struct CompiledQuery {
 impl CompiledQuery {
     /// Compiles a query.
     pub fn new(text: &str, options: CompileOptions<'_>) -> Result<CompiledQuery> {
-        let ast = armilla_sql::parse(text).map_err(QueryError::from)?;
-        CompiledQuery::from_ast(ast, text, options)
+        CompiledQuery::of(Arc::new(ReadQuery::new(text)?), options)
     }
 
-    /// Compiles a query that is parsed already.
-    pub fn from_ast(ast: ast::Query, text: &str, options: CompileOptions<'_>) -> Result<CompiledQuery> {
+    /// Compiles a query whose text was read before.
+    pub fn of(read: Arc<ReadQuery>, options: CompileOptions<'_>) -> Result<CompiledQuery> {
         let names = Names {
             parameters: options.parameters,
             computed: options.computed,
             system_properties: options.system_properties,
         };
-        let (bound, functions) = bind(&ast, names)?;
+        let (bound, functions) = bind(&read.ast, names)?;
         let plan = optimize(LogicalPlan::new(bound.clone()));
-        let fingerprint = if ast.order_by.is_some() {
-            // A position in sort order is good whatever the filter says, and some clients change theirs from page to
-            // page, narrowing it to what is left.
-            let unfiltered = ast::Query { filter: None, ..ast.clone() };
-            query_fingerprint(&unfiltered.to_string(), options.parameters)
-        } else {
-            query_fingerprint(text, options.parameters)
-        };
-        Ok(CompiledQuery { ast: Some(ast), bound, plan, functions, fingerprint })
+        // A position in sort order is good whatever the filter says, and some clients change theirs from page to
+        // page, narrowing it to what is left.
+        let text = read.unfiltered.as_ref().unwrap_or(&read.text);
+        let fingerprint = query_fingerprint(text, options.parameters);
+        Ok(CompiledQuery { read: Some(read), bound, plan, functions, fingerprint })
     }
 
     /// Compiles a query that was made without a text. The caller that makes one bounds its height.
@@ -74,7 +92,7 @@ impl CompiledQuery {
         });
         let plan = optimize(LogicalPlan::new(bound.clone()));
         let fingerprint = query_fingerprint(&LogicalPlan::new(bound.clone()).to_string(), &[]);
-        CompiledQuery { ast: None, bound, plan, functions, fingerprint }
+        CompiledQuery { read: None, bound, plan, functions, fingerprint }
     }
 }
 

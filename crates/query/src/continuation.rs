@@ -219,15 +219,15 @@ impl Token {
     /// Reads a token that was made for a query.
     pub(crate) fn decode(text: &str, query_fingerprint: u64) -> Result<Token> {
         if text.len() > CONTINUATION_BYTES_MAX {
-            return Err(invalid("continuation token is too long"));
+            return Err(invalid_token("It is too long."));
         }
-        let malformed = || invalid("continuation token is malformed");
+        let malformed = || invalid_token("It is malformed.");
         let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map_err(|_| malformed())?;
         let has_paths = match bytes.first() {
             Some(&VERSION) => true,
             Some(&VERSION_WITHOUT_PATHS) => false,
             Some(version) if *version > VERSION => {
-                return Err(invalid("continuation token was made by a later version"));
+                return Err(invalid_token("It was made by a later version."));
             }
             _ => return Err(malformed()),
         };
@@ -238,7 +238,7 @@ impl Token {
         let (query, rest) =
             body.get(1..).and_then(|rest| rest.split_first_chunk::<8>()).ok_or_else(malformed)?;
         if u64::from_be_bytes(*query) != query_fingerprint {
-            return Err(invalid("continuation token belongs to another query"));
+            return Err(invalid_token("It belongs to another query."));
         }
         let mut reader = Reader::new(rest, has_paths);
         let token = read_token(&mut reader).ok_or_else(malformed)?;
@@ -249,7 +249,12 @@ impl Token {
     }
 }
 
-/// Makes an error about a token.
+/// Makes an error about a token. Clients look for the first words.
+pub(crate) fn invalid_token(why: &str) -> Error {
+    invalid(&format!("Invalid Continuation Token. {why}"))
+}
+
+/// Makes an error about where a page is to begin.
 pub(crate) fn invalid(message: &str) -> Error {
     Error::new(ErrorKind::Continuation, message)
 }

@@ -49,7 +49,7 @@ mod tuples;
 pub use bind::ComputedProperty;
 pub use budget::Budget;
 pub use choose::choose;
-pub use compile::{CompileOptions, CompiledQuery};
+pub use compile::{CompileOptions, CompiledQuery, ReadQuery};
 pub use continuation::continuation_cuts;
 pub use error::{Error, ErrorKind, Result};
 pub use eval::{Environment, Evaluator, NoUserFunctions, UserFunctions};

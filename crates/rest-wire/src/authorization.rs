@@ -34,6 +34,8 @@ pub enum Credential {
     },
     /// A token that the engine gave out with a permission: the whole value, decoded.
     ResourceToken(String),
+    /// A token of Microsoft Entra ID, or one that looks like it: three parts of base64 between dots.
+    EntraToken(String),
 }
 
 /// What a valid signature permits.
@@ -70,6 +72,11 @@ pub enum AuthorizationError {
     Unsupported {
         /// The kind, for people.
         kind: &'static str,
+    },
+    /// A token of Microsoft Entra ID is not believed.
+    EntraToken {
+        /// Why.
+        why: &'static str,
     },
     /// The request has no date.
     NoDate,
@@ -121,7 +128,7 @@ impl Credential {
                 Ok(Credential::Master { signature })
             }
             "resource" => Ok(Credential::ResourceToken(decoded.into_owned())),
-            "aad" => Err(AuthorizationError::Unsupported { kind: "Microsoft Entra ID (type=aad)" }),
+            "aad" => Ok(Credential::EntraToken(signature.to_owned())),
             "sas" => Err(AuthorizationError::Unsupported { kind: "client-generated (type=sas)" }),
             _ => Err(AuthorizationError::Malformed),
         }
@@ -138,6 +145,14 @@ impl AccountKeys {
         let read_only = read_only.into_iter().map(|key| (key, KeyAccess::ReadOnly));
         let prepare = |(key, access): (&str, KeyAccess)| AccountKey::new(key).map(|key| (key, access));
         Ok(AccountKeys { keys: read_write.chain(read_only).map(prepare).collect::<Result<_, _>>()? })
+    }
+
+    /// Returns what a key permits that a caller has shown; none, if it is not one of the account's.
+    pub fn access_of_key(&self, key: &AccountKey) -> Option<KeyAccess> {
+        // What one of them signs the other must verify, which takes the same time however wrong it is.
+        const TEXT: &[u8] = b"the same key";
+        let signature = key.digest(TEXT);
+        self.access(TEXT, &signature)
     }
 
     /// Returns what a signature over a text permits; none, if no key made it.
@@ -189,6 +204,7 @@ impl AuthorizationError {
             AuthorizationError::Missing
             | AuthorizationError::Malformed
             | AuthorizationError::Unsupported { .. }
+            | AuthorizationError::EntraToken { .. }
             | AuthorizationError::NoDate
             | AuthorizationError::MalformedDate { .. }
             | AuthorizationError::WrongSignature { .. } => Status::UNAUTHORIZED,
@@ -210,6 +226,9 @@ impl fmt::Display for AuthorizationError {
                 f,
                 "Tokens of the {kind} kind are not supported by this server; use an account key or a resource token."
             ),
+            AuthorizationError::EntraToken { why } => {
+                write!(f, "The input authorization token can't serve the request. The Microsoft Entra ID token {why}.")
+            }
             AuthorizationError::NoDate => f.write_str(
                 "The request has neither an x-ms-date nor a Date header; one of them must be part of the \
                  signature.",

@@ -7,10 +7,14 @@ use http::HeaderValue;
 /// The last second that has such a date: 31 December 9999.
 const SECONDS_MAX: u64 = 253_402_300_799;
 
-/// Reads a date in any case: the Rust client sends it in lower case.
+/// Reads a date in any case, since the Rust client sends it in lower case, and with `UTC` for `GMT`, as the Go client
+/// has it.
 pub fn parse_ms(text: &str) -> Option<i64> {
     let mut fixed: [u8; 29] = text.trim().as_bytes().try_into().ok()?;
     fixed.make_ascii_lowercase();
+    if fixed.ends_with(b" utc") {
+        fixed[26..].copy_from_slice(b"gmt");
+    }
     for position in [0, 8, 26, 27, 28] {
         fixed[position].make_ascii_uppercase();
     }
@@ -103,6 +107,7 @@ mod tests {
             "thu, 27 apr 2017 00:51:12 gmt",
             "THU, 27 APR 2017 00:51:12 GMT",
             " Thu, 27 Apr 2017 00:51:12 GMT ",
+            "Thu, 27 Apr 2017 00:51:12 UTC",
         ] {
             assert_eq!(parse_ms(text), Some(1_493_254_272_000), "{text}");
         }

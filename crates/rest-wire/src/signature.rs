@@ -54,6 +54,11 @@ impl AccountKey {
         STANDARD.encode(hmac::sign(&self.key, text))
     }
 
+    /// Signs a text, as bytes.
+    pub fn digest(&self, text: &[u8]) -> Vec<u8> {
+        hmac::sign(&self.key, text).as_ref().to_vec()
+    }
+
     /// Says whether a signature, as bytes, is this key's over a text.
     pub fn verify(&self, text: &[u8], signature: &[u8]) -> bool {
         hmac::verify(&self.key, text, signature).is_ok()

@@ -41,10 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("one that reads, replaces and creates", SMALL),
         ("one that creates twenty in a loop", LOOP),
     ] {
-        let program = Program::compile(&workers, OWNER, body)?;
+        let program = Program::new(body.to_owned())?;
         report(name, time(2_000, || execute(&workers, &program)))?;
     }
-    let identity = Program::compile(&workers, OWNER, "function (x) { return x; }")?;
+    let identity = Program::new("function (x) { return x; }".to_owned())?;
     let page = || -> Result<Sandbox, Box<dyn Error>> {
         let mut sandbox = Sandbox::new(&workers, OWNER, || false)?;
         sandbox.add("f", &identity)?;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sandbox = page()?;
     report("a call of a function", time(5_000, || sandbox.call("f", &[Value::from(1)]).is_ok()))?;
     drop(sandbox);
-    let empty = Program::compile(&workers, OWNER, "function () {}")?;
+    let empty = Program::new("function () {}".to_owned())?;
     let mut starts = || {
         workers.rest();
         execute(&workers, &empty)

@@ -8,7 +8,7 @@ use armilla_script::wire::{Notice, Order};
 
 use crate::arena::Exhausted;
 use crate::channel::{Channel, Over};
-use crate::code::{self, CodeCache};
+use crate::code::CodeCache;
 use crate::confine;
 use crate::execute;
 use crate::functions::Functions;
@@ -51,7 +51,6 @@ struct Worker {
 
 /// What an order asks for, without what is borrowed from its frame.
 enum Task {
-    Check(String),
     Run(execute::Task),
     Functions,
     Nothing,
@@ -65,7 +64,6 @@ impl Worker {
         self.channel.send(&Notice::Ready)?;
         loop {
             let task = self.channel.receive(|order| match order {
-                Order::Check { body } => Task::Check(body.to_owned()),
                 Order::Run { program, role, keeps_log, window, self_link, alt_link } => {
                     let given = Given::new(&role, keeps_log, window, self_link, alt_link);
                     Task::Run(execute::Task::new(program, &role, given))
@@ -81,20 +79,11 @@ impl Worker {
                 | Order::Replied { .. } => Task::Wrong,
             })?;
             match task {
-                Task::Check(body) => self.check(&body)?,
                 Task::Run(task) => execute::execute(&mut self.warm, &mut self.code, &self.channel, task)?,
                 Task::Functions => Functions::serve(&mut self.warm, &mut self.code, &self.channel)?,
                 Task::Nothing => {}
                 Task::Wrong => return Err(Over),
             }
         }
-    }
-
-    /// Says whether a text can be compiled.
-    fn check(&mut self, body: &str) -> Result<(), Over> {
-        let checked = self.warm.use_once(Kind::Functions, None, |interpreter| {
-            interpreter.with(|ctx| code::compile(body, &ctx, interpreter).map(drop))
-        });
-        self.channel.send(&Notice::Checked(checked.unwrap_or_else(Err)))
     }
 }

@@ -79,9 +79,6 @@ pub const STOP_SLICES_MAX: u32 = 5;
 /// How many slices a worker is given to start.
 pub const START_SLICES_MAX: u32 = 500;
 
-/// How many slices a worker is given to say whether a text is a script.
-pub const CHECK_SLICES_MAX: u32 = 50;
-
 /// What a script has computed, as far as its price is concerned, that had to be killed: its worker cannot say any more.
 /// It is what five seconds of a plain loop come to.
 pub const KILLED_STEPS: u64 = 250_000_000;

@@ -27,11 +27,6 @@ pub use calls::{Call, CallList, Name};
 /// What a worker is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order<'a> {
-    /// Say whether a text is a script, without running any of it. Answered by [`Notice::Checked`].
-    Check {
-        /// The text.
-        body: &'a str,
-    },
     /// Run a procedure or trigger. Answered by calls and, in the end, [`Notice::Done`].
     Run {
         /// Which script; its text is asked for if it is not known yet.
@@ -171,7 +166,6 @@ impl Order<'_> {
     pub fn encode(&self, frame: &mut Vec<u8>) {
         let mut writer = Writer::begin(frame);
         match self {
-            Order::Check { body } => writer.tag(0).text(body),
             Order::Run { program, role, keeps_log, window, self_link, alt_link } => {
                 writer.tag(1).number(*program).flag(*keeps_log).number(*window);
                 writer.text(self_link).text(alt_link);
@@ -205,7 +199,6 @@ impl Order<'_> {
     pub fn decode(bytes: &[u8]) -> Result<Order<'_>, Malformed> {
         let mut reader = Reader::new(bytes);
         let order = match reader.tag()? {
-            0 => Order::Check { body: reader.text()? },
             1 => {
                 let (program, keeps_log, window) = (reader.number()?, reader.flag()?, reader.number()?);
                 let (self_link, alt_link) = (reader.text()?, reader.text()?);

@@ -325,6 +325,8 @@ fn service_limits(options: &Options) -> Result<Limits> {
     if item_bytes_max > item_default {
         bail!("--item-bytes-max is {item_bytes_max}, but may be at most {item_default}");
     }
+    // Who says what a partition serves wants as many as that makes.
+    let initial_partition_ru = options.physical_partition_ru.unwrap_or(defaults.initial_partition_ru);
     Ok(Limits {
         item_bytes_max: item_bytes_max as usize,
         logical_partition_bytes_max: at_least(
@@ -337,6 +339,18 @@ fn service_limits(options: &Options) -> Result<Limits> {
             "--physical-partition-ru",
             options.physical_partition_ru,
             defaults.physical_partition_ru,
+            1,
+        )?,
+        sharing_containers_max: at_least(
+            "--sharing-containers-max",
+            options.sharing_containers_max,
+            u32::try_from(defaults.sharing_containers_max).unwrap_or(u32::MAX),
+            1,
+        )? as usize,
+        initial_partition_ru: at_least(
+            "--initial-partition-ru",
+            options.initial_partition_ru,
+            initial_partition_ru,
             1,
         )?,
         physical_partition_bytes: at_least(
@@ -457,14 +471,15 @@ mod tests {
             let settings = Settings::new(options(text)).unwrap();
             assert_eq!(settings.policy, Policy { enforced, burst }, "{text}");
         }
-        let text = "physical-partition-ru = 500\nphysical-partition-bytes = 1000000\nlogical-partition-bytes = 70000";
+        let text = "physical-partition-ru = 500\ninitial-partition-ru = 300\nphysical-partition-bytes = 1000000\nlogical-partition-bytes = 70000";
         let limits = Settings::new(options(text)).unwrap().limits;
         let given = (
             limits.physical_partition_ru,
+            limits.initial_partition_ru,
             limits.physical_partition_bytes,
             limits.logical_partition_bytes_max,
         );
-        assert_eq!(given, (500, 1_000_000, 70_000));
+        assert_eq!(given, (500, 300, 1_000_000, 70_000));
     }
 
     #[test]

@@ -33,8 +33,8 @@ fn compile(text: &str) {
     let options = CompileOptions { parameters: &parameters, computed: &computed, system_properties: true };
     let Ok(compiled) = CompiledQuery::new(text, options) else { return };
     let shape = PartitionKeyShape { paths: vec![vec!["pk".to_owned()]], version: HashVersion::V2 };
-    let Some(ast) = &compiled.ast else { panic!("{text} has no tree") };
-    let Ok(plan) = gateway::plan(ast, &compiled.bound, &shape, Features::ALL) else { return };
+    let Some(read) = &compiled.read else { panic!("{text} has no tree") };
+    let Ok(plan) = gateway::plan(&read.ast, &compiled.bound, &shape, Features::ALL) else { return };
     // What clients are to send instead is a query, too.
     let rewritten = plan.query_info.rewritten_query;
     if !rewritten.is_empty() {

@@ -247,16 +247,11 @@ impl<'h> RequestHeaders<'h> {
         })
     }
 
-    /// Returns the time since which a change feed is to be read, in seconds since 1970.
+    /// Returns the time since which a change feed is to be read, in seconds since 1970. What is no date says nothing, as
+    /// everywhere in HTTP.
     pub(crate) fn if_modified_since(self) -> Result<Option<u32>, Failure> {
         let name = &http::header::IF_MODIFIED_SINCE;
-        match self.word(name)? {
-            None | Some("") => Ok(None),
-            Some(text) => match http_date::parse_seconds(text) {
-                Some(seconds) => Ok(Some(seconds)),
-                None => Err(invalid(name, text, "a date such as 'Thu, 27 Apr 2017 00:51:12 GMT'")),
-            },
-        }
+        Ok(self.word(name)?.and_then(http_date::parse_seconds))
     }
 
     /// Whether changes are to come in envelopes.

@@ -66,6 +66,8 @@ pub(crate) enum PathError {
     Encoding,
     /// A segment is empty.
     EmptySegment,
+    /// Where clients in direct mode ask for the addresses of partitions.
+    DirectMode,
     /// No resource lies at such a path.
     Unknown,
 }
@@ -76,6 +78,11 @@ impl fmt::Display for PathError {
             PathError::TooLong => write!(f, "the request path is longer than {PATH_BYTES_MAX} bytes"),
             PathError::Encoding => f.write_str("the request path is not percent-encoded UTF-8"),
             PathError::EmptySegment => f.write_str("the request path has an empty segment"),
+            PathError::DirectMode => f.write_str(
+                "This server speaks gateway mode only, and the client asks for the addresses of direct mode: call \
+                 gatewayMode() on the client's builder (Java, Spring), or set ConnectionMode = ConnectionMode.Gateway \
+                 (.NET).",
+            ),
             PathError::Unknown => f.write_str("the request path addresses no kind of resource"),
         }
     }
@@ -93,6 +100,9 @@ pub(crate) fn parse(path: &str) -> Result<Address<'_>, PathError> {
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Ok(Address::Account);
+    }
+    if path.trim_matches('/') == "addresses" {
+        return Err(PathError::DirectMode);
     }
 
     let mut raw = [""; SEGMENTS_MAX];

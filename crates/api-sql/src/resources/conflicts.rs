@@ -1,6 +1,7 @@
 //! `/dbs/{database}/colls/{container}/conflicts`: always empty, because an account has one region to write to.
 
 use armilla_engine::{Error, ErrorKind, ResourceKind};
+use armilla_rest_wire::names;
 use http::{Method, StatusCode};
 
 use crate::queries;
@@ -23,6 +24,12 @@ pub(crate) async fn feed(request: &Request<'_>, database: &str, container: &str)
         }
         Method::POST if request.headers.is_query()? => {
             let answer = request.engine.read_container(&request.caller, database, container, None)?;
+            let is_free = request.headers.partition_key()?.is_none();
+            if is_free && !request.headers.flag(&names::ENABLE_CROSS_PARTITION_QUERY)? {
+                let message =
+                    "conflicts of all logical partitions are asked for, which the request does not allow";
+                return Err(Error::new(ErrorKind::CrossPartition, message).into());
+            }
             queries::documents(request, "Conflicts", &answer.value.rid, Vec::new()).await
         }
         _ => Err(request.verb_not_allowed("GET, POST")),

@@ -1,6 +1,6 @@
 //! `/dbs/{database}/colls` and one container.
 
-use armilla_engine::{ContainerDefinition, Error, LIST_MAX, ResourceKind};
+use armilla_engine::{ContainerDefinition, Error, IndexingMode, LIST_MAX, ResourceKind};
 use armilla_rest_wire::names;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -12,7 +12,7 @@ use crate::request::Request;
 use crate::resources::offer_headers;
 use crate::resources::usage::PartitionUsages;
 
-/// There is no lazy indexing: each write brings its own index entries along.
+/// There is no lazy indexing, though a container may have been made for it: each write brings its own index entries along.
 const LAZY_INDEXING_DONE: HeaderValue = HeaderValue::from_static("100");
 
 /// Serves the containers of a database.
@@ -88,7 +88,9 @@ pub(crate) async fn single(request: &Request<'_>, database: &str, container: &st
     reply.content_path(format!("dbs/{database}"), &answer.value.parent_rid);
     let progress = request.engine.index_progress(&found)?;
     reply.set(&names::INDEX_TRANSFORMATION_PROGRESS, u16::from(progress));
-    reply.set(&names::LAZY_INDEXING_PROGRESS, LAZY_INDEXING_DONE);
+    if found.definition().indexing.mode == IndexingMode::Lazy {
+        reply.set(&names::LAZY_INDEXING_PROGRESS, LAZY_INDEXING_DONE);
+    }
     if let Some(usages) = usages.filter(|_| wants_quota) {
         usages.tell(&mut reply, &found);
     }

@@ -1,6 +1,6 @@
 //! `/offers` and one offer: the throughput of a database or container.
 
-use armilla_engine::{LIST_MAX, OfferChange, ResourceKind};
+use armilla_engine::{Access, LIST_MAX, OfferChange, ResourceKind};
 use armilla_rest_wire::names;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -36,6 +36,13 @@ pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, 
         Method::PUT => {
             let migration = request.headers.migration()?;
             let (body, precondition) = (request.json_body()?, request.expected_version()?);
+            let is_foreign = body.get("_rid").is_some_and(|rid| rid.as_str() != Some(offer));
+            // Who may not write, or names an offer that is not there, is told that.
+            let may_write = matches!(request.caller.access, Access::Full);
+            if is_foreign && may_write && request.engine.read_offer(&request.caller, offer, None).is_ok() {
+                let message = format!("the '_rid' in the body is not that of the offer '{offer}'");
+                return Err(Failure::bad_request(message));
+            }
             let wanted = match migration {
                 Some(migration) => OfferChange::Migrate(migration),
                 None => resource_body::read_offer(&body)?,

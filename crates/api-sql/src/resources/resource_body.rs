@@ -1,8 +1,7 @@
 //! The members of resources, in the words and the order of the service; and those of them that requests send.
 
 use armilla_engine::{
-    Content, GrantMode, OfferChange, OfferContent, PermissionContent, PermissionDefinition, Resource,
-    Throughput,
+    Content, OfferChange, OfferContent, PermissionContent, PermissionDefinition, Resource, Throughput,
 };
 use armilla_value::{Object, PartitionKey, Value, json};
 
@@ -67,7 +66,7 @@ fn put_offer(body: &mut Object, id: &str, offer: &OfferContent) {
 
 fn put_permission(body: &mut Object, id: &str, permission: &PermissionContent) {
     body.insert("id", id);
-    body.insert("permissionMode", permission.mode.name());
+    body.insert("permissionMode", permission.mode.as_str());
     body.insert("resource", permission.resource_link.as_str());
     if let Some(partition_key) = &permission.partition_key
         && let Ok(value) = json::parse(partition_key.to_json().as_bytes())
@@ -113,9 +112,6 @@ pub(crate) fn read_permission(body: &Object) -> Result<PermissionDefinition, Fai
         })
     };
     let (id, mode) = (text("id")?, text("permissionMode")?);
-    let mode = GrantMode::parse(mode).ok_or_else(|| {
-        Failure::bad_request(format!("the permission's 'permissionMode' is 'Read' or 'All', not '{mode}'"))
-    })?;
     let resource_link = text("resource")?.to_owned();
     let partition_key = match body.get("resourcePartitionKey") {
         None | Some(Value::Null) => None,
@@ -123,7 +119,7 @@ pub(crate) fn read_permission(body: &Object) -> Result<PermissionDefinition, Fai
             Failure::bad_request(format!("the permission's 'resourcePartitionKey' is not valid: {error}"))
         })?),
     };
-    Ok(PermissionDefinition { id: id.to_owned(), mode, resource_link, partition_key })
+    Ok(PermissionDefinition { id: id.to_owned(), mode: mode.to_owned(), resource_link, partition_key })
 }
 
 #[cfg(test)]
@@ -175,13 +171,12 @@ mod tests {
         let body =
             r#"{"id":"p","permissionMode":"all","resource":"/dbs/d/colls/c/","resourcePartitionKey":["a"]}"#;
         let permission = read(body).unwrap();
-        assert_eq!((permission.id.as_str(), permission.mode), ("p", GrantMode::All));
+        assert_eq!((permission.id.as_str(), permission.mode.as_str()), ("p", "all"));
         assert_eq!(permission.resource_link, "/dbs/d/colls/c/");
         assert_eq!(permission.partition_key.unwrap().to_json(), r#"["a"]"#);
         for wrong in [
             r#"{"permissionMode":"Read","resource":"dbs/d/colls/c"}"#,
             r#"{"id":7,"permissionMode":"Read","resource":"dbs/d/colls/c"}"#,
-            r#"{"id":"p","permissionMode":"Write","resource":"dbs/d/colls/c"}"#,
             r#"{"id":"p","permissionMode":"Read"}"#,
             r#"{"id":"p","permissionMode":"Read","resource":"dbs/d/colls/c","resourcePartitionKey":7}"#,
         ] {

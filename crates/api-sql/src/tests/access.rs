@@ -152,7 +152,9 @@ fn account_rows() -> Vec<Row> {
         delete("/dbs/d/colls/c", CONTAINER_DEFINITION_WRITE).missing("/dbs/d/colls/x", KEY_WRITES),
         get("/dbs/d/colls/c/pkranges", CONTAINER_READ).missing("/dbs/d/colls/x/pkranges", KEYS_READ),
         get("/dbs/d/colls/c/conflicts", CONTAINER_READ).missing("/dbs/d/colls/x/conflicts", KEYS_READ),
-        query("/dbs/d/colls/c/conflicts", CONTAINER_READ).missing("/dbs/d/colls/x/conflicts", KEYS_READ),
+        query("/dbs/d/colls/c/conflicts", CONTAINER_READ)
+            .with(&[QUERY, QUERY_TYPE, CROSS])
+            .missing("/dbs/d/colls/x/conflicts", KEYS_READ),
         get("/dbs/d/colls/c/conflicts/k", CONTAINER_READ)
             .answers(404)
             .missing("/dbs/d/colls/x/conflicts/k", KEYS_READ),

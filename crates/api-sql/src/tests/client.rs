@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use armilla_api_admin::{AdminApi, AdminApiOptions};
-use armilla_engine::{Engine, EngineOptions, Policy, WorkerStart};
+use armilla_engine::{Engine, EngineOptions, Limits, Policy, WorkerStart};
 use armilla_env::Env;
 use armilla_kv::memory::MemoryStore;
 pub(super) use armilla_testing_requests::Answer;
@@ -53,6 +53,7 @@ impl Deref for Client {
 pub(super) fn usual() -> EngineOptions {
     EngineOptions {
         script_workers: WorkerStart::Thread(armilla_script_worker::serve),
+        limits: Limits { initial_partition_ru: 10_000, ..Limits::default() },
         ..EngineOptions::default()
     }
 }

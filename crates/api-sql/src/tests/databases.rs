@@ -124,6 +124,7 @@ async fn throughput_becomes_an_offer() {
     client.put(&format!("/offers/{}", ids[0]), &refused).await.expect(400);
     client.get("/offers/ZZZZ").await.expect_code(404, 0);
     client.put("/offers/ZZZZ", &changed).await.expect_code(404, 0);
+    client.put(&format!("/offers/{}", ids[1]), &changed).await.expect_code(400, 0);
 }
 
 #[tokio::test]

@@ -5,6 +5,8 @@ use http::Method;
 
 use super::client::{Answer, Client, READ_ONLY_KEY};
 
+const CROSS: (&str, &str) = ("x-ms-documentdb-query-enablecrosspartition", "True");
+
 async fn query(client: &Client, path: &str, headers: &[(&'static str, &str)], body: &str) -> Answer {
     let mut all = vec![("x-ms-documentdb-isquery", "True"), ("content-type", "application/query+json")];
     all.extend_from_slice(headers);
@@ -37,7 +39,7 @@ async fn rows_are_what_the_feed_holds() {
         ("/dbs/d/colls/c/conflicts", "Conflicts", 0),
     ] {
         let list = client.get(path).await.expect(200);
-        let answer = query(&client, path, &[], r#"{"query":"SELECT * FROM root"}"#).await.expect(200);
+        let answer = query(&client, path, &[CROSS], r#"{"query":"SELECT * FROM root"}"#).await.expect(200);
         assert_eq!(answer.ids(feed).len(), count, "{path}");
         assert_eq!(answer.text, list.text, "{path}");
         for name in ["x-ms-alt-content-path", "x-ms-content-path", "x-ms-item-count", "x-ms-session-token"] {
@@ -147,10 +149,14 @@ async fn wrong_queries_of_resources_are_refused() {
         "/dbs/d/users/u/permissions",
         "/dbs/d/colls/c/conflicts",
     ] {
-        let refused = query(&client, path, &[], r#"{"query":"SELECT * FORM c"}"#).await.expect_code(400, 0);
+        let refused =
+            query(&client, path, &[CROSS], r#"{"query":"SELECT * FORM c"}"#).await.expect_code(400, 0);
         assert!(refused.member("message").contains("SC1001"), "{path}: {}", refused.text);
         query(&client, path, &[], "{}").await.expect_code(400, 0);
     }
+    let conflicts = query(&client, "/dbs/d/colls/c/conflicts", &[], r#"{"query":"SELECT * FROM c"}"#).await;
+    let message = conflicts.expect_code(400, 0).member("message");
+    assert!(message.contains("Cross partition query is required but disabled"), "{message}");
     for path in ["/dbs/no/colls", "/dbs/no/users", "/dbs/d/users/no/permissions"] {
         query(&client, path, &[], r#"{"query":"SELECT * FROM c"}"#).await.expect_code(404, 1003);
     }

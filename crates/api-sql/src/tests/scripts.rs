@@ -81,7 +81,7 @@ async fn scripts_live_through_every_verb() {
 }
 
 #[tokio::test]
-async fn scripts_are_checked() {
+async fn scripts_are_stored_as_they_are() {
     let client = Client::with_container().await;
     for (path, _, members) in KINDS {
         for body in [
@@ -96,15 +96,20 @@ async fn scripts_are_checked() {
         ] {
             client.post(path, &body).await.expect_code(400, 0);
         }
-        for text in ["not a function", "function (", "5", ""] {
-            let body = format!(r#"{{"id":"s","body":"{text}"{members}}}"#);
-            let refused = client.post(path, &body).await.expect_code(400, 65535);
-            let message = refused.member("message");
-            assert!(message.contains("Encountered exception while compiling Javascript"), "{message}");
+        for (number, text) in ["not a function", "function (", "5", "x => x"].into_iter().enumerate() {
+            let body = format!(r#"{{"id":"s{number}","body":"{text}"{members}}}"#);
+            assert_eq!(client.post(path, &body).await.expect(201).member("body"), text);
         }
-        client.post(path, &format!(r#"{{"id":"s","body":"x => x"{members}}}"#)).await.expect(201);
-        let broken = format!(r#"{{"id":"s","body":"function ("{members}}}"#);
-        client.put(&format!("{path}/s"), &broken).await.expect_code(400, 65535);
+        let broken = format!(r#"{{"id":"s3","body":"function ("{members}}}"#);
+        assert_eq!(client.put(&format!("{path}/s3"), &broken).await.expect(200).member("body"), "function (");
+    }
+    // It turns out when they are used.
+    for number in 0..4 {
+        let run = format!("/dbs/d/colls/c/sprocs/s{number}");
+        let key = [("x-ms-documentdb-partitionkey", r#"["a"]"#)];
+        let failed = client.send(Method::POST, &run, &key, "[]").await.expect_code(400, 65535);
+        let message = failed.member("message");
+        assert!(message.contains("Encountered exception while compiling Javascript"), "{message}");
     }
 }
 

@@ -28,6 +28,7 @@ impl Group<'_> {
     ) -> Result<Written> {
         match intent {
             Intent::Put { mode, item, precondition } => self.put(compiled, mode, item, precondition),
+            Intent::Rename { from, item, precondition } => self.rename(compiled, &from, item, precondition),
             Intent::Delete { address, precondition } => self.delete(compiled, &address, precondition),
             Intent::Patch { address, partition_key, patch, precondition } => {
                 self.patch(compiled, &address, &partition_key, &patch, precondition)
@@ -60,6 +61,32 @@ impl Group<'_> {
             self.check(old, precondition)?;
         }
         self.write(compiled, old, item, 0)
+    }
+
+    /// Replaces an item by one with another id: the one goes, the other comes, or nothing happens.
+    fn rename(
+        &mut self,
+        compiled: &CompiledDefinition,
+        from: &ItemAddress,
+        item: PreparedItem,
+        precondition: Precondition,
+    ) -> Result<Written> {
+        // In a batch, who takes everything back takes this back, too.
+        let is_alone = self.scope.is_none();
+        if is_alone {
+            self.effects.mark();
+        }
+        let renamed = self.delete(compiled, from, precondition).and_then(|deleted| {
+            let created = self.put(compiled, WriteMode::Create, item, Precondition::None)?;
+            let charge = deleted.charge + created.charge;
+            Ok(Written { kind: ChangeKind::Replace, charge, ..created })
+        });
+        match &renamed {
+            _ if !is_alone => {}
+            Ok(_) => self.effects.keep(),
+            Err(_) => self.effects.roll_back(),
+        }
+        renamed
     }
 
     fn patch(

@@ -26,12 +26,12 @@ impl GeospatialType {
     }
 }
 
-pub(super) fn read(body: &Field<'_>) -> Result<Option<GeospatialType>, DefinitionError> {
-    let Some(field) = body.member("geospatialConfig") else { return Ok(None) };
+pub(super) fn read(body: &Field<'_>) -> Result<GeospatialType, DefinitionError> {
+    let Some(field) = body.member("geospatialConfig") else { return Ok(GeospatialType::default()) };
     field.expect_object()?;
-    let Some(word) = field.member("type") else { return Ok(None) };
+    let Some(word) = field.member("type") else { return Ok(GeospatialType::default()) };
     let position = word_position(&word, "geospatial type", &["Geography", "Geometry"])?;
-    Ok(Some(if position == 0 { GeospatialType::Geography } else { GeospatialType::Geometry }))
+    Ok(if position == 0 { GeospatialType::Geography } else { GeospatialType::Geometry })
 }
 
 /// A plane has no edges of its own, the earth needs none.

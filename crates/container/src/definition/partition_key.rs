@@ -48,8 +48,7 @@ pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, Definitio
     field.expect_object()?;
     let multiple = is_multiple(&field)?;
     let (texts, paths) = read_paths(&field, multiple)?;
-    let version_field = field.member("version");
-    let number = version_field.as_ref().map(Field::integer).transpose()?;
+    let number = field.member("version").map(|version| version_number(&version)).transpose()?;
     let version = match (number, multiple) {
         (None | Some(2), false) => HashVersion::V2,
         (None | Some(2), true) => HashVersion::MultiHash,
@@ -62,6 +61,15 @@ pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, Definitio
     };
     let system_key = field.member("systemKey").map(|flag| flag.boolean()).transpose()?.unwrap_or(false);
     Ok(PartitionKeyDefinition { texts, paths, version, version_given: number.is_some(), system_key })
+}
+
+/// Reads a version: a number, or its name, which is what one client sends.
+fn version_number(field: &Field<'_>) -> Result<i64, DefinitionError> {
+    match field.value().as_str() {
+        Some("V1") => Ok(1),
+        Some("V2") => Ok(2),
+        _ => Ok(field.integer()?),
+    }
 }
 
 /// Returns the key that the system gives to a container made without one.

@@ -72,9 +72,9 @@ fn whole_definitions() {
         ],
         expect![[r#"
             {"id":"c","partitionKey":{"paths":["/pk"]}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"partitionKey":{"paths":["/pk"]},"id":"c","_rid":"x","_ts":1,"_self":"s","_etag":"e","_docs":"docs/","unknown":1,"defaultTtl":null}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","changeFeedPolicy":{"retentionDuration":10},"fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/text","language":"en-US"}]},
               "vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]},
               "computedProperties":[{"name":"lowerName","query":"SELECT VALUE LOWER(c.name) FROM c"}],"analyticalStorageTtl":-1,"defaultTtl":-1,"geospatialConfig":{"type":"Geography"},
@@ -89,7 +89,7 @@ fn whole_definitions() {
             {}
               refused at id: The input content is invalid because the required properties - 'id; ' - are missing
             {"id":"c"}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","version":2,"systemKey":true}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","version":2,"systemKey":true},"geospatialConfig":{"type":"Geography"}}
             {"id":7,"partitionKey":{"paths":["/pk"]}}
               refused at id: 'id' must be a string
             {"id":"a/b","partitionKey":{"paths":["/pk"]}}
@@ -140,9 +140,9 @@ fn partition_keys() {
             {"id":"c","partitionKey":{"paths":[]}}
               refused at partitionKey.paths: a partition key of kind 'Hash' has exactly one path, but 0 are given
             {"id":"c","partitionKey":{"paths":["/_partitionKey"],"systemKey":true}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","version":2,"systemKey":true}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","version":2,"systemKey":true},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["/pk"],"kind":"hash","version":1}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":1}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":1},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":3}}
               refused at partitionKey.version: the partition key version 3 is not 1 or 2
             {"id":"c","partitionKey":{"paths":["/pk"],"kind":"Range"}}
@@ -152,9 +152,9 @@ fn partition_keys() {
             {"id":"c","partitionKey":{"paths":["/a","/b"]}}
               refused at partitionKey.paths: a partition key of kind 'Hash' has exactly one path, but 2 are given
             {"id":"c","partitionKey":{"paths":["/a"],"kind":"MultiHash"}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/a"],"kind":"MultiHash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/a"],"kind":"MultiHash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/a","/b","/c"],"kind":"MultiHash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["/a","/b","/c","/d"],"kind":"MultiHash","version":2}}
               refused at partitionKey.paths: a partition key of kind 'MultiHash' has one to three paths, but 4 are given
             {"id":"c","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":1}}
@@ -162,11 +162,11 @@ fn partition_keys() {
             {"id":"c","partitionKey":{"paths":["/a","/\"a\""],"kind":"MultiHash"}}
               refused at partitionKey.paths[1]: the partition key path '/"a"' is given more than once
             {"id":"c","partitionKey":{"paths":["/\"level' 1*()\"/\"le/vel2\""]}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/\"level' 1*()\"/\"le/vel2\""],"kind":"Hash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/\"level' 1*()\"/\"le/vel2\""],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["/'level\" 1*()'/'le/vel2'"]}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/'level\" 1*()'/'le/vel2'"],"kind":"Hash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/'level\" 1*()'/'le/vel2'"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["/a/b-c/$v"]}}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/a/b-c/$v"],"kind":"Hash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/a/b-c/$v"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"}}
             {"id":"c","partitionKey":{"paths":["pk"]}}
               refused at partitionKey.paths[0]: The partition key component definition path 'pk' could not be accepted, failed near position '0'. Partition key paths must contain only valid characters and not contain a trailing slash or wildcard character.
             {"id":"c","partitionKey":{"paths":[""]}}
@@ -210,11 +210,11 @@ fn unique_keys() {
         ],
         expect![[r#"
             "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/email"]},{"paths":["/a/b","/\"c d\""]}]}
-              "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/email"]},{"paths":["/a/b","/\"c d\""]}]}
+              "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/email"]},{"paths":["/a/b","/\"c d\""]}]},"geospatialConfig":{"type":"Geography"}
             "uniqueKeyPolicy":{"uniqueKeys":[]}
-              nothing is kept
+              "geospatialConfig":{"type":"Geography"}
             "uniqueKeyPolicy":{}
-              nothing is kept
+              "geospatialConfig":{"type":"Geography"}
             "uniqueKeyPolicy":[]
               refused at uniqueKeyPolicy: 'uniqueKeyPolicy' must be an object
             "uniqueKeyPolicy":{"uniqueKeys":[{}]}
@@ -261,15 +261,15 @@ fn conflict_policies() {
         ],
         expect![[r#"
             "conflictResolutionPolicy":{}
-              "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/_ts","conflictResolutionProcedure":""}
+              "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/_ts","conflictResolutionProcedure":""},"geospatialConfig":{"type":"Geography"}
             "conflictResolutionPolicy":{"mode":"lastWriterWins","conflictResolutionPath":""}
-              "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/_ts","conflictResolutionProcedure":""}
+              "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/_ts","conflictResolutionProcedure":""},"geospatialConfig":{"type":"Geography"}
             "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a"}
-              "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a","conflictResolutionProcedure":""}
+              "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a","conflictResolutionProcedure":""},"geospatialConfig":{"type":"Geography"}
             "conflictResolutionPolicy":{"mode":"Custom"}
-              "conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""}
+              "conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""},"geospatialConfig":{"type":"Geography"}
             "conflictResolutionPolicy":{"mode":"Custom","conflictResolutionProcedure":"dbs/d/colls/c/sprocs/p"}
-              "conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":"dbs/d/colls/c/sprocs/p"}
+              "conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":"dbs/d/colls/c/sprocs/p"},"geospatialConfig":{"type":"Geography"}
             "conflictResolutionPolicy":{"mode":"FirstWriterWins"}
               refused at conflictResolutionPolicy.mode: the conflict resolution mode 'FirstWriterWins' at 'conflictResolutionPolicy.mode' is none of LastWriterWins, Custom
             "conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a/b"}
@@ -316,13 +316,13 @@ fn spans_of_time() {
         ],
         expect![[r#"
             "defaultTtl":1
-              "defaultTtl":1
+              "geospatialConfig":{"type":"Geography"},"defaultTtl":1
             "defaultTtl":-1
-              "defaultTtl":-1
+              "geospatialConfig":{"type":"Geography"},"defaultTtl":-1
             "defaultTtl":2147483647
-              "defaultTtl":2147483647
+              "geospatialConfig":{"type":"Geography"},"defaultTtl":2147483647
             "defaultTtl":10.0
-              "defaultTtl":10
+              "geospatialConfig":{"type":"Geography"},"defaultTtl":10
             "defaultTtl":0
               refused at defaultTtl: The input defaultTtl '0' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or -1, which means never expire.
             "defaultTtl":-2
@@ -334,37 +334,37 @@ fn spans_of_time() {
             "defaultTtl":"10"
               refused at defaultTtl: The input defaultTtl '"10"' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or -1, which means never expire.
             "analyticalStorageTtl":0
-              "analyticalStorageTtl":0
+              "geospatialConfig":{"type":"Geography"},"analyticalStorageTtl":0
             "analyticalStorageTtl":-1
-              "analyticalStorageTtl":-1
+              "geospatialConfig":{"type":"Geography"},"analyticalStorageTtl":-1
             "analyticalStorageTtl":-2
               refused at analyticalStorageTtl: The input analyticalStorageTtl '-2' is invalid. Ensure to provide a nonnegative integer less than or equal to '2147483647', or -1, which means never expire.
             "analyticalStorageTtl":true
               refused at analyticalStorageTtl: The input analyticalStorageTtl 'true' is invalid. Ensure to provide a nonnegative integer less than or equal to '2147483647', or -1, which means never expire.
             "changeFeedPolicy":{"retentionDuration":0}
-              "changeFeedPolicy":{"retentionDuration":0}
+              "geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"retentionDuration":0}
             "changeFeedPolicy":{"retentionDuration":43200}
-              "changeFeedPolicy":{"retentionDuration":43200}
+              "geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"retentionDuration":43200}
             "changeFeedPolicy":{"retentionDuration":43201}
               refused at changeFeedPolicy.retentionDuration: 'changeFeedPolicy.retentionDuration' is 43201; it must be 0 to 43200 minutes
             "changeFeedPolicy":{"retentionDuration":-1}
               refused at changeFeedPolicy.retentionDuration: 'changeFeedPolicy.retentionDuration' is -1; it must be 0 to 43200 minutes
             "changeFeedPolicy":{}
-              nothing is kept
+              "geospatialConfig":{"type":"Geography"}
             "changeFeedPolicy":10
               refused at changeFeedPolicy: 'changeFeedPolicy' must be an object
             "changeFeedPolicy":{"retentionDuration":5,"previousImages":true}
-              "changeFeedPolicy":{"retentionDuration":5,"previousImages":true}
+              "geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"retentionDuration":5,"previousImages":true}
             "changeFeedPolicy":{"previousImages":true}
-              "changeFeedPolicy":{"previousImages":true}
+              "geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"previousImages":true}
             "changeFeedPolicy":{"retentionDuration":5,"previousImages":false}
-              "changeFeedPolicy":{"retentionDuration":5}
+              "geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"retentionDuration":5}
             "changeFeedPolicy":{"previousImages":1}
               refused at changeFeedPolicy.previousImages: 'changeFeedPolicy.previousImages' must be true or false
             "defaultTtl":10,"indexingPolicy":{"indexingMode":"none"}
               refused at defaultTtl: 'defaultTtl' needs an index: it cannot be combined with the indexing mode 'none'; to index nothing else, exclude '/*' under the mode 'consistent'
             "indexingPolicy":{"indexingMode":"none"}
-              {"id":"c","indexingPolicy":{"indexingMode":"none","automatic":false,"includedPaths":[],"excludedPaths":[]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}
+              {"id":"c","indexingPolicy":{"indexingMode":"none","automatic":false,"includedPaths":[],"excludedPaths":[]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"}}
         "#]],
     );
 }
@@ -393,11 +393,11 @@ fn computed_properties() {
         ],
         expect![[r#"
             "computedProperties":[]
-              "computedProperties":[]
+              "geospatialConfig":{"type":"Geography"},"computedProperties":[]
             "computedProperties":[{"name":"lower","query":"select  value LOWER(c.name)\nFROM c"},{"name":"x","query":"SELECT VALUE c.a FROM root c"}]
-              "computedProperties":[{"name":"lower","query":"select  value LOWER(c.name)\nFROM c"},{"name":"x","query":"SELECT VALUE c.a FROM root c"}]
+              "geospatialConfig":{"type":"Geography"},"computedProperties":[{"name":"lower","query":"select  value LOWER(c.name)\nFROM c"},{"name":"x","query":"SELECT VALUE c.a FROM root c"}]
             "computedProperties":[{"name":"lower","query":"SELECT VALUE(c.a)FROM c"}],"indexingPolicy":{"includedPaths":[{"path":"/lower/*"},{"path":"/*"}]}
-              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/lower/*"},{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"computedProperties":[{"name":"lower","query":"SELECT VALUE(c.a)FROM c"}]}
+              {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/lower/*"},{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"},"computedProperties":[{"name":"lower","query":"SELECT VALUE(c.a)FROM c"}]}
             "computedProperties":{}
               refused at computedProperties: 'computedProperties' must be an array
             "computedProperties":[{"query":"SELECT VALUE c.a FROM c"}]
@@ -466,9 +466,9 @@ fn vectors() {
         ],
         expect![[r#"
             "vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"Float16","dimensions":4096,"distanceFunction":"dotProduct"}]}
-              "vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float16","dimensions":4096,"distanceFunction":"dotproduct"}]}
+              "geospatialConfig":{"type":"Geography"},"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float16","dimensions":4096,"distanceFunction":"dotproduct"}]}
             "vectorEmbeddingPolicy":{"vectorEmbeddings":[]}
-              "vectorEmbeddingPolicy":{"vectorEmbeddings":[]}
+              "geospatialConfig":{"type":"Geography"},"vectorEmbeddingPolicy":{"vectorEmbeddings":[]}
             "vectorEmbeddingPolicy":{}
               refused at vectorEmbeddingPolicy.vectorEmbeddings: 'vectorEmbeddingPolicy.vectorEmbeddings' is missing
             "vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v/","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]}
@@ -526,9 +526,9 @@ fn texts_and_shapes() {
         ],
         expect![[r#"
             "fullTextPolicy":{"defaultLanguage":"en-US"}
-              "fullTextPolicy":{"defaultLanguage":"en-US"}
+              "geospatialConfig":{"type":"Geography"},"fullTextPolicy":{"defaultLanguage":"en-US"}
             "fullTextPolicy":{"defaultLanguage":"de-de","fullTextPaths":[{"path":"/abstract"}]}
-              "fullTextPolicy":{"defaultLanguage":"de-DE","fullTextPaths":[{"path":"/abstract"}]}
+              "geospatialConfig":{"type":"Geography"},"fullTextPolicy":{"defaultLanguage":"de-DE","fullTextPaths":[{"path":"/abstract"}]}
             "fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"abstract","language":"en-US"}]}
               refused at fullTextPolicy.fullTextPaths[0].path: The Full Text Policy contains an invalid Path: abstract
             "fullTextPolicy":{"defaultLanguage":"spa-SPA"}
@@ -546,7 +546,7 @@ fn texts_and_shapes() {
             "geospatialConfig":{"type":"geometry"}
               "geospatialConfig":{"type":"Geometry"}
             "geospatialConfig":{}
-              nothing is kept
+              "geospatialConfig":{"type":"Geography"}
             "geospatialConfig":{"type":"Sphere"}
               refused at geospatialConfig.type: the geospatial type 'Sphere' at 'geospatialConfig.type' is none of Geography, Geometry
             "geospatialConfig":{"type":"Geometry"},"indexingPolicy":{"spatialIndexes":[{"path":"/location/?"}]}
@@ -554,7 +554,7 @@ fn texts_and_shapes() {
             "indexingPolicy":{"spatialIndexes":[{"path":"/location/?","boundingBox":{"xmin":0,"ymin":0,"xmax":1,"ymax":1}}]}
               refused at indexingPolicy.spatialIndexes[0].boundingBox: Incorrect parameter 'boundingBox' specified for 'Geography' collection in spatial path '/location/?'
             "clientEncryptionPolicy":{"includedPaths":[{"path":"/ssn","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}],"policyFormatVersion":2}
-              "clientEncryptionPolicy":{"includedPaths":[{"path":"/ssn","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}],"policyFormatVersion":2}
+              "geospatialConfig":{"type":"Geography"},"clientEncryptionPolicy":{"includedPaths":[{"path":"/ssn","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}],"policyFormatVersion":2}
             "clientEncryptionPolicy":{"includedPaths":[{"path":"/a/b","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"A"}]}
               refused at clientEncryptionPolicy.includedPaths[0].path: the client encryption path '/a/b' must name a property of the root
             "clientEncryptionPolicy":{"includedPaths":[{"path":"/ssn"}]}
@@ -647,24 +647,24 @@ fn replacing() {
         all.push_str(&format!("{what}: {short}\n"));
     }
     expect![[r#"
-        nothing: ,"defaultTtl":5}
-        what may change goes when left out: }
-        feed retention: ,"changeFeedPolicy":{"retentionDuration":10}}
+        nothing: ,"geospatialConfig":{"type":"Geography"},"defaultTtl":5}
+        what may change goes when left out: ,"geospatialConfig":{"type":"Geography"}}
+        feed retention: ,"geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"retentionDuration":10}}
         id: refused at id: the id of the container 'c' cannot be changed to 'd'
         key path: refused at partitionKey: Document collection partition key cannot be changed.
         key kind: refused at partitionKey: Document collection partition key cannot be changed.
-        key version left out: {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":1}}
-        unique keys left out: ,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]}}
+        key version left out: {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":1},"geospatialConfig":{"type":"Geography"}}
+        unique keys left out: ,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]},"geospatialConfig":{"type":"Geography"}}
         unique keys added: refused at uniqueKeyPolicy: the unique keys of a container cannot be changed
-        conflict path: ,"conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a","conflictResolutionProcedure":""}}
+        conflict path: ,"conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a","conflictResolutionProcedure":""},"geospatialConfig":{"type":"Geography"}}
         conflict mode: refused at conflictResolutionPolicy.mode: the conflict resolution mode cannot be changed from 'LastWriterWins' to 'Custom'
-        conflict left out: ,"conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""}}
-        vector left out: ,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"}]}}
+        conflict left out: ,"conflictResolutionPolicy":{"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":""},"geospatialConfig":{"type":"Geography"}}
+        vector left out: ,"geospatialConfig":{"type":"Geography"},"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"}]}}
         vector changed: refused at vectorEmbeddingPolicy: Paths in existing embedding policy cannot be modified in Collection Replace. They can only be added.
-        vector added: ,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"},{"path":"/w","dataType":"int8","dimensions":2,"distanceFunction":"euclidean"}]}}
+        vector added: ,"geospatialConfig":{"type":"Geography"},"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"},{"path":"/w","dataType":"int8","dimensions":2,"distanceFunction":"euclidean"}]}}
         vector taken away: refused at vectorEmbeddingPolicy: Paths in existing embedding policy cannot be modified in Collection Replace. They can only be added.
         vector index changed: refused at indexingPolicy.vectorIndexes[0]: Paths in existing vector indexing policy cannot be modified in Collection Replace. They can only be added or removed.
-        vector index dropped: ,"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"}]}}
+        vector index dropped: ,"geospatialConfig":{"type":"Geography"},"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"}]}}
         encryption added: refused at clientEncryptionPolicy: the client encryption policy of a container cannot be changed
     "#]].assert_eq(&all);
 }

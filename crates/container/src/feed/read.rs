@@ -239,7 +239,8 @@ fn check_mode(compiled: &CompiledDefinition, request: &FeedRequest) -> Result<()
     match request.start {
         FeedStart::Now | FeedStart::Token(_) => Ok(()),
         FeedStart::Beginning | FeedStart::Time(_) => Err(Error::invalid(
-            "a feed of all versions and deletes begins now or where a page of it ended, not at the beginning or a time",
+            "You must read the change feed from within the retention period. A feed of all versions and deletes begins \
+             now or where a page of it ended, not at the beginning or a time.",
         )),
     }
 }

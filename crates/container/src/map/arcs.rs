@@ -45,5 +45,5 @@ pub(crate) fn read(prefix: &str, token: &str, arcs_max: usize) -> Option<Vec<Arc
 /// Returns the failure of a caller that sent a token that is none.
 pub(crate) fn invalid_token(token: &str) -> Error {
     let shown: String = token.chars().take(80).collect();
-    Error::invalid(format!("the continuation token '{shown}' is not one of this request"))
+    Error::invalid(format!("Invalid Continuation Token. '{shown}' is not one of this request."))
 }

@@ -5,8 +5,6 @@
 use armilla_kv::SpaceId;
 use armilla_value::{HashVersion, HashedKey, initial_bounds};
 
-use crate::limits::Limits;
-
 /// The version of the map that a container begins with.
 pub const FIRST_MAP_VERSION: u64 = 1;
 
@@ -41,21 +39,14 @@ pub struct PartitionMap {
     pub ranges: Vec<Range>,
 }
 
-/// Returns how many physical partitions a throughput asks for.
-pub(crate) fn partition_count(throughput: u32, limits: &Limits) -> u32 {
-    throughput.div_ceil(limits.physical_partition_ru).clamp(1, limits.physical_partitions_max)
-}
-
-/// Cuts the reachable hash space into equal arcs, as many as the throughput asks for.
+/// Cuts the reachable hash space into equal arcs.
 pub fn initial_ranges(
-    throughput: u32,
+    count: u32,
     version: HashVersion,
-    limits: &Limits,
     lsn_base: u64,
     ts: u32,
     mut next_space: impl FnMut() -> SpaceId,
 ) -> Vec<Range> {
-    let count = partition_count(throughput, limits);
     let mut bounds = vec![HashedKey::MIN];
     bounds.extend(initial_bounds(count, version));
     bounds.push(HashedKey::MAX);

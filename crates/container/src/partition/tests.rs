@@ -13,7 +13,7 @@ fn partition() -> Partition {
     let definition = ContainerDefinition::from_value(&json::parse(text.as_bytes()).unwrap()).unwrap();
     let limits = Limits::default();
     let version = definition.partition_key.version;
-    let range = initial_ranges(400, version, &limits, 0, 0, || SpaceId(1)).remove(0);
+    let range = initial_ranges(1, version, 0, 0, || SpaceId(1)).remove(0);
     let rid = ContainerRid::new(DatabaseRid::new(1).unwrap(), 1);
     let (env, _) = Env::simulated(1);
     Partition::open(

@@ -99,9 +99,16 @@ impl Container {
     ) -> Result<PreparedStep> {
         Ok(match step {
             BatchStep::Put { mode, id, body, precondition } => {
-                let item =
-                    write::prepare_put(compiled, self.limits(), id.as_deref(), &body, partition_key, None)?;
-                PreparedStep::Write(Intent::Put { mode, item, precondition })
+                let (limits, id) = (self.limits(), id.as_deref());
+                PreparedStep::Write(write::prepare_put(
+                    compiled,
+                    limits,
+                    mode,
+                    id,
+                    &body,
+                    partition_key,
+                    precondition,
+                )?)
             }
             BatchStep::Delete { id, precondition } => {
                 let address = ItemAddress::new(compiled, partition_key, &id)?;

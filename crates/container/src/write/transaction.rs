@@ -181,9 +181,9 @@ impl Transaction {
         body: &ItemBody,
         precondition: Precondition,
     ) -> Result<Written> {
-        let drafted = Some(self.draft.drafted()?);
+        let drafted = self.draft.drafted()?;
         let limits = &self.partition.limits;
-        let item = write::prepare_put(&self.compiled, limits, id, body, &self.partition_key, drafted)
+        let item = write::prepare_drafted(&self.compiled, limits, id, body, &self.partition_key, drafted)
             .map_err(|error| self.draft.refuse(error))?;
         self.draft.put(self.reader.snapshot(), mode, item, precondition)
     }

@@ -137,7 +137,8 @@ async fn any_failing_step_anywhere_leaves_nothing() {
             (ErrorKind::LogicalPartitionFull, Box::new(move || put_body(None, large(4_000)))),
             (ErrorKind::ItemTooLarge, Box::new(move || put_body(None, large(8_000)))),
             (ErrorKind::Invalid, Box::new(move || put_body(None, Bytes::from_static(b"{\"pk\":\"a\"}")))),
-            (ErrorKind::Invalid, Box::new(move || put_body(Some("2"), body("3", "3")))),
+            (ErrorKind::ItemNotFound, Box::new(move || put_body(Some("2"), body("3", "3")))),
+            (ErrorKind::ItemExists, Box::new(move || put_body(Some("kept"), body("held", "3")))),
             (ErrorKind::PartitionKeyMismatch, {
                 Box::new(move || put_body(None, Bytes::from_static(b"{\"id\":\"x\",\"pk\":\"b\"}")))
             }),

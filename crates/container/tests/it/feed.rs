@@ -384,7 +384,7 @@ async fn what_is_no_token_is_refused() {
     for token in ["", "x", "-1", "F1", "F1;-10-5", "L1;-FF-7", "N1;5"] {
         let follower = Follower::latest(ListScope::All, FeedStart::Token(token.to_owned()));
         let error = refused(container.read_feed(&follower.request()), ErrorKind::Invalid);
-        assert!(error.message.contains("continuation token"), "{error}");
+        assert!(error.message.contains("Continuation Token"), "{error}");
         let waited = container.feed_changed(&ListScope::All, token).await;
         refused(waited, ErrorKind::Invalid);
     }

@@ -32,7 +32,8 @@ pub(crate) fn identity() -> ContainerIdentity {
 
 pub(crate) fn ranges(definition: &ContainerDefinition, throughput: u32, limits: &Limits) -> Vec<Range> {
     let mut space = 0;
-    initial_ranges(throughput, definition.partition_key.version, limits, 0, 0, || {
+    let count = throughput.div_ceil(limits.physical_partition_ru).max(1);
+    initial_ranges(count, definition.partition_key.version, 0, 0, || {
         space += 1;
         SpaceId(space)
     })

@@ -131,11 +131,10 @@ async fn bodies_that_do_not_fit_are_refused() {
         (r#"["a"]"#, r#"{"pk":"a"}"#, ErrorKind::Invalid, "required properties - 'id; '"),
         (r#"["a"]"#, r#"{"id":1,"pk":"a"}"#, ErrorKind::Invalid, "must be a string, it is 1"),
         (r#"["a"]"#, r#"{"id":"","pk":"a"}"#, ErrorKind::Invalid, "must not be empty"),
-        (r#"["a"]"#, r#"{"id":"a/b","pk":"a"}"#, ErrorKind::Invalid, "must not contain '/'"),
         (r#"["a"]"#, r#"{"id":"1","pk":"a""#, ErrorKind::Invalid, "not valid"),
         (r#"["a"]"#, r#"[1]"#, ErrorKind::Invalid, "object"),
-        (r#"["a"]"#, r#"{"id":"1","pk":"b"}"#, ErrorKind::PartitionKeyMismatch, r#"the item has ["b"]"#),
-        (r#"["a"]"#, r#"{"id":"1"}"#, ErrorKind::PartitionKeyMismatch, "the item has [{}]"),
+        (r#"["a"]"#, r#"{"id":"1","pk":"b"}"#, ErrorKind::PartitionKeyMismatch, r#"The item has ["b"]"#),
+        (r#"["a"]"#, r#"{"id":"1"}"#, ErrorKind::PartitionKeyMismatch, "The item has [{}]"),
         (r#"["a","b"]"#, r#"{"id":"1","pk":"a"}"#, ErrorKind::PartitionKeyMismatch, "doesn't match"),
         ("[]", r#"{"id":"1","pk":"a"}"#, ErrorKind::PartitionKeyMismatch, "doesn't match"),
         (r#"["a"]"#, r#"{"id":"1","pk":"a","ttl":0}"#, ErrorKind::Invalid, "ttl '0' is invalid"),
@@ -321,5 +320,54 @@ async fn hash_version_1() {
         fixture.create(&format!("[{number}]"), &body).await.unwrap();
         assert_eq!(text(&fixture.read(&format!("[{number}]"), &number.to_string()).unwrap()), body);
     }
+    fixture.check();
+}
+
+/// A replace may change the id of an item inside its logical partition.
+#[tokio::test]
+async fn a_replace_may_give_another_id() {
+    let fixture = Fixture::simple();
+    let a = key(r#"["a"]"#);
+    for id in ["1", "2"] {
+        fixture.create(r#"["a"]"#, &format!(r#"{{"id":"{id}","pk":"a"}}"#)).await.unwrap();
+    }
+    let is_there = |id: &str| fixture.read(r#"["a"]"#, id).is_ok();
+    let replace = async |from: &str, to: &str, precondition: Precondition| {
+        let body = format!(r#"{{"id":"{to}","pk":"a","from":"{from}"}}"#);
+        let (mode, priority) = (WriteMode::Replace, Priority::High);
+        fixture.container.write_item(mode, &a, Some(from), body.into(), precondition, priority).await
+    };
+    refused(replace("1", "2", Precondition::None).await, ErrorKind::ItemExists);
+    refused(replace("7", "8", Precondition::None).await, ErrorKind::ItemNotFound);
+    refused(replace("1", "3", Precondition::Version(None)).await, ErrorKind::PreconditionFailed);
+    assert!(is_there("1") && is_there("2") && !is_there("3") && !is_there("8"));
+    fixture.check();
+    let etag = Some(fixture.etag(&fixture.read(r#"["a"]"#, "1").unwrap()));
+    let written = replace("1", "3", Precondition::Version(etag)).await.unwrap();
+    assert_eq!(written.kind, ChangeKind::Replace);
+    assert!(!is_there("1") && is_there("3"));
+    replace("3", "1", Precondition::None).await.unwrap();
+    assert!(is_there("1") && !is_there("3"));
+    fixture.check();
+}
+
+/// With unique keys the one that goes gives its values to the one that comes, and takes them back if that fails.
+#[tokio::test]
+async fn another_id_keeps_unique_values() {
+    let definition =
+        r#"{"id":"c","partitionKey":{"paths":["/pk"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}"#;
+    let fixture = Fixture::new(definition, 400, Limits::default());
+    let a = key(r#"["a"]"#);
+    for id in [1, 2] {
+        fixture.create(r#"["a"]"#, &format!(r#"{{"id":"{id}","pk":"a","u":{id}}}"#)).await.unwrap();
+    }
+    let replace = async |from: &str, body: &str| {
+        let (mode, priority) = (WriteMode::Replace, Priority::High);
+        fixture.container.write_item(mode, &a, Some(from), body.into(), Precondition::None, priority).await
+    };
+    replace("1", r#"{"id":"3","pk":"a","u":1}"#).await.unwrap();
+    refused(replace("3", r#"{"id":"4","pk":"a","u":2}"#).await, ErrorKind::UniqueKeyTaken);
+    refused(fixture.create(r#"["a"]"#, r#"{"id":"5","pk":"a","u":1}"#).await, ErrorKind::UniqueKeyTaken);
+    fixture.read(r#"["a"]"#, "3").unwrap();
     fixture.check();
 }

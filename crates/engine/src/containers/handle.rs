@@ -14,10 +14,19 @@ use crate::access::Caller;
 use crate::background::BackgroundTask;
 use crate::error::{Error, Result};
 use crate::execution::ScriptTurns;
+use crate::queries::ReadQueries;
 use crate::record::{self, Version, tag};
 use crate::reshaping::Reshaping;
 use crate::resource::{Content, Resource, ResourceKind, etag};
 use crate::scripts::Scripts;
+
+/// What all containers of an account have in common.
+#[derive(Clone)]
+pub(crate) struct Common {
+    pub(crate) script_workers: Workers,
+    /// Texts of queries that were read.
+    pub(crate) read_queries: ReadQueries,
+}
 
 /// A container as operations on its items find it.
 pub struct ContainerHandle {
@@ -41,7 +50,7 @@ pub struct ContainerHandle {
     ended: watch::Sender<bool>,
     scripts: Scripts,
     script_turns: ScriptTurns,
-    script_workers: Workers,
+    common: Common,
 }
 
 /// A container that was found, and how.
@@ -71,7 +80,7 @@ impl ContainerHandle {
         version: Version,
         container: Container,
         limits: &Limits,
-        script_workers: Workers,
+        common: Common,
     ) -> ContainerHandle {
         let is_fixed = container.definition().is_fixed();
         ContainerHandle {
@@ -93,7 +102,7 @@ impl ContainerHandle {
             ended: watch::Sender::new(false),
             scripts: Scripts::default(),
             script_turns: ScriptTurns::of_container(),
-            script_workers,
+            common,
         }
     }
 
@@ -176,8 +185,13 @@ impl ContainerHandle {
     }
 
     /// Returns the processes in which its scripts run.
+    /// Returns the texts of queries that were read, in all containers.
+    pub(crate) fn read_queries(&self) -> &ReadQueries {
+        &self.common.read_queries
+    }
+
     pub(crate) fn script_workers(&self) -> &Workers {
-        &self.script_workers
+        &self.common.script_workers
     }
 
     /// Returns whose scripts its scripts are: no other container's share a process with them.

@@ -47,7 +47,7 @@ impl Engine {
         let consumption = Consumption::whole(&containers)?;
         Ok(OfferState {
             pending: containers.iter().any(|container| container.is_pending()),
-            minimum: offer.throughput.minimum(&offer.past(&consumption)),
+            minimum: offer.throughput.minimum(&offer.past(&consumption), self.limits()),
         })
     }
 
@@ -102,7 +102,7 @@ impl Engine {
         if containers.iter().any(|container| container.is_fixed()) {
             throughput.validate_fixed(self.limits())?;
         }
-        let minimum = throughput.minimum(&past);
+        let minimum = throughput.minimum(&past, self.limits());
         if throughput.max() < minimum {
             return Err(Error::invalid(format!(
                 "the throughput {} is below the minimum of {minimum} for this resource, which follows from the \

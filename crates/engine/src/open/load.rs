@@ -9,12 +9,11 @@ use armilla_container::{
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{SpaceId, Store};
-use armilla_script::Workers;
 use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
 use bytes::Bytes;
 
 use crate::computed;
-use crate::containers::ContainerHandle;
+use crate::containers::{Common, ContainerHandle};
 use crate::error::{Error, ErrorKind, Result};
 use crate::offers::Offer;
 use crate::permissions::Permission;
@@ -30,7 +29,7 @@ pub(super) struct Loader {
     env: Env,
     limits: Arc<Limits>,
     policy: Policy,
-    script_workers: Workers,
+    common: Common,
     known_numbers: Arc<KnownNumbers>,
     tree: Tree,
     counters: TreeCounters,
@@ -45,7 +44,7 @@ impl Loader {
         env: &Env,
         limits: &Arc<Limits>,
         policy: Policy,
-        script_workers: &Workers,
+        common: &Common,
         known_numbers: &Arc<KnownNumbers>,
     ) -> Loader {
         Loader {
@@ -53,7 +52,7 @@ impl Loader {
             env: env.clone(),
             limits: limits.clone(),
             policy,
-            script_workers: script_workers.clone(),
+            common: common.clone(),
             known_numbers: known_numbers.clone(),
             tree: Tree::default(),
             counters: TreeCounters::default(),
@@ -120,7 +119,7 @@ impl Loader {
                     version,
                     container,
                     &self.limits,
-                    self.script_workers.clone(),
+                    self.common.clone(),
                 );
                 database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
             }

@@ -16,6 +16,8 @@ pub(crate) struct Permission {
     pub(crate) version: Version,
     /// The link as the caller gave it, without slashes at its ends.
     pub(super) resource: String,
+    /// The mode as the caller wrote it.
+    pub(super) mode_text: String,
     pub(super) grant: Grant,
 }
 
@@ -24,7 +26,7 @@ impl Permission {
         let mut object = record::begin(self.version);
         object.insert("id", self.id.as_str());
         object.insert("resource", self.resource.as_str());
-        object.insert("mode", self.grant.mode.name());
+        object.insert("mode", self.mode_text.as_str());
         object.insert("container", self.grant.container.to_string());
         if let Some(item) = &self.grant.item {
             object.insert("item", item.as_str());
@@ -45,8 +47,9 @@ impl Permission {
                 Some(PartitionKey::from_json(text.as_bytes()).map_err(|_| damaged("partitionKey"))?)
             }
         };
+        let mode_text = record.text("mode")?;
         let grant = Grant {
-            mode: GrantMode::parse(&record.text("mode")?).ok_or_else(|| damaged("mode"))?,
+            mode: GrantMode::parse(&mode_text).ok_or_else(|| damaged("mode"))?,
             container: ContainerRid::parse(&record.text("container")?).ok_or_else(|| damaged("container"))?,
             item: record.find("item").and_then(Value::as_str).map(str::to_owned),
             partition_key,
@@ -56,6 +59,7 @@ impl Permission {
             id: record.text("id")?,
             version: record.version()?,
             resource: record.text("resource")?,
+            mode_text,
             grant,
         })
     }

@@ -11,6 +11,7 @@ use armilla_query::{CompileOptions, CompiledQuery, ComputedProperty, RowForm, Wo
 use armilla_value::{PartitionKey, Value};
 
 use super::metrics::QueryMetrics;
+use super::read::ReadQueries;
 use crate::access::Access;
 
 /// A query: a text of the query language, or what such a text comes to, made by a front end of its own.
@@ -36,14 +37,20 @@ impl Query {
         }
     }
 
+    /// Compiles it. Texts that were read before are in `known`.
     pub(super) fn compile(
         &self,
+        known: Option<&ReadQueries>,
         computed: &[ComputedProperty],
         system_properties: bool,
     ) -> armilla_query::Result<CompiledQuery> {
         match self {
             Query::Text { text, parameters } => {
-                CompiledQuery::new(text, CompileOptions { parameters, computed, system_properties })
+                let options = CompileOptions { parameters, computed, system_properties };
+                match known {
+                    Some(known) => CompiledQuery::of(known.read(text)?, options),
+                    None => CompiledQuery::new(text, options),
+                }
             }
             Query::Plan(bound) => Ok(CompiledQuery::from_bound(BoundQuery::clone(bound))),
         }

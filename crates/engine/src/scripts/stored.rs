@@ -1,6 +1,6 @@
 //! The scripts that a container has, and their records.
 
-use armilla_script::Program;
+use armilla_script::{Program, ScriptError};
 use armilla_value::rid::{ChildRid, ResourceId};
 use bytes::Bytes;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -56,7 +56,7 @@ impl StoredScript {
         record::encode(object)
     }
 
-    /// Reads a record; the text was checked before it was stored.
+    /// Reads a record.
     pub(crate) fn decode(kind: ScriptKind, rid: ChildRid, value: &[u8]) -> Result<StoredScript> {
         let what = format!("a {}", kind.noun());
         let record = Record::decode(value, &what)?;
@@ -69,7 +69,9 @@ impl StoredScript {
             }
             ScriptKind::StoredProcedure | ScriptKind::UserDefinedFunction => None,
         };
-        let program = Program::of_checked(record.text("body")?);
+        let too_long =
+            |error: ScriptError| Error::new(ErrorKind::Corrupt, format!("a {}: {error}", kind.noun()));
+        let program = Program::new(record.text("body")?).map_err(too_long)?;
         Ok(StoredScript { kind, rid, id: record.text("id")?, version: record.version()?, program, trigger })
     }
 }

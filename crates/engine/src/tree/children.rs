@@ -68,7 +68,7 @@ impl Page {
             Some(token) => token
                 .strip_prefix("R1;")
                 .and_then(|ordinal| ordinal.parse().ok())
-                .ok_or_else(|| Error::invalid("the continuation token is not one of this list"))?,
+                .ok_or_else(|| Error::invalid("Invalid Continuation Token. It is not one of this list."))?,
         };
         Ok(Page { after, count_max: count_max.unwrap_or(LIST_MAX).clamp(1, LIST_MAX) })
     }

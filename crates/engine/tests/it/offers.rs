@@ -2,7 +2,7 @@
 
 use armilla_engine::{
     EngineOptions, ErrorKind, Limits, Migration, OfferChange, OfferState, Resource, ResourcePrecondition,
-    SHARING_CONTAINERS_MAX, Throughput,
+    Throughput,
 };
 use armilla_value::Value;
 
@@ -86,7 +86,7 @@ async fn how_many_may_share() {
     let fixture = Fixture::new().await;
     let (engine, caller) = (&fixture.engine, &fixture.caller);
     engine.create_database(caller, "d", Some(Throughput::Manual(400))).await.unwrap();
-    for number in 0..SHARING_CONTAINERS_MAX {
+    for number in 0..Limits::default().sharing_containers_max {
         fixture.create_container(&format!("c{number}")).await.unwrap();
     }
     let error = refused(fixture.create_container("more").await, ErrorKind::Invalid);

@@ -16,6 +16,7 @@ use armilla_value::rid::ItemRid;
 use crate::support::{Fixture, defined, manual, refused, unthrottled, value};
 
 fn options(limits: Limits) -> EngineOptions {
+    let limits = Limits { initial_partition_ru: limits.physical_partition_ru, ..limits };
     EngineOptions { limits, ..unthrottled() }
 }
 

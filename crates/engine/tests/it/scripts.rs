@@ -123,13 +123,10 @@ async fn what_cannot_be_a_script_is_refused() {
         for id in ["", "a/b", &"x".repeat(256)] {
             refused(create(&fixture, kind, id, "x => x").await, ErrorKind::Invalid);
         }
-        for body in ["", "1", "function (", "() => {"] {
-            let error = refused(create(&fixture, kind, "f", body).await, ErrorKind::ScriptInvalid);
-            let start = "Encountered exception while compiling Javascript. Exception = ";
-            assert!(error.message.starts_with(start), "{error}");
-        }
+        let long = "x".repeat(256 * 1024 + 1);
+        refused(create(&fixture, kind, "f", &long).await, ErrorKind::ScriptInvalid);
         create(&fixture, kind, "f", "x => x").await.unwrap();
-        let worse = definition(kind, "f", "no function");
+        let worse = definition(kind, "f", &long);
         let replaced = engine.replace_script(caller, "d", "c", kind, "f", &worse, NONE).await;
         refused(replaced, ErrorKind::ScriptInvalid);
         // A trigger says when it runs, and nothing else does.

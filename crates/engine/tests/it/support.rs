@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use armilla_engine::{
     Access, Answer, Caller, ContainerDefinition, ContainerHandle, Content, Engine, EngineOptions, Error,
-    ErrorKind, GrantMode, ItemName, ItemWritten, OfferChange, OfferContent, PermissionDefinition, Policy,
+    ErrorKind, ItemName, ItemWritten, Limits, OfferChange, OfferContent, PermissionDefinition, Policy,
     Precondition, ProcedureDone, QueryRequest, RangeStatus, ReadItem, Resource, ScriptDefinition, ScriptKind,
     Throughput, TriggerRule, Triggers, WorkerStart, WriteMode,
 };
@@ -265,6 +265,7 @@ pub(crate) fn unthrottled() -> EngineOptions {
 pub(crate) fn usual() -> EngineOptions {
     EngineOptions {
         script_workers: WorkerStart::Thread(armilla_script_worker::serve),
+        limits: Limits { initial_partition_ru: 10_000, ..Limits::default() },
         ..EngineOptions::default()
     }
 }
@@ -304,7 +305,7 @@ pub(crate) fn permitted(definition: &Value) -> PermissionDefinition {
     let key = key.map(|key| PartitionKey::from_json(json::to_string(key).as_bytes()).unwrap());
     PermissionDefinition {
         id: text("id").to_owned(),
-        mode: GrantMode::parse(text("permissionMode")).unwrap(),
+        mode: text("permissionMode").to_owned(),
         resource_link: text("resource").to_owned(),
         partition_key: key,
     }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use armilla_value::HashedKey;
 
-use super::invalid;
+use super::invalid_token;
 use crate::error::Result;
 
 /// A part of the ring.
@@ -52,7 +52,7 @@ impl<P: Clone> Segments<P> {
             min.cmp_bounds(&arc.max) == Ordering::Less && arc.min.cmp_bounds(max) == Ordering::Less
         };
         if self.0.iter().any(overlaps) {
-            return Err(invalid("continuation token was made for a narrower range of partition keys"));
+            return Err(invalid_token("It was made for a narrower range of partition keys."));
         }
         Ok(Side::Right)
     }

@@ -138,8 +138,11 @@ fn a_token_is_small() {
 #[test]
 fn the_longest_token_and_one_more() {
     let zeros = "A".repeat(CONTINUATION_BYTES_MAX);
-    assert_eq!(Token::decode(&zeros, 1).unwrap_err().message, "continuation token is malformed");
-    assert_eq!(Token::decode(&(zeros + "A"), 1).unwrap_err().message, "continuation token is too long");
+    assert_eq!(Token::decode(&zeros, 1).unwrap_err().message, "Invalid Continuation Token. It is malformed.");
+    assert_eq!(
+        Token::decode(&(zeros + "A"), 1).unwrap_err().message,
+        "Invalid Continuation Token. It is too long."
+    );
 }
 
 #[test]
@@ -162,9 +165,10 @@ fn tokens_of_the_version_before_are_read() {
 
 #[test]
 fn later_versions_are_told_apart() {
-    for (version, message) in
-        [(0, "continuation token is malformed"), (3, "continuation token was made by a later version")]
-    {
+    for (version, message) in [
+        (0, "Invalid Continuation Token. It is malformed."),
+        (3, "Invalid Continuation Token. It was made by a later version."),
+    ] {
         let text = URL_SAFE_NO_PAD.encode([version, 1, 2, 3]);
         assert_eq!(Token::decode(&text, 1).unwrap_err().message, message);
     }

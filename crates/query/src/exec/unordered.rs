@@ -56,7 +56,7 @@ fn walk<'q, S: Sink>(
     let mut dealt_with = 0;
     let meter = context.evaluator.meter();
     let mut looks = meter.looks();
-    // Set when the page is to end: what follows only looks whether something is left.
+    // Set when the page is to end before it is full: what follows only looks whether something is left.
     let mut ending = false;
     for (at, source) in context.sources.iter().enumerate() {
         let source: &'q dyn Source = *source;
@@ -141,7 +141,13 @@ fn walk<'q, S: Sink>(
                     let given = given.unwrap_or_default();
                     match rows_of(context, plan, &frame, given, Pausing::Anywhere, counter, sink)? {
                         Rows::Done => {}
-                        Rows::Filled => ending = true,
+                        // Whether something is left is not looked at: clients count on a full page to be followed by
+                        // another, be it an empty one.
+                        Rows::Filled => {
+                            feed.advance();
+                            context.tally.keep_plan(physical);
+                            return Ok(Outcome::Stopped(position(start, source, feed.place(), partial)));
+                        }
                         Rows::Complete => {
                             context.tally.keep_plan(physical);
                             return Ok(Outcome::Complete);

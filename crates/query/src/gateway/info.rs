@@ -74,23 +74,23 @@ pub(super) fn query_info(query: &ast::Query, bound: &BoundQuery, scope: &KeyScop
         info.offset = Some(bound.window.offset);
         info.limit = bound.window.limit;
     }
-    let (keys, directions) = order_keys(query);
     if bound.grouping.is_some() {
+        // Some clients merge groups without regard to their order.
+        if !bound.order.is_empty() {
+            return Err(Error::refused("'ORDER BY' is not supported with 'GROUP BY' by clients that merge."));
+        }
         group(query, &columns, &mut info);
-        info.rewritten_query = if keys.is_empty() {
-            rewrite::grouped(query, &columns).to_string()
-        } else {
-            rewrite::grouped_and_ordered(query, &columns, &keys).to_string()
-        };
-    } else {
-        info.distinct_type = distinct_type(bound, &columns);
-        info.rewritten_query = if keys.is_empty() {
-            unordered(query, &info)
-        } else {
-            let source = first_source(query).ok_or_else(correlated)?;
-            limited(rewrite::ordered(query, source, &columns, &keys), &info).to_string()
-        };
+        info.rewritten_query = rewrite::grouped(query, &columns).to_string();
+        return Ok(info);
     }
+    let (keys, directions) = order_keys(query);
+    info.distinct_type = distinct_type(bound, &columns);
+    info.rewritten_query = if keys.is_empty() {
+        unordered(query, &info)
+    } else {
+        let source = first_source(query).ok_or_else(correlated)?;
+        limited(rewrite::ordered(query, source, &columns, &keys), &info).to_string()
+    };
     info.order_by = directions;
     info.order_by_expressions = keys.iter().map(ToString::to_string).collect();
     Ok(info)

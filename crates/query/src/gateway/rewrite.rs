@@ -71,25 +71,6 @@ pub(super) fn grouped(query: &Query, columns: &[Column<'_>]) -> Query {
     Query { selection, order_by: None, ..unlimited(query) }
 }
 
-/// Returns the text of a grouped query whose groups are ordered by grouping expressions.
-///
-/// Clients merge by `orderByItems` first and take the payload of each row for a row of a grouped query.
-pub(super) fn grouped_and_ordered(query: &Query, columns: &[Column<'_>], keys: &[&Expr]) -> Query {
-    let grouped = grouped(query, columns);
-    let Selection::List(parts) = grouped.selection else { return grouped };
-    let members = parts.into_iter().filter_map(|part| Some((part.alias?.text, part.expr)));
-    Query {
-        selection: Selection::List(vec![
-            no_rid(),
-            named(items(keys), "orderByItems"),
-            named(object(members), "payload"),
-        ]),
-        filter: Some(formattable_filter(query.filter.as_ref(), None)),
-        order_by: query.order_by.clone(),
-        ..unlimited(query)
-    }
-}
-
 /// Returns the query without DISTINCT, TOP and OFFSET LIMIT.
 pub(super) fn unlimited(query: &Query) -> Query {
     Query { distinct: false, top: None, offset_limit: None, ..query.clone() }

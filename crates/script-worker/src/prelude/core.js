@@ -408,10 +408,9 @@ function install(host, role) {
   const textOf = (value) => (typeof value === 'object' ? stringify(value) : String(value));
 
   function joined(before, value) {
-    if (before === undefined || before === null) return value;
+    if (!before) return value;
     if (isArray(before) && isArray(value)) return before.concat(value);
-    if (typeof before === 'object' || typeof value === 'object') return textOf(before) + textOf(value);
-    return before + value;
+    return textOf(before) + textOf(value);
   }
 
   // A body, which is read when it is asked for first.

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use armilla_script::{Outcome, Owner, Role, Run, Sandbox, ScriptError, WorkerStart, Workers, run};
 
-use crate::memory::{Memory, OWNER, compile, procedure, workers};
+use crate::memory::{Memory, OWNER, evaluate, procedure, program, workers};
 
 /// Runs a procedure that has a quarter of a second.
 fn run_briefly(body: &str) -> (Outcome, Duration) {
-    let program = compile(body).unwrap_or_else(|error| panic!("{error}\n{body}"));
+    let program = program(body);
     let began = Instant::now();
     let expired = Box::new(move || began.elapsed() > Duration::from_millis(250));
     let role = Role::Procedure { arguments: b"" };
@@ -59,7 +59,7 @@ fn memory_that_ends_ends_the_script_alone() {
     // The same as functions of a query.
     for body in &bodies {
         let mut sandbox = Sandbox::new(workers(), OWNER, || false).unwrap();
-        sandbox.add("f", &compile(body).unwrap()).unwrap();
+        sandbox.add("f", &program(body)).unwrap();
         assert_eq!(sandbox.call("f", &[]), Err(ScriptError::OutOfMemory), "{body}");
         // What is gone stays gone, for this page.
         assert_eq!(sandbox.call("f", &[]), Err(ScriptError::OutOfMemory), "{body}");
@@ -107,14 +107,14 @@ fn texts_that_take_long_to_compile_are_refused() {
     let deep = format!("function () {{ {} {} }}", "(a=>{".repeat(2_000), "})".repeat(2_000));
     let began = Instant::now();
     // Whether it can be compiled is the interpreter's affair; that it comes to an end is ours.
-    let _ = compile(&deep);
+    let _ = evaluate(&deep);
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }
 
 #[test]
 fn no_worker_serves_two_owners() {
     let own = Workers::new(WorkerStart::Program(env!("CARGO_BIN_EXE_armilla-script-worker").into()));
-    let program = compile("function () {}").unwrap();
+    let program = program("function () {}");
     let execute = |owner: u64| {
         let role = Role::Procedure { arguments: b"" };
         let expired = Box::new(|| false);

@@ -1,6 +1,6 @@
 //! Nothing of one execution reaches the next, and nothing outside is in reach.
 
-use crate::memory::{Memory, OWNER, compile, procedure, workers};
+use crate::memory::{Memory, OWNER, procedure, program, workers};
 
 fn response(body: &str, arguments: &str) -> String {
     let outcome = procedure(body, arguments, &mut Memory::default());
@@ -101,7 +101,7 @@ fn the_same_script_computes_the_same_steps() {
 
 #[test]
 fn the_log_is_kept_only_if_it_is_wanted() {
-    let program = compile("function () { console.log({ toJSON() { throw 1; } }); }").unwrap();
+    let program = program("function () { console.log({ toJSON() { throw 1; } }); }");
     let run = armilla_script::Run {
         owner: OWNER,
         program: &program,

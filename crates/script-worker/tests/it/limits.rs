@@ -6,13 +6,13 @@ use armilla_script::limits::{
     CALLBACKS_MAX, LOG_BYTES_MAX, MESSAGE_CHARACTERS_MAX, PROGRAM_BYTES_MAX, RESPONSE_BYTES_MAX,
     WAITING_CALLS_BYTES_MAX, WINDOW_MAX,
 };
-use armilla_script::{Outcome, Role, Run, ScriptError, run};
+use armilla_script::{Outcome, Program, Role, Run, ScriptError, run};
 
-use crate::memory::{Memory, OWNER, compile, procedure, workers};
+use crate::memory::{Memory, OWNER, evaluate, procedure, program, workers};
 
 /// Runs a procedure whose time is over after so many questions.
 fn run_for(body: &str, questions: usize) -> Outcome {
-    let program = compile(body).unwrap_or_else(|error| panic!("{error}\n{body}"));
+    let program = program(body);
     let asked = AtomicUsize::new(0);
     let expired = Box::new(move || asked.fetch_add(1, Ordering::Relaxed) >= questions);
     let role = Role::Procedure { arguments: b"" };
@@ -107,15 +107,15 @@ fn deep_texts_are_refused() {
         let count = 20_000;
         let body = format!("function () {{ return {}1{}; }}", open.repeat(count), close.repeat(count));
         // Whether a text is deep depends on the grammar; none may end the process.
-        if let Err(error) = compile(&body) {
+        if let Err(error) = evaluate(&body) {
             let is_refused = matches!(error, ScriptError::NotAFunction(_) | ScriptError::OutOfMemory);
             assert!(is_refused, "{open}: {error:?}");
         }
     }
     let blocks = format!("function () {{ {}{} }}", "{".repeat(50_000), "}".repeat(50_000));
-    assert!(matches!(compile(&blocks), Err(ScriptError::NotAFunction(_))));
+    assert!(matches!(evaluate(&blocks), Err(ScriptError::NotAFunction(_))));
     let functions = format!("{}{}", "function () { return ".repeat(5_000), "}".repeat(5_000));
-    assert!(compile(&functions).is_err());
+    assert!(evaluate(&functions).is_err());
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn texts_are_bounded() {
         let (head, tail) = ("function () { /*", "*/ }");
         [head, &"x".repeat(length - head.len() - tail.len()), tail].concat()
     };
-    assert!(compile(&filled(PROGRAM_BYTES_MAX)).is_ok());
-    assert_eq!(compile(&filled(PROGRAM_BYTES_MAX + 1)), Err(ScriptError::TooLong));
+    assert!(evaluate(&filled(PROGRAM_BYTES_MAX)).is_ok());
+    assert_eq!(Program::new(filled(PROGRAM_BYTES_MAX + 1)), Err(ScriptError::TooLong));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn stacks_show_the_script_and_nothing_else() {
 
 #[test]
 fn an_execution_may_follow_another_on_any_thread() {
-    let program = compile("function f(n) { return n === 0 ? 0 : 1 + f(n - 1); }").unwrap();
+    let program = program("function f(n) { return n === 0 ? 0 : 1 + f(n - 1); }");
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let program = program.clone();

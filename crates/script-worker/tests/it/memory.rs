@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use armilla_script::{
     Collection, CollectionUsage, DocumentName, ErrorCode, FeedPage, FeedRequest, Outcome, Owner, Program,
-    ReadDocument, Refusal, Role, Run, ScriptError, WorkerStart, Workers, run,
+    ReadDocument, Refusal, Role, Run, Sandbox, ScriptError, WorkerStart, Workers, run,
 };
 use armilla_value::{Object, Value, json};
 
@@ -236,9 +236,17 @@ pub(crate) fn workers() -> &'static Workers {
     &WORKERS
 }
 
-/// Checks a text.
-pub(crate) fn compile(body: &str) -> Result<Program, ScriptError> {
-    Program::compile(workers(), OWNER, body)
+/// Takes a text.
+pub(crate) fn program(body: &str) -> Program {
+    Program::new(body.to_owned()).unwrap_or_else(|error| panic!("{error}\n{body}"))
+}
+
+/// Evaluates a text, for two seconds at most.
+pub(crate) fn evaluate(body: &str) -> Result<(), ScriptError> {
+    let began = std::time::Instant::now();
+    let mut sandbox =
+        Sandbox::new(workers(), OWNER, move || began.elapsed() > std::time::Duration::from_secs(2))?;
+    sandbox.add("f", &program(body))
 }
 
 /// Runs a procedure.
@@ -249,7 +257,7 @@ pub(crate) fn procedure(body: &str, arguments: &str, memory: &mut Memory) -> Out
 
 /// Runs a script with its log kept, for half a minute at most.
 pub(crate) fn run_as(body: &str, role: Role<'_>, memory: &mut Memory) -> Outcome {
-    let program = compile(body).unwrap_or_else(|error| panic!("{error}\n{body}"));
+    let program = program(body);
     let began = std::time::Instant::now();
     let expired = Box::new(move || began.elapsed() > std::time::Duration::from_secs(30));
     run(workers(), Run { owner: OWNER, program: &program, role, keeps_log: true, expired }, memory)

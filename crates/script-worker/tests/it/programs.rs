@@ -2,7 +2,7 @@
 
 use armilla_script::{Program, ScriptError};
 
-use crate::memory::{Memory, compile, procedure};
+use crate::memory::{Memory, evaluate, procedure};
 
 #[test]
 fn what_is_a_function() {
@@ -20,9 +20,7 @@ fn what_is_a_function() {
         "/* about it */ function () {}",
         "class { constructor() {} }",
     ] {
-        let compiled = compile(body).unwrap_or_else(|error| panic!("{body}: {error}"));
-        assert_eq!(compiled.body(), body);
-        assert_eq!(compiled, Program::of_checked(body.to_owned()));
+        evaluate(body).unwrap_or_else(|error| panic!("{body}: {error}"));
     }
 }
 
@@ -42,24 +40,13 @@ fn what_is_no_function_is_refused() {
         "class { constructor() {} ",
         "() => {",
     ] {
-        let refused = compile(body).unwrap_err();
+        let refused = evaluate(body).unwrap_err();
         assert!(matches!(refused, ScriptError::NotAFunction(_)), "{body}: {refused:?}");
     }
 }
 
-/// A text was evaluated when it was registered, to see whether it is a function: without a turn, a charge or a bound on
-/// what it does until then.
 #[test]
-fn nothing_is_evaluated_before_it_runs() {
-    for body in [
-        "(() => { throw new Error('no'); })()",
-        "(() => { for (;;) {} })()",
-        "(() => 1)()",
-        "(() => { var a = new Array(1000).fill(1), h = [], f = function () {}; \
-         for (;;) h[h.length] = Function.prototype.bind.apply(f, a); })()",
-    ] {
-        assert!(compile(body).is_ok(), "{body}");
-    }
+fn what_comes_to_no_function_fails_when_it_runs() {
     for body in ["(() => { throw new Error('no'); })()", "(() => 1)()"] {
         let outcome = procedure(body, "[]", &mut Memory::default());
         assert!(matches!(outcome.result, Err(ScriptError::NotAFunction(_))), "{body}: {:?}", outcome.result);
@@ -67,9 +54,9 @@ fn nothing_is_evaluated_before_it_runs() {
 }
 
 #[test]
-fn a_text_that_was_not_checked_fails_at_every_use() {
+fn a_text_that_is_no_function_fails_at_every_use() {
     for _ in 0..2 {
-        let program = Program::of_checked("function (".to_owned());
+        let program = Program::new("function (".to_owned()).unwrap();
         let mut sandbox =
             armilla_script::Sandbox::new(crate::memory::workers(), crate::memory::OWNER, || false).unwrap();
         for _ in 0..2 {

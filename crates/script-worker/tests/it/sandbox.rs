@@ -6,11 +6,11 @@ use armilla_script::limits::{MESSAGE_CHARACTERS_MAX, RESULT_BYTES_MAX};
 use armilla_script::{Sandbox, ScriptError};
 use armilla_value::{Value, json};
 
-use crate::memory::{OWNER, compile, workers};
+use crate::memory::{OWNER, program, workers};
 
 fn sandbox(body: &str) -> Sandbox {
     let mut sandbox = Sandbox::new(workers(), OWNER, || false).unwrap();
-    sandbox.add("f", &compile(body).unwrap_or_else(|error| panic!("{body}: {error}"))).unwrap();
+    sandbox.add("f", &program(body)).unwrap();
     sandbox
 }
 
@@ -134,7 +134,7 @@ fn endless_scripts_are_stopped() {
         let asked = AtomicUsize::new(0);
         let mut sandbox =
             Sandbox::new(workers(), OWNER, move || asked.fetch_add(1, Ordering::Relaxed) >= 2).unwrap();
-        sandbox.add("f", &compile(body).unwrap()).unwrap();
+        sandbox.add("f", &program(body)).unwrap();
         assert_eq!(outcome(&sandbox, "[]"), Err(ScriptError::OutOfTime), "{body}");
         // Its time stays over.
         assert_eq!(outcome(&sandbox, "[]"), Err(ScriptError::OutOfTime), "{body}");
@@ -192,10 +192,10 @@ fn sandboxes_share_nothing() {
 fn functions_of_one_sandbox_cannot_replace_each_other() {
     let mut sandbox =
         sandbox("function () { globalThis['udf.g'] = () => 2; return delete globalThis['udf.g']; }");
-    sandbox.add("g", &compile("function () { return 1; }").unwrap()).unwrap();
+    sandbox.add("g", &program("function () { return 1; }")).unwrap();
     assert_eq!(outcome(&sandbox, "[]").as_deref(), Ok("false"));
     assert_eq!(sandbox.call("g", &[]), Ok(Some(1.into())));
-    assert!(sandbox.add("g", &compile("function () { return 3; }").unwrap()).is_err());
+    assert!(sandbox.add("g", &program("function () { return 3; }")).is_err());
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn nothing_of_the_machine_is_in_reach() {
 #[test]
 fn a_sandbox_may_move_to_another_thread() {
     let mut sandbox = sandbox("function f(n) { return n === 0 ? 0 : 1 + f(n - 1); }");
-    sandbox.add("g", &compile("x => x").unwrap()).unwrap();
+    sandbox.add("g", &program("x => x")).unwrap();
     assert_eq!(outcome(&sandbox, "[100]").as_deref(), Ok("100"));
     let moved = std::thread::spawn(move || outcome(&sandbox, "[100]"));
     assert_eq!(moved.join().unwrap().as_deref(), Ok("100"));

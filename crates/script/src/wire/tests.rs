@@ -15,7 +15,6 @@ fn notice(notice: Notice<'_>) -> Vec<u8> {
 fn orders() -> Vec<Order<'static>> {
     let name = "f";
     let mut orders = vec![
-        Order::Check { body: "x => x" },
         Order::Functions,
         Order::Add { name, program: 7 },
         Order::Call { name, arguments: vec![] },

@@ -73,8 +73,9 @@ Names and web pages:
   them in; to use @azure/cosmos in a page: --allowed-origins http://localhost:3000
 
 Throughput:
-  A container with T RU/s gets one physical partition for every --physical-partition-ru of them, and each
-  serves an equal part in each second; requests beyond it are answered with 429 and the time to wait.
+  A container with T RU/s begins with one physical partition for every --initial-partition-ru of them (with
+  autoscale, or shared by a database, for every --physical-partition-ru), and each serves an equal part in each
+  second; requests beyond it are answered with 429 and the time to wait.
   Raising T beyond what the partitions can serve splits them while they serve; so does growing beyond
   --physical-partition-bytes. --throttle off meters without refusing.
 

@@ -325,6 +325,15 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_PHYSICAL_PARTITION_RU", value_name = "RU", help_heading = THROUGHPUT)]
     pub(crate) physical_partition_ru: Option<u32>,
 
+    /// Request units a second of manual throughput for each physical partition that a new container begins with
+    /// [default: 6000, or --physical-partition-ru where that is given]
+    #[arg(long, env = "ARMILLA_INITIAL_PARTITION_RU", value_name = "RU", help_heading = THROUGHPUT)]
+    pub(crate) initial_partition_ru: Option<u32>,
+
+    /// Containers that share the throughput of a database; each further one needs 100 RU/s more of it [default: 25]
+    #[arg(long, env = "ARMILLA_SHARING_CONTAINERS_MAX", value_name = "COUNT", help_heading = THROUGHPUT)]
+    pub(crate) sharing_containers_max: Option<u32>,
+
     /// Bytes, data and index, beyond which a physical partition is split [default: 53687091200]
     #[arg(long, env = "ARMILLA_PHYSICAL_PARTITION_BYTES", value_name = "BYTES", help_heading = THROUGHPUT)]
     pub(crate) physical_partition_bytes: Option<u64>,
@@ -426,6 +435,8 @@ impl Options {
             throttle: self.throttle.or(lower.throttle),
             burst_capacity: self.burst_capacity.or(lower.burst_capacity),
             physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
+            sharing_containers_max: self.sharing_containers_max.or(lower.sharing_containers_max),
+            initial_partition_ru: self.initial_partition_ru.or(lower.initial_partition_ru),
             physical_partition_bytes: self.physical_partition_bytes.or(lower.physical_partition_bytes),
             logical_partition_bytes: self.logical_partition_bytes.or(lower.logical_partition_bytes),
             connections_max: self.connections_max.or(lower.connections_max),

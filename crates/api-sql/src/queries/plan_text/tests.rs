@@ -92,7 +92,7 @@ fn features_that_queries_need() {
             "SELECT c.g, COUNT(1), MIN(c.x) FROM c GROUP BY c.g",
             "GroupBy MultipleAggregates NonValueAggregate",
         ),
-        ("SELECT c.g FROM c GROUP BY c.g ORDER BY c.g", "GroupBy OrderBy"),
+        ("SELECT VALUE COUNT(1) FROM c ORDER BY c.x", "Aggregate"),
         ("SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.x FROM c)", "DCount Distinct"),
         ("SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.x FROM c WHERE c.pk = 1)", "Aggregate"),
     ];

@@ -166,9 +166,10 @@ fn times_of_change_feeds() {
         |headers| headers.if_modified_since(),
         &[
             ("Thu, 27 Apr 2017 00:51:12 GMT", Some(Some(1_493_254_272))),
+            ("Thu, 27 Apr 2017 00:51:12 UTC", Some(Some(1_493_254_272))),
             ("", Some(None)),
-            ("2017-04-27", None),
-            ("now", None),
+            ("2017-04-27", Some(None)),
+            ("now", Some(None)),
         ],
     );
 }

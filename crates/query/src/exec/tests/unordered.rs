@@ -112,22 +112,22 @@ fn no_items_and_no_sources() {
 }
 
 #[test]
-fn the_last_page_has_no_continuation() {
+fn full_pages_are_followed_by_another() {
     let query = compile("SELECT c.id FROM c");
     let items = items(30);
     for source_count in [1, 2, 5] {
         let sources = sources(&items, source_count);
         let sources = lend(&sources);
         for (name, access) in [("numbers", Access::ScanByNumber), ("keys", Access::ScanByKey)] {
-            for rows_max in [1, 5, 6, 10, 15, 30] {
+            for rows_max in [1, 4, 5, 6, 10, 15, 29, 30, 31] {
                 let all = Ask::new(&query, &*always(access.clone()), rows_max).all(&sources);
                 assert_eq!(all.rows.len(), 30);
                 assert_eq!(
                     all.pages,
-                    30 / rows_max,
+                    30 / rows_max + 1,
                     "{name}: {source_count} sources, {rows_max} rows a page"
                 );
-                assert!(!all.last_was_empty);
+                assert_eq!(all.last_was_empty, 30 % rows_max == 0);
             }
         }
     }

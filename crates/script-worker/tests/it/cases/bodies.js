@@ -42,8 +42,8 @@ function () { __.response.setBody([1]); __.response.appendBody([2]); }
 //> response "x={\"a\":1}"
 function () { __.response.setBody('x='); __.response.appendBody({ a: 1 }); }
 
-// ==== numbers are added, as + does
-//> response 3
+// ==== numbers are joined as text
+//> response "12"
 function () { __.response.setBody(1); __.response.appendBody(2); }
 
 // ==== by name

@@ -182,8 +182,7 @@ fn group_by() {
             "SELECT VALUE {\"age\": c.age} FROM c GROUP BY c.age",
             "SELECT t, COUNT(1) AS n FROM c JOIN t IN c.tags GROUP BY t",
             "SELECT TOP 5 VALUE c.name FROM c GROUP BY c.name",
-            "SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g ORDER BY c.g DESC OFFSET 1 LIMIT 2",
-            "SELECT VALUE COUNT(1) FROM c WHERE c.x = 1 GROUP BY c.g ORDER BY c.g",
+            "SELECT VALUE COUNT(1) FROM c WHERE c.x = 1 ORDER BY c.g",
             "SELECT DISTINCT c.g, COUNT(1) AS n FROM c GROUP BY c.g",
             "SELECT DISTINCT TOP 3 VALUE COUNT(1) FROM c WHERE c.pk = 5 GROUP BY c.g",
         ],
@@ -251,30 +250,12 @@ fn group_by() {
                 SELECT [{"item": c.name}] AS groupByItems, c.name AS payload
                 FROM c
                 GROUP BY c.name
-            SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g ORDER BY c.g DESC OFFSET 1 LIMIT 2
-              offset 1
-              limit 2
-              orderBy ["Descending"]
-              orderByExpressions ["c.g"]
-              groupByExpressions ["c.g"]
-              groupByAliases ["g","n"]
-              groupByAliasToAggregateType {"g":null,"n":"Count"}
-                SELECT "" AS _rid, [{"item": c.g}] AS orderByItems, {"groupByItems": [{"item": c.g}], "payload": {"g": c.g, "n": {"item": COUNT(1)}}} AS payload
-                FROM c
-                WHERE ({documentdb-formattableorderbyquery-filter})
-                GROUP BY c.g
-                ORDER BY c.g DESC
-            SELECT VALUE COUNT(1) FROM c WHERE c.x = 1 GROUP BY c.g ORDER BY c.g
-              orderBy ["Ascending"]
-              orderByExpressions ["c.g"]
-              groupByExpressions ["c.g"]
+            SELECT VALUE COUNT(1) FROM c WHERE c.x = 1 ORDER BY c.g
               aggregates ["Count"]
               hasSelectValue true
-                SELECT "" AS _rid, [{"item": c.g}] AS orderByItems, {"groupByItems": [{"item": c.g}], "payload": [{"item": COUNT(1)}]} AS payload
+                SELECT VALUE [{"item": COUNT(1)}]
                 FROM c
-                WHERE ((c.x = 1) AND ({documentdb-formattableorderbyquery-filter}))
-                GROUP BY c.g
-                ORDER BY c.g
+                WHERE (c.x = 1)
             SELECT DISTINCT c.g, COUNT(1) AS n FROM c GROUP BY c.g
               groupByExpressions ["c.g"]
               groupByAliases ["g","n"]

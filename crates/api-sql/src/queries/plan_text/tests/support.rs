@@ -18,7 +18,7 @@ pub(super) fn shape(paths: &[&str]) -> PartitionKeyShape {
 pub(super) fn bound(query: &str, parameters: &[(String, Value)]) -> (ast::Query, BoundQuery) {
     let options = CompileOptions { parameters, computed: &[], system_properties: true };
     let compiled = CompiledQuery::new(query, options).unwrap_or_else(|error| panic!("{query}: {error}"));
-    (compiled.ast.unwrap(), compiled.bound)
+    (compiled.read.unwrap().ast.clone(), compiled.bound)
 }
 
 pub(super) fn try_plan(

@@ -1,0 +1,107 @@
+//! Tokens of the emulators' Entra ID: what applications with a token credential send to an emulator.
+//!
+//! ```text
+//! {"typ":"JWT","alg":"RS256","x5t":"CosmosEmulatorPrimaryMaster","kid":"CosmosEmulatorPrimaryMaster"}
+//! {"nbf":..., "exp":..., and more that says nothing here}
+//! the account key, as text
+//! ```
+//!
+//! each in base64 for URLs, between dots. What stands in place of a signature is the key itself: who has a token has the
+//! key, and may do what it permits as long as the token lasts.
+
+use armilla_rest_wire::authorization::{AccountKeys, AuthorizationError, KeyAccess};
+use armilla_rest_wire::signature::AccountKey;
+use armilla_value::{Value, json};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// By which name the emulators' key goes in tokens.
+const KEY_NAME: &str = "CosmosEmulatorPrimaryMaster";
+
+/// Seconds that the client's clock may differ from the server's.
+const SKEW_SECONDS: i64 = 300;
+
+/// Checks a token and says what it permits.
+pub(crate) fn check(
+    keys: &AccountKeys,
+    token: &str,
+    now_seconds: i64,
+) -> Result<KeyAccess, AuthorizationError> {
+    let refused = |why| AuthorizationError::EntraToken { why };
+    let mut parts = token.split('.');
+    let (Some(header), Some(claims), Some(key), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(refused("does not have three parts between dots"));
+    };
+    let header = part(header).ok_or_else(|| refused("has a header that is no JSON in base64"))?;
+    let claims = part(claims).ok_or_else(|| refused("has claims that are no JSON in base64"))?;
+    let names_key = |name| header.get(name).and_then(Value::as_str) == Some(KEY_NAME);
+    if !names_key("kid") && !names_key("x5t") {
+        return Err(refused(
+            "is not of the kind that the emulators take: its 'kid' is not CosmosEmulatorPrimaryMaster",
+        ));
+    }
+    let key = URL_SAFE_NO_PAD.decode(key.trim_end_matches('=')).ok();
+    let key = key.and_then(|text| AccountKey::new(std::str::from_utf8(&text).ok()?).ok());
+    let key = key.ok_or_else(|| refused("has no account key as its third part"))?;
+    let access = keys.access_of_key(&key).ok_or_else(|| refused("was made with another key"))?;
+    let seconds = |name| claims.get(name).and_then(Value::as_i64);
+    match seconds("exp") {
+        None => return Err(refused("does not say when it expires ('exp')")),
+        Some(end) if end.saturating_add(SKEW_SECONDS) < now_seconds => return Err(refused("has expired")),
+        Some(_) => {}
+    }
+    if seconds("nbf").is_some_and(|begin| begin.saturating_sub(SKEW_SECONDS) > now_seconds) {
+        return Err(refused("is not valid yet ('nbf')"));
+    }
+    Ok(access)
+}
+
+fn part(text: &str) -> Option<Value> {
+    json::parse(&URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "c2VjcmV0IGtleQ==";
+    const READ_ONLY: &str = "cmVhZCBvbmx5";
+
+    fn token(header: &str, claims: &str, key: &str) -> String {
+        [header, claims, key].map(|part| URL_SAFE_NO_PAD.encode(part)).join(".")
+    }
+
+    #[test]
+    fn tokens_permit_what_their_key_does_while_they_last() {
+        let keys = AccountKeys::new([KEY], [READ_ONLY]).unwrap();
+        let header = r#"{"typ":"JWT","alg":"RS256","x5t":"CosmosEmulatorPrimaryMaster","kid":"CosmosEmulatorPrimaryMaster"}"#;
+        let claims = r#"{"aud":"https://localhost.localhost","nbf":1000,"exp":9000}"#;
+        let good = token(header, claims, KEY);
+        for (token, now, expected) in [
+            (good.clone(), 1_000, Ok(KeyAccess::ReadWrite)),
+            (good.clone() + "==", 1_000, Ok(KeyAccess::ReadWrite)),
+            (good.clone(), 700, Ok(KeyAccess::ReadWrite)),
+            (good.clone(), 699, Err("is not valid yet")),
+            (good.clone(), 9_300, Ok(KeyAccess::ReadWrite)),
+            (good.clone(), 9_301, Err("has expired")),
+            (token(header, claims, READ_ONLY), 1_000, Ok(KeyAccess::ReadOnly)),
+            (token(header, claims, "b3RoZXI="), 1_000, Err("another key")),
+            (token(header, claims, "%"), 1_000, Err("no account key")),
+            (token(header, r#"{"nbf":1}"#, KEY), 1_000, Err("when it expires")),
+            (token(header, "{", KEY), 1_000, Err("claims that are no JSON")),
+            (token("[", claims, KEY), 1_000, Err("a header that is no JSON")),
+            (token(r#"{"kid":"other"}"#, claims, KEY), 1_000, Err("'kid'")),
+            (good.clone() + ".more", 1_000, Err("three parts")),
+            ("a.b".to_owned(), 1_000, Err("three parts")),
+        ] {
+            let checked = check(&keys, &token, now);
+            match (checked, expected) {
+                (Ok(access), Ok(expected)) => assert_eq!(access, expected),
+                (Err(error), Err(words)) => assert!(error.to_string().contains(words), "{error}"),
+                (checked, expected) => panic!("{checked:?} instead of {expected:?}"),
+            }
+        }
+    }
+}

@@ -126,7 +126,8 @@ pub(crate) async fn create(
     let caller = Caller::full();
     engine.create_database(&caller, DATABASE, None).await?;
     let definition = json::parse(definition.as_bytes()).context("the definition is not JSON")?;
-    let throughput = Throughput::Manual(partitions * PARTITION_RU);
+    // Of manual throughput there would be more partitions to begin with.
+    let throughput = Throughput::Autoscale { max: partitions * PARTITION_RU, increment_percent: None };
     engine
         .create_container(
             &caller,

@@ -139,15 +139,20 @@ impl Servers {
 
     /// Makes the database and the container.
     pub(crate) fn create_container(&self, server: &ServerProcess) -> Result<()> {
-        self.create_container_of(server, &self.throughput)
+        // Of manual throughput there would be more partitions to begin with.
+        let throughput = format!("{{\"maxThroughput\":{}}}", self.throughput);
+        self.create(server, ("x-ms-cosmos-offer-autopilot-settings", &throughput))
     }
 
     /// Makes the database and the container with a throughput of its own, in request units a second.
     pub(crate) fn create_container_of(&self, server: &ServerProcess, throughput: &str) -> Result<()> {
+        self.create(server, ("x-ms-offer-throughput", throughput))
+    }
+
+    fn create(&self, server: &ServerProcess, throughput: (&str, &str)) -> Result<()> {
         let database = format!("{{\"id\":\"{DATABASE}\"}}");
         self.ask(server, "POST", Target::Databases, &[], &database)?;
-        let headers = [("x-ms-offer-throughput", throughput)];
-        self.ask(server, "POST", Target::Containers(DATABASE), &headers, DEFINITION)?;
+        self.ask(server, "POST", Target::Containers(DATABASE), &[throughput], DEFINITION)?;
         Ok(())
     }
 

@@ -103,9 +103,7 @@ def blog(tmp_path_factory) -> Iterator[Blog]:
 
 
 def _counts(post: str) -> list[Asked]:
-    return [
-        Asked("v1/posts", COUNT_ABOUT_POST, 1, {"post": post, "type": kind}, post) for kind in ("comment", "like")
-    ]
+    return [Asked("v1/posts", COUNT_ABOUT_POST, 1, {"post": post, "type": kind}, post) for kind in ("comment", "like")]
 
 
 def _about(version: str, blog: Blog, kind: str, rows: int) -> Asked:

@@ -173,7 +173,7 @@ def test_rejects_say_why_and_add_up(server, make_container, tmp_path):
         '{"id":"cut","city":',
         '{"id":"two","city":"Oslo"}{"id":"three"}',
         '{"id":7,"city":"Oslo"}',
-        '{"id":"a/b","city":"Oslo"}',
+        '{"id":"","city":"Oslo"}',
         '{"id":"bad number","city":"Oslo","n":01}',
         '{"id":"same serial","city":"Oslo","serial":1}',
         '{"id":"injected","city":"Oslo"},{"operationType":"Delete","id":"good","partitionKey":"[\\"Oslo\\"]"}',

@@ -3,9 +3,10 @@
 import itertools
 
 import pytest
-from azure.cosmos import ThroughputProperties
+from azure.cosmos import CosmosClient, PartitionKey, ThroughputProperties
 
 import wire
+from server import KEY
 
 RANGE_ID = "x-ms-documentdb-partitionkeyrangeid"
 
@@ -31,6 +32,20 @@ def test_throughput_decides_how_many_there_are(make_container, throughput, count
     ranges = _ranges(container)
     assert len(ranges) == count
     assert len(list(container.read_feed_ranges())) == count
+
+
+def test_manual_throughput_begins_with_room_to_grow(start_server):
+    server = start_server("--initial-partition-ru", "6000")
+    with CosmosClient(server.http, KEY) as client:
+        database = client.create_database("d")
+        for throughput, count in [(6_000, 1), (12_000, 2), (21_000, 4), (30_000, 5)]:
+            container = database.create_container(str(throughput), PartitionKey("/id"), offer_throughput=throughput)
+            assert len(list(container.read_feed_ranges())) == count
+        most = ThroughputProperties(auto_scale_max_throughput=30_000)
+        container = database.create_container("autoscale", PartitionKey("/id"), offer_throughput=most)
+        assert len(list(container.read_feed_ranges())) == 3
+        shared = client.create_database("shared", offer_throughput=21_000)
+        assert len(list(shared.create_container("c", PartitionKey("/id")).read_feed_ranges())) == 3
 
 
 @pytest.mark.parametrize("version", [1, 2])

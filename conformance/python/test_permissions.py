@@ -66,7 +66,7 @@ def test_user_lives_through_every_verb(database):
 def test_permission_lives_through_every_verb(user, container, make_container):
     permission = _grant(user, container, PermissionMode.Read)
     properties = permission.properties
-    assert properties["permissionMode"] == "Read"
+    assert properties["permissionMode"] == PermissionMode.Read, "as it was sent"
     assert properties["resource"] == container.container_link
     assert properties["_token"].startswith("type=resource&ver=1")
     assert [listed["id"] for listed in user.list_permissions()] == [permission.id]

@@ -37,7 +37,11 @@ def _on_terminal(*arguments: str) -> tuple[str, str]:
     terminal, its_end = pty.openpty()
     command = [str(binary()), *arguments]
     process = subprocess.Popen(
-        command, env=_environment() | {"TERM": "xterm"}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=its_end
+        command,
+        env=_environment() | {"TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=its_end,
     )
     os.close(its_end)
     shown = b""

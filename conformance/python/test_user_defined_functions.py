@@ -51,7 +51,9 @@ def test_failing_function_fails_the_query(filled):
     assert refused.value.status_code == 400
 
 
-def test_text_that_is_no_function_is_refused(container):
+def test_text_that_is_no_function_fails_where_it_is_called(container):
+    container.scripts.create_user_defined_function({"id": "f", "body": "function ("})
+    container.create_item({"id": "1", "city": "Oslo"})
     with pytest.raises(CosmosHttpResponseError, match="not a JavaScript function") as refused:
-        container.scripts.create_user_defined_function({"id": "f", "body": "function ("})
+        list(container.query_items("SELECT VALUE udf.f() FROM c", partition_key="Oslo"))
     assert refused.value.status_code == 400

@@ -41,7 +41,8 @@ export class Server {
     const command = ["--port", "0", "--data-dir", server.dataFolder, ...flags];
     server.process = spawn(binary(), command, {
       stdio: ["ignore", "pipe", log],
-      env: { ...process.env, NO_COLOR: "1" },
+      // As many physical partitions as the throughput needs, so that a test says how many it has.
+      env: { ARMILLA_INITIAL_PARTITION_RU: "10000", ...process.env, NO_COLOR: "1" },
     });
     closeSync(log);
     server.exited = new Promise((resolve, reject) => {

@@ -10,7 +10,8 @@ use crate::request::Request;
 use crate::request::path::Address;
 use crate::request::scope::check_intended_container;
 use crate::resources::{
-    conflicts, containers, databases, offers, permissions, procedures, ranges, scripts, usage, users,
+    conflicts, containers, databases, encryption_keys, offers, permissions, procedures, ranges, scripts,
+    usage, users,
 };
 
 /// Serves a request.
@@ -80,8 +81,11 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::Script { database, container, kind, script } => {
             Box::pin(scripts::single(request, database, container, *kind, script)).await
         }
-        Address::ClientEncryptionKeys { .. } | Address::ClientEncryptionKey { .. } => {
-            Err(Failure::not_implemented("a client encryption key"))
+        Address::ClientEncryptionKeys { database } => {
+            Box::pin(encryption_keys::feed(request, database)).await
+        }
+        Address::ClientEncryptionKey { database, key } => {
+            Box::pin(encryption_keys::single(request, database, key)).await
         }
         Address::PartitionKeyDelete { .. } => {
             Err(Failure::not_implemented("deleting all items of a partition key"))

@@ -218,7 +218,10 @@ impl SqlApi {
             region_name: &options.region_name,
             consistency: self.shared.engine.consistency(),
         };
-        Ok(Reply::json(http::StatusCode::OK, account.document(&endpoint), armilla_engine::RequestUnits::ZERO))
+        let document = account.document(&endpoint);
+        let mut reply = Reply::json(http::StatusCode::OK, document, armilla_engine::RequestUnits::ZERO);
+        reply.set_text(&http::header::CONTENT_LOCATION, endpoint);
+        Ok(reply)
     }
 
     /// Returns the client's id of a request, or a new one.

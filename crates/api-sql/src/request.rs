@@ -63,7 +63,7 @@ impl Request<'_> {
             Some(token) => SessionToken::parse(token).map_err(armilla_engine::Error::from)?,
             None => SessionToken::default(),
         };
-        self.headers.refuse_throughput_bucket()?;
+        self.headers.check_throughput_bucket()?;
         let priority = self.headers.priority()?;
         Ok(Caller { access: self.caller.access.clone(), consistency, session, priority })
     }

@@ -18,6 +18,7 @@ pub(crate) mod account;
 pub(crate) mod conflicts;
 pub(crate) mod containers;
 pub(crate) mod databases;
+pub(crate) mod encryption_keys;
 mod offer_headers;
 pub(crate) mod offers;
 pub(crate) mod permissions;

@@ -20,6 +20,15 @@ pub enum Throughput {
     Autoscale(u32),
 }
 
+impl Throughput {
+    /// Returns the most request units that may be used in a second.
+    pub fn units(self) -> u32 {
+        match self {
+            Throughput::Manual(units) | Throughput::Autoscale(units) => units,
+        }
+    }
+}
+
 /// A kind of script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptKind {

@@ -11,6 +11,7 @@ use crate::definition::ContainerDefinition;
 use crate::index::layout::Layout;
 use crate::index::state::IndexState;
 use crate::item::expiry::Expiry;
+use crate::limits::Limits;
 
 /// A definition with what is derived from it once and used by every write.
 pub(crate) struct CompiledDefinition {
@@ -22,21 +23,31 @@ pub(crate) struct CompiledDefinition {
     pub(crate) partition_key_is_id: bool,
     /// Whether the change log keeps replaced versions.
     pub(crate) keeps_all_versions: bool,
+    /// For how many minutes it does.
+    retention_minutes: u32,
 }
 
 impl CompiledDefinition {
     pub(crate) fn new(
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
+        limits: &Limits,
     ) -> CompiledDefinition {
         let layout = Arc::new(Layout::of(&definition));
         let paths = &definition.partition_key.paths;
         let key = &definition.partition_key;
         // A container without a key has no term for one either.
         let partition_key_is_id = key.system_key || (paths.len() == 1 && paths[0].names() == ["id"]);
-        let keeps_all_versions = definition.change_feed_retention_minutes.is_some_and(|minutes| minutes > 0);
-        let definition = Arc::new(definition);
-        CompiledDefinition { definition, layout, computed, partition_key_is_id, keeps_all_versions }
+        let own = definition.change_feed_retention_minutes;
+        let retention_minutes = own.unwrap_or(limits.continuous_backup_minutes);
+        CompiledDefinition {
+            definition: Arc::new(definition),
+            layout,
+            computed,
+            partition_key_is_id,
+            keeps_all_versions: retention_minutes > 0,
+            retention_minutes,
+        }
     }
 
     /// Returns the compiled indexing policy.
@@ -59,8 +70,8 @@ impl CompiledDefinition {
 
     /// Returns the second since 1970 UTC from which on versions are kept, if all are for a while.
     pub(crate) fn oldest_kept(&self, now: u32) -> Option<u32> {
-        let minutes = self.definition.change_feed_retention_minutes.filter(|_| self.keeps_all_versions)?;
-        Some(now.saturating_sub(minutes.saturating_mul(60)))
+        let seconds = self.retention_minutes.saturating_mul(60);
+        self.keeps_all_versions.then(|| now.saturating_sub(seconds))
     }
 
     /// Returns how long items live without a time to live of their own; none where items live for ever whatever they say.

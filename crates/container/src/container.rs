@@ -82,13 +82,14 @@ impl Container {
     ) -> Container {
         let map = Map::new(map, policy);
         source.apply(&map, &limits, env.clock.now_ms());
+        let compiled = CompiledDefinition::new(definition, computed, &limits);
         let core = Core {
             store,
             env,
             limits,
             identity: Arc::new(identity),
             policy,
-            compiled: Arc::new(CurrentDefinition::new(CompiledDefinition::new(definition, computed))),
+            compiled: Arc::new(CurrentDefinition::new(compiled)),
             map_version: watch::Sender::new(map.version),
             map: RwLock::new(Arc::new(map)),
             source: Mutex::new(source),
@@ -119,7 +120,7 @@ impl Container {
         definition: ContainerDefinition,
         computed: Option<Arc<dyn ComputedProperties>>,
     ) {
-        self.core.compiled.set(CompiledDefinition::new(definition, computed));
+        self.core.compiled.set(CompiledDefinition::new(definition, computed, &self.core.limits));
         self.core.reindex_wanted.notify_waiters();
         self.core.sweep_wanted.notify_one();
     }

@@ -22,6 +22,8 @@ pub struct Limits {
     pub physical_partition_bytes: u64,
     /// Containers that share a database's throughput; for each further one the throughput must be higher.
     pub sharing_containers_max: usize,
+    /// Minutes for which all versions of items are kept in containers that do not say so themselves; 0 for none.
+    pub continuous_backup_minutes: u32,
     /// Most physical partitions a container may begin with.
     pub physical_partitions_max: u32,
 }
@@ -37,6 +39,7 @@ impl Default for Limits {
             initial_partition_ru: 6_000,
             physical_partition_bytes: 50 * 1024 * 1024 * 1024,
             sharing_containers_max: 25,
+            continuous_backup_minutes: 0,
             physical_partitions_max: 1_000,
         }
     }

@@ -55,7 +55,8 @@ pub(crate) async fn create(session: &mut Session, partitions: u32) -> Result<()>
         } else {
             USERS_THROUGHPUT
         };
-        let throughput = Some(Throughput::Manual(units));
+        // Of manual throughput there would be more partitions to begin with.
+        let throughput = Some(Throughput::Autoscale(units));
         session
             .create_container(place.database, place.definition(), throughput)
             .await

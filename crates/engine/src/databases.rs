@@ -64,6 +64,7 @@ impl Engine {
             shared: throughput.map(|throughput| Arc::new(self.shared_budgets(throughput.max()))),
             containers: Children::default(),
             users: Children::default(),
+            encryption_keys: Children::default(),
         };
         change.put(record::key(tag::DATABASE, rid.to_string().as_bytes()), encode(id, change.version));
         let offer = match throughput {
@@ -137,6 +138,9 @@ impl Engine {
                 }
                 change.raise_lsn_floor(container.newest_lsn().unwrap_or(0));
                 spaces.extend(container.container().map().ranges.iter().map(|range| range.space));
+            }
+            for key in found.encryption_keys.iter() {
+                change.delete(key.key());
             }
             for user in found.users.iter() {
                 change.delete(record::key(tag::USER, user.rid.to_string().as_bytes()));

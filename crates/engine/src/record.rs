@@ -22,6 +22,7 @@ pub(crate) mod tag {
     pub(crate) const COUNTERS: u8 = b'c';
     pub(crate) const SECRET: u8 = b's';
     pub(crate) const DATABASE: u8 = b'd';
+    pub(crate) const ENCRYPTION_KEY: u8 = b'e';
     pub(crate) const USER_FUNCTION: u8 = b'f';
     pub(crate) const STORED_PROCEDURE: u8 = b'r';
     pub(crate) const TRIGGER: u8 = b't';

@@ -5,7 +5,7 @@ mod kind;
 use armilla_container::{
     ContainerDefinition, ETag, ReadCost, RequestUnits, TermCount, Work, price, validate_resource_id,
 };
-use armilla_value::{PartitionKey, json};
+use armilla_value::{Object, PartitionKey, Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Version;
@@ -48,6 +48,8 @@ pub enum Content {
     Offer(OfferContent),
     /// What a user may do.
     Permission(PermissionContent),
+    /// What clients wrote of a client encryption key.
+    EncryptionKey(Object),
     /// A stored procedure, a trigger or a user-defined function.
     Script {
         /// Its text.
@@ -100,6 +102,7 @@ impl Content {
             Content::Permission(permission) => {
                 NAMES_BYTES + permission.resource_link.len() + permission.token.len()
             }
+            Content::EncryptionKey(members) => json::to_string(&Value::Object(members.clone())).len(),
             Content::Script { body, .. } => NAMES_BYTES + body.len(),
         }
     }

@@ -13,6 +13,7 @@ use armilla_container::SharedBudgets;
 use armilla_value::rid::{ContainerRid, DatabaseRid, UserRid};
 
 use crate::containers::ContainerHandle;
+use crate::encryption_keys::EncryptionKey;
 use crate::offers::Offer;
 use crate::permissions::Permission;
 use crate::record::Version;
@@ -36,6 +37,7 @@ pub(crate) struct Database {
     pub(crate) shared: Option<Arc<SharedBudgets>>,
     pub(crate) containers: Children<Arc<ContainerHandle>>,
     pub(crate) users: Children<User>,
+    pub(crate) encryption_keys: Children<EncryptionKey>,
 }
 
 /// A user with their permissions.

@@ -227,3 +227,6 @@ pub(crate) const RESTORE_WRITE_BUFFER_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The exit code when something stored does not agree.
 pub(crate) const EXIT_PROBLEMS: u8 = 2;
+
+/// Days for which all versions of items can be kept at most.
+pub(crate) const CONTINUOUS_BACKUP_DAYS_MAX: u32 = 30;

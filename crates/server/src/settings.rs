@@ -341,6 +341,10 @@ fn service_limits(options: &Options) -> Result<Limits> {
             defaults.physical_partition_ru,
             1,
         )?,
+        continuous_backup_minutes: match &options.continuous_backup {
+            Some(text) => continuous_backup_minutes(text)?,
+            None => 0,
+        },
         sharing_containers_max: at_least(
             "--sharing-containers-max",
             options.sharing_containers_max,
@@ -361,6 +365,22 @@ fn service_limits(options: &Options) -> Result<Limits> {
         )?,
         ..defaults
     })
+}
+
+/// Reads how long all versions are kept: `7d`, or `off`.
+fn continuous_backup_minutes(text: &str) -> Result<u32> {
+    const MINUTES_PER_DAY: u32 = 24 * 60;
+    if text == "off" {
+        return Ok(0);
+    }
+    let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
+    match days.filter(|days| (1..=limits::CONTINUOUS_BACKUP_DAYS_MAX).contains(days)) {
+        Some(days) => Ok(days * MINUTES_PER_DAY),
+        None => bail!(
+            "--continuous-backup is {text}, but must be off, or days such as 7d, at most {}d",
+            limits::CONTINUOUS_BACKUP_DAYS_MAX
+        ),
+    }
 }
 
 fn consistency(name: Option<&str>) -> Result<Consistency> {
@@ -480,6 +500,19 @@ mod tests {
             limits.logical_partition_bytes_max,
         );
         assert_eq!(given, (500, 300, 1_000_000, 70_000));
+    }
+
+    #[test]
+    fn continuous_backups() {
+        for (text, expected) in
+            [("off", Some(0)), ("1d", Some(1_440)), ("7d", Some(10_080)), ("30d", Some(43_200))]
+        {
+            assert_eq!(continuous_backup_minutes(text).ok(), expected, "{text}");
+        }
+        for text in ["", "7", "0d", "31d", "d", "-1d", "7h"] {
+            let refused = continuous_backup_minutes(text).unwrap_err().to_string();
+            assert!(refused.contains("days such as 7d"), "{refused}");
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(crate) struct Armilla {
     /// The database that everything is in.
     pub(crate) database: String,
     /// Request units a second of each container.
-    pub(crate) throughput: u32,
+    pub(crate) throughput: Throughput,
     /// The items.
     pub(crate) items: Items,
     /// What operations are drawn from.
@@ -97,8 +97,7 @@ impl Armilla {
         let definition = format!(
             r#"{{"id":"{container}","partitionKey":{{"paths":["/customer"],"kind":"Hash","version":2}}}}"#
         );
-        let throughput = Some(Throughput::Manual(self.throughput));
-        self.client.session().create_container(&self.database, definition, throughput).await?;
+        self.client.session().create_container(&self.database, definition, Some(self.throughput)).await?;
         Ok(())
     }
 

@@ -6,6 +6,7 @@
 
 mod measuring;
 
+use armilla_client::Throughput;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -294,8 +295,12 @@ async fn interrupted() -> anyhow::Error {
 }
 
 /// Request units a second of the container.
-fn throughput(options: &RunOptions) -> u32 {
-    options.throughput.unwrap_or(options.partitions.saturating_mul(PARTITION_RU))
+fn throughput(options: &RunOptions) -> Throughput {
+    match options.throughput {
+        Some(units) => Throughput::Manual(units),
+        // Of manual throughput there would be more partitions to begin with.
+        None => Throughput::Autoscale(options.partitions.saturating_mul(PARTITION_RU)),
+    }
 }
 
 /// The most connections that are measured at once.
@@ -320,7 +325,7 @@ fn settings(options: &RunOptions) -> Vec<(String, String)> {
         ("items", options.items.to_string()),
         ("itemBytes", options.item_bytes.to_string()),
         ("partitions", options.partitions.to_string()),
-        ("throughput", throughput(options).to_string()),
+        ("throughput", throughput(options).units().to_string()),
         ("seed", options.seed.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))

@@ -20,8 +20,8 @@ pub(crate) async fn create(connection: &mut Connection, composer: &mut Composer)
     ask(connection, &composer.compose("POST", Target::Databases, &[], body.as_bytes()), 201).await?;
     for (area, throughput, constraint) in [
         // Two physical partitions each.
-        (Area::Items, "20000", ""),
-        (Area::Banks, "20000", ""),
+        (Area::Items, "12000", ""),
+        (Area::Banks, "12000", ""),
         (Area::Unique, "400", ",\"uniqueKeyPolicy\":{\"uniqueKeys\":[{\"paths\":[\"/email\"]}]}"),
     ] {
         let body = format!(
@@ -35,7 +35,7 @@ pub(crate) async fn create(connection: &mut Connection, composer: &mut Composer)
     let map = map(connection, composer, Area::Items, None).await?.context("there is no partition map")?;
     if map.ranges.len() != 2 {
         bail!(
-            "a container with 20000 request units a second has {} partitions, expected 2",
+            "a container with 12000 request units a second has {} partitions, expected 2",
             map.ranges.len()
         );
     }

@@ -125,7 +125,7 @@ impl Gardener {
             Change::CreateContainer(database, container) => {
                 if random.percent(25) {
                     // Three physical partitions.
-                    headers.push(("x-ms-offer-throughput", "30000"));
+                    headers.push(("x-ms-offer-throughput", "18000"));
                 }
                 let body = format!(
                     r#"{{"id":"{container}","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}}}"#

@@ -110,6 +110,8 @@ async fn connect(scheme: Scheme, port: u16) -> CosmosClient {
 async fn start(folder: &Path) -> ServerProcess {
     let mut command = command(binary());
     command.args(["--port", "0", "--data-dir"]).arg(folder.join("data")).env("NO_COLOR", "1");
+    // As many physical partitions as the throughput needs, so that a test says how many it has.
+    command.env("ARMILLA_INITIAL_PARTITION_RU", "10000");
     let log = log_file(folder);
     let starting = spawn_blocking(move || ServerProcess::start(command, LogTo::File(&log), READY_TIMEOUT));
     starting.await.expect("no panic").expect("start the server")

@@ -24,6 +24,7 @@ fn child_links(kind: ResourceKind) -> &'static [(&'static str, &'static str)] {
         ResourceKind::Item
         | ResourceKind::Offer
         | ResourceKind::Permission
+        | ResourceKind::EncryptionKey
         | ResourceKind::StoredProcedure
         | ResourceKind::Trigger
         | ResourceKind::UserDefinedFunction => &[],
@@ -39,6 +40,7 @@ pub(crate) fn feed_name(kind: ResourceKind) -> &'static str {
         ResourceKind::Offer => "Offers",
         ResourceKind::User => "Users",
         ResourceKind::Permission => "Permissions",
+        ResourceKind::EncryptionKey => "ClientEncryptionKeys",
         ResourceKind::StoredProcedure => "StoredProcedures",
         ResourceKind::Trigger => "Triggers",
         ResourceKind::UserDefinedFunction => "UserDefinedFunctions",

@@ -447,15 +447,12 @@ impl<'h> RequestHeaders<'h> {
         }
     }
 
-    /// Refuses a request that is to be counted against a part of the container's throughput: a client that asks for a
-    /// bound is not to be served without one.
-    pub(crate) fn refuse_throughput_bucket(self) -> Result<(), Failure> {
+    /// Checks which part of the container's throughput a request is to be counted against. A container has no such parts
+    /// yet, and then it makes no difference, as with the service.
+    pub(crate) fn check_throughput_bucket(self) -> Result<(), Failure> {
         match self.word(&names::THROUGHPUT_BUCKET)? {
-            None | Some("") => Ok(()),
-            Some(word) => Err(Failure::not_implemented(&format!(
-                "a throughput bucket (the header {} with the value '{word}')",
-                names::THROUGHPUT_BUCKET
-            ))),
+            None | Some("" | "1" | "2" | "3" | "4" | "5") => Ok(()),
+            Some(word) => Err(invalid(&names::THROUGHPUT_BUCKET, word, "a number from 1 to 5")),
         }
     }
 

@@ -20,6 +20,12 @@ pub(crate) fn members(resource: &Resource) -> Object {
         },
         Content::Offer(offer) => put_offer(&mut body, &resource.id, offer),
         Content::Permission(permission) => put_permission(&mut body, &resource.id, permission),
+        Content::EncryptionKey(members) => {
+            body.insert("id", resource.id.as_str());
+            for (name, value) in members.iter() {
+                body.insert(name, value.clone());
+            }
+        }
         Content::Script { body: text, trigger } => {
             body.insert("id", resource.id.as_str());
             body.insert("body", text.as_str());

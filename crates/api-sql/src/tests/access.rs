@@ -59,6 +59,8 @@ const EACH: (&str, &str) = ("x-ms-cosmos-batch-atomic", "False");
 const QUOTA: (&str, &str) = ("x-ms-documentdb-populatequotainfo", "True");
 const ALL: &str = r#"{"query":"SELECT * FROM c"}"#;
 const SCRIPT: &str = r#"{"id":"new","body":"function () {}"}"#;
+const ENCRYPTION_KEY: &str =
+    r#"{"id":"k","encryptionAlgorithm":"a","wrappedDataEncryptionKey":"AAEC","keyWrapMetadata":{}}"#;
 const PERMISSION: &str =
     r#"{"id":"new","permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["z"]}"#;
 
@@ -162,8 +164,12 @@ fn account_rows() -> Vec<Row> {
             .answers(404)
             .missing("/dbs/d/colls/x/conflicts/k", KEYS_READ),
         post("/dbs/d/colls/c/operations/partitionkeydelete", "", IN_CONTAINER).answers(501),
-        get("/dbs/d/clientencryptionkeys", KEYS_READ).answers(501),
-        get("/dbs/d/clientencryptionkeys/k", KEYS_READ).answers(501),
+        get("/dbs/d/clientencryptionkeys", KEYS_READ).missing("/dbs/x/clientencryptionkeys", KEYS_READ),
+        query("/dbs/d/clientencryptionkeys", KEYS_READ).missing("/dbs/x/clientencryptionkeys", KEYS_READ),
+        post("/dbs/d/clientencryptionkeys", ENCRYPTION_KEY, KEY_WRITES)
+            .missing("/dbs/x/clientencryptionkeys", KEY_WRITES),
+        get("/dbs/d/clientencryptionkeys/k", KEYS_READ).answers(404),
+        put("/dbs/d/clientencryptionkeys/k", ENCRYPTION_KEY, KEY_WRITES).answers(404),
         get("/offers", KEYS_READ),
         query("/offers", KEYS_READ),
         get("/offers/{offer}", KEYS_READ).missing("/offers/zzzz", KEYS_READ),

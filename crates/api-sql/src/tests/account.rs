@@ -31,6 +31,7 @@ async fn advertised_address_wins() {
     options.advertised_url = Some("http://db.example:1".to_owned());
     let answer = Client::with_options(options).await.get("/").await.expect(200);
     assert!(answer.text.contains(r#""databaseAccountEndpoint":"http://db.example:1/""#));
+    assert_eq!(answer.header("content-location"), Some("http://db.example:1/"));
 }
 
 #[tokio::test]
@@ -143,4 +144,16 @@ async fn http_2_requests_have_no_host_header() {
     assert!(client.exchange(request).await.expect(200).text.contains("https://two.example:7/"));
     let request = Request::get("/").body(Full::new(Bytes::new())).unwrap();
     client.exchange(request).await.expect(400);
+}
+
+/// They would see a 404 otherwise, and look for what is missing.
+#[tokio::test]
+async fn clients_in_direct_mode_are_told() {
+    let client = Client::with_container().await;
+    for path in ["/addresses", "/addresses/", "//addresses/?$resolveFor=dbs%2fd%2fcolls%2fc%2fdocs"] {
+        let authorization = client.sign(KEY, &Method::GET, "/dbs");
+        let answer = client.send_as(&authorization, Method::GET, path, &[], "").await.expect_code(400, 0);
+        let message = answer.member("message");
+        assert!(message.contains("gatewayMode()") && message.contains("ConnectionMode.Gateway"), "{message}");
+    }
 }

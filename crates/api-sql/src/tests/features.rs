@@ -8,14 +8,10 @@ use super::client::Client;
 #[tokio::test]
 async fn missing_features_are_named() {
     let client = Client::with_container().await;
-    let docs = "/dbs/d/colls/c/docs";
     let key = ("x-ms-documentdb-partitionkey", "[1]");
-    for (method, path, headers, feature) in [
-        (Method::GET, docs, &[("x-ms-cosmos-throughput-bucket", "2")][..], "throughput bucket"),
-        (Method::GET, "/dbs/d/clientencryptionkeys", &[], "client encryption key"),
-        (Method::PUT, "/dbs/d/clientencryptionkeys/k", &[], "client encryption key"),
-        (Method::POST, "/dbs/d/colls/c/operations/partitionkeydelete", &[key], "partition key"),
-    ] {
+    for (method, path, headers, feature) in
+        [(Method::POST, "/dbs/d/colls/c/operations/partitionkeydelete", &[key][..], "partition key")]
+    {
         let answer = client.send(method.clone(), path, headers, "{}").await.expect(501);
         assert_eq!(answer.member("code"), "NotImplemented");
         assert!(answer.member("message").contains(feature), "{method} {path}: {}", answer.text);
@@ -41,6 +37,8 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::PUT, "/dbs/d/colls/c/conflicts", "GET, POST"),
         (Method::PUT, "/dbs/d/colls/c/conflicts/x", "GET, DELETE"),
         (Method::PUT, "/dbs/d/users", "GET, POST"),
+        (Method::PUT, "/dbs/d/clientencryptionkeys", "GET, POST"),
+        (Method::DELETE, "/dbs/d/clientencryptionkeys/k", "GET, PUT"),
         (Method::PATCH, "/dbs/d/users/u", "GET, PUT, DELETE"),
         (Method::PATCH, "/dbs/d/users/u/permissions", "GET, POST"),
         (Method::POST, "/dbs/d/users/u/permissions/p", "GET, PUT, DELETE"),
@@ -74,4 +72,50 @@ async fn paths_that_lead_nowhere() {
     ] {
         client.get(path).await.expect(status);
     }
+}
+
+/// Where a container has no buckets, the header makes no difference.
+#[tokio::test]
+async fn throughput_buckets_are_taken() {
+    let client = Client::with_container().await;
+    let (docs, key) = ("/dbs/d/colls/c/docs", ("x-ms-documentdb-partitionkey", "[1]"));
+    let bucket = |word| [key, ("x-ms-cosmos-throughput-bucket", word)];
+    client.send(Method::POST, docs, &bucket("2"), r#"{"id":"1","pk":1}"#).await.expect(201);
+    client.send(Method::GET, docs, &bucket("5"), "").await.expect(200);
+    client.send(Method::GET, docs, &bucket("6"), "").await.expect_code(400, 0);
+}
+
+/// They are kept and served; what they hold is the clients' affair.
+#[tokio::test]
+async fn client_encryption_keys_are_kept() {
+    let client = Client::with_container().await;
+    let (keys, wrong) = ("/dbs/d/clientencryptionkeys", "/dbs/x/clientencryptionkeys");
+    let body = |id: &str, wrapped: &str| {
+        format!(
+            r#"{{"id":"{id}","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256",
+                "wrappedDataEncryptionKey":"{wrapped}",
+                "keyWrapMetadata":{{"type":"custom","name":"k","value":"v","algorithm":"RSA-OAEP"}}}}"#
+        )
+    };
+    let created = client.post(keys, &body("k", "AAEC")).await.expect(201);
+    assert_eq!(created.member("wrappedDataEncryptionKey"), "AAEC");
+    assert!(created.member("_self").ends_with(&format!("/clientencryptionkeys/{}/", created.member("_rid"))));
+    client.post(keys, &body("k", "AAEC")).await.expect_code(409, 0);
+    client.post(wrong, &body("k", "AAEC")).await.expect(404);
+    for body in [&body("l", "?"), &body("l", ""), &body("", "AAEC"), r#"{"id":"l"}"#, "{}"] {
+        client.post(keys, body).await.expect_code(400, 0);
+    }
+    let one = format!("{keys}/k");
+    client.put(&one, &body("other", "AAEC")).await.expect_code(400, 0);
+    let replaced = client.put(&one, &body("k", "AwQF")).await.expect(200);
+    assert_eq!(replaced.member("wrappedDataEncryptionKey"), "AwQF");
+    assert_ne!(replaced.member("_etag"), created.member("_etag"));
+    client.post(keys, &body("m", "AAEC")).await.expect(201);
+    let client = client.reopen().await;
+    assert_eq!(client.get(&one).await.expect(200).text, replaced.text);
+    assert_eq!(client.get(keys).await.expect(200).ids("ClientEncryptionKeys"), ["k", "m"]);
+    client.get(&format!("{keys}/x")).await.expect(404);
+    client.delete("/dbs/d").await.expect(204);
+    client.post("/dbs", r#"{"id":"d"}"#).await.expect(201);
+    assert!(client.get(keys).await.expect(200).ids("ClientEncryptionKeys").is_empty());
 }

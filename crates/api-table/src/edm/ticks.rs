@@ -141,13 +141,18 @@ impl Reader<'_> {
         Some(first)
     }
 
-    /// Takes one to seven digits that stand for a part of a second.
+    /// Takes the digits that stand for a part of a second. Those behind the seventh are more than a tick can tell, and are
+    /// cut off: one client writes nine.
     fn fraction(&mut self) -> Option<u64> {
+        const TICK_DIGITS: usize = 7;
         let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if !(1..=7).contains(&count) {
+        let kept = count.min(TICK_DIGITS);
+        if kept == 0 {
             return None;
         }
-        Some(self.digits(count)? * 10_u64.pow(7 - count as u32))
+        let ticks = self.digits(kept)? * 10_u64.pow((TICK_DIGITS - kept) as u32);
+        self.rest = self.rest.get(count - kept..)?;
+        Some(ticks)
     }
 }
 

@@ -58,9 +58,10 @@ impl EntityError {
     /// Returns the code and the message that clients of a service know.
     pub(crate) fn shape(&self, flavour: Flavour) -> (&'static str, &'static str) {
         match self.kind {
-            EntityErrorKind::Malformed | EntityErrorKind::UnknownType | EntityErrorKind::ValueDoesNotFit => {
+            EntityErrorKind::Malformed | EntityErrorKind::UnknownType => {
                 ("InvalidInput", "An error occurred while processing this request.")
             }
+            EntityErrorKind::ValueDoesNotFit => ("InvalidInput", "One of the input values is invalid."),
             EntityErrorKind::DuplicateProperty => {
                 ("DuplicatePropertiesSpecified", "A property is specified more than one time.")
             }

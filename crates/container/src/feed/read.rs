@@ -233,7 +233,8 @@ fn check_mode(compiled: &CompiledDefinition, request: &FeedRequest) -> Result<()
     }
     if !compiled.keeps_all_versions {
         return Err(Error::invalid(
-            "the container does not keep all versions: its 'changeFeedPolicy' has no 'retentionDuration'",
+            "the container does not keep all versions: its 'changeFeedPolicy' has no 'retentionDuration', and the account \
+             has no continuous backup",
         ));
     }
     match request.start {

@@ -14,6 +14,7 @@ use bytes::Bytes;
 
 use crate::computed;
 use crate::containers::{Common, ContainerHandle};
+use crate::encryption_keys::EncryptionKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::offers::Offer;
 use crate::permissions::Permission;
@@ -23,7 +24,7 @@ use crate::throughput::Throughput;
 use crate::tree::{Children, Database, Tree, User};
 
 /// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
-/// databases (`d`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`).
+/// databases (`d`) like client encryption keys (`e`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`).
 pub(super) struct Loader {
     store: Arc<dyn Store>,
     env: Env,
@@ -81,6 +82,7 @@ impl Loader {
                     shared: None,
                     containers: Children::default(),
                     users: Children::default(),
+                    encryption_keys: Children::default(),
                 };
                 self.tree.databases.insert(&id, u64::from(rid.number()), database);
             }
@@ -131,6 +133,13 @@ impl Loader {
             tag::OFFER => {
                 let ordinal = u32::from_be_bytes(rest.try_into().map_err(|_| damaged())?);
                 self.tree.offers.insert(ordinal, Offer::decode(ordinal, value)?);
+            }
+            tag::ENCRYPTION_KEY => {
+                let rid = text().and_then(UserRid::parse).ok_or_else(damaged)?;
+                let key = EncryptionKey::decode(rid, value)?;
+                let database = self.tree.database_mut(rid.database());
+                let database = database.ok_or_else(|| orphan("client encryption key", rid))?;
+                database.encryption_keys.insert(&key.id.clone(), u64::from(rid.number()), key);
             }
             tag::USER => {
                 let rid = text().and_then(UserRid::parse).ok_or_else(damaged)?;

@@ -1,6 +1,6 @@
 //! Texts of queries that were read lately, so that a query that is asked again is not read again.
 //!
-//! Two generations: once the younger holds half of what may be kept, it becomes the older, and what nobody asked for in
+//! Two generations: once the younger holds half of what may be kept, it becomes the older, and what no query asked for in
 //! the meantime is forgotten.
 
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ mod tests {
         for number in 0..READ_QUERIES_BYTES_MAX / 25 {
             queries.read(&text(number + 2)).unwrap();
         }
-        assert_eq!(once.strong_count(), 0, "what nobody asks for is forgotten");
+        assert_eq!(once.strong_count(), 0, "what is not asked for is forgotten");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub enum ResourceKind {
     StoredProcedure,
     /// A trigger of a container.
     Trigger,
+    /// A client encryption key of a database.
+    EncryptionKey,
 }
 
 impl ResourceKind {
@@ -36,6 +38,7 @@ impl ResourceKind {
             ResourceKind::UserDefinedFunction => "user-defined function",
             ResourceKind::StoredProcedure => "stored procedure",
             ResourceKind::Trigger => "trigger",
+            ResourceKind::EncryptionKey => "client encryption key",
         }
     }
 }

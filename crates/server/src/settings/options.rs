@@ -288,6 +288,16 @@ pub(crate) struct Options {
     )]
     pub(crate) item_bytes_max: Option<u32>,
 
+    /// Days for which all versions and deletes of items are kept in every container, such as 7d: the change feed of all
+    /// versions then needs no policy of the container [default: off]
+    #[arg(
+        long,
+        env = "ARMILLA_CONTINUOUS_BACKUP",
+        value_name = "DAYS|off",
+        help_heading = "Limits of the service"
+    )]
+    pub(crate) continuous_backup: Option<String>,
+
     /// Consistency level of the account: Eventual, ConsistentPrefix, Session, BoundedStaleness or Strong
     /// [default: Session]
     #[arg(long, env = "ARMILLA_CONSISTENCY", value_name = "LEVEL", help_heading = "Limits of the service")]
@@ -435,6 +445,7 @@ impl Options {
             throttle: self.throttle.or(lower.throttle),
             burst_capacity: self.burst_capacity.or(lower.burst_capacity),
             physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
+            continuous_backup: self.continuous_backup.or(lower.continuous_backup),
             sharing_containers_max: self.sharing_containers_max.or(lower.sharing_containers_max),
             initial_partition_ru: self.initial_partition_ru.or(lower.initial_partition_ru),
             physical_partition_bytes: self.physical_partition_bytes.or(lower.physical_partition_bytes),

@@ -259,10 +259,7 @@ fn keys_are_checked() {
 fn errors_say_what_and_where() {
     let error = Entity::from_json(br#"{"a":"x","a@odata.type":"Edm.Int32"}"#, Flavour::Cosmos).unwrap_err();
     assert_eq!(error.to_string(), "the value does not fit the type that is named, at property 'a'");
-    assert_eq!(
-        error.shape(Flavour::Cosmos),
-        ("InvalidInput", "An error occurred while processing this request.")
-    );
+    assert_eq!(error.shape(Flavour::Cosmos), ("InvalidInput", "One of the input values is invalid."));
     let error = Entity::from_json(b"", Flavour::Cosmos).unwrap_err();
     assert_eq!(error.to_string(), "the body is not a JSON object of scalar properties");
     assert_eq!(EntityErrorKind::KeyCharacter.alone().shape(Flavour::Storage).0, "OutOfRangeInput");

@@ -331,7 +331,9 @@ def test_unique_keys_hold_inside(make_container):
     assert [item["id"] for item in container.read_all_items()] == ["a"]
 
 
-@pytest.mark.parametrize("item", ["{ id: '', city: 'Oslo' }", "{ id: 5, city: 'Oslo' }", "'{'", "[1]", "null"])
+@pytest.mark.parametrize(
+    "item", ["{ id: 'x'.repeat(1024), city: 'Oslo' }", "{ id: 5, city: 'Oslo' }", "'{'", "[1]", "null"]
+)
 def test_items_that_could_not_be_written_otherwise_either(container, item):
     with refused(400):
         run(container, procedure(f"collection.createDocument(link, {item});"))

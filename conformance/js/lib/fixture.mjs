@@ -142,10 +142,6 @@ export async function refused(promise, code, substatus) {
   return error;
 }
 
-/** Expects the server to say that a feature is not implemented; the day it is, the test fails and is rewritten. */
-export async function notYet(promise) {
-  await refused(promise, 501);
-}
 
 /** Returns what the user stored, in the order it came back. */
 export function withoutSystemProperties(item) {

@@ -10,8 +10,8 @@ use crate::request::Request;
 use crate::request::path::Address;
 use crate::request::scope::check_intended_container;
 use crate::resources::{
-    conflicts, containers, databases, encryption_keys, offers, permissions, procedures, ranges, scripts,
-    usage, users,
+    conflicts, containers, databases, encryption_keys, key_deletion, offers, permissions, procedures, ranges,
+    scripts, usage, users,
 };
 
 /// Serves a request.
@@ -87,8 +87,13 @@ pub(crate) async fn serve(request: &Request<'_>, address: &Address<'_>) -> Resul
         Address::ClientEncryptionKey { database, key } => {
             Box::pin(encryption_keys::single(request, database, key)).await
         }
-        Address::PartitionKeyDelete { .. } => {
-            Err(Failure::not_implemented("deleting all items of a partition key"))
+        Address::PartitionKeyDelete { database, container } => {
+            let located = request.engine.container(database, container)?;
+            let outcome = match check_intended_container(request, &located) {
+                Ok(()) => Box::pin(key_deletion::delete(request, &located)).await,
+                Err(failure) => Err(failure),
+            };
+            Ok(in_container(request, &located, outcome))
         }
         Address::Attachments { .. } => Err(Failure::bad_request(
             "attachments are not supported any more: they were withdrawn from the API",

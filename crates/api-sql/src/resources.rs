@@ -19,6 +19,7 @@ pub(crate) mod conflicts;
 pub(crate) mod containers;
 pub(crate) mod databases;
 pub(crate) mod encryption_keys;
+pub(crate) mod key_deletion;
 mod offer_headers;
 pub(crate) mod offers;
 pub(crate) mod permissions;

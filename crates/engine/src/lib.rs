@@ -31,6 +31,7 @@ mod error;
 mod execution;
 mod figures;
 mod items;
+mod key_deletion;
 mod limits;
 mod offers;
 mod open;
@@ -66,6 +67,7 @@ pub use engine::Engine;
 pub use error::{Detail, Error, ErrorKind, Result};
 pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
+pub use key_deletion::KeyDeleted;
 pub use limits::{
     BACKUP_IDLE_MAX, BACKUPS_AT_ONCE_MAX, BATCH_ACTIONS_MAX, CONTAINER_SCRIPTS_AT_ONCE_MAX,
     FEED_READS_AT_ONCE_MAX, FEED_WAIT_MAX, FEED_WAITERS_MAX, ID_CHARACTERS_MAX, LIST_MAX,

@@ -246,7 +246,8 @@ fn query(
     let container = handle.container();
     let (definition, compiled) = (&prepared.definition, &prepared.compiled);
     let scopes = scope::narrow(definition, container, request, compiled)?;
-    if !request.merge && scopes.spans_partitions && gateway::needs_merge(&compiled.bound) {
+    let spans = scopes.spans_partitions || scopes.spans_keys;
+    if !request.merge && spans && gateway::needs_merge(&compiled.bound) {
         let shape = scope::partition_key_shape(definition);
         let plan = merging_plan(compiled, &shape, Features::ALL).map_err(refused)?;
         let detail = Some(Box::new(Detail::Plan(Box::new(plan))));

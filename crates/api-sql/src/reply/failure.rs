@@ -77,11 +77,6 @@ impl Failure {
         ))
     }
 
-    /// Returns the refusal of a feature that this server lacks.
-    pub(crate) fn not_implemented(feature: &str) -> Failure {
-        Failure::new(Status::NOT_IMPLEMENTED, format!("{feature} is not supported by this server yet"))
-    }
-
     /// Returns the message in the shape that its origin gives it.
     pub(crate) fn shaped_message(&self) -> Cow<'_, str> {
         match self.origin {
@@ -152,12 +147,5 @@ mod tests {
         failure.detail = Some(Detail::AdditionalErrorInfo(r#"{"a":1}"#.into()));
         let body = String::from_utf8(failure.body("an-id")).unwrap();
         assert!(body.ends_with(r#","additionalErrorInfo":"{\"a\":1}"}"#), "{body}");
-    }
-
-    #[test]
-    fn missing_features_are_named() {
-        let failure = Failure::not_implemented("a stored procedure");
-        assert_eq!(failure.status.http.as_u16(), 501);
-        assert!(failure.message.contains("a stored procedure"));
     }
 }

@@ -163,7 +163,7 @@ fn account_rows() -> Vec<Row> {
         delete("/dbs/d/colls/c/conflicts/k", CONTAINER_READ)
             .answers(404)
             .missing("/dbs/d/colls/x/conflicts/k", KEYS_READ),
-        post("/dbs/d/colls/c/operations/partitionkeydelete", "", IN_CONTAINER).answers(501),
+        post("/dbs/d/colls/c/operations/partitionkeydelete", "", OWN_KEY_WRITE).with(&[KEY_A]).answers(200),
         get("/dbs/d/clientencryptionkeys", KEYS_READ).missing("/dbs/x/clientencryptionkeys", KEYS_READ),
         query("/dbs/d/clientencryptionkeys", KEYS_READ).missing("/dbs/x/clientencryptionkeys", KEYS_READ),
         post("/dbs/d/clientencryptionkeys", ENCRYPTION_KEY, KEY_WRITES)

@@ -1,22 +1,9 @@
-//! What is refused everywhere: features that are not there yet, verbs that a resource does not take,
-//! paths that lead nowhere.
+//! What is refused everywhere: verbs that a resource does not take, paths that lead nowhere; and features that are little
+//! more than a resource.
 
 use http::Method;
 
 use super::client::Client;
-
-#[tokio::test]
-async fn missing_features_are_named() {
-    let client = Client::with_container().await;
-    let key = ("x-ms-documentdb-partitionkey", "[1]");
-    for (method, path, headers, feature) in
-        [(Method::POST, "/dbs/d/colls/c/operations/partitionkeydelete", &[key][..], "partition key")]
-    {
-        let answer = client.send(method.clone(), path, headers, "{}").await.expect(501);
-        assert_eq!(answer.member("code"), "NotImplemented");
-        assert!(answer.member("message").contains(feature), "{method} {path}: {}", answer.text);
-    }
-}
 
 #[tokio::test]
 async fn verbs_that_a_resource_does_not_take() {
@@ -36,6 +23,7 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::POST, "/dbs/d/colls/c/pkranges", "GET"),
         (Method::PUT, "/dbs/d/colls/c/conflicts", "GET, POST"),
         (Method::PUT, "/dbs/d/colls/c/conflicts/x", "GET, DELETE"),
+        (Method::GET, "/dbs/d/colls/c/operations/partitionkeydelete", "POST"),
         (Method::PUT, "/dbs/d/users", "GET, POST"),
         (Method::PUT, "/dbs/d/clientencryptionkeys", "GET, POST"),
         (Method::DELETE, "/dbs/d/clientencryptionkeys/k", "GET, PUT"),
@@ -118,4 +106,21 @@ async fn client_encryption_keys_are_kept() {
     client.delete("/dbs/d").await.expect(204);
     client.post("/dbs", r#"{"id":"d"}"#).await.expect(201);
     assert!(client.get(keys).await.expect(200).ids("ClientEncryptionKeys").is_empty());
+}
+
+#[tokio::test]
+async fn all_items_of_a_key_are_deleted() {
+    let client = Client::with_container().await;
+    let (docs, delete) = ("/dbs/d/colls/c/docs", "/dbs/d/colls/c/operations/partitionkeydelete");
+    let key = |text| [("x-ms-documentdb-partitionkey", text)];
+    for (id, pk) in [("1", "1"), ("2", "1"), ("1", "2")] {
+        let body = format!(r#"{{"id":"{id}","pk":{pk}}}"#);
+        client.send(Method::POST, docs, &key(["[1]", "[2]"][usize::from(pk == "2")]), body).await.expect(201);
+    }
+    let deleted = client.send(Method::POST, delete, &key("[1]"), "").await.expect(200);
+    assert!(deleted.header("x-ms-session-token").is_some() && deleted.text.is_empty());
+    assert_eq!(client.send(Method::GET, docs, &[], "").await.expect(200).ids("Documents"), ["1"]);
+    client.send(Method::POST, delete, &key("[1]"), "").await.expect(200);
+    client.send(Method::POST, delete, &[], "").await.expect_code(400, 0);
+    client.send(Method::POST, delete, &key("[1,2]"), "").await.expect(400);
 }

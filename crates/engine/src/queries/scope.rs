@@ -17,6 +17,8 @@ pub(super) struct Scopes {
     pub(super) scopes: Vec<ListScope>,
     /// Whether they lie in several physical partitions, and the request names none of them.
     pub(super) spans_partitions: bool,
+    /// Whether neither the request nor the filter names one logical partition, or a physical one.
+    pub(super) spans_keys: bool,
 }
 
 /// Returns the shape of a container's partition key.
@@ -36,22 +38,25 @@ pub(super) fn narrow(
     compiled: &CompiledQuery,
 ) -> Result<Scopes> {
     let shape = partition_key_shape(definition);
-    let one = |scope: ListScope| Ok(Scopes { scopes: vec![scope], spans_partitions: false });
+    let one =
+        |scope: ListScope| Ok(Scopes { scopes: vec![scope], spans_partitions: false, spans_keys: false });
     if compiled.bound.sources.is_empty() {
         // One row, wherever it is made.
-        return Ok(Scopes { scopes: Vec::new(), spans_partitions: false });
+        return Ok(Scopes { scopes: Vec::new(), spans_partitions: false, spans_keys: false });
     }
     match &request.scope {
         ListScope::PartitionKey(key) if definition.partition_key.is_whole(key) => one(request.scope.clone()),
         ListScope::PartitionKey(_) => Ok(Scopes {
             scopes: vec![request.scope.clone()],
             spans_partitions: container.map().ranges.len() > 1,
+            spans_keys: false,
         }),
         // The partition that was asked for must exist, whatever the filter says.
         ListScope::Range { id: Some(_), .. } => one(request.scope.clone()),
         ListScope::Range { .. } => Ok(Scopes {
             scopes: vec![request.scope.clone()],
             spans_partitions: container.map().ranges.len() > 1,
+            spans_keys: false,
         }),
         ListScope::All => {
             let keys = partition_keys(&compiled.bound, &shape);
@@ -71,10 +76,12 @@ const CROSS_PARTITION_DISABLED: &str = "the query is about more than one logical
 fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> Scopes {
     let several = container.map().ranges.len() > 1;
     match keys {
-        KeyScope::All => Scopes { scopes: vec![ListScope::All], spans_partitions: several },
+        KeyScope::All => Scopes { scopes: vec![ListScope::All], spans_partitions: several, spans_keys: true },
         // An aggregate of nothing is a row, and so it has to be made somewhere: any one logical partition will do,
         // since the filter takes nothing from it.
-        KeyScope::Nothing => Scopes { scopes: first_range(container), spans_partitions: false },
+        KeyScope::Nothing => {
+            Scopes { scopes: first_range(container), spans_partitions: false, spans_keys: false }
+        }
         KeyScope::Keys(keys) if keys.len() <= LOGICAL_SCOPES_MAX => {
             let mut hashed: Vec<(HashedKey, PartitionKey)> =
                 keys.into_iter().map(|key| (hashed_key(&key, shape.version), key)).collect();
@@ -86,7 +93,7 @@ fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> 
             }
             let spans = hashed.len() > 1;
             let scopes = hashed.into_iter().map(|(_, key)| ListScope::PartitionKey(key)).collect();
-            Scopes { scopes, spans_partitions: several && spans }
+            Scopes { scopes, spans_partitions: several && spans, spans_keys: spans }
         }
         KeyScope::Keys(keys) => {
             let points = keys.iter().map(|key| hashed_key(key, shape.version));
@@ -103,7 +110,7 @@ fn covering(parts: impl Iterator<Item = (HashedKey, HashedKey)>, container: &Con
     let touched =
         ranges.iter().filter(|range| parts.iter().any(|(min, max)| *min < range.max && range.min < *max));
     let scopes: Vec<ListScope> = touched.map(arc_of).collect();
-    Scopes { spans_partitions: scopes.len() > 1, scopes }
+    Scopes { spans_partitions: scopes.len() > 1, spans_keys: true, scopes }
 }
 
 fn first_range(container: &Container) -> Vec<ListScope> {

@@ -126,7 +126,7 @@ impl<'q> Merge<'q, '_> {
         let mut dealt_with = 0;
         let meter = context.evaluator.meter();
         let mut looks = meter.looks();
-        let (mut ending, mut is_filled) = (false, false);
+        let mut ending = false;
         loop {
             let from_walk = match (heads.peek(), sorted.first()) {
                 (Some(Reverse((key, place))), Some(row)) => (&key[..], *place) < (&row.key[..], row.source),
@@ -155,7 +155,7 @@ impl<'q> Merge<'q, '_> {
             };
             match flow {
                 Flow::More => {}
-                Flow::Filled => (ending, is_filled) = (true, true),
+                Flow::Filled => ending = true,
                 Flow::Complete => return Ok(Outcome::Complete),
                 Flow::Refused => return Ok(self.stopped(last)),
             }
@@ -167,9 +167,8 @@ impl<'q> Merge<'q, '_> {
                 ending = true;
             }
         }
-        // A full page is followed by another, be it an empty one: clients count on it.
-        let is_over = heads.is_empty() && sorted.is_empty() && !is_filled;
-        Ok(if is_over { Outcome::Complete } else { self.stopped(last) })
+        // Unlike those of a scan, the last page has no continuation, be it full or not: clients count on both.
+        if heads.is_empty() && sorted.is_empty() { Ok(Outcome::Complete) } else { Ok(self.stopped(last)) }
     }
 
     fn stopped(&self, last: Option<Last>) -> Outcome<Ordered> {

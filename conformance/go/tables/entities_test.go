@@ -112,9 +112,9 @@ func TestValuesOfEveryType(t *testing.T) {
 func TestKeysWithQuotesAndOtherLetters(t *testing.T) {
 	eachDoor(t, func(t *testing.T, d door) {
 		table := makeTable(t, d)
-		for _, key := range []string{"it's", "''", "世界", "a b", "50%", "x+y", "(a)=b", "{}", "a,b;c:d@e&f", ""} {
+		for _, key := range []string{"it's", "''", "世界", "a b", "50%", "x+y", "(a)=b", "{}", "a,b;c:d@e&f"} {
 			// Not an EDMEntity: that one doubles the quotes in the body as well, and names another entity.
-			text, err := json.Marshal(aztables.Entity{PartitionKey: key, RowKey: key})
+			text, err := json.Marshal(map[string]string{"PartitionKey": key, "RowKey": key})
 			must(t, err)
 			_, err = table.AddEntity(ctx, text, nil)
 			must(t, err)

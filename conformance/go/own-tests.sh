@@ -67,12 +67,12 @@ cd "$OWN_TESTS_FOLDER" || exit 1
 # Each in a process of its own: a panic ends the process, and no test may take others with it.
 for test in $("$OWN_TESTS" -test.list "${1:-$wanted}" | grep '^Test'); do
   "$OWN_TESTS" -test.v -test.run "^$test\$"
-done >"$OWN_ROOM/tests.log" 2>&1
-cat "$OWN_ROOM/tests.log"
+done >"$OWN_ROOM/tests.txt" 2>&1
+cat "$OWN_ROOM/tests.txt"
 complaints
 for outcome in PASS FAIL SKIP; do
-  names=$(sed -nE "s/^ *--- $outcome: (\S+).*/\1/p" "$OWN_ROOM/tests.log")
+  names=$(sed -nE "s/^ *--- $outcome: (\S+).*/\1/p" "$OWN_ROOM/tests.txt")
   echo "$suite $outcome: $(grep -c . <<<"$names")"
   [ $outcome = PASS ] || sed '/./s/^/  /' <<<"$names"
 done
-! grep -q -- '--- FAIL' "$OWN_ROOM/tests.log"
+! grep -q -- '--- FAIL' "$OWN_ROOM/tests.txt"

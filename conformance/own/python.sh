@@ -26,11 +26,29 @@ if [ -z "${OWN_ROOM:-}" ]; then
 fi
 
 furnish
-# The service leaves merging to the client, and these tests look at that.
-serve sql --port 8081 --table-port off --throttle off --cross-partition-queries plan
+# The service leaves merging to the client, and these tests look at that. They also count on the account's regions being
+# at 127.0.0.1, as the emulator has it, to tell them from localhost, where they begin.
+serve sql --port 8081 --advertised-url https://127.0.0.1:8081/ --table-port off --throttle off \
+  --cross-partition-queries plan
 cd "$OWN_TESTS_FOLDER" || exit 1
-PYTHONPATH=$OWN/python "$OWN/.venv/bin/pytest" -m "$MARKERS" -o asyncio_mode=auto --timeout "$TEST_SECONDS_MAX" \
-  -p no:cacheprovider -W ignore -q --tb=short -rfEs "$@"
-code=$?
+# Wide enough for a reason on the line of each failure.
+export PYTHONPATH=$OWN/python COLUMNS=400
+pytest() {
+  "$OWN/.venv/bin/pytest" -m "$MARKERS" -o asyncio_mode=auto --timeout "$TEST_SECONDS_MAX" -p no:cacheprovider \
+    -W ignore -q --tb=short --show-capture=no -rfEs "$@"
+}
+
+if [ $# -gt 0 ]; then
+  pytest "$@" | tee "$OWN_ROOM/tests.txt"
+else
+  # A run for each file: all tests of a run share one database, whose throughput is shared by 25 containers at most, and
+  # a test that fails leaves its containers behind.
+  for file in $(grep -lE "pytest\.mark\.($(sed 's/ or /|/g' <<<"$MARKERS"))\b" test_*.py routing/test_*.py); do
+    echo "== $file"
+    pytest "$file"
+  done 2>&1 | tee "$OWN_ROOM/tests.txt"
+fi
 complaints
-exit $code
+count() { sed -nE "s/.*\b([0-9]+) $1.*/\1/p" "$OWN_ROOM/tests.txt" | awk '{ sum += $1 } END { print sum + 0 }'; }
+echo "azure-cosmos: passed $(count passed), failed $(count failed), errors $(count 'errors?'), skipped $(count skipped)"
+! grep -qE '^(FAILED|ERROR) ' "$OWN_ROOM/tests.txt"

@@ -17,7 +17,7 @@ enter_room() {
   unshare --map-root-user --net --mount bash "$0" "$@"
   local code=$?
   # The log of a server is kept where OWN_LOGS says.
-  [ -n "${OWN_LOGS:-}" ] && mkdir -p "$OWN_LOGS" && cp "$OWN_ROOM"/*.log "$OWN_LOGS"/ 2>/dev/null
+  [ -n "${OWN_LOGS:-}" ] && mkdir -p "$OWN_LOGS" && cp "$OWN_ROOM"/*.log "$OWN_ROOM"/*.txt "$OWN_LOGS"/ 2>/dev/null
   rm -rf "$OWN_ROOM"
   exit $code
 }

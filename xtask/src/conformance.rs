@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::repository::Repository;
 use crate::steps::execute;
-use crate::tools::{self, NODE, NPM, PYTHON};
+use crate::tools::{self, GO, JAVA, MAVEN, NODE, NPM, PYTHON};
 
 /// Runs the Python suite in its own virtual environment.
 pub(crate) fn python(repository: &Repository) -> Result<()> {
@@ -61,6 +61,26 @@ pub(crate) fn rust(repository: &Repository) -> Result<()> {
     let mut test = repository.cargo();
     test.current_dir(&folder).arg("test").env("ARMILLA_BIN", server);
     execute(test.env("CARGO_TARGET_DIR", folder.join("target")))
+}
+
+/// Runs the Go suite, where Go is installed.
+pub(crate) fn go(repository: &Repository) -> Result<()> {
+    let folder = suite(repository, "conformance/go", "go.mod")?;
+    if !tools::are_there(&[GO]) {
+        return Ok(());
+    }
+    let server = repository.server_binary()?;
+    execute(command("go", &folder).args(["test", "-count=1", "./..."]).env("ARMILLA_BIN", server))
+}
+
+/// Runs the Java suite, where Maven is installed.
+pub(crate) fn java(repository: &Repository) -> Result<()> {
+    let folder = suite(repository, "conformance/java", "pom.xml")?;
+    if !tools::are_there(&[JAVA, MAVEN]) {
+        return Ok(());
+    }
+    let server = repository.server_binary()?;
+    execute(command("mvn", &folder).args(["-q", "-B", "test"]).env("ARMILLA_BIN", server))
 }
 
 fn suite(repository: &Repository, folder: &str, list: &str) -> Result<PathBuf> {

@@ -50,7 +50,7 @@ const FEED_HISTORIES: &str = "300";
 const DAMAGE_CASES: &str = "40";
 
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 15] = [
+pub(crate) const STEPS: [Step; 17] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -72,6 +72,12 @@ pub(crate) const STEPS: [Step; 15] = [
     sdk("python", "the Python SDK against the server", conformance::python),
     sdk("js", "the JavaScript SDK against the server", conformance::javascript),
     sdk("rust-sdk", "the Rust SDK against the server", conformance::rust),
+    sdk("go", "the Go SDKs against the server, where Go is installed", conformance::go),
+    sdk(
+        "java",
+        "the Java SDKs and Spring Data against the server, where Maven is installed",
+        conformance::java,
+    ),
     Step {
         needs_server: true,
         ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {

@@ -3,6 +3,7 @@
 //! On a machine of one's own nothing is installed into the system unasked. In CI, as root on Debian, it is. Programs that
 //! cargo can build are built into the project's target folder, each version in a folder of its own.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -40,6 +41,20 @@ pub(crate) const NODE: Tool = Tool {
 /// Node's package manager.
 pub(crate) const NPM: Tool = Tool { name: "npm", program: "npm", probe: &["--version"], package: "npm" };
 
+/// Go.
+pub(crate) const GO: Tool = Tool { name: "go", program: "go", probe: &["version"], package: "golang-go" };
+
+/// Java's compiler.
+pub(crate) const JAVA: Tool = Tool {
+    name: "javac 17 or later",
+    program: "javac",
+    probe: &["--release", "17", "-version"],
+    package: "default-jdk-headless",
+};
+
+/// Java's package manager.
+pub(crate) const MAVEN: Tool = Tool { name: "mvn", program: "mvn", probe: &["-v"], package: "maven" };
+
 /// A program that cargo builds from the registry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CargoTool {
@@ -73,6 +88,16 @@ pub(crate) fn require(tools: &[Tool]) -> Result<()> {
         bail!("{}", complaint(&missing));
     }
     Ok(())
+}
+
+/// Returns whether all tools work, and says so where they do not: what needs them is left out then.
+pub(crate) fn are_there(tools: &[Tool]) -> bool {
+    let missing = missing(tools);
+    if !missing.is_empty() {
+        // Whether it can be told does not change whether they are there.
+        let _ = writeln!(std::io::stdout(), "left out: {}", complaint(&missing));
+    }
+    missing.is_empty()
 }
 
 fn missing(tools: &[Tool]) -> Vec<Tool> {

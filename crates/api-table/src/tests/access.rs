@@ -112,7 +112,7 @@ async fn signatures_permit_what_they_say() {
     let reads = table_sas("r", "", [""; 4]);
     assert_eq!(send(Method::GET, "/t12()", &reads, "").await.expect(200).all("RowKey").len(), 3);
     let entity = r#"{"PartitionKey":"d","RowKey":"r"}"#;
-    send(Method::POST, "/t12", &reads, entity).await.expect_code(403, "Forbidden");
+    send(Method::POST, "/t12", &reads, entity).await.expect_code(403, "AuthorizationPermissionMismatch");
     send(Method::GET, "/Tables", &reads, "").await.expect(403);
     let adds = table_sas("a", "", [""; 4]);
     send(Method::POST, "/t12", &adds, entity).await.expect(201);

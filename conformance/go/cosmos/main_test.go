@@ -1,4 +1,4 @@
-// Package cosmos calls every public operation of azcosmos.
+// Package cosmos calls every operation of azcosmos that sends a request.
 package cosmos
 
 import (

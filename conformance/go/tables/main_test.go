@@ -1,4 +1,4 @@
-// Package tables calls every public operation of aztables.
+// Package tables calls every operation of aztables that sends a request, but with tokens of Entra ID.
 package tables
 
 import (

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.function.Executable;
 
-/** Every public operation of azure-data-tables, in the flavour of Cosmos DB. */
+/** The blocking clients of azure-data-tables, in the flavour of Cosmos DB. */
 @ExtendWith(WithServer.class)
 class TablesTest {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -133,7 +133,7 @@ class TablesTest {
     void valuesOfEveryType() {
         TableClient table = makeTable();
         UUID guid = UUID.randomUUID();
-        // The SDK writes nine digits of a second, of which the service keeps seven.
+        // The SDK writes nine digits of a second, as its own live tests do with the time of now; seven are a whole tick.
         OffsetDateTime time = OffsetDateTime.of(2026, 1, 2, 3, 4, 5, 678_901_200, ZoneOffset.UTC);
         table.createEntity(new TableEntity("ann", "it's")
                 .addProperty("boolean", true).addProperty("int32", -7).addProperty("int64", Long.MAX_VALUE)

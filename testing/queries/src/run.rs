@@ -288,7 +288,7 @@ pub(crate) async fn drain_between(
         };
         empty_pages = if page.rows.is_empty() { empty_pages + 1 } else { 0 };
         drained.rows.extend(page.rows);
-        drained.charge_hundredths += page.charge_hundredths;
+        drained.charge_hundredths = page.charge_hundredths;
         continuation = page.continuation;
         if continuation.is_none() {
             return Ok(Ok(drained));

@@ -66,6 +66,7 @@ impl<'a> From<&'a Case> for Statement<'a> {
 pub(crate) struct Rows {
     pub(crate) rows: Vec<Value>,
     pub(crate) continuation: Option<String>,
+    /// What all of the query costs up to here, but for the least that each page costs.
     pub(crate) charge_hundredths: u64,
 }
 
@@ -97,7 +98,10 @@ impl Account {
     pub(crate) async fn container(&self, step: &ContainerStep, range_count: usize) -> Result<Target> {
         let id = format!("{}-{}", step.name, self.container_count.get());
         self.container_count.set(self.container_count.get() + 1);
-        let throughput = Throughput::Manual(UNITS_PER_RANGE * u32::try_from(range_count)?);
+        let throughput = Throughput::Autoscale {
+            max: UNITS_PER_RANGE * u32::try_from(range_count)?,
+            increment_percent: None,
+        };
         let refused = |error: Error| anyhow!("line {}: the container is refused: {error}", step.line);
         let definition = ContainerDefinition::from_value(&definition(&id, step));
         let definition = definition.map_err(|error| refused(error.into()))?;
@@ -166,8 +170,8 @@ impl Target {
         }
         Ok(Ok(Rows {
             rows: rows.into_iter().map(without_system_properties).collect(),
+            charge_hundredths: page.charge_so_far().hundredths(),
             continuation: page.continuation,
-            charge_hundredths: page.charge.hundredths(),
         }))
     }
 }

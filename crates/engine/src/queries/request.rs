@@ -3,7 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use armilla_container::{ListScope, Position, PricedPart, QueryWork, ReadCost, RequestUnits, query_price};
+use armilla_container::{
+    ListScope, Position, PricedPart, QueryWork, ReadCost, RequestUnits, query_charge, query_price,
+};
 use armilla_query::bound::BoundQuery;
 use armilla_query::expr::Expr;
 use armilla_query::physical::PhysicalPlan;
@@ -191,6 +193,11 @@ impl QueryPage {
     /// Returns what the charge is made of: the shares add up to it exactly.
     pub fn price(&self) -> Vec<PricedPart> {
         query_price(&self.priced.before, &self.priced.after, self.priced.cost)
+    }
+
+    /// Returns what all of the query up to the end of this page would cost on one page.
+    pub fn charge_so_far(&self) -> RequestUnits {
+        query_charge(&QueryWork::default(), &self.priced.after, self.priced.cost)
     }
 
     /// Returns how many rows there are.

@@ -502,7 +502,7 @@ mod tests {
                 "cross-partition-queries" => "\"plan\"",
                 "log-format" => "\"json\"",
                 "tls-cert" | "tls-key" | "key" | "secondary-key" | "read-only-key" | "data-dir"
-                | "log-level" | "advertised-url" | "consistency" => "\"x\"",
+                | "log-level" | "advertised-url" | "consistency" | "continuous-backup" => "\"x\"",
                 _ => "1",
             };
             toml::from_str::<Options>(&format!("{long} = {value}")).unwrap();

@@ -37,10 +37,10 @@ fn item(id: &str, city: &str) -> String {
 #[tokio::test]
 async fn items_and_queries() {
     let child = child(&["--memory"]);
-    let mut session = with_container(&child, 20_000).await;
+    let mut session = with_container(&child, 12_000).await;
     let tromso = r#"["Tromsø"]"#;
-    let created = session.create_item(DATABASE, CONTAINER, tromso, item("a/b", "Tromsø")).await.unwrap_err();
-    assert!(created.is(400), "an id with a slash: {created}");
+    let created = session.create_item(DATABASE, CONTAINER, tromso, item("", "Tromsø")).await.unwrap_err();
+    assert!(created.is(400), "an id without a character: {created}");
     let created = session.create_item(DATABASE, CONTAINER, tromso, item("å b", "Tromsø")).await.unwrap();
     assert_eq!(created.status, 201);
     assert!(created.charge > 1.0 && created.took > Duration::ZERO && created.throttled == 0);

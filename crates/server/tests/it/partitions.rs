@@ -64,13 +64,13 @@ const MERGE: [&str; 5] = ["merge", "--database", "d", "--container", "c"];
 fn partitions_are_shown_over_every_transport() {
     let server = Server::start(&[]);
     assert_eq!(printed(ask(&server, "http", &["partitions"])), "no containers\n");
-    create_container(&server, 20_000);
+    create_container(&server, 12_000);
     assert_eq!(create_item(&server, "a"), 201);
     let certificate = server.folder().join("armilla-data/tls/cert.pem");
     let certificate = certificate.to_str().unwrap();
     for (scheme, more) in [("http", &[][..]), ("https", &[]), ("https", &["--cacert", certificate])] {
         let text = printed(ask(&server, scheme, &[&["partitions"], more].concat()));
-        assert!(text.starts_with("d/c: 20000 RU/s, 2 partitions\n"), "{text}");
+        assert!(text.starts_with("d/c: 12000 RU/s, 2 partitions\n"), "{text}");
         assert_eq!(text.lines().count(), 4, "{text}");
         let rows: Vec<Vec<&str>> =
             text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();

@@ -52,6 +52,7 @@ use http_body_util::Full;
 
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
+use armilla_rest_wire::authorization::emulator_token;
 use reply::Reply;
 use reply::failure::Failure;
 use request::auth;
@@ -187,7 +188,7 @@ impl SqlApi {
 
     fn access_of_token(&self, token: &str) -> Result<Access, Failure> {
         let now_seconds = self.shared.env.clock.now_ms() / 1_000;
-        Ok(of_key(auth::emulator_token::check(&self.shared.keys, token, now_seconds)?))
+        Ok(of_key(emulator_token::check(&self.shared.keys, token, now_seconds)?))
     }
 
     /// Refuses addresses outside of a token's scope before anything is said of them, whatever the verb and the body.

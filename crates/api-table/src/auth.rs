@@ -1,4 +1,5 @@
-//! Who a request comes from: signatures with an account's key, and shared access signatures.
+//! Who a request comes from: signatures with an account's key, shared access signatures, and tokens of the emulators'
+//! Entra ID.
 //!
 //! A request goes three steps: [`Address::of`] finds the account and the resource's path, [`authenticate`] checks the
 //! credentials, and [`Permit::allows`] is asked for each operation, those inside of a batch too. A signature that
@@ -19,6 +20,7 @@ mod shared_key;
 
 use std::time::Duration;
 
+use armilla_rest_wire::authorization::emulator_token;
 use http::{HeaderMap, Method};
 
 pub(crate) use accounts::{Accounts, Address};
@@ -84,15 +86,20 @@ pub(crate) fn authenticate(
 ) -> Result<Authenticated, AuthError> {
     let is_secondary = address.is_secondary;
     let permit = |principal| Authenticated::Permit(Permit { principal, is_secondary });
+    let of_key = |access| match access {
+        KeyAccess::ReadWrite => permit(Principal::Full),
+        KeyAccess::ReadOnly => permit(Principal::ReadOnly),
+    };
+    if let Some(token) = bearer_token(head.headers) {
+        let refused = |why| AuthError::new(AuthErrorKind::BearerToken, format!("the bearer token {why}"));
+        let key = emulator_token::shown_key(token, now_ms / 1_000).map_err(refused)?;
+        let access = accounts.access_of_key(address.account, &key);
+        return access.map(of_key).ok_or_else(|| refused(emulator_token::OTHER_KEY));
+    }
     if let Some(authorization) = Authorization::of(head.headers)? {
         let Head { method, path, query, headers, host, .. } = *head;
         let signed = Signed { method, path, query, headers, host };
-        return shared_key::check(&authorization, &signed, address, accounts, now_ms, date_skew).map(
-            |access| match access {
-                KeyAccess::ReadWrite => permit(Principal::Full),
-                KeyAccess::ReadOnly => permit(Principal::ReadOnly),
-            },
-        );
+        return shared_key::check(&authorization, &signed, address, accounts, now_ms, date_skew).map(of_key);
     }
     match sas::check(head.query, address, head.host, accounts, head.peer, now_ms)? {
         Some(Sas::Granted(grant)) => Ok(permit(Principal::Sas(grant))),
@@ -102,6 +109,13 @@ pub(crate) fn authenticate(
             "the request has neither an Authorization header nor a shared access signature",
         )),
     }
+}
+
+/// Returns the token that a request is sent with, where it is one of that kind.
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
 }
 
 #[cfg(test)]

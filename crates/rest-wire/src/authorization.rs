@@ -21,6 +21,8 @@ use crate::signature::{AccountKey, KeyError, push_master_text};
 use crate::status::Status;
 use crate::{http_date, percent};
 
+pub mod emulator_token;
+
 #[cfg(test)]
 mod tests;
 

@@ -38,7 +38,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 25] = [
     ("api-admin", &["engine", "rest-wire", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),
-    ("rest-wire", &[]),
+    ("rest-wire", &["value"]),
     ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),
     ("script-worker", &["script"]),

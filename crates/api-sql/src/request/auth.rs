@@ -11,8 +11,6 @@ use http::Method;
 
 use crate::request::path::Address;
 
-pub(crate) mod emulator_token;
-
 #[cfg(test)]
 mod tests;
 

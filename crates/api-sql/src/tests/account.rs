@@ -157,3 +157,27 @@ async fn clients_in_direct_mode_are_told() {
         assert!(message.contains("gatewayMode()") && message.contains("ConnectionMode.Gateway"), "{message}");
     }
 }
+
+/// Returns a token as applications make it for an emulator.
+fn emulator_token(key: &str, expires: i64) -> String {
+    let header = r#"{"typ":"JWT","alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#;
+    let parts = [header, &format!(r#"{{"nbf":0,"exp":{expires}}}"#), key];
+    let token =
+        parts.map(|part| base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, part));
+    format!("type=aad&ver=1.0&sig={}", token.join("."))
+}
+
+#[tokio::test]
+async fn tokens_of_the_emulators_are_taken() {
+    let mut options = SqlApiOptions::new(KEY);
+    options.read_only_keys.push(READ_ONLY_KEY.to_owned());
+    let client = Client::with_options(options).await;
+    for (key, expires, status) in
+        [(KEY, i64::MAX, 201), (READ_ONLY_KEY, i64::MAX, 403), ("d3Jvbmc=", i64::MAX, 401), (KEY, 1, 401)]
+    {
+        let token = emulator_token(key, expires);
+        client.send_as(&token, Method::POST, "/dbs", &[], r#"{"id":"d"}"#).await.expect(status);
+    }
+    let token = emulator_token(KEY, i64::MAX);
+    client.send_as(&token, Method::GET, "/dbs/d", &[], "").await.expect(200);
+}

@@ -49,11 +49,6 @@ impl<'h> Authorization<'h> {
             Scheme::SharedKey
         } else if scheme.eq_ignore_ascii_case("SharedKeyLite") {
             Scheme::SharedKeyLite
-        } else if scheme.eq_ignore_ascii_case("Bearer") {
-            return Err(AuthError::new(
-                AuthErrorKind::BearerToken,
-                "this server takes no bearer tokens; use an account key or a shared access signature",
-            ));
         } else {
             return Err(malformed("the Authorization header is neither of SharedKey nor of SharedKeyLite"));
         };

@@ -176,3 +176,19 @@ async fn operations_of_a_batch_are_permitted_one_by_one() {
     assert!(refused[0].2.contains("\"value\":\"1:"), "{refused:?}");
     assert_eq!(send(batch(insert)).await.parts()[0].0, 204);
 }
+
+/// A token of the emulators' Entra ID shows the key of the account.
+#[tokio::test]
+async fn bearer_tokens_of_the_emulators_are_taken() {
+    for flavour in [Flavour::Cosmos, Flavour::Storage] {
+        let client = Client::with_table(flavour, "t12").await;
+        for (key, status) in [(KEY, 200), ("d3Jvbmc=", 401)] {
+            let header = r#"{"typ":"JWT","kid":"CosmosEmulatorPrimaryMaster"}"#;
+            let parts = [header, r#"{"exp":9000000000}"#, key];
+            let encode =
+                |part| base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, part);
+            let token = format!("Bearer {}", parts.map(encode).join("."));
+            client.send_as(&token, Method::GET, "/t12()", &[], "").await.expect(status);
+        }
+    }
+}

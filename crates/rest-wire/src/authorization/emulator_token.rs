@@ -9,11 +9,12 @@
 //! each in base64 for URLs, between dots. What stands in place of a signature is the key itself: who has a token has the
 //! key, and may do what it permits as long as the token lasts.
 
-use armilla_rest_wire::authorization::{AccountKeys, AuthorizationError, KeyAccess};
-use armilla_rest_wire::signature::AccountKey;
 use armilla_value::{Value, json};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::{AccountKeys, AuthorizationError, KeyAccess};
+use crate::signature::AccountKey;
 
 /// By which name the emulators' key goes in tokens.
 const KEY_NAME: &str = "CosmosEmulatorPrimaryMaster";
@@ -21,41 +22,44 @@ const KEY_NAME: &str = "CosmosEmulatorPrimaryMaster";
 /// Seconds that the client's clock may differ from the server's.
 const SKEW_SECONDS: i64 = 300;
 
+/// What is said of a token whose key is not one of the account's.
+pub const OTHER_KEY: &str = "was made with another key";
+
 /// Checks a token and says what it permits.
-pub(crate) fn check(
-    keys: &AccountKeys,
-    token: &str,
-    now_seconds: i64,
-) -> Result<KeyAccess, AuthorizationError> {
-    let refused = |why| AuthorizationError::EntraToken { why };
+pub fn check(keys: &AccountKeys, token: &str, now_seconds: i64) -> Result<KeyAccess, AuthorizationError> {
+    let key = shown_key(token, now_seconds).map_err(|why| AuthorizationError::EntraToken { why })?;
+    keys.access_of_key(&key).ok_or(AuthorizationError::EntraToken { why: OTHER_KEY })
+}
+
+/// Returns the key that a token shows, if it is valid now. Whether it is a key of the account, the caller finds out.
+pub fn shown_key(token: &str, now_seconds: i64) -> Result<AccountKey, &'static str> {
     let mut parts = token.split('.');
     let (Some(header), Some(claims), Some(key), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(refused("does not have three parts between dots"));
+        return Err("does not have three parts between dots");
     };
-    let header = part(header).ok_or_else(|| refused("has a header that is no JSON in base64"))?;
-    let claims = part(claims).ok_or_else(|| refused("has claims that are no JSON in base64"))?;
+    let header = part(header).ok_or("has a header that is no JSON in base64")?;
+    let claims = part(claims).ok_or("has claims that are no JSON in base64")?;
     let names_key = |name| header.get(name).and_then(Value::as_str) == Some(KEY_NAME);
     if !names_key("kid") && !names_key("x5t") {
-        return Err(refused(
+        return Err(
             "is not of the kind that the emulators take: its 'kid' is not CosmosEmulatorPrimaryMaster",
-        ));
+        );
     }
     let key = URL_SAFE_NO_PAD.decode(key.trim_end_matches('=')).ok();
     let key = key.and_then(|text| AccountKey::new(std::str::from_utf8(&text).ok()?).ok());
-    let key = key.ok_or_else(|| refused("has no account key as its third part"))?;
-    let access = keys.access_of_key(&key).ok_or_else(|| refused("was made with another key"))?;
+    let key = key.ok_or("has no account key as its third part")?;
     let seconds = |name| claims.get(name).and_then(Value::as_i64);
     match seconds("exp") {
-        None => return Err(refused("does not say when it expires ('exp')")),
-        Some(end) if end.saturating_add(SKEW_SECONDS) < now_seconds => return Err(refused("has expired")),
+        None => return Err("does not say when it expires ('exp')"),
+        Some(end) if end.saturating_add(SKEW_SECONDS) < now_seconds => return Err("has expired"),
         Some(_) => {}
     }
     if seconds("nbf").is_some_and(|begin| begin.saturating_sub(SKEW_SECONDS) > now_seconds) {
-        return Err(refused("is not valid yet ('nbf')"));
+        return Err("is not valid yet ('nbf')");
     }
-    Ok(access)
+    Ok(key)
 }
 
 fn part(text: &str) -> Option<Value> {

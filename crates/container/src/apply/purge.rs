@@ -139,6 +139,14 @@ impl Group<'_> {
                 }
                 Ok(Outcome::Unaffected) => {}
                 Ok(Outcome::Held) => is_whole = false,
+                // Others took the place of the partition, or its container was deleted: all of it is gone.
+                Err(error) if error.kind == ErrorKind::RangeGone => {
+                    tracing::debug!(
+                        range_id = self.partition.range_id,
+                        "what has expired went with its partition"
+                    );
+                    break;
+                }
                 // What is damaged stays, and does not keep the others from going.
                 Err(error) => {
                     let (range_id, number) = (self.partition.range_id, due.number);

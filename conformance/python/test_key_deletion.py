@@ -1,5 +1,7 @@
 """Deleting all items of a logical partition."""
 
+import time
+
 import pytest
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 
@@ -25,6 +27,15 @@ def test_more_items_than_one_step_takes(container):
     operations = [("create", ({"id": str(number), "city": "Oslo"},)) for number in range(1_200)]
     for start in range(0, len(operations), 100):
         container.execute_item_batch(operations[start : start + 100], "Oslo")
+    container.delete_all_items_by_partition_key("Oslo")
+    assert _count(container, "Oslo") == 0
+
+
+def test_expired_items_are_no_end(make_container):
+    container = make_container("/city", default_ttl=-1)
+    for number in range(20):
+        container.create_item({"id": str(number), "city": "Oslo", **({"ttl": 1} if number < 15 else {})})
+    time.sleep(2.1)
     container.delete_all_items_by_partition_key("Oslo")
     assert _count(container, "Oslo") == 0
 

@@ -246,7 +246,7 @@ pub(crate) fn prepare_drafted(
     let item = prepare(compiled, limits, body, expected, Some(drafted))?;
     match id {
         Some(id) if id != item.address.id => Err(Error::invalid(format!(
-            "a script cannot change an item's id: the link names '{id}', the body has '{}'",
+            "an item's id cannot be changed by a script, or where triggers run: the link names '{id}', the body has '{}'",
             item.address.id
         ))),
         _ => Ok(item),

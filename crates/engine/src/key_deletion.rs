@@ -62,20 +62,40 @@ impl Engine {
 
 /// Deletes as many items as one transaction may. Returns how many, and whether that were all.
 fn delete_step(transaction: &mut Transaction) -> Result<(u64, bool)> {
-    let ids = QueryRequest { rows_max: Some(STEP_ITEMS), ..QueryRequest::new("SELECT VALUE c.id FROM c") };
-    let page = transaction.query(&ids)?;
-    let text = format!("[{}]", String::from_utf8_lossy(&page.rows));
-    let ids = json::parse(text.as_bytes()).ok();
-    let ids = ids.as_ref().and_then(|ids| ids.as_array());
+    let mut ids =
+        QueryRequest { rows_max: Some(STEP_ITEMS), ..QueryRequest::new("SELECT VALUE c.id FROM c") };
+    loop {
+        let page = transaction.query(&ids)?;
+        let deleted = delete_all(transaction, &page.rows)?;
+        match page.continuation {
+            None => return Ok((deleted.items, !deleted.is_full)),
+            // A page may end before it has found anything, such as among items that have expired.
+            Some(next) if deleted.items == 0 => ids.continuation = Some(next),
+            Some(_) => return Ok((deleted.items, false)),
+        }
+    }
+}
+
+/// What became of a list of items.
+struct Deleted {
+    items: u64,
+    /// Whether the transaction has no room for the rest of them.
+    is_full: bool,
+}
+
+/// Deletes the items with these ids, which are JSON between commas.
+fn delete_all(transaction: &mut Transaction, ids: &[u8]) -> Result<Deleted> {
+    let list = json::parse(&[b"[", ids, b"]"].concat()).ok();
     let unreadable = || Error::new(ErrorKind::Internal, "the ids of a logical partition cannot be read");
-    let mut deleted = 0;
-    for id in ids.ok_or_else(unreadable)? {
-        if deleted > 0 && transaction.inner_ref().is_full() {
-            return Ok((deleted, false));
+    let list = list.as_ref().and_then(|list| list.as_array()).ok_or_else(unreadable)?;
+    let mut items = 0;
+    for id in list {
+        if items > 0 && transaction.inner_ref().is_full() {
+            return Ok(Deleted { items, is_full: true });
         }
         let id = id.as_str().ok_or_else(unreadable)?.to_owned();
         transaction.act(ItemAction::Delete { id, precondition: Precondition::None })?;
-        deleted += 1;
+        items += 1;
     }
-    Ok((deleted, page.continuation.is_none() || deleted == 0))
+    Ok(Deleted { items, is_full: false })
 }

@@ -49,11 +49,12 @@ pub(crate) const TRIAL_LOOKS_MAX: u32 = 32;
 /// Shapes of queries that are known not to be done in that time.
 pub(crate) const TRIAL_SHAPES_MAX: usize = 1_024;
 
-/// Bytes of the texts of queries that are kept as they were read; what is made of them takes some ten times as much.
-pub(crate) const READ_QUERIES_BYTES_MAX: usize = 1 << 20;
+/// Bytes of the texts of queries that are kept as they were read. What is made of one takes some ten times as much, and
+/// where it is a list of single digits about a hundred times.
+pub(crate) const READ_QUERIES_BYTES_MAX: usize = 256 << 10;
 
 /// Longest text that is kept so: what is longer was likely made for one time.
-pub(crate) const READ_QUERY_BYTES_MAX: usize = 8 << 10;
+pub(crate) const READ_QUERY_BYTES_MAX: usize = 2 << 10;
 
 /// How long a query may compute before it counts as long.
 pub(crate) const SHORT_QUERY_TIME: Duration = Duration::from_millis(20);

@@ -45,8 +45,6 @@ impl Status {
     pub const TOO_MANY_REQUESTS: Status = Status::new(StatusCode::TOO_MANY_REQUESTS, "429");
     /// 500.
     pub const INTERNAL: Status = Status::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalServerError");
-    /// 501.
-    pub const NOT_IMPLEMENTED: Status = Status::new(StatusCode::NOT_IMPLEMENTED, "NotImplemented");
     /// 503.
     pub const UNAVAILABLE: Status = Status::new(StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable");
 

@@ -235,3 +235,16 @@ test("bulk with an operation of a missing container", async (t) => {
   await refused(container.items.create(item("1")), 404);
   await assert.rejects(container.items.bulk([create("1")]));
 });
+
+test("a bulk operation that is too large", { timeout: 60_000 }, async (t) => {
+  const container = await context.makeContainer(t);
+  const [{ error }] = await container.items.executeBulkOperations([create("1", { text: "x".repeat(2_500_000) })]);
+  assert.equal(error.code, 413);
+  assert.ok(error.message.includes('Message: {"Errors":["Request size is too large"]}\r\n'), error.message);
+  assert.equal(error.body.code, "RequestEntityTooLarge");
+  // One that is too large beside others is refused by itself.
+  const large = { operationType: "Create", partitionKey: "Oslo", resourceBody: item("2", { text: "x".repeat(2_097_000) }) };
+  const [only] = await container.items.executeBulkOperations([large]);
+  assert.equal(only.error.code, 413);
+  assert.deepEqual((await readAll(container)).length, 0);
+});

@@ -60,3 +60,29 @@ test("charges follow the published table", async (t) => {
     String(replaced.requestCharge),
   );
 });
+
+test("a client merges the tokens of two partitions", async (t) => {
+  const container = await context.makeContainer(t, { throughput: 25_100, partitionKey: { paths: ["/id"] } });
+  const mine = context.connect({ consistencyLevel: "Session" }).database(context.database.id).container(container.id);
+  const parts = (token) => new Map(token.split(",").map((part) => part.split(":")));
+  const seen = new Map();
+  // Ids until two partitions were written to: each answer has the token of its own partition alone.
+  for (let n = 0; seen.size < 2; n += 1) {
+    const { headers } = await mine.items.create({ id: String(n) });
+    const token = parts(headers["x-ms-session-token"]);
+    assert.equal(token.size, 1);
+    seen.set([...token.keys()][0], { id: String(n), progress: [...token.values()][0] });
+  }
+  const [first, second] = [...seen.values()];
+  for (const { id, progress } of [first, second]) {
+    const { headers } = await mine.item(id, id).read();
+    assert.deepEqual([...parts(headers["x-ms-session-token"]).values()], [progress], "reading moves nothing");
+  }
+  const { headers } = await mine.items.upsert({ id: first.id, more: 1 });
+  assert.notDeepEqual([...parts(headers["x-ms-session-token"]).values()], [first.progress]);
+  // What the other partition said before still holds.
+  const again = await mine.item(second.id, second.id).read();
+  assert.deepEqual([...parts(again.headers["x-ms-session-token"]).values()], [second.progress]);
+  const { resources } = await mine.items.query(`SELECT * FROM c WHERE c.id = "${first.id}"`).fetchAll();
+  assert.equal(resources[0].more, 1);
+});

@@ -1,4 +1,4 @@
-//! Reading request bodies, up to a bound.
+//! Reading request bodies, up to a bound, and refusing what they should not say.
 //!
 //! Not here: how long a body may take, and how much of all bodies is held at once, which the server looks after.
 
@@ -6,6 +6,7 @@ use std::fmt::Display;
 
 use armilla_rest_wire::body::{BodyError, BodyLimits};
 use armilla_rest_wire::status::Status;
+use armilla_value::Object;
 use bytes::Bytes;
 use http_body::Body;
 
@@ -25,6 +26,17 @@ where
         }
         BodyError::TooLarge => Failure::new(Status::TOO_LARGE, "Request size is too large"),
     })
+}
+
+/// Refuses a body that says something else: a misspelt member would do something else than what is meant.
+pub(crate) fn refuse_unknown_members(body: &Object, known: &[&str]) -> Result<(), Failure> {
+    match body.iter().find(|(name, _)| !known.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Failure::bad_request(format!(
+            "the body has the unknown member '{name}'; it takes {}",
+            known.join(" and ")
+        ))),
+    }
 }
 
 #[cfg(test)]

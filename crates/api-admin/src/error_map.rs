@@ -31,7 +31,7 @@ fn status(kind: ErrorKind) -> Status {
         ErrorKind::Conflict => Status::retry_with(),
         ErrorKind::TooLarge => Status::TOO_LARGE,
         ErrorKind::Invalid => Status::BAD_REQUEST,
-        ErrorKind::Forbidden => Status::FORBIDDEN,
+        ErrorKind::Forbidden | ErrorKind::NotData | ErrorKind::BeyondRole => Status::FORBIDDEN,
         ErrorKind::Unauthenticated => Status::UNAUTHORIZED,
         ErrorKind::Throttled => Status::TOO_MANY_REQUESTS.sub(sub_status::REQUEST_RATE_TOO_LARGE),
         ErrorKind::Locked => Status::LOCKED,

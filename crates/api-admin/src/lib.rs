@@ -5,6 +5,10 @@
 //! GET    /_armilla/partitions                     the physical partitions of all containers, with their figures
 //! POST   /_armilla/dbs/{d}/colls/{c}/split        {"range":"0","at":"1FFF.."}, both left out or not
 //! POST   /_armilla/dbs/{d}/colls/{c}/merge        {"ranges":["1","2"]}
+//! GET    /_armilla/dbs/{d}/colls/{c}/throughputBuckets   what requests may use that name a bucket
+//! PUT    /_armilla/dbs/{d}/colls/{c}/throughputBuckets   other shares, all of them
+//! GET    /_armilla/regions                        the regions that the account says it has
+//! PUT    /_armilla/regions/{name}                 {"online":false,"writable":true}, one of them or both
 //! POST   /_armilla/backups                        fixes the moment of a backup, and answers with its id
 //! GET    /_armilla/backups/{id}/frames/{n}        a piece of it, from 0 on, each again or the next
 //! DELETE /_armilla/backups/{id}                   lets go of the moment
@@ -12,7 +16,7 @@
 //!
 //! ```text
 //! path, auth, body               what was asked, by whom
-//! partitions, reshapes, backups  one file per subject: an engine operation and its reply
+//! partitions, reshapes, ...       one file per subject: an engine operation and its reply
 //! reply, failure, error_map      replies and failures as status codes, headers and bodies
 //! ```
 //!
@@ -28,12 +32,14 @@
 mod auth;
 mod backups;
 mod body;
+mod buckets;
 mod error_map;
 mod failure;
 mod limits;
 mod options;
 mod partitions;
 mod path;
+mod regions;
 mod reply;
 mod request;
 mod reshapes;
@@ -161,9 +167,12 @@ impl AdminApi {
         let request = Request { method: &head.method, body, caller, engine: &self.shared.engine };
         match resource {
             Resource::Partitions => partitions::read(&request),
+            Resource::Regions => regions::list(&request, &self.shared.options.regions),
+            Resource::Region { name } => regions::change(&request, &self.shared.options.regions, name),
             Resource::Backups => backups::begin(&request).await,
             Resource::Backup { id } => backups::end(&request, id).await,
             Resource::BackupFrame { id, number } => backups::frame(&request, id, *number).await,
+            Resource::Buckets { database, container } => buckets::serve(&request, database, container).await,
             Resource::Split { database, container } => reshapes::split(&request, database, container).await,
             Resource::Merge { database, container } => reshapes::merge(&request, database, container).await,
         }

@@ -1,9 +1,11 @@
 //! What the administration can be told.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_rest_wire::authorization::AccountKeys;
+use armilla_rest_wire::regions::Regions;
 
 use crate::limits::DATE_SKEW_DEFAULT;
 
@@ -18,6 +20,8 @@ pub struct AdminApiOptions {
     pub read_only_keys: Vec<String>,
     /// How far the date of a signature may lie from the server's clock.
     pub date_skew: Duration,
+    /// The account's regions.
+    pub regions: Arc<Regions>,
 }
 
 impl AdminApiOptions {
@@ -28,6 +32,7 @@ impl AdminApiOptions {
             secondary_key: None,
             read_only_keys: Vec::new(),
             date_skew: DATE_SKEW_DEFAULT,
+            regions: Arc::new(Regions::new("South Central US", Vec::new(), false)),
         }
     }
 

@@ -24,12 +24,18 @@ type Segment<'p> = Cow<'p, str>;
 pub(crate) enum Resource<'p> {
     /// The physical partitions of all containers, with their figures.
     Partitions,
+    /// The regions that the account says it has.
+    Regions,
+    /// One of them.
+    Region { name: Segment<'p> },
     /// The backups that are being taken.
     Backups,
     /// One of them.
     Backup { id: Segment<'p> },
     /// A frame of one of them, by its number.
     BackupFrame { id: Segment<'p>, number: u64 },
+    /// The throughput buckets of a container.
+    Buckets { database: Segment<'p>, container: Segment<'p> },
     /// A container one of whose physical partitions is to become two.
     Split { database: Segment<'p>, container: Segment<'p> },
     /// A container two of whose physical partitions are to become one.
@@ -65,10 +71,15 @@ pub(crate) fn parse(path: &str) -> Result<Resource<'_>, Failure> {
     }
     Ok(match segments[..count] {
         [WORD, "partitions"] => Resource::Partitions,
+        [WORD, "regions"] => Resource::Regions,
+        [WORD, "regions", name] => Resource::Region { name: decode(name)? },
         [WORD, "backups"] => Resource::Backups,
         [WORD, "backups", id] => Resource::Backup { id: decode(id)? },
         [WORD, "backups", id, "frames", number] => {
             Resource::BackupFrame { id: decode(id)?, number: number.parse().map_err(|_| unknown())? }
+        }
+        [WORD, "dbs", database, "colls", container, "throughputBuckets"] => {
+            Resource::Buckets { database: decode(database)?, container: decode(container)? }
         }
         [WORD, "dbs", database, "colls", container, "split"] => {
             Resource::Split { database: decode(database)?, container: decode(container)? }
@@ -105,7 +116,13 @@ mod tests {
                 "/_armilla/dbs/a%20b/colls/split/split/",
                 Resource::Split { database: database.clone(), container: container.clone() },
             ),
+            (
+                "/_armilla/dbs/a%20b/colls/split/throughputBuckets",
+                Resource::Buckets { database: database.clone(), container: container.clone() },
+            ),
             ("/_armilla/dbs/a%20b/colls/split/merge", Resource::Merge { database, container }),
+            ("/_armilla/regions", Resource::Regions),
+            ("/_armilla/regions/a%20b", Resource::Region { name: "a b".into() }),
             ("/_armilla/backups", Resource::Backups),
             ("/_armilla/backups/a%20b", Resource::Backup { id: "a b".into() }),
             ("/_armilla/backups/a+b", Resource::Backup { id: "a+b".into() }),

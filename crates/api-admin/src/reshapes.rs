@@ -5,6 +5,7 @@
 use armilla_value::{Object, Value};
 use http::StatusCode;
 
+use crate::body::refuse_unknown_members;
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::request::Request;
@@ -39,17 +40,6 @@ pub(crate) async fn merge(request: &Request<'_>, database: &str, container: &str
     let ranges = [range_id(first)?, range_id(second)?];
     request.engine.merge(&request.caller, database, container, ranges).await?;
     Ok(Reply::empty(StatusCode::ACCEPTED))
-}
-
-/// Refuses a body that says something else: a misspelt member would split another range than the one that is meant.
-fn refuse_unknown_members(body: &Object, known: &[&str]) -> Result<(), Failure> {
-    match body.iter().find(|(name, _)| !known.contains(name)) {
-        None => Ok(()),
-        Some((name, _)) => Err(Failure::bad_request(format!(
-            "the body has the unknown member '{name}'; it takes {}",
-            known.join(" and ")
-        ))),
-    }
 }
 
 /// Reads the id of a range: text, as in the partition map, or a number.

@@ -2,5 +2,7 @@
 
 mod access;
 mod backups;
+mod buckets;
 mod client;
 mod partitions;
+mod regions;

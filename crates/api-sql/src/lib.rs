@@ -40,11 +40,11 @@ mod tests;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use armilla_engine::{Access, Caller, Engine};
+use armilla_engine::{Access, Caller, DataRole, Engine};
 use armilla_env::Env;
 use armilla_rest_wire::authorization::{AccountKeys, Credential, KeyAccess, SignedDate};
 use armilla_rest_wire::replies::echoed_activity_id;
-use armilla_rest_wire::status::Status;
+use armilla_rest_wire::status::{Status, sub_status};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use http_body::Body;
@@ -52,7 +52,7 @@ use http_body_util::Full;
 
 pub use options::{CrossPartitionQueries, OptionsError, SqlApiOptions};
 
-use armilla_rest_wire::authorization::emulator_token;
+use armilla_rest_wire::authorization::{emulator_token, open_id};
 use reply::Reply;
 use reply::failure::Failure;
 use request::auth;
@@ -66,6 +66,8 @@ use resources::account;
 pub struct Peer {
     /// `https` or `http`: what stands before the host in the addresses that the client is given.
     pub scheme: &'static str,
+    /// The place of the region by whose address the client came, among the account's.
+    pub region: usize,
 }
 
 /// The SQL REST API of one account. Cheap to clone.
@@ -97,7 +99,11 @@ impl SqlApi {
         let (parts, body) = request.into_parts();
         let activity_id = self.activity_id(&parts.headers);
         let activity_text = activity_id.to_str().unwrap_or_default();
-        let outcome = match self.admit(&parts) {
+        let admitted = match self.check_region(&parts, peer) {
+            Ok(()) => self.admit(&parts),
+            Err(failure) => Err(failure),
+        };
+        let outcome = match admitted {
             Ok((address, access)) => {
                 // Only these have bodies that mean anything.
                 let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
@@ -139,6 +145,31 @@ impl SqlApi {
             charge = %reply.charge(),
         );
         reply.finish(activity_id)
+    }
+
+    /// Refuses what the region does not do by whose address a client came.
+    fn check_region(&self, parts: &http::request::Parts, peer: Peer) -> Result<(), Failure> {
+        let Some(region) = self.shared.options.regions.get(peer.region) else { return Ok(()) };
+        if !region.is_online {
+            let message = format!("Service is currently unavailable: the region {} is offline.", region.name);
+            return Err(Failure::new(Status::UNAVAILABLE, message));
+        }
+        let is_write = match parts.method {
+            Method::PUT | Method::PATCH | Method::DELETE => true,
+            Method::POST => {
+                // Plans of queries are asked for as queries are.
+                !RequestHeaders(&parts.headers).is_query()?
+            }
+            _ => false,
+        };
+        if is_write && !region.is_writable {
+            let message = format!(
+                "The requested operation cannot be performed at this region: {} takes no writes.",
+                region.name
+            );
+            return Err(Failure::new(Status::FORBIDDEN.sub(sub_status::WRITE_FORBIDDEN), message));
+        }
+        Ok(())
     }
 
     /// Finds out what a request addresses and what its caller may do.
@@ -188,7 +219,15 @@ impl SqlApi {
 
     fn access_of_token(&self, token: &str) -> Result<Access, Failure> {
         let now_seconds = self.shared.env.clock.now_ms() / 1_000;
-        Ok(of_key(emulator_token::check(&self.shared.keys, token, now_seconds)?))
+        match &self.shared.options.open_id {
+            Some(open_id) if !emulator_token::is_one(token) => {
+                Ok(Access::Role(match open_id.check(token, now_seconds)? {
+                    open_id::DataRole::Reader => DataRole::Reader,
+                    open_id::DataRole::Contributor => DataRole::Contributor,
+                }))
+            }
+            _ => Ok(of_key(emulator_token::check(&self.shared.keys, token, now_seconds)?)),
+        }
     }
 
     /// Refuses addresses outside of a token's scope before anything is said of them, whatever the verb and the body.
@@ -216,7 +255,7 @@ impl SqlApi {
         let endpoint = account::endpoint(peer.scheme, &parts.uri, &parts.headers, advertised)?;
         let account = account::Account {
             id: &options.account_id,
-            region_name: &options.region_name,
+            regions: &options.regions,
             consistency: self.shared.engine.consistency(),
         };
         let document = account.document(&endpoint);

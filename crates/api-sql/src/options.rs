@@ -1,9 +1,12 @@
 //! What the API can be told.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_rest_wire::authorization::AccountKeys;
+use armilla_rest_wire::authorization::open_id::OpenId;
+use armilla_rest_wire::regions::Regions;
 use armilla_rest_wire::signature::KeyError;
 
 use crate::limits::DATE_SKEW_DEFAULT;
@@ -33,10 +36,12 @@ pub struct SqlApiOptions {
     pub account_id: String,
     /// The address that clients are told to use, if not the one by which they came.
     pub advertised_url: Option<String>,
-    /// The name of the account's one region.
-    pub region_name: String,
+    /// The account's regions.
+    pub regions: Arc<Regions>,
     /// Whether requests need a signature or token at all.
     pub require_auth: bool,
+    /// Who is believed beside those who have a key, if others are.
+    pub open_id: Option<Arc<OpenId>>,
     /// Who puts together the results of a query that several physical partitions answer.
     pub cross_partition_queries: CrossPartitionQueries,
 }
@@ -51,8 +56,9 @@ impl SqlApiOptions {
             date_skew: DATE_SKEW_DEFAULT,
             account_id: "armilla".to_owned(),
             advertised_url: None,
-            region_name: "South Central US".to_owned(),
+            regions: Arc::new(Regions::new("South Central US", Vec::new(), false)),
             require_auth: true,
+            open_id: None,
             cross_partition_queries: CrossPartitionQueries::default(),
         }
     }
@@ -84,7 +90,7 @@ impl fmt::Debug for SqlApiOptions {
         f.debug_struct("SqlApiOptions")
             .field("account_id", &self.account_id)
             .field("advertised_url", &self.advertised_url)
-            .field("region_name", &self.region_name)
+            .field("regions", &self.regions)
             .field("date_skew", &self.date_skew)
             .field("require_auth", &self.require_auth)
             .field("cross_partition_queries", &self.cross_partition_queries)

@@ -50,6 +50,7 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
         // Where there is no key, there are no partitions to cross.
         query.cross_partition = container.is_fixed();
     }
+    let is_of_key = matches!(query.scope, ListScope::PartitionKey(_));
     let wants_metrics = request.headers.flag(&names::POPULATE_QUERY_METRICS)?;
     let index_metrics = request.headers.index_metrics()?;
     let explanation = match request.headers.explain()? {
@@ -74,11 +75,15 @@ pub(crate) async fn items(request: &Request<'_>, container: &Arc<ContainerHandle
         reply.set_text(&names::QUERY_METRICS, metrics::execution(&page.metrics));
     }
     if let Some(form) = index_metrics {
+        let of_key = match is_of_key {
+            true => index_utilization::of_partition_key(&container.definition()),
+            false => Vec::new(),
+        };
         // Nothing is told of a page that looked at no item.
         let has_items = page.metrics.retrieved_count > 0 || page.row_count() > 0;
         let json = has_items.then(|| match form {
-            IndexMetricsForm::First => index_utilization::first(&page.plans),
-            IndexMetricsForm::Second => index_utilization::second(&page.plans),
+            IndexMetricsForm::First => index_utilization::first(&page.plans, &of_key),
+            IndexMetricsForm::Second => index_utilization::second(&page.plans, &of_key),
         });
         let text = json.as_deref().and_then(|json| metrics::index_utilization(form, json));
         if let Some(text) = text {

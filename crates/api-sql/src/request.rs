@@ -16,7 +16,7 @@ pub(crate) mod scope;
 
 use std::borrow::Cow;
 
-use armilla_engine::{Caller, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
+use armilla_engine::{Caller, Claim, Consistency, ETag, Engine, ResourcePrecondition, SessionToken};
 use armilla_rest_wire::names;
 use armilla_rest_wire::status::Status;
 use armilla_value::{Object, Value, json};
@@ -63,9 +63,8 @@ impl Request<'_> {
             Some(token) => SessionToken::parse(token).map_err(armilla_engine::Error::from)?,
             None => SessionToken::default(),
         };
-        self.headers.check_throughput_bucket()?;
-        let priority = self.headers.priority()?;
-        Ok(Caller { access: self.caller.access.clone(), consistency, session, priority })
+        let claim = Claim { priority: self.headers.priority()?, bucket: self.headers.throughput_bucket()? };
+        Ok(Caller { access: self.caller.access.clone(), consistency, session, claim })
     }
 
     fn consistency(&self) -> Result<Option<Consistency>, Failure> {

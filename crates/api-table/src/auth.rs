@@ -21,6 +21,7 @@ mod shared_key;
 use std::time::Duration;
 
 use armilla_rest_wire::authorization::emulator_token;
+use armilla_rest_wire::authorization::open_id::DataRole;
 use http::{HeaderMap, Method};
 
 pub(crate) use accounts::{Accounts, Address};
@@ -92,6 +93,13 @@ pub(crate) fn authenticate(
     };
     if let Some(token) = bearer_token(head.headers) {
         let refused = |why| AuthError::new(AuthErrorKind::BearerToken, format!("the bearer token {why}"));
+        if let Some(open_id) = accounts.open_id().filter(|_| !emulator_token::is_one(token)) {
+            let role = open_id.role_of(token, now_ms / 1_000).map_err(refused)?;
+            return Ok(permit(match role {
+                DataRole::Reader => Principal::ReadOnly,
+                DataRole::Contributor => Principal::Full,
+            }));
+        }
         let key = emulator_token::shown_key(token, now_ms / 1_000).map_err(refused)?;
         let access = accounts.access_of_key(address.account, &key);
         return access.map(of_key).ok_or_else(|| refused(emulator_token::OTHER_KEY));

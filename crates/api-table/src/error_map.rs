@@ -41,7 +41,7 @@ pub(crate) fn shape(error: &Error, flavour: Flavour) -> Shape {
         | ErrorKind::TransactionExpired
         | ErrorKind::ScriptResultTooLarge => invalid(),
         ErrorKind::ContainerReplaced => resource_missing(),
-        ErrorKind::Forbidden => match flavour {
+        ErrorKind::Forbidden | ErrorKind::NotData | ErrorKind::BeyondRole => match flavour {
             Flavour::Cosmos => own(StatusCode::FORBIDDEN, "Forbidden"),
             Flavour::Storage => own(StatusCode::FORBIDDEN, "AuthorizationPermissionMismatch"),
         },

@@ -1,8 +1,10 @@
 //! What the API can be told.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use armilla_rest_wire::authorization::open_id::OpenId;
 use armilla_rest_wire::signature::KeyError;
 
 use crate::auth::Accounts;
@@ -30,6 +32,8 @@ pub struct TableApiOptions {
     pub flavour: Flavour,
     /// Whether the storage emulator's account is known with its well-known key.
     pub storage_emulator_account: bool,
+    /// Who is believed beside those who have a key, if others are.
+    pub open_id: Option<Arc<OpenId>>,
     /// Whether requests need a signature at all.
     pub require_auth: bool,
     /// How far the date of a signature may lie from the server's clock; `None` takes any.
@@ -45,6 +49,7 @@ impl TableApiOptions {
             read_only_keys: Vec::new(),
             flavour: Flavour::default(),
             storage_emulator_account: false,
+            open_id: None,
             require_auth: true,
             date_skew: None,
         }
@@ -55,6 +60,7 @@ impl TableApiOptions {
         let read_write = std::iter::once(&self.key).chain(&self.secondary_key);
         let read_only = self.read_only_keys.iter().map(String::as_str);
         Accounts::new(read_write.map(String::as_str), read_only, self.storage_emulator_account)
+            .map(|accounts| accounts.believing(self.open_id.clone()))
             .map_err(|_: KeyError| OptionsError::Key)
     }
 }

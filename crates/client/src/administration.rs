@@ -46,6 +46,35 @@ impl Client {
         self.expect(answer, StatusCode::ACCEPTED).map(|_| ())
     }
 
+    /// Returns the server's regions as JSON, after changing one of them if it is said how.
+    pub async fn regions(&self, change: Option<(&str, &str)>) -> Result<Bytes> {
+        let answer = match change {
+            Some((name, body)) => {
+                let path = format!("/_armilla/regions/{}", segment(name));
+                self.ask(Method::PUT, &path, body.to_owned().into()).await?
+            }
+            None => self.ask(Method::GET, "/_armilla/regions", Bytes::new()).await?,
+        };
+        self.expect(answer, StatusCode::OK)
+    }
+
+    /// Returns the throughput buckets of a container as JSON, after putting others in their place if some are given.
+    pub async fn throughput_buckets(
+        &self,
+        database: &str,
+        container: &str,
+        others: Option<String>,
+    ) -> Result<Bytes> {
+        let path =
+            format!("/_armilla/dbs/{}/colls/{}/throughputBuckets", segment(database), segment(container));
+        let (method, body) = match others {
+            Some(others) => (Method::PUT, others.into()),
+            None => (Method::GET, Bytes::new()),
+        };
+        let answer = self.ask(method, &path, body).await?;
+        self.expect(answer, StatusCode::OK)
+    }
+
     /// Returns the body of an answer with this status; others become errors that say what to do.
     pub fn expect(&self, answer: Answer, status: StatusCode) -> Result<Bytes> {
         if answer.status == status {

@@ -10,10 +10,12 @@ use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
 use crate::index::layout::Layout;
 use crate::index::state::IndexState;
+use crate::item::deleted_keys::DeletedKeys;
 use crate::item::expiry::Expiry;
 use crate::limits::Limits;
 
 /// A definition with what is derived from it once and used by every write.
+#[derive(Clone)]
 pub(crate) struct CompiledDefinition {
     pub(crate) definition: Arc<ContainerDefinition>,
     /// Which entries items are to have in the index.
@@ -25,6 +27,8 @@ pub(crate) struct CompiledDefinition {
     pub(crate) keeps_all_versions: bool,
     /// For how many minutes it does.
     retention_minutes: u32,
+    /// Logical partitions all of whose items were deleted; none most of the time.
+    deleted_keys: Option<Arc<DeletedKeys>>,
 }
 
 impl CompiledDefinition {
@@ -47,6 +51,7 @@ impl CompiledDefinition {
             partition_key_is_id,
             keeps_all_versions: retention_minutes > 0,
             retention_minutes,
+            deleted_keys: None,
         }
     }
 
@@ -81,7 +86,17 @@ impl CompiledDefinition {
 
     /// Returns what tells, as of a second since 1970 UTC, which items have expired.
     pub(crate) fn expiry(&self, now: u32) -> Expiry {
-        Expiry::new(self.default_ttl(), now)
+        Expiry::new(self.default_ttl(), now, self.deleted_keys.clone())
+    }
+
+    /// Returns the logical partitions all of whose items were deleted, if there are any.
+    pub(crate) fn deleted_keys(&self) -> Option<&DeletedKeys> {
+        self.deleted_keys.as_deref()
+    }
+
+    /// Returns whether an item may be stored that no reader sees.
+    pub(crate) fn may_hide(&self) -> bool {
+        self.default_ttl().is_some() || self.deleted_keys.is_some()
     }
 
     /// Returns whether computed properties can be evaluated.
@@ -103,8 +118,19 @@ impl CurrentDefinition {
         self.0.read().clone()
     }
 
-    /// Puts another in its place.
+    /// Puts another in its place; what was deleted stays deleted.
     pub(crate) fn set(&self, compiled: CompiledDefinition) {
-        *self.0.write() = Arc::new(compiled);
+        let mut current = self.0.write();
+        let deleted_keys = current.deleted_keys.clone();
+        *current = Arc::new(CompiledDefinition { deleted_keys, ..compiled });
+    }
+
+    /// Changes which logical partitions were deleted.
+    pub(crate) fn change_deleted_keys(&self, change: impl FnOnce(&mut DeletedKeys)) {
+        let mut current = self.0.write();
+        let mut keys = current.deleted_keys.as_deref().cloned().unwrap_or_default();
+        change(&mut keys);
+        let deleted_keys = (!keys.is_empty()).then(|| Arc::new(keys));
+        *current = Arc::new(CompiledDefinition { deleted_keys, ..(**current).clone() });
     }
 }

@@ -3,12 +3,14 @@
 //! Every operation is routed with the partition map of the moment. A write that comes to a partition which was replaced
 //! meanwhile is routed again; callers do not notice.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use armilla_env::{Clock, Env};
-use armilla_governor::{OperationKind, Policy, Priority};
+use armilla_governor::{Claim, OperationKind, Policy};
 use armilla_kv::Store;
 use armilla_value::{HashedKey, PartitionKey};
+use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Notify, watch};
 
@@ -60,6 +62,10 @@ pub(crate) struct Core {
     pub(crate) grown: Arc<Notify>,
     /// Told when there may be something to sweep; one waits for it.
     pub(crate) sweep_wanted: Notify,
+    /// Told when there may be items of deleted logical partitions to take away; one waits for it.
+    pub(crate) deletion_wanted: Notify,
+    /// Behind which key each of them goes on, where it does not begin anew.
+    pub(crate) deletion_cursors: Mutex<BTreeMap<Bytes, Bytes>>,
     /// The version of the map, for those who wait for another.
     pub(crate) map_version: watch::Sender<u64>,
 }
@@ -97,6 +103,8 @@ impl Container {
             reindex_wanted: Notify::new(),
             grown: Arc::new(Notify::new()),
             sweep_wanted: Notify::new(),
+            deletion_wanted: Notify::new(),
+            deletion_cursors: Mutex::default(),
         };
         // The sweeper looks once, whatever happens.
         core.sweep_wanted.notify_one();
@@ -150,16 +158,16 @@ impl Container {
         known: Option<ETag>,
         session: &SessionToken,
         cost: ReadCost,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<ReadItem> {
         let address = ItemAddress::new(&self.compiled(), partition_key, id)?;
         let (slot, partition) = self.route(&address.hashed)?;
         let logical = Some(&address.logical.as_bytes()[..]);
-        let admission = Admission::ask(&slot, self.clock(), OperationKind::Read, priority, logical)?;
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Read, claim.into(), logical)?;
         let read = || {
             check_session(&slot, &partition, session)?;
             let item = partition.read(&address.key).map_err(|error| self.failed(error, &partition))?;
-            self.answer_read(item, known, &partition, cost, || format!("'{id}'"))
+            self.answer_read((&address.key, item), known, &partition, cost, || format!("'{id}'"))
         };
         admission.finish(&slot, logical, read(), |read| read.charge)
     }
@@ -171,7 +179,7 @@ impl Container {
         known: Option<ETag>,
         session: &SessionToken,
         cost: ReadCost,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<ReadItem> {
         // Whichever the partition of its birth was, its children hold it now.
         for slot in &self.map_now().slots {
@@ -180,11 +188,11 @@ impl Container {
             else {
                 continue;
             };
-            let admission = Admission::ask(slot, self.clock(), OperationKind::Read, priority, None)?;
+            let admission = Admission::ask(slot, self.clock(), OperationKind::Read, claim.into(), None)?;
             let read = || {
                 check_session(slot, &partition, session)?;
                 let item = partition.read(&key).map_err(|error| self.failed(error, &partition))?;
-                self.answer_read(item, known, &partition, cost, || format!("number {number}"))
+                self.answer_read((&key, item), known, &partition, cost, || format!("number {number}"))
             };
             return admission.finish(slot, None, read(), |read| read.charge);
         }
@@ -199,7 +207,7 @@ impl Container {
 
     fn answer_read(
         &self,
-        item: Option<Item>,
+        (key, item): (&[u8], Option<Item>),
         known: Option<ETag>,
         partition: &Partition,
         cost: ReadCost,
@@ -208,7 +216,7 @@ impl Container {
         let mut position = partition.position();
         let nothing = price(&Work::ReadNothing, cost);
         let expiry = self.expiry();
-        let Some(item) = item.filter(|item| !expiry.hides(item)) else {
+        let Some(item) = item.filter(|item| !expiry.hides(key, item)) else {
             let message = format!("entity with the specified id does not exist in the system: {}", name());
             return Err(Error::new(ErrorKind::ItemNotFound, message).at(position, nothing));
         };
@@ -229,14 +237,14 @@ impl Container {
         id: Option<&str>,
         body: ItemBody,
         precondition: Precondition,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<Written> {
         let compiled = self.compiled();
         let prepare = || {
             write::prepare_put(&compiled, &self.core.limits, mode, id, &body, partition_key, precondition)
                 .map_err(write::refused)
         };
-        self.write(&compiled, partition_key, priority, prepare).await
+        self.write(&compiled, partition_key, claim, prepare).await
     }
 
     /// Deletes an item.
@@ -245,14 +253,14 @@ impl Container {
         partition_key: &PartitionKey,
         id: &str,
         precondition: Precondition,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<Written> {
         let compiled = self.compiled();
         let prepare = || {
             let address = ItemAddress::new(&compiled, partition_key, id)?;
             Ok(Intent::Delete { address, precondition })
         };
-        self.write(&compiled, partition_key, priority, prepare).await
+        self.write(&compiled, partition_key, claim, prepare).await
     }
 
     /// Changes parts of an item.
@@ -262,21 +270,21 @@ impl Container {
         id: &str,
         patch: Patch,
         precondition: Precondition,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<Written> {
         let compiled = self.compiled();
         let prepare = || {
             let address = ItemAddress::new(&compiled, partition_key, id)?;
             Ok(Intent::Patch { address, partition_key: partition_key.clone(), patch, precondition })
         };
-        self.write(&compiled, partition_key, priority, prepare).await
+        self.write(&compiled, partition_key, claim, prepare).await
     }
 
     async fn write(
         &self,
         compiled: &Arc<CompiledDefinition>,
         partition_key: &PartitionKey,
-        priority: Priority,
+        claim: impl Into<Claim>,
         prepare: impl FnOnce() -> Result<Intent>,
     ) -> Result<Written> {
         // A key that leads nowhere is found wrong with the rest of the request.
@@ -286,7 +294,7 @@ impl Container {
         };
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
-        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, priority, bytes)?;
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim.into(), bytes)?;
         let intent = match prepare() {
             Ok(intent) => intent,
             Err(error) => {

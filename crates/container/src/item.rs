@@ -16,6 +16,7 @@ use bytes::Bytes;
 use crate::error::{Error, Result};
 use crate::item::moment::{Moment, TICKS_PER_SECOND};
 
+pub(crate) mod deleted_keys;
 pub(crate) mod expiry;
 pub(crate) mod keys;
 pub(crate) mod moment;

@@ -28,7 +28,10 @@ mod sweep;
 mod throughput;
 mod write;
 
-pub use armilla_governor::{Admitted, Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch};
+pub use armilla_governor::{
+    Admitted, Bucket, BucketShares, Claim, Figures, Histogram, HotKey, OperationKind, Policy, Priority,
+    Stretch,
+};
 pub use check::rebuild::{Rebuilt, rebuild_partition};
 pub use check::{CheckSummary, Problem, check_partition};
 pub use computed::ComputedProperties;
@@ -55,6 +58,7 @@ pub use read::session::SessionToken;
 pub use split::cut::CutBy;
 pub use split::{Closed, Reshape, Retired};
 pub use sweep::Swept;
+pub use sweep::key_deletion::{KeyDeletion, KeysDeleted};
 pub use throughput::figures::PartitionFigures;
 pub use throughput::source::{ChargeMeter, SharedBudgets, ThroughputSource};
 pub use throughput::{

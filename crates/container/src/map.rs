@@ -9,7 +9,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use armilla_governor::{Budget, Meter, Policy, RequestUnits};
+use armilla_governor::{BucketBudgets, Budget, Meter, Policy, RequestUnits};
 use armilla_value::HashedKey;
 use parking_lot::{Mutex, RwLock};
 
@@ -36,6 +36,8 @@ pub(crate) struct Slot {
     pub(crate) served: AtomicU64,
     /// The budget of a partition that does not share.
     pub(crate) own_budget: Arc<Budget>,
+    /// What the throughput buckets may spend of it.
+    pub(crate) buckets: BucketBudgets,
     /// The budget that it draws on.
     budget: RwLock<Arc<Budget>>,
 }
@@ -49,6 +51,7 @@ impl Slot {
             opening: Mutex::new(()),
             meter: Meter::new(),
             served: AtomicU64::new(0),
+            buckets: BucketBudgets::new(policy),
             budget: RwLock::new(own_budget.clone()),
             own_budget,
         }

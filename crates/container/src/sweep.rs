@@ -4,7 +4,7 @@
 //! Nothing here runs by itself: the owner of the container waits for [`Container::sweep_wanted`] and calls
 //! [`Container::sweep_step`]. Between steps everything is whole.
 //!
-//! In this folder: taking expired items away (`purge`), where it is kept which they are (`due`).
+//! In this folder: taking expired items away (`purge`), all items of a logical partition (`key_deletion`), where it is kept which they are (`due`).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use crate::partition::Partition;
 use crate::write::task::Trimmed;
 
 pub(crate) mod due;
+pub(crate) mod key_deletion;
 pub(crate) mod purge;
 
 /// What a step came to.

@@ -179,7 +179,10 @@ pub(crate) fn prepare_stored(
     if text_bytes > limits.item_bytes_max {
         return Err(Error::new(
             ErrorKind::ItemTooLarge,
-            format!("the item is {text_bytes} bytes long, the limit is {} bytes", limits.item_bytes_max),
+            format!(
+                "Request size is too large. The item is {text_bytes} bytes long, the limit is {} bytes.",
+                limits.item_bytes_max
+            ),
         ));
     }
     let root = stored.root();

@@ -5,7 +5,7 @@
 //! * a caller with a token is told the same of everything outside of its scope, whether it exists or not.
 
 use armilla_container::{ReadCost, SessionToken};
-use armilla_governor::Priority;
+use armilla_governor::Claim;
 use armilla_value::PartitionKey;
 use armilla_value::rid::ContainerRid;
 
@@ -22,7 +22,7 @@ pub struct Caller {
     /// What they have seen.
     pub session: SessionToken,
     /// Whether others go first when throughput is short.
-    pub priority: Priority,
+    pub claim: Claim,
 }
 
 impl Caller {
@@ -32,7 +32,7 @@ impl Caller {
             access: Access::Full,
             consistency: None,
             session: SessionToken::default(),
-            priority: Priority::default(),
+            claim: Claim::default(),
         }
     }
 
@@ -56,8 +56,19 @@ pub enum Access {
     Full,
     /// Read everything.
     ReadOnly,
+    /// What a role for data says.
+    Role(DataRole),
     /// What one permission says.
     Granted(Grant),
+}
+
+/// A role for data, of somebody who has no key: everything about items, nothing about the account. The service's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataRole {
+    /// Reads items and definitions.
+    Reader,
+    /// Writes items as well.
+    Contributor,
 }
 
 /// What one permission allows.
@@ -117,6 +128,7 @@ impl Access {
     pub fn check_key(&self) -> Result<()> {
         match self {
             Access::Full | Access::ReadOnly => Ok(()),
+            Access::Role(_) => Err(not_data()),
             Access::Granted(_) => Err(outside()),
         }
     }
@@ -124,7 +136,7 @@ impl Access {
     /// Says whether the caller sees less than the whole of the containers that they see.
     pub fn is_of_part(&self) -> bool {
         match self {
-            Access::Full | Access::ReadOnly => false,
+            Access::Full | Access::ReadOnly | Access::Role(_) => false,
             Access::Granted(grant) => grant.is_of_part(),
         }
     }
@@ -132,8 +144,9 @@ impl Access {
     /// Refuses what is not about items of one container to everybody but the account's own keys.
     pub(crate) fn check_account(&self, action: Action) -> Result<()> {
         match (self, action) {
-            (Access::Full, _) | (Access::ReadOnly, Action::Read) => Ok(()),
+            (Access::Full, _) | (Access::ReadOnly | Access::Role(_), Action::Read) => Ok(()),
             (Access::ReadOnly, Action::Write) => Err(read_only()),
+            (Access::Role(_), Action::Write) => Err(not_data()),
             (Access::Granted(_), _) => Err(outside()),
         }
     }
@@ -147,6 +160,7 @@ impl Access {
                 ErrorKind::Forbidden,
                 "the key is for reading only, and does not read permissions: they come with tokens, which may write",
             )),
+            Access::Role(_) => Err(not_data()),
             Access::Granted(_) => Err(outside()),
         }
     }
@@ -180,7 +194,12 @@ impl Access {
         item: Option<&str>,
         partition_key: Option<&PartitionKey>,
     ) -> Result<()> {
-        let Access::Granted(grant) = self else { return self.check_account(action) };
+        let grant = match self {
+            Access::Granted(grant) => grant,
+            Access::Role(DataRole::Contributor) => return Ok(()),
+            Access::Role(DataRole::Reader) if action == Action::Write => return Err(beyond_role()),
+            _ => return self.check_account(action),
+        };
         let is_of_another_item = grant.item.is_some() && grant.item.as_deref() != item;
         let is_of_another_key =
             grant.partition_key.is_some() && grant.partition_key.as_ref() != partition_key;
@@ -206,6 +225,22 @@ impl Access {
 /// The one answer about everything outside of a token's scope.
 pub(crate) fn outside() -> Error {
     Error::new(ErrorKind::Forbidden, "the resource token gives no access to this resource")
+}
+
+/// What a caller with a role is told of everything that is no data.
+fn not_data() -> Error {
+    Error::new(
+        ErrorKind::NotData,
+        "The given request cannot be authorized by AAD token in data plane. Roles are for items: use a key of the account.",
+    )
+}
+
+fn beyond_role() -> Error {
+    Error::new(
+        ErrorKind::BeyondRole,
+        "Request is blocked because principal does not have required RBAC permissions to perform the action: its role is \
+         for reading only.",
+    )
 }
 
 fn read_only() -> Error {

@@ -1,5 +1,5 @@
 //! What is done for a container in the background: its index kept complete, its partitions split, what has expired
-//! purged.
+//! or was deleted with its partition key purged.
 
 mod task;
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
-use crate::{reindexing, reshaping, sweeping};
+use crate::{key_deletion, reindexing, reshaping, sweeping};
 
 pub(crate) use task::BackgroundTask;
 
@@ -18,6 +18,7 @@ impl Engine {
             reindexing::start(container, self.env());
             reshaping::start(container, self);
             sweeping::start(container, self.env());
+            key_deletion::start(container, self);
         }
     }
 }

@@ -73,7 +73,7 @@ impl Engine {
             }));
             found_wrong.push(wrong);
         }
-        let done = container.container().batch(partition_key, steps, cost, caller.priority).await;
+        let done = container.container().batch(partition_key, steps, cost, caller.claim).await;
         match done.map_err(|error| container.translate(error))? {
             Ok(BatchDone { steps, charge, position }) => {
                 let results = steps.into_iter().map(|step| Ok(step.into())).collect();

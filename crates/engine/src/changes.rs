@@ -93,7 +93,7 @@ impl Engine {
             items_max: request.items_max.unwrap_or(PAGE_ITEMS_DEFAULT),
             session: caller.session.clone(),
             cost,
-            priority: caller.priority,
+            claim: caller.claim,
         };
         let page = self.read_feed(container, read.clone()).await?;
         let wait = request.wait.map(|wait| wait.min(FEED_WAIT_MAX)).filter(|wait| !wait.is_zero());

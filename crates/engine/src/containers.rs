@@ -17,6 +17,7 @@ use crate::access::{Access, Action, Caller, outside};
 use crate::computed;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::key_deletion;
 use crate::offers::Offer;
 use crate::record::{self, tag};
 use crate::resource::{
@@ -48,7 +49,7 @@ impl Engine {
     pub fn locate(&self, access: &Access, database: &str, container: &str) -> Result<Located> {
         let found = self.container(database, container);
         match access {
-            Access::Full | Access::ReadOnly => found,
+            Access::Full | Access::ReadOnly | Access::Role(_) => found,
             Access::Granted(grant) => {
                 found.ok().filter(|found| found.container.rid() == grant.container).ok_or_else(outside)
             }
@@ -101,7 +102,7 @@ impl Engine {
         }
         let supply = match (own, shared) {
             (None, Some((_, budgets))) => ThroughputSource::Shared(budgets),
-            _ => ThroughputSource::Own(provisioned.max()),
+            _ => ThroughputSource::own(provisioned.max()),
         };
         let is_sharing = matches!(supply, ThroughputSource::Shared(_));
         let (version, ts) = (definition.partition_key.version, change.version.ts);
@@ -231,6 +232,7 @@ impl Engine {
         for key in found.scripts().record_keys() {
             change.delete(key);
         }
+        key_deletion::forget(&mut change, &found);
         // One whose partitions cannot be read can still be deleted.
         change.raise_lsn_floor(found.newest_lsn().unwrap_or(0));
         if let Some(number) = offer {

@@ -9,6 +9,7 @@ use armilla_value::rid::DatabaseRid;
 use crate::access::{Action, Caller};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::key_deletion;
 use crate::offers::Offer;
 use crate::record::{self, Version, tag};
 use crate::resource::{
@@ -136,6 +137,7 @@ impl Engine {
                 for key in container.scripts().record_keys() {
                     change.delete(key);
                 }
+                key_deletion::forget(&mut change, container);
                 change.raise_lsn_floor(container.newest_lsn().unwrap_or(0));
                 spaces.extend(container.container().map().ranges.iter().map(|range| range.space));
             }

@@ -65,6 +65,10 @@ pub enum ErrorKind {
     FeedExpired,
     /// The caller may not do this.
     Forbidden,
+    /// The caller's role is for data, and this is none.
+    NotData,
+    /// The caller's role does not go so far.
+    BeyondRole,
     /// The caller's credential cannot be read or was not made here.
     Unauthenticated,
     /// The partition split or moved. Refresh the partition map, retry at once.

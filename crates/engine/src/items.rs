@@ -58,8 +58,8 @@ impl Engine {
             ItemName::Id(id) => {
                 let partition_key = required(partition_key)?;
                 caller.access.check_item(Action::Read, container.rid(), Some(id), Some(partition_key))?;
-                let (session, priority) = (&caller.session, caller.priority);
-                let read = container.container().read_item(partition_key, id, known, session, cost, priority);
+                let (session, claim) = (&caller.session, caller.claim);
+                let read = container.container().read_item(partition_key, id, known, session, cost, claim);
                 read.map_err(|error| container.translate(error))
             }
             ItemName::Rid(rid) => {
@@ -99,7 +99,7 @@ impl Engine {
         }
         container
             .container()
-            .write_item(mode, partition_key, None, body, precondition, caller.priority)
+            .write_item(mode, partition_key, None, body, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
@@ -135,7 +135,7 @@ impl Engine {
         }
         container
             .container()
-            .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition, caller.priority)
+            .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
@@ -161,7 +161,7 @@ impl Engine {
         }
         container
             .container()
-            .delete_item(&partition_key, &id, precondition, caller.priority)
+            .delete_item(&partition_key, &id, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error))
@@ -183,7 +183,7 @@ impl Engine {
         let patch = condition::conditional(patch, condition, container)?;
         container
             .container()
-            .patch_item(&partition_key, &id, patch, precondition, caller.priority)
+            .patch_item(&partition_key, &id, patch, precondition, caller.claim)
             .await
             .map_err(|error| container.translate(error))
     }
@@ -237,7 +237,7 @@ impl Engine {
             continuation: request.continuation,
             session: caller.session.clone(),
             cost,
-            priority: caller.priority,
+            claim: caller.claim,
         })
     }
 
@@ -267,8 +267,8 @@ fn read_by_number(
     caller: &Caller,
     cost: ReadCost,
 ) -> Result<ReadItem> {
-    let (session, priority) = (&caller.session, caller.priority);
-    let found = container.container().read_item_by_number(rid.number(), None, session, cost, priority);
+    let (session, claim) = (&caller.session, caller.claim);
+    let found = container.container().read_item_by_number(rid.number(), None, session, cost, claim);
     found.map_err(|error| caller.access.hide_missing(container.translate(error)))
 }
 

@@ -53,7 +53,7 @@ mod tree;
 mod triggers;
 mod users;
 
-pub use access::{Access, Caller, Grant, GrantMode};
+pub use access::{Access, Caller, DataRole, Grant, GrantMode};
 pub use actions::{ActionDone, ItemAction};
 pub use backups::{BackupBegun, BackupSource};
 pub use batches::BatchAnswer;
@@ -101,7 +101,9 @@ pub use armilla_container::{
 pub use armilla_index::{CompositePath, IndexingMode, SortOrder};
 
 // What is said of throughput is part of it, too.
-pub use armilla_governor::{Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch};
+pub use armilla_governor::{
+    Bucket, BucketShares, Claim, Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch,
+};
 
 // What a query counted is part of its answer.
 pub use armilla_query::Work as QueryCounts;

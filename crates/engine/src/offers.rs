@@ -1,7 +1,8 @@
 //! Offers: the throughput that a database or container was given, as a resource.
 //!
-//! Not here: changing it (`replace`), and what follows from it for containers (`supply`).
+//! In this folder: changing it (`replace`), what some requests may use of it (`buckets`). Not here: what follows from it for containers (`supply`).
 
+mod buckets;
 mod offer;
 mod replace;
 
@@ -83,6 +84,7 @@ fn resource_of(offer: &Offer, consumption: &Consumption) -> Resource {
             current: offer.throughput.reported(consumption.used_part),
             highest_ever: offer.highest_ever,
             stored_ever_kb: offer.stored_ever_kb.max(consumption.stored_kb()),
+            is_pending: consumption.is_pending,
         }),
     }
 }

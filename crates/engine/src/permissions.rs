@@ -4,7 +4,7 @@ mod permission;
 
 use armilla_container::ETag;
 use armilla_container::ReadCost;
-use armilla_governor::Priority;
+use armilla_governor::Claim;
 use armilla_value::PartitionKey;
 use armilla_value::rid::{ItemRid, PermissionRid};
 
@@ -343,9 +343,9 @@ fn find_resource(
 
 /// Returns the partition key and the id of the item with a resource id.
 fn address_of(container: &ContainerHandle, rid: ItemRid) -> Result<(PartitionKey, String)> {
-    let (session, priority) = (Default::default(), Priority::default());
+    let (session, claim) = (Default::default(), Claim::default());
     let found =
-        container.container().read_item_by_number(rid.number(), None, &session, ReadCost::Single, priority);
+        container.container().read_item_by_number(rid.number(), None, &session, ReadCost::Single, claim);
     found.map(|found| item_address(container, &found)).map_err(|error| container.translate(error))
 }
 

@@ -28,7 +28,7 @@ use armilla_container::{
     query_charge,
 };
 use armilla_env::Env;
-use armilla_governor::Priority;
+use armilla_governor::Claim;
 use armilla_index::IndexingPolicy;
 use armilla_query::gateway::{self, Features, GatewayPlan, PartitionKeyShape};
 use armilla_query::limits::{PAGE_BYTES_MAX, PAGE_ROWS_DEFAULT, PAGE_ROWS_MAX};
@@ -77,10 +77,10 @@ impl Engine {
         let request = request.seen_by(&caller.access);
         caller.access.check_item(Action::Read, container.rid(), None, request.partition_key())?;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
-        let (priority, request) = (caller.priority, Arc::new(request));
+        let (claim, request) = (caller.claim, Arc::new(request));
         self.in_turn(&request.query, |helpers| {
             let (handle, request, env) = (handle.clone(), request.clone(), env.clone());
-            let asker = Asker { session: session.clone(), cost, priority, helpers };
+            let asker = Asker { session: session.clone(), cost, claim, helpers };
             move |turn: &Turn, cancellation: &Cancellation| {
                 query(&handle, &request, &asker, &env, turn, cancellation)
             }
@@ -195,7 +195,7 @@ enum Again {
 struct Asker {
     session: SessionToken,
     cost: ReadCost,
-    priority: Priority,
+    claim: Claim,
     /// How many threads beside its own it may use.
     helpers: usize,
 }
@@ -264,7 +264,7 @@ fn query(
         let readers = scope::readers(container, scope, &asker.session, &cuts);
         let readers = readers.map_err(|error| handle.translate(error))?;
         let source = |reader| {
-            ReaderSource::new(Arc::new(reader), asker.priority, env.clock.clone(), prepared.patience.clone())
+            ReaderSource::new(Arc::new(reader), asker.claim, env.clock.clone(), prepared.patience.clone())
         };
         sources.extend(readers.into_iter().map(source));
     }

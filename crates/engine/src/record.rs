@@ -31,6 +31,7 @@ pub(crate) mod tag {
     pub(crate) const USER: u8 = b'u';
     pub(crate) const PERMISSION: u8 = b'p';
     pub(crate) const SPACE_TO_DROP: u8 = b'x';
+    pub(crate) const KEY_DELETION: u8 = b'y';
 }
 
 /// Returns the key of a record.

@@ -74,6 +74,8 @@ pub struct OfferContent {
     pub highest_ever: u32,
     /// The most that was ever stored, in KB.
     pub stored_ever_kb: u64,
+    /// Whether physical partitions are still being made for it.
+    pub is_pending: bool,
 }
 
 /// What a user may do, and the token that proves it.

@@ -47,7 +47,7 @@ impl Tree {
         for container in self.containers_of(offer) {
             let supply = match &shared {
                 Some(shared) => ThroughputSource::Shared(shared.clone()),
-                None => ThroughputSource::Own(throughput),
+                None => ThroughputSource::Own { throughput, buckets: offer.buckets },
             };
             container.container().set_throughput_source(supply);
             container.want_partitions(partitions_for(throughput, limits));
@@ -64,6 +64,8 @@ pub(crate) struct Consumption {
     pub(crate) used_part: f64,
     /// How many share the throughput of a database.
     pub(crate) sharing: usize,
+    /// Whether physical partitions are still being made for one of them.
+    pub(crate) is_pending: bool,
 }
 
 impl Consumption {
@@ -77,6 +79,7 @@ impl Consumption {
             // Containers that share draw on the same budgets.
             sum.used_part += used_part(&figures);
             sum.sharing += usize::from(container.is_sharing());
+            sum.is_pending |= container.is_pending();
         }
         sum
     }

@@ -158,10 +158,10 @@ impl Engine {
     ) -> Result<Transaction> {
         let cost = caller.read_cost(self.consistency())?;
         let began = self.env().clock.elapsed();
-        let (inner, priority) = (container.container(), caller.priority);
+        let (inner, claim) = (container.container(), caller.claim);
         let begun = match attempt {
-            Some(attempt) => inner.begin(partition_key, attempt, cost, priority).await,
-            None => inner.begin_unlocked(partition_key, cost, priority).await,
+            Some(attempt) => inner.begin(partition_key, attempt, cost, claim).await,
+            None => inner.begin_unlocked(partition_key, cost, claim).await,
         };
         let inner = begun.map_err(|error| container.translate(error))?;
         let spending = Spending {

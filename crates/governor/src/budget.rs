@@ -55,6 +55,17 @@ pub struct Admitted {
     pub left: Option<RequestUnits>,
 }
 
+impl Admitted {
+    /// Returns what two budgets leave that both count.
+    pub fn least(self, other: Admitted) -> Admitted {
+        let left = match (self.left, other.left) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Admitted { left }
+    }
+}
+
 /// A request that may not begin now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Throttled {

@@ -12,6 +12,7 @@
 //! Not here: prices (the container counts work and prices it), which partition has which rate, and what a
 //! refused request looks like on the wire.
 
+mod bucket;
 mod budget;
 mod histogram;
 mod hot_keys;
@@ -20,6 +21,7 @@ mod meter;
 mod units;
 mod window;
 
+pub use bucket::{Bucket, BucketBudgets, BucketShares, Claim};
 pub use budget::{Admitted, Budget, Policy, Priority, Throttled};
 pub use histogram::{BOUNDS_US, Histogram};
 pub use hot_keys::HotKey;

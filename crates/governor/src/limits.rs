@@ -26,6 +26,9 @@ pub const BURST_RATE_HUNDREDTHS: u64 = 300_000;
 /// What a request is told to wait that meets a budget without any rate: nothing is known of when it gets one.
 pub const NO_RATE_RETRY_AFTER: Duration = Duration::from_secs(60);
 
+/// Throughput buckets of a container. Service limit.
+pub const BUCKETS_MAX: usize = 5;
+
 /// Windows that make the last minute.
 pub const MINUTE_WINDOWS: usize = 60;
 

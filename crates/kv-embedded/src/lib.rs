@@ -32,6 +32,7 @@ mod engine;
 mod examine;
 mod failure;
 mod format;
+mod held_journals;
 mod journal;
 mod keys;
 mod limits;

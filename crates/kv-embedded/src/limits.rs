@@ -170,3 +170,9 @@ pub(crate) const REPLACED_VERSIONS_PER_STEP: usize = 4;
 
 /// Longest rest after a version's files were deleted.
 pub(crate) const REPLACED_REST_MAX: Duration = Duration::from_millis(50);
+
+/// Bytes of a removed journal that are given back at once: the file system's syncs wait for it.
+pub(crate) const JOURNAL_PIECE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How long is waited after that.
+pub(crate) const JOURNAL_PIECE_REST: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! Deletes files that compaction has replaced where no reader or writer waits for it.
+//! Deletes files that compaction has replaced, and journals, where no reader or writer waits for it.
 //!
 //! The engine keeps a list of versions, each with the files of one family at some moment, for the snapshots that may
 //! read them. It forgets old versions while it holds the lock that every reader and the writer need, and the files that
@@ -20,6 +20,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::engine::Engine;
 use crate::failure;
+use crate::held_journals::HeldJournals;
 use crate::limits::{REPLACED_POLL_MAX, REPLACED_POLL_MIN, REPLACED_REST_MAX, REPLACED_VERSIONS_PER_STEP};
 use crate::options::{KEYSPACES, RECORDS};
 use crate::shared::Shared;
@@ -107,6 +108,7 @@ impl Replaced {
 /// Takes hold of new versions of all families, and lets go of old ones, until told to stop.
 pub(crate) fn run(shared: &Shared) {
     let mut seen: Option<SeenOf> = None;
+    let mut journals = HeldJournals::default();
     let mut period = REPLACED_POLL_MIN;
     let mut found_something = false;
     loop {
@@ -118,6 +120,7 @@ pub(crate) fn run(shared: &Shared) {
             return;
         }
         found_something = false;
+        journals.look(&shared.engine_path);
         if seen.as_ref().is_some_and(|seen| seen.engine.is_retired()) {
             seen = None;
         }

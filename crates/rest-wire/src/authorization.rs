@@ -11,8 +11,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use armilla_value::{Value, json};
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::limits::AUTHORIZATION_BYTES_MAX;
@@ -22,6 +23,7 @@ use crate::status::Status;
 use crate::{http_date, percent};
 
 pub mod emulator_token;
+pub mod open_id;
 
 #[cfg(test)]
 mod tests;
@@ -196,6 +198,11 @@ impl<'h> SignedDate<'h> {
         push_master_text(&mut text, method.as_str(), resource_type, push_link, [self.ms_date, self.date]);
         text
     }
+}
+
+/// Reads one of the parts of a token that are JSON in base64 for URLs.
+fn token_part(text: &str) -> Option<Value> {
+    json::parse(&URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?).ok()
 }
 
 impl AuthorizationError {

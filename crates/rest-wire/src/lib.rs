@@ -16,6 +16,7 @@ pub mod http_date;
 pub mod limits;
 pub mod names;
 pub mod percent;
+pub mod regions;
 pub mod replies;
 pub mod signature;
 pub mod status;

@@ -83,6 +83,12 @@ pub mod sub_status {
     pub const PARTITION_KEY_RANGE_GONE: u32 = 1002;
     /// 429: the physical partition has used what it may use in this second.
     pub const REQUEST_RATE_TOO_LARGE: u32 = 3200;
+    /// The region takes no writes.
+    pub const WRITE_FORBIDDEN: u32 = 3;
+    /// What was asked for cannot be allowed by a token of Entra ID, whatever its roles.
+    pub const NOT_BY_TOKEN: u32 = 5300;
+    /// The role of the token's bearer does not allow it.
+    pub const BEYOND_ROLE: u32 = 5301;
     /// 413: the answer would be too long.
     pub const RESPONSE_SIZE_EXCEEDED: u32 = 3402;
 }

@@ -2,12 +2,14 @@
 
 pub(crate) mod backup;
 pub(crate) mod backup_options;
+pub(crate) mod buckets;
 pub(crate) mod check;
 pub(crate) mod client_options;
 pub(crate) mod feed;
 pub(crate) mod partition_table;
 pub(crate) mod progress;
 pub(crate) mod query;
+pub(crate) mod region;
 pub(crate) mod repair;
 pub(crate) mod reshape;
 pub(crate) mod restore;

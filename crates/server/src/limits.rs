@@ -230,3 +230,15 @@ pub(crate) const EXIT_PROBLEMS: u8 = 2;
 
 /// Days for which all versions of items can be kept at most.
 pub(crate) const CONTINUOUS_BACKUP_DAYS_MAX: u32 = 30;
+
+/// Largest set of keys of an issuer of tokens, and largest file of roles, in bytes.
+pub(crate) const OPEN_ID_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long an issuer may take to answer with its keys.
+pub(crate) const OPEN_ID_FETCH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often an issuer's keys are read again.
+pub(crate) const OPEN_ID_LOOK_PERIOD: Duration = Duration::from_secs(60 * 60);
+
+/// How often they are read again at most, however many tokens name keys that are not known.
+pub(crate) const OPEN_ID_LOOK_PERIOD_MIN: Duration = Duration::from_secs(30);

@@ -22,6 +22,7 @@ mod limits;
 mod listening;
 mod logging;
 mod metrics;
+mod open_id;
 mod process;
 mod ready;
 mod requests;
@@ -40,7 +41,9 @@ use armilla_env::Env;
 use clap::Parser as _;
 
 use crate::allocator::Allocator;
-use crate::commands::{backup, check, feed, partition_table, query, repair, reshape, restore};
+use crate::commands::{
+    backup, buckets, check, feed, partition_table, query, region, repair, reshape, restore,
+};
 use crate::requests::catch_panic;
 use crate::settings::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
 use crate::settings::{LogSettings, Settings};
@@ -70,6 +73,8 @@ fn main() -> ExitCode {
         Some(Command::Repair(options)) => look_after(options, |folder| repair::run(folder, env)),
         Some(Command::Split(options)) => reshape::split(&options, env),
         Some(Command::Merge(options)) => reshape::merge(&options, env),
+        Some(Command::Region(options)) => region::run(&options, env),
+        Some(Command::Buckets(options)) => buckets::run(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),
         Some(Command::Query(options)) => query::ask(&options, env),
         Some(Command::Backup(options)) => backup::run(&options, env),

@@ -7,24 +7,28 @@ use std::net::{IpAddr, SocketAddr};
 use armilla_rest_wire::percent;
 use armilla_rest_wire::well_known::{COSMOS_KEY, STORAGE_ACCOUNT, STORAGE_KEY};
 
-use crate::requests::api::Front;
+use crate::requests::api::{Door, Front};
 use crate::settings::options::LogFormat;
 use crate::settings::{Certificate, DEVELOPMENT_STORAGE_TABLE_PORT, Data, Settings};
 
 /// Writes the one line on standard output that programs wait for.
 ///
 /// Fields are only ever added at the end, as words that `name=value` patterns of its readers take apart.
-pub(crate) fn write_ready_line(addresses: &[(Front, SocketAddr)], data: &Data, start_ms: u128) {
+pub(crate) fn write_ready_line(addresses: &[(Door, SocketAddr)], data: &Data, start_ms: u128) {
     let line = ready_line(addresses, data, std::process::id(), start_ms);
     let mut out = std::io::stdout().lock();
     // Whoever started us may not listen; that is no reason to stop.
     let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
-fn ready_line(addresses: &[(Front, SocketAddr)], data: &Data, pid: u32, start_ms: u128) -> String {
-    let field = |(front, address): &(Front, SocketAddr)| format!(" {}={}", front.label(), url(*address));
-    let (first, more): (Vec<_>, Vec<_>) = addresses.iter().partition(|(front, _)| *front == Front::Sql);
-    let join = |addresses: Vec<&(Front, SocketAddr)>| addresses.into_iter().map(field).collect::<String>();
+fn ready_line(addresses: &[(Door, SocketAddr)], data: &Data, pid: u32, start_ms: u128) -> String {
+    let field = |(door, address): &(Door, SocketAddr)| match door.region {
+        0 => format!(" {}={}", door.front.label(), url(*address)),
+        region => format!(" {}_region_{}={}", door.front.label(), region + 1, url(*address)),
+    };
+    let (first, more): (Vec<_>, Vec<_>) =
+        addresses.iter().partition(|(door, _)| *door == Door::of(Front::Sql));
+    let join = |addresses: Vec<&(Door, SocketAddr)>| addresses.into_iter().map(field).collect::<String>();
     format!(
         "armilla ready:{} data={} pid={pid} start_ms={start_ms}{}\n",
         join(first),
@@ -34,7 +38,7 @@ fn ready_line(addresses: &[(Front, SocketAddr)], data: &Data, pid: u32, start_ms
 }
 
 /// Tells people, on standard error, how to connect, which key is in use and how to trust the certificate.
-pub(crate) fn write_hints(settings: &Settings, addresses: &[(Front, SocketAddr)]) {
+pub(crate) fn write_hints(settings: &Settings, addresses: &[(Door, SocketAddr)]) {
     let hints = hints(settings, addresses);
     match settings.log.format {
         LogFormat::Json => {
@@ -53,19 +57,23 @@ pub(crate) fn write_hints(settings: &Settings, addresses: &[(Front, SocketAddr)]
     }
 }
 
-fn hints(settings: &Settings, addresses: &[(Front, SocketAddr)]) -> Vec<String> {
+fn hints(settings: &Settings, addresses: &[(Door, SocketAddr)]) -> Vec<String> {
     let mut hints = Vec::new();
-    for (front, address) in addresses {
+    for (door, address) in addresses {
         let secure = url(*address);
         let plain = plain(&secure);
-        hints.push(match front {
+        let region = settings.region_names.get(door.region).filter(|_| door.region > 0);
+        hints.push(match door.front {
+            Front::Sql if region.is_some() => {
+                format!("SQL API   {secure}  or  {plain}  ({})", region.map_or("", String::as_str))
+            }
             Front::Sql => format!("SQL API   {secure}  or  {plain}"),
             Front::Table => format!("Table API {secure}  or  {plain}"),
             Front::StorageTable => {
                 format!("Storage   {secure}  or  {plain}  (the Table API as it speaks it)")
             }
         });
-        if let Some(text) = connection_string(settings, *front, *address) {
+        if let Some(text) = connection_string(settings, door.front, *address) {
             hints.push(format!("          {text}"));
         }
     }
@@ -175,14 +183,16 @@ mod tests {
 
     #[test]
     fn fields_are_added_behind_those_that_were_there() {
-        let sql = (Front::Sql, "127.0.0.1:8081".parse().unwrap());
-        let table = (Front::Table, "127.0.0.1:8902".parse().unwrap());
-        let storage = (Front::StorageTable, "127.0.0.1:10002".parse().unwrap());
+        let sql = (Door::of(Front::Sql), "127.0.0.1:8081".parse().unwrap());
+        let table = (Door::of(Front::Table), "127.0.0.1:8902".parse().unwrap());
+        let storage = (Door::of(Front::StorageTable), "127.0.0.1:10002".parse().unwrap());
+        let east = (Door { front: Front::Sql, region: 1 }, "127.0.0.1:8082".parse().unwrap());
         let known = "armilla ready: sql=https://localhost:8081/ data=memory pid=7 start_ms=12";
         for (addresses, more) in [
             (&[sql][..], ""),
             (&[sql, table], " table=https://localhost:8902/"),
             (&[sql, storage], " storage_table=https://localhost:10002/"),
+            (&[sql, east], " sql_region_2=https://localhost:8082/"),
             (&[sql, table, storage], " table=https://localhost:8902/ storage_table=https://localhost:10002/"),
         ] {
             assert_eq!(ready_line(addresses, &Data::Memory, 7, 12), format!("{known}{more}\n"));

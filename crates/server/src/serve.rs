@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use armilla_env::Env;
+use armilla_rest_wire::regions::Regions;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -24,7 +25,7 @@ use crate::listening::protocol::Http;
 use crate::listening::tls;
 use crate::metrics::{FigureKeys, Metrics};
 use crate::ready;
-use crate::requests::api::Front;
+use crate::requests::api::{Door, Front};
 use crate::requests::handler::Handler;
 use crate::requests::hosts::Hosts;
 use crate::requests::origins::Origins;
@@ -120,11 +121,12 @@ async fn start(settings: Settings, env: Env) -> Result<Server> {
         clock: env.clock.clone(),
         settings: settings.connections.clone(),
     });
+    let regions = Arc::new(regions(&settings, &addresses));
     let mut entrances = Vec::new();
-    for (front, listener) in listeners {
+    for (door, listener) in listeners {
         let handler = Handler {
-            front,
-            api: storage.api(front, &settings, &env)?,
+            front: door.front,
+            api: storage.api(door, &settings, &regions, &env)?,
             engine: storage.engine(),
             store: storage.store(),
             metrics: metrics.clone(),
@@ -203,15 +205,30 @@ fn time_of_requests(grace: Duration) -> Duration {
 }
 
 /// Opens the ports of all front ends that have one.
-fn bind(settings: &Settings) -> Result<Vec<(Front, TcpListener)>> {
-    let fronts = Front::ALL.into_iter().filter_map(|front| Some((front, settings.address_of(front)?)));
-    fronts.map(|(front, address)| Ok((front, listener::bind(front, address)?))).collect()
+fn bind(settings: &Settings) -> Result<Vec<(Door, TcpListener)>> {
+    let fronts =
+        Front::ALL.into_iter().filter_map(|front| Some((Door::of(front), settings.address_of(front)?)));
+    let regions = settings.region_addresses.iter().enumerate();
+    let regions = regions.map(|(place, address)| (Door { front: Front::Sql, region: place + 1 }, *address));
+    fronts.chain(regions).map(|(door, address)| Ok((door, listener::bind(door, address)?))).collect()
+}
+
+/// Returns the account's regions at the ports that they got.
+fn regions(settings: &Settings, addresses: &[(Door, SocketAddr)]) -> Regions {
+    let port = |region: usize| {
+        let at = addresses.iter().find(|(door, _)| *door == Door { front: Front::Sql, region });
+        at.map_or(0, |(_, address)| address.port())
+    };
+    let mut names = settings.region_names.iter();
+    let first = names.next().map_or("", String::as_str);
+    let others = names.enumerate().map(|(place, name)| (name.clone(), port(place + 1))).collect();
+    Regions::new(first, others, settings.is_multi_write)
 }
 
 /// Returns where they are.
-fn addresses(listeners: &[(Front, TcpListener)]) -> Result<Vec<(Front, SocketAddr)>> {
+fn addresses(listeners: &[(Door, TcpListener)]) -> Result<Vec<(Door, SocketAddr)>> {
     let address = |listener: &TcpListener| listener.local_addr().context("cannot ask for the port");
-    listeners.iter().map(|(front, listener)| Ok((*front, address(listener)?))).collect()
+    listeners.iter().map(|(door, listener)| Ok((*door, address(listener)?))).collect()
 }
 
 /// The exit code where the end could not be waited for.

@@ -10,15 +10,17 @@ pub(crate) mod port;
 
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 pub(crate) use armilla_client::PORT;
 use armilla_engine::{Consistency, Limits, Policy};
+use armilla_rest_wire::regions::REGIONS_MAX;
 use armilla_rest_wire::well_known::{COSMOS_KEY, STORAGE_KEY};
 
 use crate::limits;
+use crate::open_id::{KeySource, OpenIdSettings, read_roles};
 use crate::requests::api::Front;
 use crate::requests::hosts;
 use crate::requests::origins;
@@ -30,6 +32,9 @@ pub(crate) const DATA_DIR: &str = "./armilla-data";
 
 /// The port of the Table API unless another is given; the emulator's samples use it.
 pub(crate) const TABLE_PORT: u16 = 8902;
+
+/// The region of an account that says nothing of regions.
+const REGION: &str = "South Central US";
 
 /// The port that clients take for the tables of `UseDevelopmentStorage=true`.
 pub(crate) const DEVELOPMENT_STORAGE_TABLE_PORT: u16 = 10_002;
@@ -109,10 +114,18 @@ pub(crate) struct Settings {
     pub(crate) secondary_key: Option<String>,
     /// A key that permits reading alone.
     pub(crate) read_only_key: Option<String>,
+    /// Whom the server believes beside those who have a key.
+    pub(crate) open_id: Option<OpenIdSettings>,
     /// How far the date of a signature may lie from the machine's clock.
     pub(crate) date_skew: Duration,
     /// The address that clients are told to use, if not the one they came by.
     pub(crate) advertised_url: Option<String>,
+    /// Where further regions listen.
+    pub(crate) region_addresses: Vec<SocketAddr>,
+    /// The names of all regions, the first at the SQL API's own address.
+    pub(crate) region_names: Vec<String>,
+    /// Whether all regions take writes.
+    pub(crate) is_multi_write: bool,
     /// Further names by which clients reach the server.
     pub(crate) allowed_hosts: Vec<String>,
     /// Web pages that may send requests.
@@ -164,6 +177,7 @@ impl Settings {
         let storage_table_port = options.storage_table_port.and_then(PortChoice::port);
         check_ports([Some(port), table_port, storage_table_port])?;
         let at_bind = |port| SocketAddr::new(bind, port);
+        let (region_names, region_ports) = regions(&options.regions, port)?;
         let key = options.key.unwrap_or_else(|| COSMOS_KEY.to_string());
         let secondary_key = options.secondary_key;
         check_key("--key", &key)?;
@@ -218,6 +232,13 @@ impl Settings {
         let cache_mb = options.cache_mb.unwrap_or(limits::CACHE_MB);
         let write_buffer_mb =
             at_least("--write-buffer-mb", options.write_buffer_mb, limits::WRITE_BUFFER_MB, 1)?;
+        let open_id = open_id(
+            options.oidc_issuer,
+            options.oidc_audience,
+            options.oidc_keys.as_deref(),
+            options.oidc_roles_claim,
+            options.oidc_roles.as_deref(),
+        )?;
         let slow_request = options.slow_request_ms.map_or(limits::SLOW_REQUEST, Duration::from_millis);
         Ok(Settings {
             address: at_bind(port),
@@ -227,10 +248,14 @@ impl Settings {
             key,
             secondary_key,
             read_only_key,
+            open_id,
             date_skew: options
                 .date_skew_seconds
                 .map_or(limits::DATE_SKEW, |seconds| Duration::from_secs(seconds.into())),
             advertised_url: options.advertised_url,
+            region_addresses: region_ports.into_iter().map(at_bind).collect(),
+            region_names,
+            is_multi_write: options.multi_write == Some(Switch::On),
             allowed_hosts: options.allowed_hosts,
             allowed_origins: options.allowed_origins,
             data,
@@ -290,6 +315,66 @@ impl Settings {
     /// Tells whether the account key is the one everybody has.
     pub(crate) fn uses_well_known_key(&self) -> bool {
         self.key == COSMOS_KEY
+    }
+}
+
+/// Returns the names of the regions, and the ports of all but the first.
+fn regions(given: &[String], port: u16) -> Result<(Vec<String>, Vec<u16>)> {
+    if given.is_empty() {
+        return Ok((vec![REGION.to_owned()], Vec::new()));
+    }
+    if given.len() > REGIONS_MAX {
+        bail!("--regions names {} regions, at most {REGIONS_MAX} are taken", given.len());
+    }
+    let (mut names, mut ports): (Vec<String>, Vec<u16>) = (Vec::new(), Vec::new());
+    for (place, region) in given.iter().enumerate() {
+        let (name, own_port) = match region.split_once('=') {
+            Some((_, _)) if place == 0 => {
+                bail!("the first of --regions is at --port, and has no port of its own")
+            }
+            Some((name, own)) => match own.trim().parse() {
+                Ok(own) => (name, Some(own)),
+                Err(_) => bail!("the port '{own}' of the region '{name}' is no number from 0 to 65535"),
+            },
+            None => (region.as_str(), None),
+        };
+        let name = name.trim();
+        if name.is_empty() || names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            bail!("--regions must name each region once, and none may be empty: '{}'", given.join(","));
+        }
+        names.push(name.to_owned());
+        if place > 0 {
+            // Beside a free port, others are free too.
+            let next = if port == 0 { Some(0) } else { u16::try_from(usize::from(port) + place).ok() };
+            match own_port.or(next) {
+                Some(port) => ports.push(port),
+                None => bail!("there is no port left for the region '{name}': give it one as '{name}=PORT'"),
+            }
+        }
+    }
+    Ok((names, ports))
+}
+
+/// Puts together what was said of an issuer of tokens: all of it, or nothing.
+fn open_id(
+    issuer: Option<String>,
+    audience: Option<String>,
+    keys: Option<&str>,
+    roles_claim: Option<String>,
+    roles: Option<&Path>,
+) -> Result<Option<OpenIdSettings>> {
+    match (issuer, audience, keys) {
+        (Some(issuer), Some(audience), Some(keys)) => Ok(Some(OpenIdSettings {
+            issuer,
+            audience,
+            keys: KeySource::parse(keys).context("--oidc-keys")?,
+            roles_claim: roles_claim.unwrap_or_else(|| "roles".to_owned()),
+            roles: roles.map(read_roles).transpose().context("--oidc-roles")?.unwrap_or_default(),
+        })),
+        (None, None, None) if roles_claim.is_none() && roles.is_none() => Ok(None),
+        _ => {
+            bail!("--oidc-issuer, --oidc-audience and --oidc-keys belong together: give all of them, or none")
+        }
     }
 }
 

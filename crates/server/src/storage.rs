@@ -13,9 +13,12 @@ use armilla_kv::cache::CachedStore;
 use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
+use armilla_rest_wire::authorization::open_id::OpenId;
+use armilla_rest_wire::regions::Regions;
 
 use crate::data_dir::DataDir;
-use crate::requests::api::{Api, Front};
+use crate::open_id;
+use crate::requests::api::{Api, Door, Front};
 use crate::settings::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
 
@@ -25,6 +28,7 @@ pub(crate) struct Storage {
     store: Arc<dyn Store>,
     engine: Engine,
     tables: OnceLock<TableApi>,
+    open_id: Option<Arc<OpenId>>,
 }
 
 impl Storage {
@@ -51,7 +55,11 @@ impl Storage {
         let engine = Engine::open(store.clone(), env.clone(), options)
             .await
             .map_err(|error| anyhow!("cannot open the account: {error}"))?;
-        Ok(Storage { folder, store, engine, tables: OnceLock::new() })
+        let open_id = match &settings.open_id {
+            Some(settings) => Some(open_id::start(settings, env).await?),
+            None => None,
+        };
+        Ok(Storage { folder, store, engine, tables: OnceLock::new(), open_id })
     }
 
     /// Returns the folder of the certificate, unless nothing is kept.
@@ -60,9 +68,18 @@ impl Storage {
     }
 
     /// Returns the API of a front end over the engine.
-    pub(crate) fn api(&self, front: Front, settings: &Settings, env: &Env) -> Result<Api> {
-        match front {
-            Front::Sql => Ok(Api::Sql(self.sql_api(settings, env)?, self.admin_api(settings, env)?)),
+    pub(crate) fn api(
+        &self,
+        door: Door,
+        settings: &Settings,
+        regions: &Arc<Regions>,
+        env: &Env,
+    ) -> Result<Api> {
+        match door.front {
+            Front::Sql => {
+                let sql = self.sql_api(settings, regions, env)?;
+                Ok(Api::Sql(sql, self.admin_api(settings, regions, env)?, door.region))
+            }
             Front::Table => Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Cosmos))),
             Front::StorageTable => {
                 Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Storage)))
@@ -70,12 +87,14 @@ impl Storage {
         }
     }
 
-    fn sql_api(&self, settings: &Settings, env: &Env) -> Result<SqlApi> {
+    fn sql_api(&self, settings: &Settings, regions: &Arc<Regions>, env: &Env) -> Result<SqlApi> {
         let options = SqlApiOptions {
             secondary_key: settings.secondary_key.clone(),
             read_only_keys: settings.read_only_key.iter().cloned().collect(),
             date_skew: settings.date_skew,
+            open_id: self.open_id.clone(),
             advertised_url: settings.advertised_url.clone(),
+            regions: regions.clone(),
             cross_partition_queries: match settings.cross_partition_queries {
                 CrossPartitionChoice::Merge => CrossPartitionQueries::Merge,
                 CrossPartitionChoice::Plan => CrossPartitionQueries::Plan,
@@ -85,12 +104,13 @@ impl Storage {
         SqlApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the SQL API")
     }
 
-    fn admin_api(&self, settings: &Settings, env: &Env) -> Result<AdminApi> {
+    fn admin_api(&self, settings: &Settings, regions: &Arc<Regions>, env: &Env) -> Result<AdminApi> {
         let options = AdminApiOptions {
             primary_key: settings.key.clone(),
             secondary_key: settings.secondary_key.clone(),
             read_only_keys: settings.read_only_key.iter().cloned().collect(),
             date_skew: settings.date_skew,
+            regions: regions.clone(),
         };
         AdminApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the administration")
     }
@@ -107,6 +127,7 @@ impl Storage {
             flavour: Flavour::Cosmos,
             // Whoever has a key of their own does not want one beside it that everybody knows.
             storage_emulator_account: settings.uses_well_known_key(),
+            open_id: self.open_id.clone(),
             require_auth: true,
             date_skew: Some(settings.date_skew),
         };

@@ -10,7 +10,8 @@ use crate::path::{self, Resource};
 /// A verb, a path, a body, what the key of the account is answered and what the one for reading.
 type Row = (Method, &'static str, &'static str, u16, u16);
 
-fn rows() -> [Row; 9] {
+fn rows() -> [Row; 14] {
+    let buckets = r#"{"throughputBuckets":[]}"#;
     let ranges = r#"{"ranges":["0","1"]}"#;
     [
         (Method::GET, "/_armilla/partitions", "", 200, 200),
@@ -19,6 +20,11 @@ fn rows() -> [Row; 9] {
         (Method::POST, "/_armilla/dbs/x/colls/c/split", "", 404, 403),
         (Method::POST, "/_armilla/dbs/d/colls/c/merge", ranges, 410, 403),
         (Method::POST, "/_armilla/dbs/d/colls/x/merge", ranges, 404, 403),
+        (Method::GET, "/_armilla/dbs/d/colls/c/throughputBuckets", "", 200, 200),
+        (Method::PUT, "/_armilla/dbs/d/colls/c/throughputBuckets", buckets, 200, 403),
+        (Method::PUT, "/_armilla/dbs/d/colls/x/throughputBuckets", buckets, 404, 403),
+        (Method::GET, "/_armilla/regions", "", 200, 200),
+        (Method::PUT, "/_armilla/regions/x", "{}", 404, 403),
         (Method::POST, "/_armilla/backups", "", 201, 403),
         (Method::GET, "/_armilla/backups/b/frames/0", "", 404, 403),
         (Method::DELETE, "/_armilla/backups/b", "", 404, 403),
@@ -65,16 +71,19 @@ fn kind(resource: &Resource<'_>) -> usize {
         Resource::BackupFrame { .. } => 3,
         Resource::Split { .. } => 4,
         Resource::Merge { .. } => 5,
+        Resource::Buckets { .. } => 6,
+        Resource::Regions => 7,
+        Resource::Region { .. } => 8,
     }
 }
 
 #[test]
 fn no_kind_of_resource_is_forgotten() {
-    let mut is_found = [false; 6];
+    let mut is_found = [false; 9];
     for (_, path, ..) in rows() {
         is_found[kind(&path::parse(path).unwrap())] = true;
     }
-    assert_eq!(is_found, [true; 6]);
+    assert_eq!(is_found, [true; 9]);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use armilla_api_sql::{Peer, SqlApi, SqlApiOptions};
 use armilla_engine::{Engine, EngineOptions, Policy};
 use armilla_env::Env;
 use armilla_kv::memory::MemoryStore;
+use armilla_rest_wire::regions::Regions;
 pub(super) use armilla_testing_requests::Answer;
 use bytes::Bytes;
 use http::{Request, Response};
@@ -32,7 +33,7 @@ impl armilla_testing_requests::Port for Port {
     async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Full<Bytes>> {
         match AdminApi::serves(request.uri().path()) {
             true => self.admin.handle(request).await,
-            false => self.sql.handle(request, Peer { scheme: "https" }).await,
+            false => self.sql.handle(request, Peer { scheme: "https", region: 0 }).await,
         }
     }
 }
@@ -57,6 +58,7 @@ impl Client {
         let sql = SqlApi::new(engine.clone(), env.clone(), SqlApiOptions::new(KEY)).unwrap();
         let mut options = AdminApiOptions::new(KEY);
         options.read_only_keys.push(READ_ONLY_KEY.to_owned());
+        options.regions = Arc::new(Regions::new("West US 2", vec![("East US".to_owned(), 8_082)], false));
         let admin = AdminApi::new(engine, env.clone(), options).unwrap();
         let requests = armilla_testing_requests::Client::new(Port { admin, sql }, KEY, env, clock);
         requests.post("/dbs", r#"{"id":"d"}"#).await.expect(201);

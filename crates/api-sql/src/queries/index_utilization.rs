@@ -2,6 +2,7 @@
 //!
 //! Two versions of the same facts, both JSON: the caller encodes the first as base64 and the second as a URL.
 
+use armilla_engine::ContainerDefinition;
 use armilla_engine::plans::{PhysicalPlan, Served};
 use armilla_value::{Object, Value, json};
 
@@ -11,9 +12,15 @@ mod tests;
 /// How much an index matters, in the service's words; every index that a query uses or lacks matters.
 const IMPACT: &str = "High";
 
+/// Returns what finds the items of one logical partition: their key is looked up, as every query does that names it.
+pub(crate) fn of_partition_key(definition: &ContainerDefinition) -> Vec<Served> {
+    let paths = definition.partition_key.paths.iter().map(|path| format!("{path}/?"));
+    paths.map(|path| Served { paths: vec![path], composite: false, precise: true }).collect()
+}
+
 /// Returns the index utilization of a query in version 1, from the plans of all its partitions.
-pub(crate) fn first(plans: &[PhysicalPlan]) -> String {
-    let Indexes { used, potential } = Indexes::of(plans);
+pub(crate) fn first(plans: &[PhysicalPlan], of_key: &[Served]) -> String {
+    let Indexes { used, potential } = Indexes::of(plans, of_key);
     let single = |served: &&Served| {
         object([
             ("FilterExpression", Value::String(String::new())),
@@ -39,8 +46,8 @@ pub(crate) fn first(plans: &[PhysicalPlan]) -> String {
 }
 
 /// Returns the index utilization of a query in version 2, from the plans of all its partitions.
-pub(crate) fn second(plans: &[PhysicalPlan]) -> String {
-    let Indexes { used, potential } = Indexes::of(plans);
+pub(crate) fn second(plans: &[PhysicalPlan], of_key: &[Served]) -> String {
+    let Indexes { used, potential } = Indexes::of(plans, of_key);
     let both = |indexes: &[&Served], is_potential: bool| {
         let impact = || is_potential.then(|| ("IndexImpactScore", Value::String(IMPACT.to_owned())));
         let single = |served: &&Served| {
@@ -67,8 +74,9 @@ struct Indexes<'p> {
 }
 
 impl<'p> Indexes<'p> {
-    fn of(plans: &'p [PhysicalPlan]) -> Indexes<'p> {
+    fn of(plans: &'p [PhysicalPlan], of_key: &'p [Served]) -> Indexes<'p> {
         let mut indexes = Indexes { used: Vec::new(), potential: Vec::new() };
+        of_key.iter().for_each(|served| add(&mut indexes.used, served));
         for plan in plans {
             for served in &plan.served {
                 add(&mut indexes.used, served);

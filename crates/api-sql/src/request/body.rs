@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body::Body;
 
 use crate::limits::{REQUEST_BODY_BYTES_MAX, REQUEST_DRAIN_BYTES_MAX};
-use crate::reply::failure::Failure;
+use crate::reply::failure::{Failure, Origin};
 
 /// Reads a whole body.
 pub(crate) async fn read<B>(body: B) -> Result<Bytes, Failure>
@@ -27,9 +27,9 @@ where
     })
 }
 
-/// Returns the refusal of a body that is too long.
+/// Returns the refusal of a body that is too long. Clients look for the sentence in the shape that the engine's have.
 pub(crate) fn too_large() -> Failure {
-    Failure::new(Status::TOO_LARGE, "Request size is too large")
+    Failure { origin: Origin::Engine, ..Failure::new(Status::TOO_LARGE, "Request size is too large") }
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use armilla_engine::{FEED_WAIT_MAX, Migration, Priority, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers};
+use armilla_engine::{
+    Bucket, FEED_WAIT_MAX, Migration, Priority, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, Triggers,
+};
 use armilla_rest_wire::{http_date, names};
 use http::{HeaderMap, HeaderName};
 
@@ -447,13 +449,15 @@ impl<'h> RequestHeaders<'h> {
         }
     }
 
-    /// Checks which part of the container's throughput a request is to be counted against. A container has no such parts
-    /// yet, and then it makes no difference, as with the service.
-    pub(crate) fn check_throughput_bucket(self) -> Result<(), Failure> {
-        match self.word(&names::THROUGHPUT_BUCKET)? {
-            None | Some("" | "1" | "2" | "3" | "4" | "5") => Ok(()),
-            Some(word) => Err(invalid(&names::THROUGHPUT_BUCKET, word, "a number from 1 to 5")),
-        }
+    /// Returns the part of the container's throughput that a request is to be counted against. Where the container has no
+    /// such part, it makes no difference, as with the service.
+    pub(crate) fn throughput_bucket(self) -> Result<Option<Bucket>, Failure> {
+        let Some(word) = self.word(&names::THROUGHPUT_BUCKET)?.filter(|word| !word.is_empty()) else {
+            return Ok(None);
+        };
+        let bucket = word.parse().ok().and_then(Bucket::new);
+        let expected = || invalid(&names::THROUGHPUT_BUCKET, word, "a number from 1 to 5");
+        bucket.map(Some).ok_or_else(expected)
     }
 
     /// Returns the kind of throughput that an offer is to have from now on, if it is to change.

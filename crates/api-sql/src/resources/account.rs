@@ -7,7 +7,10 @@
 //! protocol), and `localhost` as account id (the JavaScript client would read the document twice
 //! before every request).
 
+use std::borrow::Cow;
+
 use armilla_engine::Consistency;
+use armilla_rest_wire::regions::Regions;
 use http::{HeaderMap, Uri};
 
 use crate::json_text::push_string;
@@ -28,8 +31,8 @@ const QUERY_ENGINE_CONFIGURATION: &str = concat!(
 pub(crate) struct Account<'a> {
     /// The id of the account.
     pub(crate) id: &'a str,
-    /// The name of the one region.
-    pub(crate) region_name: &'a str,
+    /// Its regions.
+    pub(crate) regions: &'a Regions,
     /// The account's consistency level.
     pub(crate) consistency: Consistency,
 }
@@ -44,18 +47,25 @@ impl Account<'_> {
         text.extend_from_slice(b",\"_rid\":");
         push_string(&mut text, &format!("{}.sql.cosmos.azure.com", self.id));
         text.extend_from_slice(b",\"media\":\"//media/\",\"addresses\":\"//addresses/\",\"_dbs\":\"//dbs/\"");
-        for locations in ["writableLocations", "readableLocations"] {
+        for (name, is_for_writes) in [("writableLocations", true), ("readableLocations", false)] {
             text.extend_from_slice(b",\"");
-            text.extend_from_slice(locations.as_bytes());
-            text.extend_from_slice(b"\":[{\"name\":");
-            push_string(&mut text, self.region_name);
-            text.extend_from_slice(b",\"databaseAccountEndpoint\":");
-            push_string(&mut text, endpoint);
-            text.extend_from_slice(b"}]");
+            text.extend_from_slice(name.as_bytes());
+            text.extend_from_slice(b"\":[");
+            let regions = self.regions.iter().filter(|region| region.is_writable || !is_for_writes);
+            for (place, region) in regions.enumerate() {
+                text.extend_from_slice(if place > 0 { b",{\"name\":" } else { b"{\"name\":" });
+                push_string(&mut text, region.name);
+                text.extend_from_slice(b",\"databaseAccountEndpoint\":");
+                push_string(&mut text, &at_port(endpoint, region.port));
+                text.push(b'}');
+            }
+            text.push(b']');
         }
+        text.extend_from_slice(b",\"enableMultipleWriteLocations\":");
+        text.extend_from_slice(if self.regions.is_multi_write() { b"true" } else { b"false" });
         text.extend_from_slice(
             concat!(
-                r#","enableMultipleWriteLocations":false,"continuousBackupEnabled":false"#,
+                r#","continuousBackupEnabled":false"#,
                 r#","enableNRegionSynchronousCommit":false,"enablePerPartitionFailoverBehavior":false"#,
                 r#","disableCrossRegionalHedging":false"#,
                 r#","userReplicationPolicy":{"asyncReplication":false,"minReplicaSetSize":1,"maxReplicasetSize":4}"#,
@@ -76,6 +86,13 @@ impl Account<'_> {
         text.push(b'}');
         text
     }
+}
+
+/// Returns an endpoint at another port of the same host.
+fn at_port(endpoint: &str, port: Option<u16>) -> Cow<'_, str> {
+    let (Some(port), Ok(uri)) = (port, endpoint.parse::<Uri>()) else { return Cow::Borrowed(endpoint) };
+    let (scheme, host) = (uri.scheme_str().unwrap_or("https"), uri.host().unwrap_or_default());
+    Cow::Owned(format!("{scheme}://{host}:{port}/"))
 }
 
 /// Returns the address by which a client reached the server, with a slash at the end.
@@ -107,6 +124,7 @@ pub(crate) fn endpoint(
 #[cfg(test)]
 mod tests {
     use armilla_engine::Consistency;
+    use armilla_rest_wire::regions::Regions;
     use expect_test::expect;
     use http::{HeaderMap, HeaderValue, Uri};
 
@@ -114,16 +132,48 @@ mod tests {
 
     #[test]
     fn document_text() {
-        let account =
-            Account { id: "armilla", region_name: "South Central US", consistency: Consistency::Session };
+        let regions = Regions::new("South Central US", Vec::new(), false);
+        let account = Account { id: "armilla", regions: &regions, consistency: Consistency::Session };
         let text = String::from_utf8(account.document("https://localhost:8081/")).unwrap();
         expect![[r#"{"_self":"","id":"armilla","_rid":"armilla.sql.cosmos.azure.com","media":"//media/","addresses":"//addresses/","_dbs":"//dbs/","writableLocations":[{"name":"South Central US","databaseAccountEndpoint":"https://localhost:8081/"}],"readableLocations":[{"name":"South Central US","databaseAccountEndpoint":"https://localhost:8081/"}],"enableMultipleWriteLocations":false,"continuousBackupEnabled":false,"enableNRegionSynchronousCommit":false,"enablePerPartitionFailoverBehavior":false,"disableCrossRegionalHedging":false,"userReplicationPolicy":{"asyncReplication":false,"minReplicaSetSize":1,"maxReplicasetSize":4},"userConsistencyPolicy":{"defaultConsistencyLevel":"Session"},"systemReplicationPolicy":{"minReplicaSetSize":1,"maxReplicasetSize":4},"readPolicy":{"primaryReadCoefficient":1,"secondaryReadCoefficient":1},"queryEngineConfiguration":"{\"maxSqlQueryInputLength\":262144,\"maxJoinsPerSqlQuery\":5,\"maxLogicalAndPerSqlQuery\":500,\"maxLogicalOrPerSqlQuery\":500,\"maxUdfRefPerSqlQuery\":10,\"maxInExpressionItemsCount\":16000,\"queryMaxInMemorySortDocumentCount\":500,\"maxQueryRequestTimeoutFraction\":0.9,\"sqlAllowNonFiniteNumbers\":false,\"sqlAllowAggregateFunctions\":true,\"sqlAllowSubQuery\":true,\"sqlAllowScalarSubQuery\":true,\"allowNewKeywords\":true,\"sqlAllowLike\":true,\"sqlAllowGroupByClause\":true,\"maxSpatialQueryCells\":12,\"spatialMaxGeometryPointCount\":256,\"sqlDisableOptimizationFlags\":0,\"sqlAllowTop\":true,\"enableSpatialIndexing\":true}"}"#]].assert_eq(&text);
         assert!(!text.contains("thinClient"));
     }
 
     #[test]
+    fn regions_have_addresses_of_their_own() {
+        let others = || vec![("East US".to_owned(), 8_082)];
+        let document = |regions: &Regions, endpoint: &str| {
+            let account = Account { id: "armilla", regions, consistency: Consistency::Session };
+            String::from_utf8(account.document(endpoint)).unwrap()
+        };
+        let west = |at: &str| format!(r#"{{"name":"West US","databaseAccountEndpoint":"{at}"}}"#);
+        let east = |at: &str| format!(r#"{{"name":"East US","databaseAccountEndpoint":"{at}"}}"#);
+        for (endpoint, of_east) in [
+            ("https://localhost:8081/", "https://localhost:8082/"),
+            ("http://[::1]:8081/", "http://[::1]:8082/"),
+            ("https://db/", "https://db:8082/"),
+        ] {
+            let (west, east) = (west(endpoint), east(of_east));
+            let one = document(&Regions::new("West US", others(), false), endpoint);
+            let expected = format!(r#""writableLocations":[{west}],"readableLocations":[{west},{east}]"#);
+            assert!(
+                one.contains(&expected) && one.contains(r#""enableMultipleWriteLocations":false"#),
+                "{one}"
+            );
+            let all = document(&Regions::new("West US", others(), true), endpoint);
+            let expected =
+                format!(r#""writableLocations":[{west},{east}],"readableLocations":[{west},{east}]"#);
+            assert!(
+                all.contains(&expected) && all.contains(r#""enableMultipleWriteLocations":true"#),
+                "{all}"
+            );
+        }
+    }
+
+    #[test]
     fn names_are_escaped() {
-        let account = Account { id: "a\"b", region_name: "x\\y", consistency: Consistency::Strong };
+        let regions = Regions::new("x\\y", Vec::new(), false);
+        let account = Account { id: "a\"b", regions: &regions, consistency: Consistency::Strong };
         let text = String::from_utf8(account.document("http://h/")).unwrap();
         assert!(text.contains(r#""id":"a\"b""#) && text.contains(r#""name":"x\\y""#), "{text}");
         assert!(text.contains(r#""defaultConsistencyLevel":"Strong""#));

@@ -62,6 +62,10 @@ fn put_offer(body: &mut Object, id: &str, offer: &OfferContent) {
     let stored_kb = i64::try_from(offer.stored_ever_kb).unwrap_or(i64::MAX);
     minimum.insert("maxConsumedStorageEverInKB", stored_kb);
     content.insert("offerMinimumThroughputParameters", Value::Object(minimum));
+    // Clients ask again until it is gone.
+    if offer.is_pending {
+        content.insert("isOfferReplacePending", true);
+    }
     body.insert("id", id);
     body.insert("resource", offer.resource_link.as_str());
     body.insert("offerType", "Invalid");

@@ -36,7 +36,7 @@ impl armilla_testing_requests::Port for Port {
     async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Full<Bytes>> {
         match AdminApi::serves(request.uri().path()) {
             true => self.admin.handle(request).await,
-            false => self.api.handle(request, Peer { scheme: "https" }).await,
+            false => self.api.handle(request, Peer { scheme: "https", region: 0 }).await,
         }
     }
 }

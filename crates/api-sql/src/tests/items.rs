@@ -146,6 +146,11 @@ async fn item_size_is_bounded() {
     for bytes in [crate::limits::REQUEST_BODY_BYTES_MAX + 1, 3 * 1024 * 1024] {
         let answer = client.send(Method::POST, DOCS, &[KEY], of_size(bytes)).await.expect(413);
         assert_eq!(answer.member("code"), "RequestEntityTooLarge");
+        let message = answer.member("message");
+        assert!(
+            message.starts_with("Message: {\"Errors\":[\"Request size is too large\"]}\r\n"),
+            "{message}"
+        );
     }
 }
 

@@ -168,6 +168,45 @@ async fn operations_of_bulk_requests_are_refused_each() {
     assert!(statuses(&send().await).contains(&200));
 }
 
+/// A bucket's requests use no more than its share; the others all that is left.
+#[tokio::test]
+async fn throughput_buckets_bound_what_names_them() {
+    let client = client().await;
+    create(&client, 0).await.expect(201);
+    let buckets = r#"{"throughputBuckets":[{"id":2,"maxThroughputPercentage":10}]}"#;
+    client.put("/_armilla/dbs/d/colls/c/throughputBuckets", buckets).await.expect(200);
+    check_bucket(&client).await;
+    // Shares are kept.
+    check_bucket(&client.reopen().await).await;
+}
+
+/// Checks that bucket 2 has a tenth of 400 request units.
+async fn check_bucket(client: &Client) {
+    let read = async |word| {
+        let headers = [ONE, ("x-ms-cosmos-throughput-bucket", word)];
+        client.send(Method::GET, "/dbs/d/colls/c/docs/0", &headers, "").await
+    };
+    begin_second(client);
+    // Reads of one request unit each.
+    for _ in 0..40 {
+        read("2").await.expect(200);
+    }
+    let refused = read("2").await;
+    check_refusal(&refused);
+    assert!(refused.member("message").contains("throughput bucket 2"), "{refused:?}");
+    read("1").await.expect(200);
+    read("").await.expect(200);
+    client.clock.advance(Duration::from_secs(1));
+    read("2").await.expect(200);
+    // What others use up is not there for it either.
+    use_up(client).await;
+    for word in ["2", "3"] {
+        let refused = read(word).await;
+        check_refusal(&refused);
+        assert!(!refused.member("message").contains("bucket"), "{refused:?}");
+    }
+}
+
 #[tokio::test]
 async fn low_priority_gives_way_first() {
     let client = client().await;

@@ -5,6 +5,9 @@
 //! (`<name>.table...`) or at the head of the path where the credentials say the same name. A name with `-secondary`
 //! behind it is the same account, for reads.
 
+use std::sync::Arc;
+
+use armilla_rest_wire::authorization::open_id::OpenId;
 use armilla_rest_wire::signature::{AccountKey, KeyError};
 use armilla_rest_wire::well_known::{STORAGE_ACCOUNT, STORAGE_KEY};
 use http::HeaderMap;
@@ -30,6 +33,7 @@ pub(crate) enum KeyAccess {
 pub(crate) struct Accounts {
     keys: Vec<(AccountKey, KeyAccess)>,
     storage_emulator_key: Option<AccountKey>,
+    open_id: Option<Arc<OpenId>>,
 }
 
 impl Accounts {
@@ -48,7 +52,17 @@ impl Accounts {
         }
         let storage_emulator_key =
             if with_storage_emulator { Some(AccountKey::new(STORAGE_KEY)?) } else { None };
-        Ok(Accounts { keys, storage_emulator_key })
+        Ok(Accounts { keys, storage_emulator_key, open_id: None })
+    }
+
+    /// Returns the same accounts, to which bearers of tokens have access as well.
+    pub(crate) fn believing(self, open_id: Option<Arc<OpenId>>) -> Accounts {
+        Accounts { open_id, ..self }
+    }
+
+    /// Returns who else is believed.
+    pub(super) fn open_id(&self) -> Option<&OpenId> {
+        self.open_id.as_deref()
     }
 
     /// Returns what a key permits in an account that a caller has shown.

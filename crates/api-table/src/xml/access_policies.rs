@@ -41,11 +41,11 @@ pub(crate) fn read_signed_identifiers(body: &[u8]) -> Result<Vec<SignedIdentifie
 
 fn read_one(element: &Element) -> Result<SignedIdentifier, XmlError> {
     element.expect_children(&["Id", "AccessPolicy"])?;
-    let id = element
-        .child("Id")?
-        .map(|id| id.text.as_str())
-        .filter(|id| !id.trim().is_empty())
-        .ok_or_else(|| XmlError::NodeValue("a SignedIdentifier has no Id".to_owned()))?;
+    let no_id = || "a SignedIdentifier has no Id".to_owned();
+    let id = element.child("Id")?.ok_or_else(|| XmlError::Document(no_id()))?.text.as_str();
+    if id.trim().is_empty() {
+        return Err(XmlError::NodeValue(no_id()));
+    }
     if id.chars().count() > POLICY_ID_CHARACTERS_MAX {
         return Err(XmlError::NodeValue(format!(
             "an Id has more than {POLICY_ID_CHARACTERS_MAX} characters"

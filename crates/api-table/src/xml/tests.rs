@@ -78,7 +78,7 @@ fn wrong_policies_are_refused() {
     let long = "é".repeat(POLICY_ID_CHARACTERS_MAX);
     assert_eq!(one(&format!("<Id>{long}</Id>")), Ok(()));
     for (inner, code, detail) in [
-        ("", "InvalidXmlNodeValue", "no Id"),
+        ("", "InvalidXmlDocument", "no Id"),
         ("<Id></Id>", "InvalidXmlNodeValue", "no Id"),
         ("<Id> </Id>", "InvalidXmlNodeValue", "no Id"),
         (&format!("<Id>{long}x</Id>"), "InvalidXmlNodeValue", "more than 64"),

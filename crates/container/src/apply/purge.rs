@@ -36,16 +36,16 @@ enum Outcome {
 
 /// Returns how many items one write may have to take away before it.
 pub(super) fn purges_per_write_max(compiled: &CompiledDefinition) -> usize {
-    match compiled.default_ttl() {
-        Some(_) => 1 + compiled.definition.unique_keys.len(),
-        None => 0,
+    match compiled.may_hide() {
+        true => 1 + compiled.definition.unique_keys.len(),
+        false => 0,
     }
 }
 
 impl Group<'_> {
     /// Returns an item as readers see it: nothing where it has expired. A transaction has read it then.
     pub(super) fn live_item(&self, compiled: &CompiledDefinition, key: &Bytes) -> Result<Option<Item>> {
-        let item = self.item(key)?.filter(|item| !self.is_expired(compiled, item));
+        let item = self.item(key)?.filter(|item| !self.is_hidden(compiled, key, item));
         self.note_read(key, item.as_ref());
         Ok(item)
     }
@@ -57,12 +57,13 @@ impl Group<'_> {
         address: &ItemAddress,
     ) -> Result<Option<Item>> {
         let item = self.item(&address.key)?;
-        let Some(expired) = item.as_ref().filter(|item| self.is_expired(compiled, item)) else {
+        let Some(expired) = item.as_ref().filter(|item| self.is_hidden(compiled, &address.key, item)) else {
             self.note_read(&address.key, item.as_ref());
             return Ok(item);
         };
         self.note_read(&address.key, None);
-        self.remove(compiled, ChangeKind::Expire, &address.logical, &address.key, expired)?;
+        let kind = self.kind_of_end(compiled, expired);
+        self.remove(compiled, kind, &address.logical, &address.key, expired)?;
         Ok(None)
     }
 
@@ -75,15 +76,16 @@ impl Group<'_> {
         holder: &[u8],
         entries_before: usize,
     ) -> Result<bool> {
-        let Some(id) = std::str::from_utf8(holder).ok().filter(|_| compiled.default_ttl().is_some()) else {
+        let Some(id) = std::str::from_utf8(holder).ok().filter(|_| compiled.may_hide()) else {
             return Ok(false);
         };
         let key = logical.item(id);
-        let Some(item) = self.item(&key)?.filter(|item| self.is_expired(compiled, item)) else {
+        let Some(item) = self.item(&key)?.filter(|item| self.is_hidden(compiled, &key, item)) else {
             return Ok(false);
         };
         self.note_read(&key, None);
-        self.remove(compiled, ChangeKind::Expire, logical, &key, &item)?;
+        let kind = self.kind_of_end(compiled, &item);
+        self.remove(compiled, kind, logical, &key, &item)?;
         // Several large items could be more than a batch of the store takes, with the write behind them.
         let purged_entries = self.effects.index.all().0 - entries_before;
         if self.scope.is_none() && purged_entries > PURGED_ENTRIES_PER_WRITE_MAX {
@@ -95,8 +97,16 @@ impl Group<'_> {
         Ok(true)
     }
 
-    fn is_expired(&self, compiled: &CompiledDefinition, item: &Item) -> bool {
-        item.is_expired(compiled.default_ttl(), self.now)
+    fn is_hidden(&self, compiled: &CompiledDefinition, key: &[u8], item: &Item) -> bool {
+        compiled.may_hide() && compiled.expiry(self.now).hides(key, item)
+    }
+
+    /// Returns as what a hidden item goes: it has expired, or was deleted with its logical partition.
+    fn kind_of_end(&self, compiled: &CompiledDefinition, item: &Item) -> ChangeKind {
+        match compiled.expiry(self.now).is_over(item) {
+            true => ChangeKind::Expire,
+            false => ChangeKind::Delete,
+        }
     }
 
     /// Takes note, in the draft of a transaction, of what it saw of the state that it began with.
@@ -160,7 +170,7 @@ impl Group<'_> {
 
     fn purge_item(&mut self, compiled: &CompiledDefinition, due: &DueItem) -> Result<Outcome> {
         let Some(item) = self.item(&due.key)? else { return Ok(Outcome::Unaffected) };
-        if item.header().number != due.number || !self.is_expired(compiled, &item) {
+        if item.header().number != due.number || !self.is_hidden(compiled, &due.key, &item) {
             return Ok(Outcome::Unaffected);
         }
         let (logical, _) = copy_in::place(&due.key, &item)?;
@@ -168,7 +178,8 @@ impl Group<'_> {
             return Ok(Outcome::Held);
         }
         let charge = price(&self.work_of_delete(compiled, &item), ReadCost::Single);
-        self.remove(compiled, ChangeKind::Expire, &logical, &due.key, &item)?;
+        let kind = self.kind_of_end(compiled, &item);
+        self.remove(compiled, kind, &logical, &due.key, &item)?;
         Ok(Outcome::Gone(charge))
     }
 }

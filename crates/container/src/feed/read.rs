@@ -110,7 +110,7 @@ impl Container {
     ) -> Result<()> {
         let logical = scope.logical.as_ref().map(|logical| &logical.as_bytes()[..]);
         if let Some(first) = parts.first() {
-            self.visit(&first.slot, &request.session, request.priority, page, logical, |_, _| Ok(()))?;
+            self.visit(&first.slot, &request.session, request.claim, page, logical, |_, _| Ok(()))?;
         }
         for part in parts {
             let partition = self.partition(&part.slot)?;
@@ -179,7 +179,7 @@ impl Container {
     ) -> Result<Walked> {
         let logical = scope.logical.as_ref().map(|logical| &logical.as_bytes()[..]);
         let FeedPart { slot, arc, .. } = part;
-        self.visit(slot, &request.session, request.priority, page, logical, |partition, page| {
+        self.visit(slot, &request.session, request.claim, page, logical, |partition, page| {
             let key = &compiled.definition.partition_key;
             let bounds = match &scope.logical {
                 Some(logical) => KeyBounds::Logical(logical.clone()),

@@ -1,6 +1,6 @@
 //! What is asked of a change feed, and what it answers.
 
-use armilla_governor::{Priority, RequestUnits};
+use armilla_governor::{Claim, RequestUnits};
 use armilla_value::PartitionKey;
 
 use super::ChangeKind;
@@ -50,7 +50,7 @@ pub struct FeedRequest {
     /// What a read costs.
     pub cost: ReadCost,
     /// Who goes first where there is not enough for all.
-    pub priority: Priority,
+    pub claim: Claim,
 }
 
 /// One change of a feed.

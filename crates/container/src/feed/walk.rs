@@ -303,6 +303,7 @@ impl Walk<'_> {
         let lsn = position.0;
         let Change { kind, ts, previous_lsn, .. } = change;
         if self.mode == FeedMode::Latest {
+            let item_key = change.item_key.clone();
             let change = |item| FeedChange {
                 lsn,
                 kind,
@@ -313,7 +314,8 @@ impl Walk<'_> {
                 partition_key: PartitionKey(Vec::new()),
                 id: String::new(),
             };
-            return Ok(newest.filter(|item| !self.view.expiry.hides(item)).map(change));
+            let key = &item_key;
+            return Ok(newest.filter(|item| !self.view.expiry.hides(key, item)).map(change));
         }
         let item = match image {
             _ if kind.is_removal() => None,

@@ -1,28 +1,42 @@
-//! Which items have expired, as of one moment.
+//! Which items have expired, or went with all of their logical partition, as of one moment.
 //!
 //! A reader fixes the moment when it begins, so that what it sees does not change while it reads. An expired item is
 //! there for no reader, also as long as it is still stored.
 //!
 //! Not here: how long an item lives (`item`), taking away what is stored of it (`purge`, and `apply`).
 
-use crate::item::Item;
+use std::sync::Arc;
 
-/// The time to live of a container's items, and a moment.
-#[derive(Debug, Clone, Copy)]
+use crate::item::Item;
+use crate::item::deleted_keys::DeletedKeys;
+
+/// The time to live of a container's items, the logical partitions that were deleted, and a moment.
+#[derive(Debug, Clone)]
 pub(crate) struct Expiry {
     default_ttl: Option<i32>,
     now: u32,
+    deleted_keys: Option<Arc<DeletedKeys>>,
 }
 
 impl Expiry {
     /// Judges by a container's default and a second since 1970 UTC.
-    pub(crate) fn new(default_ttl: Option<i32>, now: u32) -> Expiry {
-        Expiry { default_ttl, now }
+    pub(crate) fn new(default_ttl: Option<i32>, now: u32, deleted_keys: Option<Arc<DeletedKeys>>) -> Expiry {
+        Expiry { default_ttl, now, deleted_keys }
+    }
+
+    /// Returns whether an item is there for no reader.
+    pub(crate) fn hides(&self, key: &[u8], item: &Item) -> bool {
+        self.is_over(item) || self.deleted_keys.as_ref().is_some_and(|keys| keys.hide(key, item))
     }
 
     /// Returns whether an item has expired.
-    pub(crate) fn hides(&self, item: &Item) -> bool {
+    pub(crate) fn is_over(&self, item: &Item) -> bool {
         item.is_expired(self.default_ttl, self.now)
+    }
+
+    /// Returns whether items of some logical partitions are gone and may still be stored.
+    pub(crate) fn has_deleted_keys(&self) -> bool {
+        self.deleted_keys.is_some()
     }
 
     /// Returns whether anything can expire.

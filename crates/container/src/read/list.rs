@@ -9,7 +9,7 @@
 
 use std::ops::Bound;
 
-use armilla_governor::Priority;
+use armilla_governor::Claim;
 use armilla_kv::{Family, Scan, Snapshot};
 use armilla_value::{HashedKey, PartitionKey, prefix_range};
 use bytes::Bytes;
@@ -62,7 +62,7 @@ pub struct ListRequest {
     /// What a read costs.
     pub cost: ReadCost,
     /// Who goes first where there is not enough for all.
-    pub priority: Priority,
+    pub claim: Claim,
 }
 
 /// Which ids of a logical partition, in their order.
@@ -136,7 +136,7 @@ impl Container {
         let (hashed, logical) = write::locate(&compiled, key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
-        self.visit(&slot, &request.session, request.priority, &mut page, bytes, |partition, page| {
+        self.visit(&slot, &request.session, request.claim, &mut page, bytes, |partition, page| {
             let snapshot = partition.space().snapshot()?;
             list_by_id(snapshot.as_ref(), &logical, ids, after.clone(), page)
         })?;
@@ -234,7 +234,7 @@ impl Container {
                 }
                 let inside = Arc { min: min.clone(), max: max.clone(), after: arc.after };
                 let walked =
-                    self.visit(slot, &request.session, request.priority, page, None, |partition, page| {
+                    self.visit(slot, &request.session, request.claim, page, None, |partition, page| {
                         walk(compiled, slot, partition, &inside, page)
                     });
                 let after = match walked {
@@ -264,7 +264,7 @@ impl Container {
         let (hashed, logical) = write::locate(compiled, key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
-        self.visit(&slot, &request.session, request.priority, page, bytes, |partition, page| {
+        self.visit(&slot, &request.session, request.claim, page, bytes, |partition, page| {
             let snapshot = partition.space().snapshot()?;
             let order = match request.continuation.as_deref() {
                 Some(token) => LogicalOrder::read(token)?,
@@ -314,13 +314,13 @@ fn walk(
         }
         let item_keys: Vec<Bytes> = matching.iter().map(|(_, key)| key.clone()).collect();
         let values = snapshot.multi_get(Family::Item, &item_keys)?;
-        for ((number, _), value) in matching.iter().zip(values) {
+        for ((number, item_key), value) in matching.iter().zip(values) {
             if page.is_full() {
                 return Ok(Some(after));
             }
             let value =
                 value.ok_or_else(|| Error::corrupt(format!("the item with number {number} is missing")))?;
-            page.offer(Item::open(value)?);
+            page.offer(item_key, Item::open(value)?);
             after = *number;
         }
         match entries.entries.last() {
@@ -371,10 +371,10 @@ fn list_by_number(
     let mut scan = Scan::prefix(Family::Item, logical.as_bytes());
     loop {
         let entries = snapshot.scan(&scan)?;
-        for (_, value) in &entries.entries {
+        for (key, value) in &entries.entries {
             let item = Item::open(value.clone())?;
             if item.header().number > after {
-                items.push(item);
+                items.push((key.clone(), item));
             }
         }
         match entries.entries.last() {
@@ -382,15 +382,15 @@ fn list_by_number(
             _ => break,
         }
     }
-    items.sort_by_key(|item| item.header().number);
+    items.sort_by_key(|(_, item)| item.header().number);
     let mut last = after;
-    for item in items {
+    for (key, item) in items {
         if page.is_full() {
             page.continuation = Some(format!("N1;{last}"));
             return Ok(());
         }
         last = item.header().number;
-        page.offer(item);
+        page.offer(&key, item);
     }
     Ok(())
 }
@@ -429,7 +429,7 @@ fn list_by_id(
                 page.continuation = Some(format!("K1;{}", encode_hex(&last_id)));
                 return Ok(());
             }
-            page.offer(Item::open(value.clone())?);
+            page.offer(key, Item::open(value.clone())?);
             last_id = key[prefix.len()..].to_vec();
         }
         match entries.entries.last() {
@@ -482,8 +482,8 @@ impl<'a> PageBuilder<'a> {
     }
 
     /// Adds an item, unless it has expired.
-    fn offer(&mut self, item: Item) {
-        if self.expiry.hides(&item) {
+    fn offer(&mut self, key: &[u8], item: Item) {
+        if self.expiry.hides(key, &item) {
             self.meter.entries_skipped += 1;
         } else {
             self.push(item);

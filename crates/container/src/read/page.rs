@@ -4,7 +4,7 @@
 //!
 //! Not here: what is read (`list`, `feed`), prices (`throughput`).
 
-use armilla_governor::{OperationKind, Priority};
+use armilla_governor::{Claim, OperationKind};
 
 use crate::container::{Container, check_session};
 use crate::error::{Position, Result};
@@ -164,14 +164,14 @@ impl Container {
         &self,
         slot: &Slot,
         session: &SessionToken,
-        priority: Priority,
+        claim: Claim,
         page: &mut P,
         logical: Option<&[u8]>,
         read: impl FnOnce(&Partition, &mut P) -> Result<T>,
     ) -> Result<T> {
         let partition = self.partition(slot)?;
         let clock = self.clock();
-        let admission = Admission::ask(slot, clock, OperationKind::Read, priority, logical)?;
+        let admission = Admission::ask(slot, clock, OperationKind::Read, claim, logical)?;
         page.meter().begin_share(admission.left);
         let done = check_session(slot, &partition, session).and_then(|()| {
             page.meter().note_position(partition.position());

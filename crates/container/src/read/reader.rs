@@ -8,7 +8,7 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use armilla_governor::{Admitted, OperationKind, Priority};
+use armilla_governor::{Admitted, Claim, OperationKind};
 use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, KeyRange, Matcher, split_entry};
 use armilla_kv::{Direction, Family, Scan, Snapshot, Space};
@@ -204,14 +204,14 @@ impl PartitionReader {
     }
 
     /// Asks whether the physical partition may serve something now.
-    pub fn admit(&self, priority: Priority) -> Result<Admitted> {
-        self.slot.admit(self.partition.env.clock.as_ref(), priority, self.logical_bytes())
+    pub fn admit(&self, claim: impl Into<Claim>) -> Result<Admitted> {
+        self.slot.admit(self.partition.env.clock.as_ref(), claim.into(), self.logical_bytes())
     }
 
     /// Takes down what was read here cost.
-    pub fn spend(&self, priority: Priority, charge: RequestUnits, took: Duration) {
+    pub fn spend(&self, claim: impl Into<Claim>, charge: RequestUnits, took: Duration) {
         let clock = self.partition.env.clock.as_ref();
-        self.slot.spend(clock, OperationKind::Query, priority, self.logical_bytes(), charge, took);
+        self.slot.spend(clock, OperationKind::Query, claim.into(), self.logical_bytes(), charge, took);
     }
 
     fn logical_bytes(&self) -> Option<&[u8]> {
@@ -247,6 +247,9 @@ impl PartitionReader {
     }
 
     fn look_for_expired(&self) -> Result<bool> {
+        if self.expiry.has_deleted_keys() {
+            return Ok(true);
+        }
         if !self.expiry.is_on() {
             return Ok(false);
         }
@@ -266,7 +269,7 @@ impl PartitionReader {
         }
         let keys: Vec<Bytes> = self.item_keys(&numbers)?.into_iter().flatten().collect();
         for value in self.read(self.snapshot.multi_get(Family::Item, &keys))?.into_iter().flatten() {
-            if self.expiry.hides(&Item::open(value)?) {
+            if self.expiry.is_over(&Item::open(value)?) {
                 return Ok(true);
             }
         }
@@ -443,7 +446,7 @@ impl PartitionReader {
         for ((value, key), position) in newest.into_iter().zip(wanted).zip(positions) {
             let item = value.map(Item::open).transpose()?;
             match item.filter(|item| item.header().lsn <= self.counters.lsn) {
-                Some(item) => out[first + position] = Some(item),
+                Some(item) => out[first + position] = self.seen(&key, item),
                 None => {
                     replaced.push(key);
                     replaced_positions.push(position);
@@ -452,18 +455,21 @@ impl PartitionReader {
         }
         if !replaced.is_empty() {
             let older = self.read(self.snapshot.multi_get(Family::Item, &replaced))?;
-            for (value, position) in older.into_iter().zip(replaced_positions) {
-                out[first + position] = value.map(Item::open).transpose()?;
+            for ((value, key), position) in older.into_iter().zip(replaced).zip(replaced_positions) {
+                let item = value.map(Item::open).transpose()?;
+                out[first + position] = item.and_then(|item| self.seen(&key, item));
             }
         }
         // A key outlives its item: another may have it now.
-        let is_gone = |item: &Item, number| item.header().number != number || self.expiry.hides(item);
         for (item, number) in out[first..].iter_mut().zip(numbers) {
-            if item.as_ref().is_some_and(|item| is_gone(item, *number)) {
-                *item = None;
-            }
+            item.take_if(|item| item.header().number != *number);
         }
         Ok(())
+    }
+
+    /// Returns an item, unless no reader sees it.
+    fn seen(&self, key: &[u8], item: Item) -> Option<Item> {
+        (!self.expiry.hides(key, &item)).then_some(item)
     }
 
     /// Returns the item with an id, where one logical partition is covered.
@@ -471,7 +477,7 @@ impl PartitionReader {
         let Some(logical) = &self.logical else { return Ok(None) };
         let item =
             self.read(self.snapshot.get(Family::Item, &logical.item(id)))?.map(Item::open).transpose()?;
-        Ok(item.filter(|item| !self.expiry.hides(item)))
+        Ok(item.filter(|item| !self.expiry.hides(&logical.item(id), item)))
     }
 
     /// Adds up to `items_max` items in the order of their keys to `out`, from behind the key `after`. Returns whether
@@ -485,7 +491,7 @@ impl PartitionReader {
             out.reserve(page.entries.len());
             for (key, value) in page.entries {
                 let item = Item::open(value)?;
-                if !self.expiry.hides(&item) {
+                if !self.expiry.hides(&key, &item) {
                     out.push((key, item));
                 }
             }

@@ -120,7 +120,7 @@ impl Container {
         let Purged { items, charge, dealt_with } = purged;
         if items > 0 {
             let took = clock.elapsed().saturating_sub(began);
-            slot.spend(clock, OperationKind::Write, Priority::Low, None, charge, took);
+            slot.spend(clock, OperationKind::Write, Priority::Low.into(), None, charge, took);
         }
         let found = Found { due: Vec::new(), own_count, entries, from, more };
         partition.due.end(found.next_start(dealt_with));
@@ -186,7 +186,7 @@ fn look_through_stamps(
             }
             found.from = Some(behind(entry));
             let Some(Ok(item)) = value.map(Item::open) else { continue };
-            if item.header().own_expiry().is_none() && expiry.hides(&item) {
+            if item.header().own_expiry().is_none() && expiry.is_over(&item) {
                 found.due.push(DueItem { number: item.header().number, key });
                 found.entries.push(entry.clone());
             }

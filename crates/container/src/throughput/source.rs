@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use armilla_env::Clock;
-use armilla_governor::{Admitted, Budget, OperationKind, Policy, Priority, RequestUnits};
+use armilla_governor::{Admitted, Bucket, BucketShares, Budget, Claim, OperationKind, Policy, RequestUnits};
 use parking_lot::RwLock;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -24,8 +24,13 @@ use crate::throughput::{ReadCost, Work, price};
 /// Where a container's throughput comes from.
 #[derive(Clone)]
 pub enum ThroughputSource {
-    /// It has request units a second of its own.
-    Own(u32),
+    /// It has throughput of its own.
+    Own {
+        /// Request units a second.
+        throughput: u32,
+        /// How much of them some requests may use at most.
+        buckets: BucketShares,
+    },
     /// It shares those of its database.
     Shared(Arc<SharedBudgets>),
 }
@@ -86,17 +91,27 @@ fn share(throughput: u32, count: usize) -> RequestUnits {
 }
 
 impl ThroughputSource {
+    /// Returns a throughput of a container's own, which no bucket bounds.
+    pub fn own(throughput: u32) -> ThroughputSource {
+        ThroughputSource::Own { throughput, buckets: BucketShares::default() }
+    }
+
     /// Gives every partition of a map its budget.
     pub(crate) fn apply(&self, map: &Map, limits: &Limits, now_ms: i64) {
         let count = map.slots.len();
         for (place, slot) in map.slots.iter().enumerate() {
             match self {
-                ThroughputSource::Own(throughput) => {
+                ThroughputSource::Own { throughput, buckets } => {
                     let most = share(limits.physical_partition_ru, 1);
-                    slot.own_budget.set_rate(now_ms, share(*throughput, count).min(most));
+                    let rate = share(*throughput, count).min(most);
+                    slot.own_budget.set_rate(now_ms, rate);
                     slot.set_budget(slot.own_budget.clone());
+                    slot.buckets.set(now_ms, rate, buckets);
                 }
-                ThroughputSource::Shared(shared) => slot.set_budget(shared.budget_of(place, count)),
+                ThroughputSource::Shared(shared) => {
+                    slot.set_budget(shared.budget_of(place, count));
+                    slot.buckets.set(now_ms, RequestUnits::ZERO, &BucketShares::default());
+                }
             }
         }
     }
@@ -108,7 +123,7 @@ pub struct ChargeMeter {
     slot: Arc<Slot>,
     clock: Arc<dyn Clock>,
     kind: OperationKind,
-    priority: Priority,
+    claim: Claim,
     /// The logical partition, where there is one.
     logical: Option<bytes::Bytes>,
 }
@@ -118,30 +133,38 @@ impl ChargeMeter {
         slot: Arc<Slot>,
         clock: Arc<dyn Clock>,
         kind: OperationKind,
-        priority: Priority,
+        claim: Claim,
         logical: Option<bytes::Bytes>,
     ) -> ChargeMeter {
-        ChargeMeter { slot, clock, kind, priority, logical }
+        ChargeMeter { slot, clock, kind, claim, logical }
     }
 
     /// Takes down what something cost and how long it took.
     pub fn spend(&self, charge: RequestUnits, took: Duration) {
         let logical = self.logical.as_deref();
-        self.slot.spend(self.clock.as_ref(), self.kind, self.priority, logical, charge, took);
+        self.slot.spend(self.clock.as_ref(), self.kind, self.claim, logical, charge, took);
     }
 }
 
 impl Slot {
     /// Asks whether an operation may begin.
-    pub(crate) fn admit(
-        &self,
-        clock: &dyn Clock,
-        priority: Priority,
-        logical: Option<&[u8]>,
-    ) -> Result<Admitted> {
+    pub(crate) fn admit(&self, clock: &dyn Clock, claim: Claim, logical: Option<&[u8]>) -> Result<Admitted> {
         let now_ms = clock.now_ms();
-        self.budget().admit(now_ms, priority).map_err(|throttled| {
+        let of_bucket = self.buckets.of(claim).map(|budget| budget.admit(now_ms, claim.priority)).transpose();
+        let is_of_bucket = of_bucket.is_err();
+        let admitted = of_bucket.and_then(|of_bucket| {
+            let admitted = self.budget().admit(now_ms, claim.priority)?;
+            Ok(of_bucket.map_or(admitted, |of_bucket| admitted.least(of_bucket)))
+        });
+        admitted.map_err(|throttled| {
             self.meter.refused(now_ms, logical);
+            let bucket = claim.bucket.filter(|_| is_of_bucket).map_or(0, Bucket::number);
+            let what = match bucket {
+                0 => format!("range {} has spent what it may", self.range.id),
+                bucket => {
+                    format!("throughput bucket {bucket} has spent its share of range {}", self.range.id)
+                }
+            };
             Error {
                 retry_after: Some(throttled.retry_after),
                 charge: price(&Work::Throttled, ReadCost::Single),
@@ -149,8 +172,7 @@ impl Slot {
                 ..Error::new(
                     ErrorKind::Throttled,
                     format!(
-                        "request rate is large: range {} has spent what it may, retry in {} ms",
-                        self.range.id,
+                        "request rate is large: {what}, retry in {} ms",
                         throttled.retry_after.as_millis()
                     ),
                 )
@@ -163,14 +185,17 @@ impl Slot {
         &self,
         clock: &dyn Clock,
         kind: OperationKind,
-        priority: Priority,
+        claim: Claim,
         logical: Option<&[u8]>,
         charge: RequestUnits,
         took: Duration,
     ) {
         let now_ms = clock.now_ms();
         self.served.fetch_add(1, Ordering::Relaxed);
-        self.budget().spend(now_ms, priority, charge);
+        self.budget().spend(now_ms, claim.priority, charge);
+        if let Some(bucket) = self.buckets.of(claim) {
+            bucket.spend(now_ms, claim.priority, charge);
+        }
         self.meter.record(now_ms, kind, logical, charge, took);
     }
 }
@@ -179,7 +204,7 @@ impl Slot {
 pub(crate) struct Admission<'a> {
     clock: &'a dyn Clock,
     kind: OperationKind,
-    priority: Priority,
+    claim: Claim,
     began: Duration,
     /// What the partition has left in this second, where that counts.
     pub(crate) left: Option<RequestUnits>,
@@ -191,17 +216,17 @@ impl<'a> Admission<'a> {
         slot: &Slot,
         clock: &'a dyn Clock,
         kind: OperationKind,
-        priority: Priority,
+        claim: Claim,
         logical: Option<&[u8]>,
     ) -> Result<Admission<'a>> {
-        let Admitted { left } = slot.admit(clock, priority, logical)?;
-        Ok(Admission { clock, kind, priority, began: clock.elapsed(), left })
+        let Admitted { left } = slot.admit(clock, claim, logical)?;
+        Ok(Admission { clock, kind, claim, began: clock.elapsed(), left })
     }
 
     /// Takes down what the operation cost where it was served in the end.
     pub(crate) fn spend(&self, slot: &Slot, logical: Option<&[u8]>, charge: RequestUnits) {
         let took = self.clock.elapsed().saturating_sub(self.began);
-        slot.spend(self.clock, self.kind, self.priority, logical, charge, took);
+        slot.spend(self.clock, self.kind, self.claim, logical, charge, took);
     }
 
     /// The same for what the operation came to; failures cost too.

@@ -3,7 +3,7 @@
 //! A batch needs no snapshot and no retry: its steps are applied one after the other by the committer, with nothing in
 //! between, so each sees those before it.
 
-use armilla_governor::{OperationKind, Priority};
+use armilla_governor::{Claim, OperationKind};
 use armilla_value::PartitionKey;
 
 use crate::compiled_definition::CompiledDefinition;
@@ -68,13 +68,13 @@ impl Container {
         partition_key: &PartitionKey,
         steps: Vec<BatchStep>,
         cost: ReadCost,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
         let compiled = self.compiled();
         let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
-        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, priority, bytes)?;
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim.into(), bytes)?;
         let prepare =
             |step| self.prepare_step(&compiled, partition_key, step).unwrap_or_else(PreparedStep::Fail);
         let steps = steps.into_iter().map(prepare).collect();

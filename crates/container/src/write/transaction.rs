@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use armilla_governor::{OperationKind, Priority};
+use armilla_governor::{Claim, OperationKind};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 
@@ -56,9 +56,9 @@ impl Container {
         &self,
         partition_key: &PartitionKey,
         cost: ReadCost,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<Transaction> {
-        let mut begun = self.begin(partition_key, 0, cost, priority).await?;
+        let mut begun = self.begin(partition_key, 0, cost, claim).await?;
         // It came when others were waiting, and has waited for its turn; what it reads is what there was then.
         begun.hold = None;
         Ok(begun)
@@ -72,13 +72,14 @@ impl Container {
         partition_key: &PartitionKey,
         attempt: u32,
         cost: ReadCost,
-        priority: Priority,
+        claim: impl Into<Claim>,
     ) -> Result<Transaction> {
+        let claim = claim.into();
         let compiled = self.compiled();
         let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let bytes = logical.as_bytes();
         let (mut slot, mut partition) = self.route(&hashed)?;
-        slot.admit(self.clock(), priority, Some(bytes))?;
+        slot.admit(self.clock(), claim, Some(bytes))?;
         let hold = loop {
             if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_locked(&logical) {
                 break None;
@@ -90,8 +91,7 @@ impl Container {
             }
         };
         let clock = self.core.env.clock.clone();
-        let meter =
-            ChargeMeter::new(slot.clone(), clock, OperationKind::Script, priority, Some(bytes.clone()));
+        let meter = ChargeMeter::new(slot.clone(), clock, OperationKind::Script, claim, Some(bytes.clone()));
         let (reader, draft) = self.draft_on(&compiled, &slot, &logical, hashed, cost)?;
         Ok(Transaction {
             partition,

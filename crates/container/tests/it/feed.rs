@@ -477,7 +477,7 @@ async fn who_has_spent_what_it_may_waits() {
         definition,
         None,
         map,
-        ThroughputSource::Own(400),
+        ThroughputSource::own(400),
         Policy { enforced: true, burst: false },
         crate::support::known_numbers(),
     );

@@ -85,7 +85,7 @@ fn hashed(pk: u64) -> HashedKey {
 fn open(store: Arc<dyn Store>, env: Env, text: &str, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let (limits, definition) = (Arc::new(Limits::default()), definition(text));
-    let supply = ThroughputSource::Own(400);
+    let supply = ThroughputSource::own(400);
     Container::open(store, env, limits, identity(), definition, None, map, supply, policy, known_numbers())
 }
 

@@ -38,7 +38,7 @@ impl Follower {
             items_max: self.items_max,
             session: SessionToken::default(),
             cost: ReadCost::Single,
-            priority: Priority::High,
+            claim: Priority::High.into(),
         }
     }
 

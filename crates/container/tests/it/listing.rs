@@ -105,7 +105,7 @@ async fn a_token_of_a_range_serves_its_parts() {
             continuation,
             session,
             cost: ReadCost::Single,
-            priority: Priority::High,
+            claim: Priority::High.into(),
         };
         let page = fixture.container.list_items(&request).unwrap();
         let id = |item: &armilla_container::Item| {
@@ -140,7 +140,7 @@ async fn one_logical_partition_by_ids() {
                 continuation,
                 session: SessionToken::default(),
                 cost: ReadCost::Single,
-                priority: Priority::High,
+                claim: Priority::High.into(),
             };
             let page = fixture.container.list_items_by_id(&request, ids).unwrap();
             assert!(page.items.len() <= items_max);
@@ -178,7 +178,7 @@ async fn one_logical_partition_by_ids() {
         continuation: None,
         session: SessionToken::default(),
         cost: ReadCost::Single,
-        priority: Priority::High,
+        claim: Priority::High.into(),
     };
     assert!(fixture.container.list_items_by_id(&everything, &IdRange::ALL).is_err());
     let of_numbers = ListRequest {
@@ -198,7 +198,7 @@ async fn deletes_between_pages_lose_nothing_else() {
         continuation,
         session: SessionToken::default(),
         cost: ReadCost::Single,
-        priority: Priority::High,
+        claim: Priority::High.into(),
     };
     let first = fixture.container.list_items(&request(None)).unwrap();
     for id in ["0004", "0005"] {
@@ -221,7 +221,7 @@ async fn bad_tokens_and_ranges_are_refused() {
             continuation,
             session,
             cost: ReadCost::Single,
-            priority: Priority::High,
+            claim: Priority::High.into(),
         })
     };
     for token in [
@@ -251,7 +251,7 @@ async fn bad_tokens_and_ranges_are_refused() {
             continuation: None,
             session,
             cost: ReadCost::Single,
-            priority: Priority::High,
+            claim: Priority::High.into(),
         })
     };
     refused(plain(range(7, "00")), ErrorKind::RangeGone);

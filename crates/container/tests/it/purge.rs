@@ -154,7 +154,7 @@ fn metered(throughput: u32, default_ttl: i32) -> (Container, Arc<SimulatedClock>
     let (definition, limits) = (definition(&with_default(Some(default_ttl))), Limits::default());
     let map = PartitionMap { version: 1, ranges: ranges(&definition, throughput, &limits) };
     let policy = Policy { enforced: true, burst: false };
-    let (store, supply) = (Arc::new(MemoryStore::new()), ThroughputSource::Own(throughput));
+    let (store, supply) = (Arc::new(MemoryStore::new()), ThroughputSource::own(throughput));
     let limits = Arc::new(limits);
     (
         Container::open(

@@ -56,7 +56,7 @@ fn shown(container: &Container) -> BTreeMap<ItemRid, String> {
         continuation,
         session: SessionToken::default(),
         cost: ReadCost::Single,
-        priority: Priority::High,
+        claim: Priority::High.into(),
     };
     let mut all = BTreeMap::new();
     let mut continuation = None;
@@ -264,7 +264,7 @@ async fn named_ranges_are_gone_and_tokens_go_on() {
         continuation,
         session: SessionToken::default(),
         cost: ReadCost::Single,
-        priority: Priority::High,
+        claim: Priority::High.into(),
     };
     let range = |id| ListScope::Range { id: Some(id), min: None, max: None };
     let all = shown(&container).len();

@@ -25,7 +25,7 @@ fn open(store: Arc<dyn Store>, map: PartitionMap) -> Container {
     let policy = Policy { enforced: false, burst: false };
     let env = Env::simulated(1).0;
     let (limits, definition) = (Arc::new(Limits::default()), definition(DEFINITION));
-    let supply = ThroughputSource::Own(400);
+    let supply = ThroughputSource::own(400);
     Container::open(store, env, limits, identity(), definition, None, map, supply, policy, known_numbers())
 }
 

@@ -164,7 +164,7 @@ impl Client {
                     continuation: None,
                     session: self.seen.clone(),
                     cost: ReadCost::Single,
-                    priority: Priority::High,
+                    claim: Priority::High.into(),
                 };
                 assert_eq!(self.container.list_items(&request).unwrap().items.len(), model.len(), "{count}");
             }

@@ -296,7 +296,7 @@ async fn containers_without_a_key() {
                 continuation: None,
                 session: SessionToken::default(),
                 cost: ReadCost::Single,
-                priority: Priority::High,
+                claim: Priority::High.into(),
             })
             .unwrap();
         assert_eq!(page.items.len(), 2);

@@ -69,7 +69,7 @@ pub(crate) fn open_ranges(
         definition,
         computed,
         map,
-        ThroughputSource::Own(400),
+        ThroughputSource::own(400),
         policy,
         known_numbers(),
     )
@@ -173,7 +173,7 @@ pub(crate) fn list(container: &Container, scope: ListScope, items_max: usize) ->
                 continuation,
                 session: SessionToken::default(),
                 cost: ReadCost::Single,
-                priority: Priority::High,
+                claim: Priority::High.into(),
             })
             .unwrap();
         let id = |item: &Item| item.stored().root().get("id").unwrap().as_str().unwrap().into_owned();

@@ -28,7 +28,7 @@ fn limits(physical_partition_ru: u32) -> Limits {
 
 impl Metered {
     fn new(throughput: u32, limits: Limits) -> Metered {
-        Metered::with(throughput, ThroughputSource::Own(throughput), limits)
+        Metered::with(throughput, ThroughputSource::own(throughput), limits)
     }
 
     fn with(throughput: u32, supply: ThroughputSource, limits: Limits) -> Metered {
@@ -212,7 +212,7 @@ async fn shares_change_with_splits_and_supplies() {
     split(container, 1, CutBy::Bytes).await.unwrap();
     assert_eq!(rates(), [300, 300, 300]);
     assert_near(metered.read_for(10, &[7]), 3_000.0);
-    container.set_throughput_source(ThroughputSource::Own(6_000));
+    container.set_throughput_source(ThroughputSource::own(6_000));
     // Never more than one partition can serve.
     assert_eq!(rates(), [1_000, 1_000, 1_000]);
     let shared = Arc::new(SharedBudgets::new(2_000, &limits(1_000), ENFORCED));
@@ -258,7 +258,7 @@ async fn a_page_ends_when_its_share_is_used() {
         continuation,
         session: SessionToken::default(),
         cost: ReadCost::Single,
-        priority: Priority::High,
+        claim: Priority::High.into(),
     };
     // Whatever was spent before, a page makes progress, and nothing is left out or comes twice.
     let (mut items, mut pages, mut charge, mut refusals) = (Vec::new(), 0, 0, 0);

@@ -46,6 +46,7 @@ pub struct ContainerHandle {
     reindexing: BackgroundTask,
     reshaping: Reshaping,
     sweeping: BackgroundTask,
+    deleting: BackgroundTask,
     /// Set when it was deleted, or its account is closed: then nothing comes of waiting for a change in it.
     ended: watch::Sender<bool>,
     scripts: Scripts,
@@ -99,6 +100,7 @@ impl ContainerHandle {
             reindexing: BackgroundTask::default(),
             reshaping: Reshaping::default(),
             sweeping: BackgroundTask::default(),
+            deleting: BackgroundTask::default(),
             ended: watch::Sender::new(false),
             scripts: Scripts::default(),
             script_turns: ScriptTurns::of_container(),
@@ -212,6 +214,11 @@ impl ContainerHandle {
     /// Returns the task that purges what has expired.
     pub(crate) fn sweeping(&self) -> &BackgroundTask {
         &self.sweeping
+    }
+
+    /// Returns the task that takes away what was deleted with its partition key.
+    pub(crate) fn deleting(&self) -> &BackgroundTask {
+        &self.deleting
     }
 
     /// Returns the key of its record in the tree.

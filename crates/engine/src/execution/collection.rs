@@ -200,6 +200,8 @@ impl Execution {
             | ErrorKind::CrossPartition
             | ErrorKind::FeedExpired
             | ErrorKind::Forbidden
+            | ErrorKind::NotData
+            | ErrorKind::BeyondRole
             | ErrorKind::Unauthenticated
             | ErrorKind::RangeGone
             | ErrorKind::Throttled

@@ -1,9 +1,11 @@
 //! One offer, and its record.
 
+use armilla_governor::{Bucket, BucketShares};
 use armilla_value::rid::OfferRid;
+use armilla_value::{Object, Value};
 use bytes::Bytes;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Record, Version, tag};
 use crate::throughput::Throughput;
 use crate::tree::Change;
@@ -21,6 +23,8 @@ pub(crate) struct Offer {
     pub(crate) highest_ever: u32,
     /// The most that was stored whenever it was changed.
     pub(crate) stored_ever_kb: u64,
+    /// How much of it some requests may use.
+    pub(crate) buckets: BucketShares,
     pub(crate) version: Version,
 }
 
@@ -44,6 +48,7 @@ impl Offer {
             throughput,
             highest_ever: throughput.max(),
             stored_ever_kb: 0,
+            buckets: BucketShares::default(),
             version: change.version,
         };
         change.put(Offer::key(number), offer.encode());
@@ -61,11 +66,15 @@ impl Offer {
         object.insert("highestEver", i64::from(self.highest_ever));
         object.insert("storedEverKb", self.stored_ever_kb as i64);
         record::put_throughput(&mut object, self.throughput);
+        if self.buckets != BucketShares::default() {
+            object.insert("buckets", self.buckets.iter().map(bucket_object).collect::<Vec<Object>>());
+        }
         record::encode(object)
     }
 
     pub(crate) fn decode(number: u32, bytes: &[u8]) -> Result<Offer> {
         let record = Record::decode(bytes, "an offer")?;
+        let damaged = |why: &str| Error::new(ErrorKind::Corrupt, format!("offer {number}: {why}"));
         Ok(Offer {
             number,
             resource_link: record.text("resource")?,
@@ -77,6 +86,12 @@ impl Offer {
                 Some(_) => record.number("storedEverKb")?,
                 None => 0,
             },
+            buckets: match record.find("buckets") {
+                Some(buckets) => {
+                    read_buckets(buckets).ok_or_else(|| damaged("its throughput buckets are wrong"))?
+                }
+                None => BucketShares::default(),
+            },
             version: record.version()?,
         })
     }
@@ -84,4 +99,20 @@ impl Offer {
     pub(super) fn rid(&self) -> String {
         OfferRid::new(self.number).map(|rid| rid.to_string()).unwrap_or_default()
     }
+}
+
+fn bucket_object((bucket, percent): (Bucket, u8)) -> Object {
+    let mut object = Object::default();
+    object.insert("id", i64::from(bucket.number()));
+    object.insert("maxPercent", i64::from(percent));
+    object
+}
+
+fn read_buckets(list: &Value) -> Option<BucketShares> {
+    let mut buckets = BucketShares::default();
+    for entry in list.as_array()? {
+        let number = |name: &str| u8::try_from(entry.get(name)?.as_i64()?).ok();
+        buckets.set(Bucket::new(number("id")?)?, number("maxPercent")?).then_some(())?;
+    }
+    Some(buckets)
 }

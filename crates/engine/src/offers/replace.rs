@@ -68,7 +68,7 @@ impl Engine {
                 "the throughput of this resource is being changed already: partitions are still being made for it",
             ));
         }
-        let consumption = Consumption::whole(&containers)?;
+        let mut consumption = Consumption::whole(&containers)?;
         let past = offer.past(&consumption);
         let throughput = match (wanted, offer.throughput) {
             (OfferChange::Set(throughput @ Throughput::Manual(_)), Throughput::Manual(_))
@@ -77,12 +77,15 @@ impl Engine {
             }
             (OfferChange::Set(Throughput::Manual(_)), Throughput::Autoscale { .. }) => {
                 return Err(Error::invalid(
-                    "the offer is an autoscale offer: 'content.offerAutopilotSettings' is missing",
+                    "x-ms-cosmos-migrate-offer-to-manual-throughput must be supplied and offercontent must not contain \
+                     offerThroughput. The offer is an autoscale offer: 'content.offerAutopilotSettings' is missing.",
                 ));
             }
             (OfferChange::Set(Throughput::Autoscale { .. }), Throughput::Manual(_)) => {
                 return Err(Error::invalid(
-                    "the offer has manual throughput: 'content.offerAutopilotSettings' cannot be set by a replace",
+                    "x-ms-cosmos-migrate-offer-to-autopilot must be supplied and offercontent must not contain \
+                     autopilotSettings. The offer has manual throughput: 'content.offerAutopilotSettings' cannot be set \
+                     by a replace.",
                 ));
             }
             (OfferChange::Migrate(Migration::ToAutoscale), manual @ Throughput::Manual(_)) => {
@@ -119,9 +122,10 @@ impl Engine {
         offer.version = change.version;
         change.put(Offer::key(offer.number), offer.encode());
         change.commit().await?;
-        let answer = resource::written(resource_of(&offer, &consumption));
         let mut tree = self.tree_mut();
         tree.supply(&offer, self.limits(), self.env().clock.now_ms());
+        consumption.is_pending = containers.iter().any(|container| container.is_pending());
+        let answer = resource::written(resource_of(&offer, &consumption));
         tree.offers.insert(offer.number, offer);
         Ok(answer)
     }

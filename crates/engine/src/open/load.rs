@@ -16,6 +16,7 @@ use crate::computed;
 use crate::containers::{Common, ContainerHandle};
 use crate::encryption_keys::EncryptionKey;
 use crate::error::{Error, ErrorKind, Result};
+use crate::key_deletion::DeletionRecord;
 use crate::offers::Offer;
 use crate::permissions::Permission;
 use crate::record::{Record, TreeCounters, tag};
@@ -24,7 +25,8 @@ use crate::throughput::Throughput;
 use crate::tree::{Children, Database, Tree, User};
 
 /// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
-/// databases (`d`) like client encryption keys (`e`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`).
+/// databases (`d`) like client encryption keys (`e`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`),
+/// deletions of partition keys (`y`) after containers.
 pub(super) struct Loader {
     store: Arc<dyn Store>,
     env: Env,
@@ -108,7 +110,7 @@ impl Loader {
                     evaluator,
                     record.map(version.ts)?,
                     // Offers are read later.
-                    ThroughputSource::Own(Throughput::DEFAULT.max()),
+                    ThroughputSource::own(Throughput::DEFAULT.max()),
                     self.policy,
                     self.known_numbers.clone(),
                 );
@@ -160,6 +162,14 @@ impl Loader {
             }
             tag::SPACE_TO_DROP => {
                 self.to_drop.push(SpaceId(u64::from_be_bytes(rest.try_into().map_err(|_| damaged())?)));
+            }
+            tag::KEY_DELETION => {
+                let DeletionRecord { container: rid, partition_key, lsn } = DeletionRecord::decode(value)?;
+                let database = self.tree.database_mut(rid.database());
+                let container =
+                    database.and_then(|database| database.containers.get_by_ordinal(u64::from(rid.number())));
+                let container = container.ok_or_else(|| orphan("deletion of a partition key", rid))?;
+                container.container().hide_key(&partition_key, lsn)?;
             }
             _ => return Err(damaged()),
         }

@@ -53,10 +53,10 @@ impl Engine {
         caller.access.check_item(Action::Read, container.rid(), None, request.partition_key())?;
         let cost = caller.read_cost(self.consistency())?;
         let (handle, env, request) = (container.clone(), self.env().clone(), Arc::new(request));
-        let (session, priority) = (caller.session.clone(), caller.priority);
+        let (session, claim) = (caller.session.clone(), caller.claim);
         self.in_turn(&request.query, |_| {
             let (handle, request, env) = (handle.clone(), request.clone(), env.clone());
-            let asker = Asker { session: session.clone(), cost, priority, helpers: 0 };
+            let asker = Asker { session: session.clone(), cost, claim, helpers: 0 };
             move |_: &Turn, cancellation: &Cancellation| {
                 explain(&handle, &request, &asker, &env, cancellation)
             }
@@ -84,7 +84,7 @@ fn explain(
         let readers = scope::readers(container, scope, &asker.session, &[]);
         for reader in readers.map_err(|error| handle.translate(error))? {
             let patience = prepared.patience.clone();
-            let source = ReaderSource::new(Arc::new(reader), asker.priority, env.clock.clone(), patience);
+            let source = ReaderSource::new(Arc::new(reader), asker.claim, env.clock.clone(), patience);
             partitions.push(PartitionPlan {
                 range_id: source.range_id(),
                 item_count: source.item_count(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use armilla_container::{ContainerIdentity, Item, PartitionReader, Position, RequestUnits};
 use armilla_env::Clock;
-use armilla_governor::{Admitted, Priority};
+use armilla_governor::{Admitted, Claim};
 use armilla_index::paths::PathSegment;
 use armilla_index::{IndexId, KeyRange};
 use armilla_query::source::{CompositeIndex, Direction};
@@ -37,7 +37,7 @@ pub(super) struct ReaderSource {
 
 /// The admission of a query to a partition, which is asked for once.
 struct Gate {
-    priority: Priority,
+    claim: Claim,
     answer: OnceLock<armilla_container::Result<Admitted>>,
 }
 
@@ -45,11 +45,11 @@ impl ReaderSource {
     /// Returns a source that has to be admitted.
     pub(super) fn new(
         reader: Arc<PartitionReader>,
-        priority: Priority,
+        claim: Claim,
         clock: Arc<dyn Clock>,
         patience: Patience,
     ) -> ReaderSource {
-        let gate = Gate { priority, answer: OnceLock::new() };
+        let gate = Gate { claim, answer: OnceLock::new() };
         ReaderSource { gate: Some(gate), ..ReaderSource::without(reader, HashSet::new(), clock, patience) }
     }
 
@@ -79,7 +79,7 @@ impl ReaderSource {
     /// Returns whether the partition lets the query in.
     pub(super) fn admit(&self) -> bool {
         let Some(gate) = &self.gate else { return true };
-        gate.answer.get_or_init(|| self.reader.admit(gate.priority)).is_ok()
+        gate.answer.get_or_init(|| self.reader.admit(gate.claim)).is_ok()
     }
 
     /// Returns why the partition did not let the query in, if it was asked.
@@ -95,7 +95,7 @@ impl ReaderSource {
     /// Lets the partition pay.
     pub(super) fn spend(&self, charge: RequestUnits, took: Duration) {
         if let Some(gate) = &self.gate {
-            self.reader.spend(gate.priority, charge, took);
+            self.reader.spend(gate.claim, charge, took);
         }
     }
 

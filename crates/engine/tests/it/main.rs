@@ -8,6 +8,7 @@ mod batches;
 mod bulk;
 mod changes;
 mod concurrency;
+mod key_deletion;
 mod offers;
 mod procedures;
 mod queries;

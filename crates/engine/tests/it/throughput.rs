@@ -179,7 +179,7 @@ async fn what_was_not_used_can_be_saved_up_for_a_burst() {
 async fn low_priority_waits_first_and_gets_what_is_left() {
     let fixture = fixture(10_000, ENFORCED).await;
     create(&fixture, "c", Some(Throughput::Manual(1_000))).await;
-    let low = Caller { priority: Priority::Low, ..Caller::full() };
+    let low = Caller { claim: Priority::Low.into(), ..Caller::full() };
     // Alone it gets everything.
     let mut alone = 0;
     for _ in 0..5 {

@@ -9,21 +9,29 @@
 //! each in base64 for URLs, between dots. What stands in place of a signature is the key itself: who has a token has the
 //! key, and may do what it permits as long as the token lasts.
 
-use armilla_value::{Value, json};
+use armilla_value::Value;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::{AccountKeys, AuthorizationError, KeyAccess};
+use super::open_id::check_time;
+use super::{AccountKeys, AuthorizationError, KeyAccess, token_part};
 use crate::signature::AccountKey;
 
 /// By which name the emulators' key goes in tokens.
 const KEY_NAME: &str = "CosmosEmulatorPrimaryMaster";
 
-/// Seconds that the client's clock may differ from the server's.
-const SKEW_SECONDS: i64 = 300;
-
 /// What is said of a token whose key is not one of the account's.
 pub const OTHER_KEY: &str = "was made with another key";
+
+/// Tells whether a token is of this kind: by the name of its key.
+pub fn is_one(token: &str) -> bool {
+    let header = token.split('.').next().and_then(token_part);
+    header.is_some_and(|header| names_key(&header))
+}
+
+fn names_key(header: &Value) -> bool {
+    ["kid", "x5t"].into_iter().any(|name| header.get(name).and_then(Value::as_str) == Some(KEY_NAME))
+}
 
 /// Checks a token and says what it permits.
 pub fn check(keys: &AccountKeys, token: &str, now_seconds: i64) -> Result<KeyAccess, AuthorizationError> {
@@ -39,10 +47,9 @@ pub fn shown_key(token: &str, now_seconds: i64) -> Result<AccountKey, &'static s
     else {
         return Err("does not have three parts between dots");
     };
-    let header = part(header).ok_or("has a header that is no JSON in base64")?;
-    let claims = part(claims).ok_or("has claims that are no JSON in base64")?;
-    let names_key = |name| header.get(name).and_then(Value::as_str) == Some(KEY_NAME);
-    if !names_key("kid") && !names_key("x5t") {
+    let header = token_part(header).ok_or("has a header that is no JSON in base64")?;
+    let claims = token_part(claims).ok_or("has claims that are no JSON in base64")?;
+    if !names_key(&header) {
         return Err(
             "is not of the kind that the emulators take: its 'kid' is not CosmosEmulatorPrimaryMaster",
         );
@@ -50,20 +57,8 @@ pub fn shown_key(token: &str, now_seconds: i64) -> Result<AccountKey, &'static s
     let key = URL_SAFE_NO_PAD.decode(key.trim_end_matches('=')).ok();
     let key = key.and_then(|text| AccountKey::new(std::str::from_utf8(&text).ok()?).ok());
     let key = key.ok_or("has no account key as its third part")?;
-    let seconds = |name| claims.get(name).and_then(Value::as_i64);
-    match seconds("exp") {
-        None => return Err("does not say when it expires ('exp')"),
-        Some(end) if end.saturating_add(SKEW_SECONDS) < now_seconds => return Err("has expired"),
-        Some(_) => {}
-    }
-    if seconds("nbf").is_some_and(|begin| begin.saturating_sub(SKEW_SECONDS) > now_seconds) {
-        return Err("is not valid yet ('nbf')");
-    }
+    check_time(&claims, now_seconds)?;
     Ok(key)
-}
-
-fn part(text: &str) -> Option<Value> {
-    json::parse(&URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?).ok()
 }
 
 #[cfg(test)]

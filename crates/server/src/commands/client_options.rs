@@ -56,6 +56,62 @@ pub(crate) struct MergeOptions {
     pub(crate) server: ServerOptions,
 }
 
+/// Everything that can be done with regions.
+#[derive(Debug, Args)]
+pub(crate) struct RegionOptions {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) action: RegionAction,
+}
+
+/// What is done with a region.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum RegionAction {
+    /// Show the regions
+    List(RegionListOptions),
+    /// Let a region answer requests with 503
+    Offline(RegionNameOptions),
+    /// Let a region answer again
+    Online(RegionNameOptions),
+    /// Let a region take the writes, instead of the one that does
+    Write(RegionNameOptions),
+}
+
+/// Everything that can be set when showing regions.
+#[derive(Debug, Args)]
+pub(crate) struct RegionListOptions {
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
+/// Which region.
+#[derive(Debug, Args)]
+pub(crate) struct RegionNameOptions {
+    /// Name of the region
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
+/// Everything that can be set about throughput buckets.
+#[derive(Debug, Args)]
+pub(crate) struct BucketsOptions {
+    #[command(flatten)]
+    pub(crate) container: ContainerOptions,
+
+    /// The buckets, from 1 to 5, and the most that each may use, such as 1=40; those that are not given have no bound any more
+    #[arg(value_name = "BUCKET=PERCENT", value_parser = bucket_share)]
+    pub(crate) shares: Vec<(u8, u8)>,
+
+    /// Take away all bounds
+    #[arg(long, conflicts_with = "shares")]
+    pub(crate) clear: bool,
+
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
 /// Everything that can be set when looking at partitions.
 #[derive(Debug, Args)]
 pub(crate) struct PartitionsOptions {
@@ -131,6 +187,14 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     Ok((name, value))
 }
 
+fn bucket_share(text: &str) -> Result<(u8, u8), String> {
+    let share = text.split_once('=').map(|(bucket, percent)| (bucket.parse(), percent.parse()));
+    match share {
+        Some((Ok(bucket @ 1..=5), Ok(percent @ 1..=100))) => Ok((bucket, percent)),
+        _ => Err("not a bucket from 1 to 5 and a share from 1 to 100 percent, such as 1=40".to_owned()),
+    }
+}
+
 fn hexadecimal(text: &str) -> Result<String, String> {
     let is_hexadecimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_hexadecimal { Ok(text.to_ascii_uppercase()) } else { Err("not hexadecimal digits".to_owned()) }
@@ -149,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_and_hashed_keys() {
+    fn ranges_buckets_and_hashed_keys() {
         for (text, expected) in [
             ("1,2", Some([1, 2])),
             (" 7 , 3 ", Some([7, 3])),
@@ -159,6 +223,11 @@ mod tests {
             ("a,b", None),
         ] {
             assert_eq!(two_ranges(text).ok(), expected, "{text}");
+        }
+        for (text, expected) in
+            [("1=40", Some((1, 40))), ("5=100", Some((5, 100))), ("6=1", None), ("1=0", None), ("1", None)]
+        {
+            assert_eq!(bucket_share(text).ok(), expected, "{text}");
         }
         for (text, expected) in [("1ff", Some("1FF")), ("", None), ("0x1", None), ("é", None)] {
             assert_eq!(hexadecimal(text).ok().as_deref(), expected, "{text}");

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::limits::{ACCEPT_BACKLOG, ACCEPT_PAUSE};
 use crate::listening::connection::Connections;
-use crate::requests::api::Front;
+use crate::requests::api::{Door, Front};
 use crate::rooms::crowd::Crowd;
 
 /// A port that is open, and what serves the connections that come in there.
@@ -26,11 +26,15 @@ pub(crate) struct Entrance {
 }
 
 /// Binds the address of a front end.
-pub(crate) fn bind(front: Front, address: SocketAddr) -> Result<TcpListener> {
-    let flag = front.flag();
+pub(crate) fn bind(door: Door, address: SocketAddr) -> Result<TcpListener> {
+    let (front, flag) = (door.front, door.front.flag());
     listen(address).map_err(|error| {
         let (ip, port) = (address.ip(), address.port());
         match error.kind() {
+            ErrorKind::AddrInUse if door.region > 0 => anyhow!(
+                "port {port} on {ip} is in use by another program: stop it, or choose another port for the region with \
+                 --regions 'NAME=PORT'"
+            ),
             ErrorKind::AddrInUse if front == Front::Sql => anyhow!(
                 "port {port} on {ip} is in use by another program: stop it, or choose another port with {flag} \
                  (0 takes a free one)"

@@ -45,6 +45,22 @@ impl Front {
     }
 }
 
+/// A port: which front end is behind it, and for the SQL API which region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Door {
+    /// The front end.
+    pub(crate) front: Front,
+    /// The place of the region among the account's; the first has the front end's own port.
+    pub(crate) region: usize,
+}
+
+impl Door {
+    /// Returns the own port of a front end.
+    pub(crate) fn of(front: Front) -> Door {
+        Door { front, region: 0 }
+    }
+}
+
 /// How the client speaks to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
@@ -66,8 +82,8 @@ impl Scheme {
 
 /// An API that answers requests.
 pub(crate) enum Api {
-    /// The SQL API, and the administration on the same port.
-    Sql(SqlApi, AdminApi),
+    /// The SQL API at the address of a region, and the administration on the same port.
+    Sql(SqlApi, AdminApi, usize),
     /// The Table API in one of its flavours.
     Table(TableApi),
 }
@@ -94,11 +110,11 @@ impl Api {
     {
         let scheme = scheme.name();
         match self {
-            Api::Sql(api, _) if !AdminApi::serves(request.uri().path()) => {
-                api.handle(request, armilla_api_sql::Peer { scheme }).await
+            Api::Sql(api, _, region) if !AdminApi::serves(request.uri().path()) => {
+                api.handle(request, armilla_api_sql::Peer { scheme, region: *region }).await
             }
             // The future has room for one of them, which should not be the largest.
-            Api::Sql(_, admin) => Box::pin(admin.handle(request)).await,
+            Api::Sql(_, admin, _) => Box::pin(admin.handle(request)).await,
             Api::Table(api) => {
                 Box::pin(api.handle(request, armilla_api_table::Peer { scheme, address })).await
             }

@@ -45,6 +45,8 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
       Serve tables also to clients of the storage service that use UseDevelopmentStorage=true.
   ARMILLA_KEY=$(openssl rand -base64 64 | tr -d '\n') armilla --bind 0.0.0.0 --tls-name db.example
       Serve other machines: needs a key of your own, and the name they use in the certificate.
+  armilla --regions 'West US 2,East US'
+      An account with a second region on the next port, to try preferred locations and failing regions.
   armilla --config armilla.toml
       With a file such as:   port = 9000
                              data-dir = "/var/lib/armilla"
@@ -126,6 +128,32 @@ Example:
   armilla merge --database shop --container orders --ranges 1,2
 
 `armilla partitions` shows the ranges; neighbours stand below each other.";
+
+/// The end of the help of `armilla region`.
+pub(crate) const AFTER_REGION_HELP: &str = "\
+Examples:
+  armilla --regions 'West US 2,East US,North Europe'
+      A server with three regions, at ports 8081 to 8083.
+  armilla region list
+  armilla region offline 'West US 2'
+      Requests at its address are answered with 503, until `armilla region online 'West US 2'`.
+  armilla region write 'East US'
+      East US takes the writes; at the others they are refused (403, sub status 3).
+
+All regions serve the same data at once. With --multi-write on, each of them takes writes.";
+
+/// The end of the help of `armilla buckets`.
+pub(crate) const AFTER_BUCKETS_HELP: &str = "\
+Examples:
+  armilla buckets --database shop --container orders 1=40 2=10
+      Requests of bucket 1 may use 40 % of the container's RU/s in each second, those of bucket 2 10 %.
+  armilla buckets --database shop --container orders
+      Show the shares.
+  armilla buckets --database shop --container orders --clear
+      Take them away.
+
+A share is the most that a bucket may use, of each physical partition; nothing is set aside for it, and shares may
+add up to more than 100 %. Requests without a bucket, or of one without a share, may use everything.";
 
 /// The end of the help of `armilla partitions`.
 pub(crate) const AFTER_PARTITIONS_HELP: &str = "\

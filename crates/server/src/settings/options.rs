@@ -16,7 +16,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
 use crate::commands::backup_options::{BackupOptions, RestoreOptions};
-use crate::commands::client_options::{MergeOptions, PartitionsOptions, QueryOptions, SplitOptions};
+use crate::commands::client_options::{
+    BucketsOptions, MergeOptions, PartitionsOptions, QueryOptions, RegionOptions, SplitOptions,
+};
 use crate::commands::feed::FeedOptions;
 use crate::settings::help;
 use crate::settings::port::PortChoice;
@@ -80,6 +82,16 @@ pub(crate) enum Command {
     /// Show the physical partitions of a running server: sizes, throughput, hottest keys
     #[command(after_help = help::AFTER_PARTITIONS_HELP)]
     Partitions(PartitionsOptions),
+    /// Show the regions of a running server, take one offline, or let another take the writes
+    ///
+    /// For trying what clients make of it; forgotten at the next start. Exit code 0: done. 1: it could not.
+    #[command(after_help = help::AFTER_REGION_HELP)]
+    Region(RegionOptions),
+    /// Show the throughput buckets of a container of a running server, or give them other shares
+    ///
+    /// Requests name a bucket with the header x-ms-cosmos-throughput-bucket. Exit code 0: done. 1: it could not.
+    #[command(after_help = help::AFTER_BUCKETS_HELP)]
+    Buckets(BucketsOptions),
     /// Ask a query of a container of a running server: its rows, one a line, or how it is answered and what it costs
     ///
     /// Exit code 0: asked. 1: it could not.
@@ -176,6 +188,27 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
     pub(crate) advertised_url: Option<String>,
 
+    /// Regions that the account says it has, such as "West US 2,East US": the first at --port, the others at the ports
+    /// behind it or at one given as "East US=9082" [default: South Central US]
+    #[arg(
+        long = "regions",
+        env = "ARMILLA_REGIONS",
+        value_name = "NAME[=PORT]",
+        value_delimiter = ',',
+        help_heading = "Listening"
+    )]
+    pub(crate) regions: Vec<String>,
+
+    /// Whether all of them take writes, or the first alone [default: off]
+    #[arg(
+        long,
+        env = "ARMILLA_MULTI_WRITE",
+        value_name = "on|off",
+        hide_possible_values = true,
+        help_heading = "Listening"
+    )]
+    pub(crate) multi_write: Option<Switch>,
+
     /// Further host name that clients use for this server; may be repeated or comma-separated, `.example` is every name
     /// below, `*` any [default: localhost, addresses, the names of --advertised-url and --tls-name; beyond loopback also
     /// names without a dot]
@@ -242,6 +275,27 @@ pub(crate) struct Options {
         help_heading = "Access"
     )]
     pub(crate) read_only_key: Option<String>,
+
+    /// Issuer of OpenID Connect tokens that are believed, as in their claim `iss`; needs --oidc-audience and --oidc-keys
+    /// [default: none]
+    #[arg(long, env = "ARMILLA_OIDC_ISSUER", value_name = "ISSUER", help_heading = "Access")]
+    pub(crate) oidc_issuer: Option<String>,
+
+    /// Audience that these tokens must be for (`aud`)
+    #[arg(long, env = "ARMILLA_OIDC_AUDIENCE", value_name = "AUDIENCE", help_heading = "Access")]
+    pub(crate) oidc_audience: Option<String>,
+
+    /// File or address of the issuer's keys (JWKS)
+    #[arg(long, env = "ARMILLA_OIDC_KEYS", value_name = "FILE|URL", help_heading = "Access")]
+    pub(crate) oidc_keys: Option<String>,
+
+    /// Claim with the roles for data of a token's bearer, reader or contributor [default: roles]
+    #[arg(long, env = "ARMILLA_OIDC_ROLES_CLAIM", value_name = "NAME", help_heading = "Access")]
+    pub(crate) oidc_roles_claim: Option<String>,
+
+    /// TOML file with roles by the `oid` or `sub` of bearers: "3f2a..." = "contributor"
+    #[arg(long, env = "ARMILLA_OIDC_ROLES", value_name = "FILE", help_heading = "Access")]
+    pub(crate) oidc_roles: Option<PathBuf>,
 
     /// Seconds that the date of a signature may lie from this machine's clock [default: 900]
     #[arg(long, env = "ARMILLA_DATE_SKEW_SECONDS", value_name = "SECONDS", help_heading = "Access")]
@@ -424,6 +478,8 @@ impl Options {
             table_port: self.table_port.or(lower.table_port),
             storage_table_port: self.storage_table_port.or(lower.storage_table_port),
             advertised_url: self.advertised_url.or(lower.advertised_url),
+            regions: first_given(self.regions, lower.regions),
+            multi_write: self.multi_write.or(lower.multi_write),
             allowed_hosts: first_given(self.allowed_hosts, lower.allowed_hosts),
             allowed_origins: first_given(self.allowed_origins, lower.allowed_origins),
             tls_cert: self.tls_cert.or(lower.tls_cert),
@@ -432,6 +488,11 @@ impl Options {
             key: self.key.or(lower.key),
             secondary_key: self.secondary_key.or(lower.secondary_key),
             read_only_key: self.read_only_key.or(lower.read_only_key),
+            oidc_issuer: self.oidc_issuer.or(lower.oidc_issuer),
+            oidc_audience: self.oidc_audience.or(lower.oidc_audience),
+            oidc_keys: self.oidc_keys.or(lower.oidc_keys),
+            oidc_roles_claim: self.oidc_roles_claim.or(lower.oidc_roles_claim),
+            oidc_roles: self.oidc_roles.or(lower.oidc_roles),
             date_skew_seconds: self.date_skew_seconds.or(lower.date_skew_seconds),
             data_dir: self.data_dir.or(lower.data_dir),
             memory: self.memory.or(lower.memory),
@@ -495,14 +556,15 @@ mod tests {
             let value = match long {
                 "config" => continue,
                 "bind" => "\"127.0.0.1\"",
-                "tls-name" | "allowed-hosts" | "allowed-origins" => "[\"x\"]",
+                "tls-name" | "allowed-hosts" | "allowed-origins" | "regions" => "[\"x\"]",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
-                "throttle" | "burst-capacity" => "\"off\"",
+                "throttle" | "burst-capacity" | "multi-write" => "\"off\"",
                 "cross-partition-queries" => "\"plan\"",
                 "log-format" => "\"json\"",
                 "tls-cert" | "tls-key" | "key" | "secondary-key" | "read-only-key" | "data-dir"
-                | "log-level" | "advertised-url" | "consistency" | "continuous-backup" => "\"x\"",
+                | "log-level" | "advertised-url" | "consistency" | "continuous-backup" | "oidc-issuer"
+                | "oidc-audience" | "oidc-keys" | "oidc-roles-claim" | "oidc-roles" => "\"x\"",
                 _ => "1",
             };
             toml::from_str::<Options>(&format!("{long} = {value}")).unwrap();

@@ -34,12 +34,12 @@ fn both_versions_say_the_same() {
         plan(vec![served(&["/a/?"], false)], vec![served(&["/b ASC", "/c DESC"], true)]),
         plan(vec![], vec![served(&["/a ASC", "/d ASC"], true), served(&["/d/?"], true)]),
     ];
-    expect![[r#"{"UtilizedSingleIndexes":[{"FilterExpression":"","IndexSpec":"/a/?","FilterPreciseSet":false,"IndexPreciseSet":false,"IndexImpactScore":"High"}],"PotentialSingleIndexes":[{"FilterExpression":"","IndexSpec":"/d/?","FilterPreciseSet":true,"IndexPreciseSet":true,"IndexImpactScore":"High"}],"UtilizedCompositeIndexes":[{"IndexSpecs":["/b ASC","/c DESC"],"IndexPreciseSet":true,"IndexImpactScore":"High"}],"PotentialCompositeIndexes":[{"IndexSpecs":["/a ASC","/d ASC"],"IndexPreciseSet":true,"IndexImpactScore":"High"}]}"#]].assert_eq(&first(&plans).replace("},{", "},\n{"));
-    expect![[r#"{"UtilizedIndexes":{"SingleIndexes":[{"IndexSpec":"/a/?"}],"CompositeIndexes":[{"IndexSpecs":["/b ASC","/c DESC"]}]},"PotentialIndexes":{"SingleIndexes":[{"IndexSpec":"/d/?","IndexImpactScore":"High"}],"CompositeIndexes":[{"IndexSpecs":["/a ASC","/d ASC"],"IndexImpactScore":"High"}]}}"#]].assert_eq(&second(&plans));
+    expect![[r#"{"UtilizedSingleIndexes":[{"FilterExpression":"","IndexSpec":"/a/?","FilterPreciseSet":false,"IndexPreciseSet":false,"IndexImpactScore":"High"}],"PotentialSingleIndexes":[{"FilterExpression":"","IndexSpec":"/d/?","FilterPreciseSet":true,"IndexPreciseSet":true,"IndexImpactScore":"High"}],"UtilizedCompositeIndexes":[{"IndexSpecs":["/b ASC","/c DESC"],"IndexPreciseSet":true,"IndexImpactScore":"High"}],"PotentialCompositeIndexes":[{"IndexSpecs":["/a ASC","/d ASC"],"IndexPreciseSet":true,"IndexImpactScore":"High"}]}"#]].assert_eq(&first(&plans, &[]).replace("},{", "},\n{"));
+    expect![[r#"{"UtilizedIndexes":{"SingleIndexes":[{"IndexSpec":"/a/?"}],"CompositeIndexes":[{"IndexSpecs":["/b ASC","/c DESC"]}]},"PotentialIndexes":{"SingleIndexes":[{"IndexSpec":"/d/?","IndexImpactScore":"High"}],"CompositeIndexes":[{"IndexSpecs":["/a ASC","/d ASC"],"IndexImpactScore":"High"}]}}"#]].assert_eq(&second(&plans, &[]));
 }
 
 #[test]
 fn without_plans_the_lists_are_empty() {
-    expect![[r#"{"UtilizedSingleIndexes":[],"PotentialSingleIndexes":[],"UtilizedCompositeIndexes":[],"PotentialCompositeIndexes":[]}"#]].assert_eq(&first(&[]));
-    expect![[r#"{"UtilizedIndexes":{"SingleIndexes":[],"CompositeIndexes":[]},"PotentialIndexes":{"SingleIndexes":[],"CompositeIndexes":[]}}"#]].assert_eq(&second(&[]));
+    expect![[r#"{"UtilizedSingleIndexes":[],"PotentialSingleIndexes":[],"UtilizedCompositeIndexes":[],"PotentialCompositeIndexes":[]}"#]].assert_eq(&first(&[], &[]));
+    expect![[r#"{"UtilizedIndexes":{"SingleIndexes":[],"CompositeIndexes":[]},"PotentialIndexes":{"SingleIndexes":[],"CompositeIndexes":[]}}"#]].assert_eq(&second(&[], &[]));
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use armilla_engine::{FEED_WAIT_MAX, Migration, Priority};
+use armilla_engine::{Bucket, FEED_WAIT_MAX, Migration, Priority};
 use armilla_rest_wire::names;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -298,8 +298,16 @@ fn priorities() {
 fn throughput_buckets_are_numbers() {
     check(
         &names::THROUGHPUT_BUCKET,
-        |headers| headers.check_throughput_bucket(),
-        &[("", Some(())), ("1", Some(())), ("5", Some(())), ("0", None), ("6", None), ("x", None)],
+        |headers| headers.throughput_bucket(),
+        &[
+            ("", Some(None)),
+            ("1", Some(Bucket::new(1))),
+            ("5", Some(Bucket::new(5))),
+            ("0", None),
+            ("6", None),
+            ("256", None),
+            ("x", None),
+        ],
     );
 }
 

@@ -25,7 +25,7 @@ fn records_lie_in_the_order_of_time() {
 #[test]
 fn ranges_end_where_items_live() {
     for (default_ttl, now) in [(10, 100), (10, 10), (10, 9), (1, 1), (i32::MAX, u32::MAX), (-1, 100)] {
-        let expiry = Expiry::new(Some(default_ttl), now);
+        let expiry = Expiry::new(Some(default_ttl), now, None);
         let range = due_stamps(&expiry).unwrap_or_else(KeyRange::empty);
         let records = due_records(&expiry);
         let Bound::Excluded(upper) = records.upper else { panic!("the records have no end") };

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use armilla_rest_wire::regions::Regions;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use crate::listening::protocol::framed::{Answers, End, FrameService, Measure};
 use crate::listening::protocol::upgrade::{UpgradeService, Upgrading};
 use crate::listening::protocol::{Http, Session};
 use crate::metrics::FigureKeys;
-use crate::requests::api::Front;
+use crate::requests::api::{Door, Front};
 use crate::requests::handler::Handler;
 use crate::requests::hosts::Hosts;
 use crate::requests::origins::Origins;
@@ -159,9 +160,10 @@ async fn open(connections_max: u32) -> (Port, Arc<Notify>) {
     let port = Port::open(connections_max, async |env, common| {
         let settings = settings();
         let storage = Storage::open(&settings, env).await.unwrap();
+        let regions = Arc::new(Regions::new("One", Vec::new(), false));
         let handler = Handler {
             front: Front::Sql,
-            api: storage.api(Front::Sql, &settings, env).unwrap(),
+            api: storage.api(Door::of(Front::Sql), &settings, &regions, env).unwrap(),
             engine: storage.engine(),
             store: storage.store(),
             metrics: common.metrics.clone(),

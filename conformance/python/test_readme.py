@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from server import REPOSITORY, Server
+from server import KEY, REPOSITORY, Server
 
 SECONDS_MAX = 60
 SNIPPETS = {"sql": "from azure.cosmos import", "tables": "from azure.data.tables import"}
@@ -74,6 +74,11 @@ def test_entities(own_server, time):
     row_key, total, timestamp = line.split(" ", 2)
     assert (row_key, float(total)) == ("2026-001", 41.5)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*", timestamp)
+
+
+def test_the_exported_key_is_the_one_the_server_takes():
+    exported = re.findall(r"^export COSMOS_KEY='(.*)'$", "".join(fenced("sh")), re.MULTILINE)
+    assert exported == [KEY]
 
 
 def test_the_ready_line_says_what_the_readme_says(own_server):

@@ -125,6 +125,9 @@ func Run(tests *testing.M, keep func(*Server), flags ...string) int {
 func (s *Server) dataFolder() string { return filepath.Join(s.folder, "data") }
 func (s *Server) logFile() string    { return filepath.Join(s.folder, "stderr.log") }
 
+// Certificate is the file of the certificate that the server made for itself.
+func (s *Server) Certificate() string { return filepath.Join(s.dataFolder(), "tls", "cert.pem") }
+
 func (s *Server) logText() string {
 	text, _ := os.ReadFile(s.logFile())
 	return string(text)
@@ -133,7 +136,7 @@ func (s *Server) logText() string {
 // Transport trusts the certificate that the server made for itself, and takes every connection to its port at `to`,
 // whatever host the request names; an empty `to` leaves addresses alone.
 func (s *Server) Transport(to string) (*http.Client, error) {
-	certificate, err := os.ReadFile(filepath.Join(s.dataFolder(), "tls", "cert.pem"))
+	certificate, err := os.ReadFile(s.Certificate())
 	if err != nil {
 		return nil, err
 	}

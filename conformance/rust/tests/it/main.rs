@@ -7,6 +7,7 @@ mod change_feed;
 mod containers;
 mod items;
 mod queries;
+mod readme;
 mod server;
 mod throughput;
 mod time_to_live;

@@ -19,7 +19,9 @@ use azure_data_cosmos::{
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-const KEY: &str = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+/// The well-known key of the emulators.
+pub const KEY: &str =
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 const DATABASE: &str = "conformance";
 /// Enough that no test is throttled by accident, few enough for one physical partition.
 const ROOMY_THROUGHPUT: u64 = 10_000;
@@ -58,16 +60,24 @@ impl Connection {
 /// Runs a scenario once over each scheme, each time against a server of its own.
 pub async fn over_each_scheme(scenario: impl AsyncFn(Connection)) {
     for scheme in [Scheme::Http, Scheme::Https] {
-        let folder = tempfile::tempdir().expect("temporary folder");
-        let process = start(folder.path()).await;
-        let client = connect(scheme, process.ready().port("sql").expect("port")).await;
-        client.create_database(DATABASE, None).await.expect("create database");
-        scenario(Connection { client, scheme }).await;
-        stop(process).await;
-        let log = fs::read_to_string(log_file(folder.path())).expect("read log");
-        let complaints: Vec<&str> = log.lines().filter(|line| is_complaint(line)).collect();
-        assert!(complaints.is_empty(), "the server logged warnings or errors: {complaints:#?}");
+        with_server(async |port| {
+            let client = connect(scheme, port).await;
+            client.create_database(DATABASE, None).await.expect("create database");
+            scenario(Connection { client, scheme }).await;
+        })
+        .await;
     }
+}
+
+/// Runs a scenario with the port of a server of its own, and checks how the server ends.
+pub async fn with_server(scenario: impl AsyncFn(u16)) {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let process = start(folder.path()).await;
+    scenario(process.ready().port("sql").expect("port")).await;
+    stop(process).await;
+    let log = fs::read_to_string(log_file(folder.path())).expect("read log");
+    let complaints: Vec<&str> = log.lines().filter(|line| is_complaint(line)).collect();
+    assert!(complaints.is_empty(), "the server logged warnings or errors: {complaints:#?}");
 }
 
 /// Returns the HTTP status of an error.

@@ -85,6 +85,13 @@ The certificate:
   The self-signed certificate is kept in DATA/tls/cert.pem. Either use http://, or trust it:
     Python SDK     does not check certificates of localhost
     JavaScript     NODE_EXTRA_CA_CERTS=./armilla-data/tls/cert.pem node app.js
+    Go, on Linux   SSL_CERT_FILE=./armilla-data/tls/cert.pem ./app
+    Java, Spring   keytool -importcert -noprompt -alias armilla -file cert.pem -keystore trust.p12 -storepass secret
+                   java -Djavax.net.ssl.trustStore=trust.p12 -Djavax.net.ssl.trustStorePassword=secret ...
+      or unchecked java -DCOSMOS.EMULATOR_SERVER_CERTIFICATE_VALIDATION_DISABLED=true ...
+      or http://   java -DCOSMOS.HTTP_CONNECTION_WITHOUT_TLS_ALLOWED=true ...
+    .NET           as the system does, below; or unchecked, with ;DisableServerCertificateValidation=True
+                   at the end of a connection string
     Debian, Ubuntu cp cert.pem /usr/local/share/ca-certificates/armilla.crt && update-ca-certificates
     macOS          security add-trusted-cert -k ~/Library/Keychains/login.keychain-db cert.pem
     Windows        certutil -user -addstore Root cert.pem
@@ -97,11 +104,22 @@ Connecting (KEY is the account key; without --key the well-known one of the emul
   JavaScript (npm install @azure/cosmos)
     const { CosmosClient } = require("@azure/cosmos");
     const client = new CosmosClient({ endpoint: "http://localhost:8081/", key: "KEY" });
-  Rust (cargo add azure_data_cosmos)
+  Rust (cargo add azure_data_cosmos --features key_auth)
     let account = AccountReference::with_authentication_key("http://localhost:8081/".parse()?, "KEY");
     let nearby = RoutingStrategy::ProximityTo(Region::from("South Central US"));
     let client = CosmosClient::builder().build(account, nearby).await?;
-  .NET, Java: the same endpoint, in Gateway connection mode.
+  Go (go get github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos)
+    credential, err := azcosmos.NewKeyCredential("KEY")
+    client, err := azcosmos.NewClientWithKey("http://localhost:8081/", credential, nil)
+  Java (com.azure:azure-cosmos), in gateway mode, with one of the ways above to trust
+    CosmosClient client = new CosmosClientBuilder()
+        .endpoint("https://localhost:8081/").key("KEY").gatewayMode().buildClient();
+  Spring Data (com.azure:azure-spring-data-cosmos): that builder, as a bean of an AbstractCosmosConfiguration
+    @Bean CosmosClientBuilder builder() {
+        return new CosmosClientBuilder().endpoint("https://localhost:8081/").key("KEY").gatewayMode(); }
+  .NET (dotnet add package Microsoft.Azure.Cosmos, and Newtonsoft.Json), in gateway mode
+    var options = new CosmosClientOptions { ConnectionMode = ConnectionMode.Gateway };
+    var client = new CosmosClient("https://localhost:8081/", "KEY", options);
   Tables, in any language, by the connection string
     DefaultEndpointsProtocol=http;AccountName=localhost;AccountKey=KEY;TableEndpoint=http://localhost:8902/;
   A table is a container of the database TablesDB, and an entity an item in it: both APIs see the same data.

@@ -57,7 +57,7 @@ public final class Server implements AutoCloseable {
     public Server(String... flags) throws Exception {
         folder = Files.createTempDirectory("armilla-java-");
         List<String> command = new ArrayList<>(
-                List.of(binary(), "--port", "0", "--data-dir", folder.resolve("data").toString()));
+                List.of(binary(), "--port", "0", "--data-dir", dataFolder().toString()));
         command.addAll(List.of(flags));
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("NO_COLOR", "1");
@@ -96,6 +96,16 @@ public final class Server implements AutoCloseable {
         return ready.get("sql");
     }
 
+    /** The same port without TLS. */
+    public String http() {
+        return https().replaceFirst("^https:", "http:");
+    }
+
+    /** Where the data are, and the certificate that the server made for itself. */
+    public Path dataFolder() {
+        return folder.resolve("data");
+    }
+
     /** The Table endpoint in the flavour of Cosmos DB. */
     public String tables() {
         return ready.get("table");
@@ -105,7 +115,7 @@ public final class Server implements AutoCloseable {
     private void trust() throws Exception {
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
-        try (InputStream text = Files.newInputStream(folder.resolve("data/tls/cert.pem"))) {
+        try (InputStream text = Files.newInputStream(dataFolder().resolve("tls/cert.pem"))) {
             store.setCertificateEntry("armilla", CertificateFactory.getInstance("X.509").generateCertificate(text));
         }
         Path file = folder.resolve("trusted.p12");

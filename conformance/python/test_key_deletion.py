@@ -3,7 +3,10 @@
 import time
 
 import pytest
+from azure.cosmos import CosmosClient, PartitionKey
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
+
+from server import KEY
 
 
 def _count(container, key: str) -> int:
@@ -29,6 +32,22 @@ def test_more_items_than_one_step_takes(container):
         container.execute_item_batch(operations[start : start + 100], "Oslo")
     container.delete_all_items_by_partition_key("Oslo")
     assert _count(container, "Oslo") == 0
+
+
+def test_it_outlives_the_process(start_server):
+    server = start_server()
+    with CosmosClient(server.https, KEY) as client:
+        container = client.create_database("d").create_container("c", PartitionKey("/city"), offer_throughput=400)
+        for number in range(40):
+            container.create_item({"id": str(number), "city": "Oslo"})
+        container.delete_all_items_by_partition_key("Oslo")
+        assert _count(container, "Oslo") == 0
+        server.kill()
+        server.start_again()
+        # With a tenth of 400 RU/s most of them are still stored.
+        assert _count(container, "Oslo") == 0
+        assert container.create_item({"id": "39", "city": "Oslo"})["id"] == "39"
+        assert [item["id"] for item in container.read_all_items()] == ["39"]
 
 
 def test_expired_items_are_no_end(make_container):

@@ -62,7 +62,7 @@ pub enum Access {
     Granted(Grant),
 }
 
-/// A role for data, of somebody who has no key: everything about items, nothing about the account. The service's own.
+/// A role for data, of a caller without a key: everything about items, nothing about the account. The service's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataRole {
     /// Reads items and definitions.

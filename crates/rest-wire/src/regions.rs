@@ -102,7 +102,7 @@ fn normalized(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn names<'r>(regions: &'r Regions, is_wanted: fn(&RegionState<'_>) -> bool) -> Vec<&'r str> {
+    fn names(regions: &Regions, is_wanted: fn(&RegionState<'_>) -> bool) -> Vec<&str> {
         regions.iter().filter(is_wanted).map(|region| region.name).collect()
     }
 

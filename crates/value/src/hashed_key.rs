@@ -163,9 +163,8 @@ pub fn initial_bounds(count: u32, version: HashVersion) -> Vec<HashedKey> {
         }
         HashVersion::V2 | HashVersion::MultiHash => {
             const LAST: u128 = (1 << 126) - 1;
-            // floor(index * LAST / count), without leaving 128 bits.
-            let (index, count) = (u128::from(index), u128::from(count));
-            HashedKey::from_bytes(&(index * (LAST / count) + index * (LAST % count) / count).to_be_bytes())
+            // One width for all, as the service cuts; the last range has what is left over.
+            HashedKey::from_bytes(&(u128::from(index) * (LAST / u128::from(count))).to_be_bytes())
         }
     };
     (1..count).map(cut).collect()

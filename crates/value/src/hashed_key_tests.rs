@@ -120,7 +120,10 @@ fn initial_cuts() {
     assert_eq!(hex(1, HashVersion::V2), Vec::<String>::new());
     assert_eq!(hex(2, HashVersion::V2), [v2("1", "F")]);
     assert_eq!(hex(3, HashVersion::MultiHash), [v2("1", "5"), v2("2", "A")]);
-    assert_eq!(hex(4, HashVersion::V2), [v2("0", "F"), v2("1", "F"), v2("2", "F")]);
+    // One width for all, as the service has it.
+    let last = |digits: &str, digit: &str| format!("{}{digit}", &v2(digits, "F")[..31]);
+    assert_eq!(hex(4, HashVersion::V2), [v2("0", "F"), last("1", "E"), last("2", "D")]);
+    assert_eq!(hex(5, HashVersion::V2)[3], format!("{}0", "3".repeat(31)));
     assert_eq!(hex(2, HashVersion::V1), ["05C1DFFFFFFFFC"]);
     assert_eq!(hex(4, HashVersion::V1), ["05C1CFFFFFFFF8", "05C1DFFFFFFFFC", "05C1E7FFFFFFFE"]);
     for version in [HashVersion::V1, HashVersion::V2] {

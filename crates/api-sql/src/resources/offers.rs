@@ -1,6 +1,6 @@
 //! `/offers` and one offer: the throughput of a database or container.
 
-use armilla_engine::{Access, LIST_MAX, OfferChange, ResourceKind};
+use armilla_engine::{Access, Content, LIST_MAX, OfferChange, ResourceKind, Throughput};
 use armilla_rest_wire::names;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -47,6 +47,7 @@ pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, 
                 Some(migration) => OfferChange::Migrate(migration),
                 None => resource_body::read_offer(&body)?,
             };
+            check_kind(request, offer, wanted)?;
             request.engine.replace_offer(&request.caller, offer, wanted, precondition).await?
         }
         _ => return Err(request.verb_not_allowed("GET, PUT")),
@@ -56,6 +57,32 @@ pub(crate) async fn single(request: &Request<'_>, offer: &str) -> Result<Reply, 
     reply.set(&names::OFFER_REPLACE_PENDING, pending(state.pending));
     reply.set(&names::MIN_THROUGHPUT, state.minimum);
     Ok(reply)
+}
+
+/// Refuses throughput of the other kind, in the words that clients look for: it takes a header to change the kind.
+fn check_kind(request: &Request<'_>, offer: &str, wanted: OfferChange) -> Result<(), Failure> {
+    let OfferChange::Set(wanted) = wanted else { return Ok(()) };
+    // Callers who may not write, or name an offer that is not there, are told that.
+    let current =
+        match request.engine.read_offer(&request.caller, offer, None).map(|answer| answer.value.content) {
+            Ok(Content::Offer(current)) if matches!(request.caller.access, Access::Full) => {
+                current.throughput
+            }
+            _ => return Ok(()),
+        };
+    let (header, member, kind) = match (wanted, current) {
+        (Throughput::Manual(_), Throughput::Autoscale { .. }) => {
+            (&names::MIGRATE_TO_MANUAL, "offerThroughput", "autoscale")
+        }
+        (Throughput::Autoscale { .. }, Throughput::Manual(_)) => {
+            (&names::MIGRATE_TO_AUTOSCALE, "autopilotSettings", "manual")
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::bad_request(format!(
+        "{header} must be supplied and offercontent must not contain {member}. The throughput of the offer is {kind}, \
+         and a replace does not change that."
+    )))
 }
 
 /// Says whether partitions are still being split for the throughput that was asked for. The new offer stands already,

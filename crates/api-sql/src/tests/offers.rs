@@ -56,7 +56,10 @@ async fn throughput_changes_its_kind() {
     let manual = client.send(Method::PUT, &path, &[TO_MANUAL], &autoscale.text).await.expect(200);
     assert_eq!((throughput(&manual), autoscale_max(&manual)), (Some(1_000), None));
     // Without the header the kind stays.
-    client.put(&path, &autoscale.text).await.expect(400);
+    let refused = client.put(&path, &autoscale.text).await.expect_code(400, 0);
+    let sentence =
+        "x-ms-cosmos-migrate-offer-to-autopilot must be supplied and offercontent must not contain";
+    assert!(refused.member("message").starts_with(sentence), "{refused:?}");
 }
 
 #[tokio::test]

@@ -24,7 +24,10 @@ const SYSTEM_NAMES: [&str; 8] = ["id", "_rid", "_ts", "_self", "_etag", "_attach
 
 pub(super) fn read(body: &Field<'_>) -> Result<Option<Vec<ComputedProperty>>, DefinitionError> {
     let Some(list) = body.member("computedProperties") else { return Ok(None) };
-    let elements = list.elements()?;
+    // Clients look for the sentence.
+    let elements = list.elements().map_err(|error| {
+        DefinitionError::new(error.path, format!("One of the specified inputs is invalid. {}", error.message))
+    })?;
     if elements.len() > limits::COMPUTED_PROPERTIES_MAX {
         let message = format!(
             "the container has {} computed properties, more than the {} allowed",

@@ -399,7 +399,7 @@ fn computed_properties() {
             "computedProperties":[{"name":"lower","query":"SELECT VALUE(c.a)FROM c"}],"indexingPolicy":{"includedPaths":[{"path":"/lower/*"},{"path":"/*"}]}
               {"id":"c","indexingPolicy":{"indexingMode":"consistent","automatic":true,"includedPaths":[{"path":"/lower/*"},{"path":"/*"}],"excludedPaths":[{"path":"/\"_etag\"/?"}]},"partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"geospatialConfig":{"type":"Geography"},"computedProperties":[{"name":"lower","query":"SELECT VALUE(c.a)FROM c"}]}
             "computedProperties":{}
-              refused at computedProperties: 'computedProperties' must be an array
+              refused at computedProperties: One of the specified inputs is invalid. 'computedProperties' must be an array
             "computedProperties":[{"query":"SELECT VALUE c.a FROM c"}]
               refused at computedProperties[0].name: 'computedProperties[0].name' is missing
             "computedProperties":[{"name":"","query":"SELECT VALUE c.a FROM c"}]

@@ -77,15 +77,12 @@ impl Engine {
             }
             (OfferChange::Set(Throughput::Manual(_)), Throughput::Autoscale { .. }) => {
                 return Err(Error::invalid(
-                    "x-ms-cosmos-migrate-offer-to-manual-throughput must be supplied and offercontent must not contain \
-                     offerThroughput. The offer is an autoscale offer: 'content.offerAutopilotSettings' is missing.",
+                    "the offer is an autoscale offer: 'content.offerAutopilotSettings' is missing",
                 ));
             }
             (OfferChange::Set(Throughput::Autoscale { .. }), Throughput::Manual(_)) => {
                 return Err(Error::invalid(
-                    "x-ms-cosmos-migrate-offer-to-autopilot must be supplied and offercontent must not contain \
-                     autopilotSettings. The offer has manual throughput: 'content.offerAutopilotSettings' cannot be set \
-                     by a replace.",
+                    "the offer has manual throughput: 'content.offerAutopilotSettings' cannot be set by a replace",
                 ));
             }
             (OfferChange::Migrate(Migration::ToAutoscale), manual @ Throughput::Manual(_)) => {

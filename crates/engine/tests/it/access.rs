@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use armilla_engine::{
-    Access, Caller, Consistency, ErrorKind, ListScope, PageRequest, ResourceKind, ResourcePrecondition,
+    Access, BucketShares, Caller, Consistency, DataRole, ErrorKind, ListScope, PageRequest, Precondition,
+    QueryRequest, ResourceKind, ResourcePrecondition, Triggers, WriteMode,
 };
 
-use crate::support::{Fixture, permitted, refused, value};
+use crate::support::{Fixture, partition_key, permitted, refused, value};
 
 async fn permission(fixture: &Fixture, body: &str) -> Result<Caller, armilla_engine::Error> {
     let seconds = Some(60);
@@ -340,5 +341,42 @@ async fn consistency_can_only_be_weakened() {
         } else {
             assert_eq!(result.unwrap().charge.to_string(), "1.00");
         }
+    }
+}
+
+#[tokio::test]
+async fn roles_are_for_data_alone() {
+    let fixture = Fixture::with_container().await;
+    fixture.upsert("k", r#"{"id":"1","pk":"k"}"#).await;
+    let container = fixture.container("c");
+    let key = partition_key("k");
+    for (role, of_writing) in [(DataRole::Reader, Some(ErrorKind::BeyondRole)), (DataRole::Contributor, None)]
+    {
+        let caller = Caller { access: Access::Role(role), ..Caller::full() };
+        assert!(fixture.read_item(&caller, "c", "1", "k").is_ok(), "{role:?}");
+        assert!(fixture.engine.read_container(&caller, "d", "c", None).is_ok(), "{role:?}");
+        let query = QueryRequest::new("SELECT * FROM c");
+        assert!(fixture.engine.query_items(&caller, &container, query).await.is_ok(), "{role:?}");
+        let (body, none) = (r#"{"id":"2","pk":"k"}"#, Precondition::None);
+        let (mode, triggers) = (WriteMode::Upsert, Triggers::default());
+        let written = fixture.engine.write_item(
+            &caller,
+            &container,
+            mode,
+            Some(&key),
+            body.as_bytes().into(),
+            none,
+            &triggers,
+        );
+        assert_eq!(written.await.err().map(|error| error.kind), of_writing, "{role:?}");
+        let deleted = fixture.engine.delete_partition_key(&caller, &container, &partition_key("x")).await;
+        assert_eq!(deleted.err().map(|error| error.kind), of_writing, "{role:?}");
+        let created = fixture.engine.create_database(&caller, "e", None).await;
+        assert_eq!(created.unwrap_err().kind, ErrorKind::NotData, "{role:?}");
+        let buckets = fixture.engine.set_throughput_buckets(&caller, "d", "c", BucketShares::default()).await;
+        assert_eq!(buckets.unwrap_err().kind, ErrorKind::NotData, "{role:?}");
+        // To show a permission is to make a token.
+        let granted = fixture.engine.list_permissions(&caller, "d", "u", None, None);
+        assert_eq!(granted.unwrap_err().kind, ErrorKind::NotData, "{role:?}");
     }
 }

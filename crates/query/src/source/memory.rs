@@ -108,6 +108,17 @@ struct Prepared {
 /// What the server adds to an item.
 const SYSTEM_NAMES: [&str; 5] = ["_rid", "_self", "_etag", "_attachments", "_ts"];
 
+/// Returns cuts that are also among those of twice as many partitions, as if each of them had been split.
+fn even_cuts(count: u32, version: HashVersion) -> Vec<HashedKey> {
+    if version == HashVersion::V1 {
+        return initial_bounds(count, version);
+    }
+    const LAST: u128 = (1 << 126) - 1;
+    let count = u128::from(count);
+    let cut = |index: u128| index * (LAST / count) + index * (LAST % count) / count;
+    (1..count).map(|index| HashedKey::from_bytes(&cut(index).to_be_bytes())).collect()
+}
+
 impl MemorySource {
     /// Makes one partition of the whole ring from documents, in the order of insertion.
     pub fn new(items: Vec<Value>, policy: &IndexingPolicy, options: MemoryOptions) -> Result<MemorySource> {
@@ -128,7 +139,7 @@ impl MemorySource {
             let cut = |index: u32| position_of(1 + item_count * u64::from(index) / u64::from(count));
             (1..count).map(cut).collect()
         } else {
-            initial_bounds(count, options.hash_version)
+            even_cuts(count, options.hash_version)
         };
         let mut prepared = Vec::with_capacity(items.len());
         for (number, item) in (1..).zip(items) {

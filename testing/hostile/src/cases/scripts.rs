@@ -18,7 +18,7 @@ const CONTAINERS: u64 = 3;
 const TASKS_PER_CONTAINER: u64 = 8;
 
 /// How much more memory the server may hold when everything is over.
-const GROWTH_BYTES_MAX: u64 = 128 * 1024 * 1024;
+const GROWTH_BYTES_MAX: u64 = 192 * 1024 * 1024;
 
 /// How long that may take.
 const RETURN_SECONDS_MAX: u64 = 30;

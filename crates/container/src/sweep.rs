@@ -4,7 +4,8 @@
 //! Nothing here runs by itself: the owner of the container waits for [`Container::sweep_wanted`] and calls
 //! [`Container::sweep_step`]. Between steps everything is whole.
 //!
-//! In this folder: taking expired items away (`purge`), all items of a logical partition (`key_deletion`), where it is kept which they are (`due`).
+//! In this folder: taking expired items away (`purge`), where it is kept which they are (`due`), taking away all items of a
+//! logical partition (`key_deletion`).
 
 use std::ops::Bound;
 use std::sync::Arc;

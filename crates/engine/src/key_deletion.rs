@@ -20,6 +20,7 @@ use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
 use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
+use crate::limits::DELETED_KEYS_MAX;
 use crate::record::{self, Record, Version, tag};
 use crate::tree::Change;
 
@@ -94,6 +95,13 @@ impl Engine {
         if container.is_deleted() {
             return Err(container.missing());
         }
+        if container.container().deleted_key_count() >= DELETED_KEYS_MAX {
+            return Err(Error::locked(format!(
+                "{DELETED_KEYS_MAX} partition keys of this container are being deleted already: try again later"
+            )));
+        }
+        // One form for each logical partition: a record has to be found again.
+        let partition_key = &container.definition().partition_key.meant(partition_key).into_owned();
         let begun = container.container().begin_key_deletion(partition_key, caller.claim).await?;
         let KeyDeletion { lsn, charge, position } = begun;
         let deletion =

@@ -155,3 +155,6 @@ pub const BACKUPS_AT_ONCE_MAX: usize = 2;
 
 /// How long a backup is kept that no client asks for: the one that takes it has gone away.
 pub const BACKUP_IDLE_MAX: Duration = Duration::from_secs(60);
+
+/// Partition keys of a container that are being deleted at once; each is kept in memory.
+pub(crate) const DELETED_KEYS_MAX: usize = 10_000;

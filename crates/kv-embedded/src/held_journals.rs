@@ -42,13 +42,16 @@ impl HeldJournals {
 }
 
 impl Held {
-    /// Returns whether the file has no name any more: by what it says itself, and by its folder.
+    /// Returns whether the file has no name any more.
     fn is_removed(&self) -> bool {
-        let has_no_name = self.file.metadata().is_ok_and(|metadata| names(&metadata) == Some(0));
-        has_no_name && matches!(self.path.try_exists(), Ok(false))
+        self.file.metadata().is_ok_and(|metadata| names(&metadata) == Some(0))
     }
 
     fn give_back(self) {
+        // What a file says of itself is not enough to cut it: its folder has to say the same.
+        if !matches!(self.path.try_exists(), Ok(false)) {
+            return;
+        }
         let mut length = self.file.metadata().map_or(0, |metadata| metadata.len());
         while length > JOURNAL_PIECE_BYTES {
             length -= JOURNAL_PIECE_BYTES;

@@ -178,6 +178,7 @@ impl Settings {
         check_ports([Some(port), table_port, storage_table_port])?;
         let at_bind = |port| SocketAddr::new(bind, port);
         let (region_names, region_ports) = regions(&options.regions, port)?;
+        check_region_ports(&region_ports, &[Some(port), table_port, storage_table_port])?;
         let key = options.key.unwrap_or_else(|| COSMOS_KEY.to_string());
         let secondary_key = options.secondary_key;
         check_key("--key", &key)?;
@@ -353,6 +354,18 @@ fn regions(given: &[String], port: u16) -> Result<(Vec<String>, Vec<u16>)> {
         }
     }
     Ok((names, ports))
+}
+
+/// Refuses a region on the port of something else of this server, which the operating system would blame on another program.
+fn check_region_ports(regions: &[u16], others: &[Option<u16>]) -> Result<()> {
+    for (place, port) in regions.iter().enumerate().filter(|(_, port)| **port != 0) {
+        if others.contains(&Some(*port)) || regions[..place].contains(port) {
+            bail!(
+                "a region of --regions has port {port}, which something else of this server has: give it another as NAME=PORT"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Puts together what was said of an issuer of tokens: all of it, or nothing.

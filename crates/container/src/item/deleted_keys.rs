@@ -28,6 +28,10 @@ impl DeletedKeys {
         self.0.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns whether an item is gone, by its key.
     pub(crate) fn hide(&self, key: &[u8], item: &Item) -> bool {
         // No logical partition's keys begin with another's: what begins the key is the last that is not behind it.

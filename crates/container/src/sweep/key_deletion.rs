@@ -4,6 +4,7 @@
 //! Nothing here runs by itself: the owner of the container keeps what was asked for ([`Container::begin_key_deletion`],
 //! [`Container::hide_key`]), calls [`Container::delete_keys_step`], and forgets what is done.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +18,12 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::Item;
 use crate::item::deleted_keys::{DeletedKey, DeletedKeys};
 use crate::limits::{PURGE_STEP_ENTRIES, PURGE_STEP_ITEMS};
+use crate::map::Slot;
 use crate::partition::Partition;
 use crate::throughput::source::Admission;
 use crate::throughput::{ReadCost, Work, price};
+use crate::write;
 use crate::write::task::{Done, DueItem, PurgeTask, Purged, Task, Unqueued};
-use crate::write::{self};
 
 /// The part of a partition's throughput, one in so many, that deleting in the background may use.
 const THROUGHPUT_PART: u64 = 10;
@@ -66,16 +68,14 @@ impl Container {
     ) -> Result<KeyDeletion> {
         let compiled = self.compiled();
         let (hashed, logical) = write::locate(&compiled, partition_key)?;
-        let (slot, partition) = self.route(&hashed)?;
+        let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
         let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim.into(), bytes)?;
         // What was answered before is before it.
-        let passed = partition.submit(compiled, Task::Barrier, None).await;
+        let (served, passed) = self.submit(&compiled, Task::Barrier, &hashed, &logical).await;
+        let slot = served.unwrap_or(slot);
+        let passed = passed.and_then(|_| Ok(self.partition(&slot)?.position()));
         let charge = price(&Work::ReadNothing, ReadCost::Single);
-        let passed = match passed {
-            Ok(_) => Ok(partition.position()),
-            Err(unqueued) => Err(Error::from(unqueued)),
-        };
         let position = admission.finish(&slot, bytes, passed, |_| charge)?;
         Ok(KeyDeletion { lsn: position.lsn, charge, position })
     }
@@ -105,6 +105,11 @@ impl Container {
         keys.map(|(_, key)| (key.partition_key.clone(), key.lsn)).collect()
     }
 
+    /// Returns how many logical partitions are being deleted.
+    pub fn deleted_key_count(&self) -> usize {
+        self.compiled().deleted_keys().map_or(0, DeletedKeys::len)
+    }
+
     /// Waits until there may be something to delete. One waits for it at a time.
     pub async fn deletion_wanted(&self) {
         self.core.deletion_wanted.notified().await;
@@ -116,31 +121,45 @@ impl Container {
         let compiled = self.compiled();
         let Some(keys) = compiled.deleted_keys() else { return Ok(step) };
         let keys: DeletedKeys = keys.clone();
+        // Physical partitions that have used their part in this step: other keys of theirs wait for the next one.
+        let mut resting = BTreeSet::new();
         for (logical, DeletedKey { partition_key, lsn }) in keys.iter() {
-            let rest = self.delete_some(partition_key, logical, *lsn, &mut step).await?;
-            step.rest = step.rest.max(rest);
+            let (hashed, _) = write::locate(&compiled, partition_key)?;
+            let (slot, partition) = self.route(&hashed)?;
+            if resting.contains(&slot.range.id) {
+                continue;
+            }
+            let rest = self.delete_some(&slot, &partition, logical, *lsn).await?;
+            match rest {
+                Some((items, rest)) => {
+                    step.items += items;
+                    step.rest = step.rest.max(Some(rest));
+                    if !rest.is_zero() {
+                        resting.insert(slot.range.id);
+                    }
+                }
+                None => step.done.push((partition_key.clone(), *lsn)),
+            }
         }
         Ok(step)
     }
 
-    /// Takes away some items of one logical partition. Returns how long to rest before going on; nothing if it is done.
+    /// Takes away some items of one logical partition. Returns how many, and how long its physical partition has to rest;
+    /// nothing if none is left.
     async fn delete_some(
         &self,
-        partition_key: &PartitionKey,
+        slot: &Slot,
+        partition: &Arc<Partition>,
         logical: &Bytes,
         lsn: u64,
-        step: &mut KeysDeleted,
-    ) -> Result<Option<Duration>> {
-        let compiled = self.compiled();
-        let (hashed, _) = write::locate(&compiled, partition_key)?;
-        let (slot, partition) = self.route(&hashed)?;
+    ) -> Result<Option<(u64, Duration)>> {
         let clock = self.clock();
         // The children of a split have the same to do.
         if partition.is_reshaping() {
-            return Ok(Some(RETRY_REST));
+            return Ok(Some((0, RETRY_REST)));
         }
         let Ok(admitted) = slot.budget().admit(clock.now_ms(), Priority::Low) else {
-            return Ok(Some(RETRY_REST));
+            return Ok(Some((0, RETRY_REST)));
         };
         let after = self.core.deletion_cursors.lock().get(logical).cloned();
         let found = {
@@ -155,13 +174,12 @@ impl Container {
             let mut cursors = self.core.deletion_cursors.lock();
             if !found.is_end {
                 cursors.extend(found.last.map(|last| (logical.clone(), last)));
-                return Ok(Some(Duration::ZERO));
+                return Ok(Some((0, Duration::ZERO)));
             }
             // Only a look from the beginning to the end says that nothing is left: a split may have copied meanwhile.
             if cursors.remove(logical).is_some() {
-                return Ok(Some(Duration::ZERO));
+                return Ok(Some((0, Duration::ZERO)));
             }
-            step.done.push((partition_key.clone(), lsn));
             return Ok(None);
         }
         let rate = slot.budget().rate().hundredths() / THROUGHPUT_PART;
@@ -170,23 +188,23 @@ impl Container {
         let began = clock.elapsed();
         let due = found.due;
         let task = PurgeTask { compiled: self.core.compiled.clone(), due, charge_max };
-        let purged = match partition.submit(compiled, Task::Purge(Box::new(task)), None).await {
+        let purged = match partition.submit(self.compiled(), Task::Purge(Box::new(task)), None).await {
             Ok(Done::Purged(purged)) => purged,
             Ok(_) => return Err(Error::new(ErrorKind::Internal, "a purge was taken for something else")),
             // Others have taken its place, and have the same to do.
-            Err(Unqueued::Retired(_)) => return Ok(Some(Duration::ZERO)),
+            Err(Unqueued::Retired(_)) => return Ok(Some((0, Duration::ZERO))),
             Err(Unqueued::Failed(error)) => return Err(error),
         };
         let Purged { items, charge, .. } = purged;
-        step.items += items;
         let took = clock.elapsed().saturating_sub(began);
         slot.spend(clock, OperationKind::Write, Priority::Low.into(), Some(logical), charge, took);
-        Ok(Some(match admitted.left {
+        let rest = match admitted.left {
             // None of them could go: a transaction holds the logical partition.
             _ if items == 0 => RETRY_REST,
             Some(_) => Duration::from_millis(charge.hundredths().saturating_mul(1_000) / rate.max(1)),
             None => Duration::ZERO,
-        }))
+        };
+        Ok(Some((items, rest)))
     }
 }
 

@@ -168,8 +168,10 @@ impl Loader {
                 let database = self.tree.database_mut(rid.database());
                 let container =
                     database.and_then(|database| database.containers.get_by_ordinal(u64::from(rid.number())));
-                let container = container.ok_or_else(|| orphan("deletion of a partition key", rid))?;
-                container.container().hide_key(&partition_key, lsn)?;
+                // Without its container there is nothing to delete.
+                if let Some(container) = container {
+                    container.container().hide_key(&partition_key, lsn)?;
+                }
             }
             _ => return Err(damaged()),
         }

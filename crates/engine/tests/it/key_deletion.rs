@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use armilla_engine::{
-    EngineOptions, ErrorKind, FeedMode, FeedPageRequest, FeedStart, Limits, ListScope, PageRequest, Policy,
-    Triggers, WriteMode, check,
+    Engine, EngineOptions, ErrorKind, FeedMode, FeedPageRequest, FeedStart, Limits, ListScope, PageRequest,
+    Policy, Triggers, WriteMode, check,
 };
 
 use crate::reshaping::split;
@@ -74,6 +74,12 @@ async fn assert_sound(fixture: &Fixture, items: u64) {
     assert_eq!((report.items, report.problems), (items, vec![]));
 }
 
+/// The same account, in which nothing happens by itself.
+async fn at_rest(fixture: Fixture) -> Fixture {
+    let (store, env) = (fixture.store.clone(), fixture.env.clone());
+    Fixture { engine: Engine::open_at_rest(store, env, unthrottled()).await.unwrap(), ..fixture }
+}
+
 #[tokio::test]
 async fn items_are_gone_at_once_and_then_taken_away() {
     let fixture = prepared(unthrottled()).await;
@@ -108,6 +114,8 @@ async fn a_tenth_of_the_throughput_is_used_and_restarts_do_not_matter() {
     fixture.clock.advance(Duration::from_secs(2));
     let before = fixture.env.clock.elapsed();
     delete(&fixture, "a").await;
+    // However many keys are deleted at once.
+    delete(&fixture, "nothing").await;
     fixture.until(|fixture| stored(fixture) < 2 * COUNT as u64).await;
     assert!(stored(&fixture) > COUNT as u64, "a step takes away few");
     assert_eq!(fixture.item("a", "29"), None);
@@ -128,9 +136,7 @@ async fn a_tenth_of_the_throughput_is_used_and_restarts_do_not_matter() {
 async fn splits_carry_it_on() {
     let fixture = prepared(unthrottled()).await;
     fill(&fixture).await;
-    let at_rest =
-        armilla_engine::Engine::open_at_rest(fixture.store.clone(), fixture.env.clone(), unthrottled());
-    let fixture = Fixture { engine: at_rest.await.unwrap(), ..fixture };
+    let fixture = at_rest(fixture).await;
     delete(&fixture, "a").await;
     assert_eq!(stored(&fixture), 2 * COUNT as u64);
     let fixture = fixture.reopen().await;
@@ -144,13 +150,35 @@ async fn splits_carry_it_on() {
 async fn a_container_takes_what_was_to_be_deleted_with_it() {
     let fixture = prepared(unthrottled()).await;
     fill(&fixture).await;
-    let at_rest =
-        armilla_engine::Engine::open_at_rest(fixture.store.clone(), fixture.env.clone(), unthrottled());
-    let fixture = Fixture { engine: at_rest.await.unwrap(), ..fixture };
+    let fixture = at_rest(fixture).await;
     delete(&fixture, "a").await;
     let none = armilla_engine::ResourcePrecondition::None;
     fixture.engine.delete_container(&fixture.caller, "d", "c", none).await.unwrap();
     // A record without a container would be damage.
     let fixture = fixture.reopen().await;
     assert!(fixture.engine.container("d", "c").is_err());
+}
+
+/// The part of the throughput is that of a physical partition, whatever the number of keys.
+#[tokio::test]
+async fn many_keys_use_no_more_than_one() {
+    let limits = Limits { initial_partition_ru: 10_000, ..Limits::default() };
+    let throttled = EngineOptions { policy: Policy::default(), limits, ..unthrottled() };
+    let fixture = prepared(unthrottled()).await;
+    let keys: Vec<String> = (0..8).map(|key| format!("k{key}")).collect();
+    for key in &keys {
+        for id in 0..5 {
+            create(&fixture, key, id).await.unwrap();
+        }
+    }
+    let fixture = fixture.reopen_with(throttled).await;
+    fixture.clock.advance(Duration::from_secs(2));
+    for key in &keys {
+        delete(&fixture, key).await;
+    }
+    let before = fixture.env.clock.elapsed();
+    fixture.until(|fixture| stored(fixture) == 0).await;
+    // 40 deletes of more than 5 request units each, with 40 of 400 a second.
+    let took = fixture.env.clock.elapsed() - before;
+    assert!(took > Duration::from_secs(4), "{took:?}");
 }

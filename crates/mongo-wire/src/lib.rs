@@ -1,3 +1,16 @@
 //! What both sides of the MongoDB wire protocol agree on: messages, documents, authentication.
 //!
-//! Not here: sockets, commands.
+//! Invariants:
+//! * bytes from the network never panic and never allocate more than a bound in [`limits`] before they are
+//!   looked at;
+//! * nothing here opens a socket, reads a clock or draws a random number: nonces and salts are arguments.
+//!
+//! Not here: sockets, commands, what a document means.
+
+pub mod bson;
+pub mod compress;
+mod error;
+pub mod limits;
+pub mod message;
+
+pub use error::{WireError, WireErrorKind};

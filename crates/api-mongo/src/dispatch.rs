@@ -1,0 +1,211 @@
+//! From a message to its command and back.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use armilla_mongo_expression::codes;
+use armilla_mongo_wire::message::{self, Refusal, ReplyTo, Request};
+use armilla_value::{Object, Value};
+
+use crate::arguments::number;
+use crate::connection::Connection;
+use crate::context::Context;
+use crate::data::Charges;
+use crate::failure::{Failure, Result};
+use crate::reply::Reply;
+use crate::sessions::Sessions;
+use crate::statistics::Statistics;
+use crate::{Answer, Shared, commands, envelope};
+
+/// Answers one message.
+pub(crate) async fn answer(shared: &Arc<Shared>, connection: &mut Connection, frame: &[u8]) -> Answer {
+    let counters = &shared.counters;
+    counters.bytes_in.fetch_add(frame.len() as u64, Ordering::Relaxed);
+    counters.requests.fetch_add(1, Ordering::Relaxed);
+    let answer = match message::parse(frame) {
+        Ok(request) => serve(shared, connection, &request).await,
+        Err(refusal) => refuse(shared, connection, &refusal),
+    };
+    if let Some(reply) = &answer.reply {
+        counters.bytes_out.fetch_add(reply.len() as u64, Ordering::Relaxed);
+    }
+    answer
+}
+
+/// Answers what is no request.
+fn refuse(shared: &Shared, connection: &mut Connection, refusal: &Refusal) -> Answer {
+    tracing::debug!(peer = %connection.peer, "no request: {}", refusal.error);
+    let reply = refusal.reply_to.as_ref().and_then(|to| {
+        let mut reply = Object::from([
+            ("ok", Value::Double(0.0)),
+            ("errmsg", Value::from(refusal.error.message.as_str())),
+            ("code", Value::Int32(refusal.error.code)),
+            ("codeName", Value::from(codes::name(refusal.error.code))),
+        ]);
+        shared.clock.stamp(&mut reply);
+        write(connection, to, &Reply::Document(reply), &Object::new())
+    });
+    Answer { reply, closes: refusal.close }
+}
+
+/// Writes a reply, or nothing where it cannot be written.
+fn write(connection: &mut Connection, to: &ReplyTo, reply: &Reply, end: &Object) -> Option<bytes::Bytes> {
+    let number = connection.next_number();
+    let mut out = Vec::with_capacity(256);
+    if let (Reply::Document(document), true) = (reply, end.is_empty()) {
+        return message::write_reply(to, number, false, document, &mut out).ok().map(|()| out.into());
+    }
+    let start = message::start_reply(to, number, false, &mut out);
+    let written = reply.write(end, &mut out).and_then(|()| message::finish_reply(start, &mut out));
+    match written {
+        Ok(()) => Some(out.into()),
+        Err(error) => {
+            let failure = Object::from([
+                ("ok", Value::Double(0.0)),
+                ("errmsg", Value::from(error.message.as_str())),
+                ("code", Value::Int32(error.code)),
+                ("codeName", Value::from(codes::name(error.code))),
+            ]);
+            out.clear();
+            message::write_reply(to, number, false, &failure, &mut out).ok().map(|()| out.into())
+        }
+    }
+}
+
+async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Request) -> Answer {
+    let name = request.command_name();
+    let began = shared.env.clock.elapsed();
+    let application = connection.application().map(str::to_owned);
+    let namespace = match request.command.iter().next() {
+        Some((_, Value::String(collection))) => format!("{}.{collection}", request.database),
+        _ => String::new(),
+    };
+    let hit = match shared.options.test_commands {
+        true => shared.fail_points.hit(name, application.as_deref(), &namespace).unwrap_or_default(),
+        false => Default::default(),
+    };
+    if let Some(wait) = hit.wait {
+        shared.env.clock.sleep(wait).await;
+    }
+    if hit.closes {
+        return Answer { reply: None, closes: true };
+    }
+    let caller = connection.caller();
+    let mut context = Context {
+        shared,
+        connection,
+        database: &request.database,
+        name,
+        command: &request.command,
+        session: None,
+        number: None,
+        is_in_transaction: false,
+        caller,
+        charges: Charges::default(),
+        deadline: None,
+        notes: Object::new(),
+    };
+    let outcome = match hit.failure {
+        Some(failure) => begin(&mut context).and(Err(failure)),
+        None => match begin(&mut context) {
+            Ok(()) => commands::run(&mut context).await,
+            Err(failure) => Err(failure),
+        },
+    };
+    let charge = context.charges.take();
+    if !commands::is_free(name) {
+        let took = shared.env.clock.elapsed().saturating_sub(began);
+        let statistics = Statistics { command: name.to_owned(), charge, took };
+        if let Some(session) = context.session {
+            shared.sessions.note(session, &statistics);
+        }
+        context.connection.last = Some(statistics);
+    }
+    let is_stream = commands::is_of_stream(&context);
+    let (reply, closes) = match outcome {
+        Ok(reply) => (reply, false),
+        Err(failure) => {
+            tracing::debug!(command = name, code = failure.code, "{}", failure.message);
+            let closes = failure.closes;
+            (Reply::Document(envelope::failure_reply(failure, &context, is_stream)), closes)
+        }
+    };
+    let mut end = Object::new();
+    if let Reply::Document(document) = &reply
+        && !document.contains("ok")
+        || matches!(reply, Reply::Batch(_))
+    {
+        if let Some(error) = hit.write_concern_error {
+            if let Some(labels) = hit.labels.clone() {
+                let labels = labels.into_iter().map(Value::String).collect();
+                context.notes.insert("errorLabels", Value::Array(labels));
+            } else if context.number.is_some()
+                && error.get("code").and_then(number).is_some_and(|code| envelope::is_retryable(code as i32))
+            {
+                context.notes.insert("errorLabels", Value::from(vec!["RetryableWriteError"]));
+            }
+            end.insert("writeConcernError", error);
+        }
+        end.insert("ok", Value::Double(1.0));
+    }
+    for (name, value) in std::mem::take(&mut context.notes) {
+        end.insert(name, value);
+    }
+    if !request.wants_reply() {
+        return Answer { reply: None, closes };
+    }
+    shared.clock.stamp(&mut end);
+    let reply = write(context.connection, &request.reply_to(), &reply, &end);
+    // A client that waits for an answer that cannot be written would wait for ever.
+    let closes = closes || reply.is_none();
+    Answer { reply, closes }
+}
+
+/// Reads what every command may have, and refuses who may not ask.
+fn begin(context: &mut Context<'_>) -> Result<()> {
+    let (shared, command) = (context.shared, context.command);
+    envelope::check_api(command)?;
+    let name = context.name;
+    if !commands::is_known(name) {
+        return Err(Failure::new(codes::COMMAND_NOT_FOUND, format!("no such command: '{name}'")));
+    }
+    if context.connection.user.is_none() && !commands::needs_no_user(name) {
+        return Err(Failure::new(codes::UNAUTHORIZED, format!("Command {name} requires authentication")));
+    }
+    envelope::check_strict(name, command)?;
+    if let Some(time) = command.get("$clusterTime") {
+        shared.clock.advance(time);
+    }
+    let arguments = context.arguments();
+    if let Some(ms) = arguments.integer("maxTimeMS")? {
+        let ms = u64::try_from(ms)
+            .ok()
+            .filter(|ms| *ms <= u64::from(i32::MAX.unsigned_abs()))
+            .ok_or_else(|| Failure::bad_value(format!("{ms} value for maxTimeMS is out of range")))?;
+        if ms > 0 && name != "getMore" {
+            context.deadline = Some(shared.env.clock.elapsed() + Duration::from_millis(ms));
+        }
+    }
+    if let Some(level) = arguments.object("readConcern")?.and_then(|concern| concern.get("level")) {
+        let known = ["local", "available", "majority", "linearizable", "snapshot"];
+        if !level.as_str().is_some_and(|level| known.contains(&level)) {
+            return Err(Failure::parse("readConcern.level is not one of local, available, majority, linearizable, snapshot"));
+        }
+    }
+    context.session = Sessions::id_of(command)?;
+    if let Some(session) = context.session
+        && let Some(user) = &context.connection.user
+    {
+        shared.sessions.touch(session, &user.name)?;
+    }
+    context.number = arguments.integer("txnNumber")?;
+    if context.number.is_some() && context.session.is_none() {
+        return Err(Failure::new(codes::INVALID_OPTIONS, "Transaction number requires a session ID to also be specified"));
+    }
+    context.is_in_transaction = command.get("autocommit").and_then(Value::as_bool) == Some(false);
+    if context.is_in_transaction && context.number.is_none() {
+        return Err(Failure::new(codes::INVALID_OPTIONS, "'autocommit' field requires a transaction number to also be specified"));
+    }
+    commands::check_transaction(context)
+}

@@ -1,0 +1,137 @@
+//! Rows of a query as documents: filtered, projected and written where they are found.
+
+use std::sync::Arc;
+
+use armilla_engine::{Row, RowForm, RowResult, row_item};
+use armilla_mongo_expression::{Environment, Error};
+use armilla_mongo_filter::{Filter, Matched, Projection, Sort};
+use armilla_mongo_wire::bson;
+use armilla_value::{Object, Value};
+use parking_lot::Mutex;
+
+use crate::documents;
+use crate::failure::{Failure, Result};
+
+/// What is made of an item that matches.
+pub(crate) enum Shape {
+    /// The document as BSON.
+    Documents(Option<Arc<Projection>>),
+    /// The same, with its key in an order before it.
+    Sorted(Arc<Sort>, Option<Arc<Projection>>),
+    /// The item as it is stored.
+    Items,
+}
+
+/// Writes rows that are items.
+pub(crate) struct DocumentRows {
+    /// What the index did not decide.
+    pub(crate) filter: Option<Arc<Filter>>,
+    pub(crate) shape: Shape,
+    pub(crate) environment: Arc<Environment>,
+    failure: Mutex<Option<Error>>,
+}
+
+impl DocumentRows {
+    pub(crate) fn new(filter: Option<Arc<Filter>>, shape: Shape, environment: Arc<Environment>) -> DocumentRows {
+        DocumentRows { filter, shape, environment, failure: Mutex::default() }
+    }
+
+    /// Fails if a row did.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.failure.lock().take() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
+    fn row(&self, row: &Row<'_>, out: &mut Vec<u8>) -> std::result::Result<bool, Error> {
+        let Some(item) = row_item(row) else { return Ok(false) };
+        if self.filter.is_none() {
+            match &self.shape {
+                Shape::Items => {
+                    out.extend_from_slice(item.raw().0);
+                    return Ok(true);
+                }
+                Shape::Documents(None) => {
+                    return written(encode_item(&item, out));
+                }
+                _ => {}
+            }
+        }
+        let document = documents::of_item(&item);
+        let matched = match &self.filter {
+            Some(filter) => match filter.find(&document, &self.environment)? {
+                Some(matched) => matched,
+                None => return Ok(false),
+            },
+            None => Matched::default(),
+        };
+        match &self.shape {
+            Shape::Items => out.extend_from_slice(item.raw().0),
+            Shape::Documents(projection) => {
+                self.document(document, &matched, projection.as_deref(), out)?;
+            }
+            Shape::Sorted(sort, projection) => {
+                let key = sort.key(&document)?;
+                let key = Object::from([("k", Value::Array(key.0))]);
+                written(bson::encode(&key, out))?;
+                self.document(document, &matched, projection.as_deref(), out)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn document(
+        &self,
+        document: Object,
+        matched: &Matched,
+        projection: Option<&Projection>,
+        out: &mut Vec<u8>,
+    ) -> std::result::Result<(), Error> {
+        let document = match projection {
+            Some(projection) => projection.apply(&document, matched, &self.environment)?,
+            None => document,
+        };
+        written(bson::encode(&document, out)).map(|_| ())
+    }
+}
+
+fn written(result: std::result::Result<(), armilla_mongo_wire::WireError>) -> std::result::Result<bool, Error> {
+    result.map(|()| true).map_err(|error| Error::new(error.code, error.message))
+}
+
+/// Appends the document that an item is.
+pub(crate) fn encode_item(
+    item: &armilla_engine::Item,
+    out: &mut Vec<u8>,
+) -> std::result::Result<(), armilla_mongo_wire::WireError> {
+    bson::encode(&documents::of_item(item), out)
+}
+
+impl RowForm for DocumentRows {
+    fn write(&self, row: &Row<'_>, out: &mut Vec<u8>) -> RowResult<bool> {
+        let start = out.len();
+        // After the first failure the page is of no use.
+        if self.failure.lock().is_some() {
+            return Ok(false);
+        }
+        match self.row(row, out) {
+            Ok(is_written) => Ok(is_written),
+            Err(error) => {
+                out.truncate(start);
+                self.failure.lock().get_or_insert(error);
+                Ok(false)
+            }
+        }
+    }
+}
+
+/// Takes a row apart that has its key before it.
+pub(crate) fn read_sorted(row: &[u8]) -> Result<(Vec<Value>, Vec<u8>)> {
+    let (key, rest) = bson::decode_prefix(row, bson::Duplicates::KeepLast).map_err(Failure::from)?;
+    let key = match key.into_iter().next() {
+        Some((_, Value::Array(key))) => key,
+        _ => Vec::new(),
+    };
+    Ok((key, rest.to_vec()))
+}

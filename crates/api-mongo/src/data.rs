@@ -1,5 +1,6 @@
 //! Reading and writing the items of a collection: directly, or inside of a transaction.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +8,7 @@ use armilla_engine::{
     ActionDone, Caller, ContainerHandle, Engine, ErrorKind, Item, ItemAction, ItemBody, ItemName, Precondition,
     QueryPage, QueryRequest, RequestUnits, ResourceKind, Transaction, Triggers, WriteMode,
 };
-use armilla_value::PartitionKey;
+use armilla_value::{Object, PartitionKey};
 
 use crate::failure::{Failure, Result};
 
@@ -34,7 +35,12 @@ pub(crate) struct Data<'d> {
     pub(crate) charges: &'d Charges,
     /// The transaction that everything happens in.
     pub(crate) transaction: Option<&'d mut Transaction>,
+    /// What it has written itself.
+    pub(crate) written: Option<&'d mut Overlay>,
 }
+
+/// What a transaction has written itself, by the ids of items; nothing where it deleted them.
+pub(crate) type Overlay = BTreeMap<String, Option<Object>>;
 
 impl Data<'_> {
     fn paid<T>(&self, result: armilla_engine::Result<(T, RequestUnits)>) -> armilla_engine::Result<T> {
@@ -47,6 +53,18 @@ impl Data<'_> {
                 self.charges.add(error.charge);
                 Err(error)
             }
+        }
+    }
+
+    /// Returns what the transaction has written, if there is one.
+    pub(crate) fn overlay(&self) -> Option<Overlay> {
+        self.written.as_deref().cloned()
+    }
+
+    /// Notes what a transaction writes, so that its own statements see it.
+    pub(crate) fn note(&mut self, id: &str, document: Option<&Object>) {
+        if let Some(written) = &mut self.written {
+            written.insert(id.to_owned(), document.cloned());
         }
     }
 

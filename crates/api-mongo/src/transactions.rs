@@ -5,6 +5,7 @@ use std::time::Duration;
 use armilla_engine::Transaction;
 use armilla_value::PartitionKey;
 
+use crate::data::Overlay;
 use crate::namespace::Namespace;
 
 /// The transaction of a session.
@@ -32,6 +33,8 @@ pub(crate) struct Work {
     pub(crate) namespace: Namespace,
     pub(crate) key: PartitionKey,
     pub(crate) transaction: Transaction,
+    /// What it has written.
+    pub(crate) written: Overlay,
 }
 
 impl Open {

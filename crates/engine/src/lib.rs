@@ -117,7 +117,7 @@ pub mod plans {
     pub use armilla_query::bound::{
         BoundQuery, BoundSource, Grouping, ITEM_SLOT, OrderKey, Projection, SourceKind, Window,
     };
-    pub use armilla_query::expr::{Expr, PathStep};
+    pub use armilla_query::expr::{Expr, PathStep, SubqueryKind};
     pub use armilla_query::logical::LogicalPlan;
     pub use armilla_query::physical::{Access, PhysicalPlan, Served};
     pub use armilla_query::{Comparison, Function, SystemProperty};

@@ -1,0 +1,393 @@
+//! Where the documents of a cursor come from, batch after batch.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use armilla_engine::plans::BoundQuery;
+use armilla_engine::{Caller, Item};
+use armilla_mongo_expression::{Error, codes};
+use armilla_mongo_filter::{Projection, Sort, SortKey};
+use armilla_mongo_pipeline::Documents;
+use armilla_mongo_wire::bson;
+use armilla_value::Object;
+use bytes::Bytes;
+
+use crate::Shared;
+use crate::catalog::Collection;
+use crate::data::{Charges, Data};
+use crate::documents;
+use crate::failure::{Failure, Result};
+use crate::limits::{BATCH_BYTES_ENOUGH, SORT_BYTES_MAX};
+use crate::pages::{DocumentRows, Shape, read_sorted};
+use crate::search::Search;
+
+/// Where documents come from.
+pub(crate) enum Supply {
+    /// They are there.
+    List(VecDeque<Vec<u8>>),
+    /// From a search.
+    Find(Box<Find>),
+    /// From a pipeline, with a document that did not fit into the batch before.
+    Pipeline(Option<Documents>, Option<Vec<u8>>, Charges),
+}
+
+/// A search that goes on.
+pub(crate) struct Find {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) caller: Caller,
+    pub(crate) collection: Collection,
+    pub(crate) search: Search,
+    pub(crate) projection: Option<Arc<Projection>>,
+    pub(crate) sort: Option<Arc<Sort>>,
+    pub(crate) skip: u64,
+    pub(crate) limit: Option<u64>,
+    pub(crate) state: FindState,
+}
+
+/// How far a search is.
+pub(crate) enum FindState {
+    Begin,
+    /// More pages follow.
+    Pages { query: Arc<BoundQuery>, form: Arc<DocumentRows>, continuation: Option<String> },
+    /// What is left is known.
+    Rest,
+}
+
+/// Documents for a batch.
+#[derive(Default)]
+pub(crate) struct Portion {
+    pub(crate) documents: Vec<Vec<u8>>,
+    /// Whether there are no more.
+    pub(crate) is_last: bool,
+}
+
+/// How much a batch may have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) documents: usize,
+}
+
+impl Supply {
+    /// Takes the next documents.
+    pub(crate) async fn take(&mut self, room: Room, charges: &Charges, shared: &Arc<Shared>) -> Result<Portion> {
+        match self {
+            Supply::List(documents) => {
+                let taken = take_from(documents, room);
+                Ok(Portion { is_last: documents.is_empty(), documents: taken })
+            }
+            Supply::Find(find) => {
+                let portion = find.take(room, charges).await?;
+                Ok(portion)
+            }
+            Supply::Pipeline(documents, left, own) => {
+                let Some(mut stream) = documents.take() else {
+                    return Ok(Portion { documents: left.take().into_iter().collect(), is_last: true });
+                };
+                let first = left.take();
+                let place = shared.pipelines.clone().acquire_owned().await;
+                let _place = place.map_err(|_| Failure::new(codes::INTERRUPTED_AT_SHUTDOWN, "the server is ending"))?;
+                let computed = tokio::task::spawn_blocking(move || {
+                    let portion = pull(&mut stream, first, room);
+                    (stream, portion)
+                });
+                let (stream, portion) = computed
+                    .await
+                    .map_err(|_| Failure::new(codes::INTERNAL_ERROR, "the pipeline could not be computed"))?;
+                charges.add(own.take());
+                let (portion, unfit) = portion?;
+                *left = unfit;
+                if !portion.is_last {
+                    *documents = Some(stream);
+                }
+                Ok(portion)
+            }
+        }
+    }
+}
+
+/// Takes documents out of a pipeline: as many as there is room for, and one that is too much.
+fn pull(
+    stream: &mut Documents,
+    first: Option<Vec<u8>>,
+    room: Room,
+) -> std::result::Result<(Portion, Option<Vec<u8>>), Error> {
+    let mut portion = Portion::default();
+    let mut bytes = 0;
+    if let Some(first) = first {
+        bytes += first.len();
+        portion.documents.push(first);
+    }
+    while portion.documents.len() < room.documents {
+        let Some(document) = stream.next() else {
+            portion.is_last = true;
+            break;
+        };
+        let mut encoded = Vec::new();
+        bson::encode(&document?, &mut encoded).map_err(|error| Error::new(error.code, error.message))?;
+        if encoded.len() > crate::limits::DOCUMENT_BYTES_MAX {
+            return Err(Error::new(
+                codes::BSON_OBJECT_TOO_LARGE,
+                format!("BSONObj size: {} is invalid. Size must be between 0 and 16793600(16MB)", encoded.len()),
+            ));
+        }
+        if !portion.documents.is_empty() && bytes + encoded.len() > BATCH_BYTES_ENOUGH {
+            return Ok((portion, Some(encoded)));
+        }
+        bytes += encoded.len();
+        portion.documents.push(encoded);
+    }
+    Ok((portion, None))
+}
+
+fn take_from(documents: &mut VecDeque<Vec<u8>>, room: Room) -> Vec<Vec<u8>> {
+    let mut taken = Vec::new();
+    let mut bytes = 0;
+    while taken.len() < room.documents {
+        let Some(next) = documents.front() else { break };
+        if !taken.is_empty() && bytes + next.len() > BATCH_BYTES_ENOUGH {
+            break;
+        }
+        bytes += next.len();
+        taken.extend(documents.pop_front());
+    }
+    taken
+}
+
+impl Find {
+    async fn take(&mut self, room: Room, charges: &Charges) -> Result<Portion> {
+        let mut taken = Portion::default();
+        let mut bytes = 0;
+        if self.limit == Some(0) {
+            return Ok(Portion { documents: Vec::new(), is_last: true });
+        }
+        loop {
+            let wanted = room.documents - taken.documents.len();
+            if wanted == 0 || bytes >= BATCH_BYTES_ENOUGH {
+                return Ok(taken);
+            }
+            let (query, form, continuation) = match &mut self.state {
+                FindState::Begin => {
+                    self.begin();
+                    continue;
+                }
+                FindState::Rest => {
+                    taken.is_last = true;
+                    return Ok(taken);
+                }
+                FindState::Pages { query, form, continuation } => (query.clone(), form.clone(), continuation.take()),
+            };
+            let most = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(self.skip));
+            let rows = usize::try_from(most.min(wanted as u64 + self.skip)).unwrap_or(usize::MAX).clamp(1, 1_000);
+            let mut data = Data {
+                engine: &self.shared.engine,
+                caller: &self.caller,
+                handle: &self.collection.handle,
+                charges,
+                transaction: None,
+                written: None,
+            };
+            let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await?;
+            form.check()?;
+            for row in page.each_row() {
+                if self.skip > 0 {
+                    self.skip -= 1;
+                    continue;
+                }
+                if self.limit == Some(0) {
+                    break;
+                }
+                self.limit = self.limit.map(|limit| limit - 1);
+                bytes += row.len();
+                taken.documents.push(row.to_vec());
+            }
+            match page.continuation {
+                Some(next) if self.limit != Some(0) => {
+                    self.state = FindState::Pages { query, form, continuation: Some(next) };
+                }
+                _ => {
+                    self.state = FindState::Rest;
+                    taken.is_last = true;
+                    return Ok(taken);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        let shape = Shape::Documents(self.projection.clone());
+        // A projection may ask which element matched.
+        let filter = match (&self.projection, self.search.residual()) {
+            (Some(_), None) => Some(self.search.filter.clone()),
+            (_, residual) => residual,
+        };
+        let form = DocumentRows::new(filter, shape, self.search.environment.clone());
+        self.state = FindState::Pages {
+            query: Arc::new(self.search.query()),
+            form: Arc::new(form),
+            continuation: None,
+        };
+    }
+}
+
+/// Finds documents in an order: all that match, or as many as are asked for.
+#[expect(clippy::too_many_arguments, reason = "they are what an ordered find consists of")]
+pub(crate) async fn sorted(
+    data: &mut Data<'_>,
+    search: &Search,
+    sort: &Arc<Sort>,
+    projection: Option<&Arc<Projection>>,
+    skip: u64,
+    limit: Option<u64>,
+) -> Result<VecDeque<Vec<u8>>> {
+    let filter = match (projection, search.residual()) {
+        (Some(_), None) => Some(search.filter.clone()),
+        (_, residual) => residual,
+    };
+    let shape = Shape::Sorted(sort.clone(), projection.cloned());
+    let form = Arc::new(DocumentRows::new(filter, shape, search.environment.clone()));
+    let query = Arc::new(search.query());
+    let most = limit.map(|limit| usize::try_from(limit.saturating_add(skip)).unwrap_or(usize::MAX));
+    let mut gathered = Gathered { sort, documents: Vec::new(), bytes: 0, most };
+    let mut continuation = None;
+    loop {
+        let page = data.query(search.request(&query, &form, Some(1_000), continuation)).await?;
+        form.check()?;
+        for row in page.each_row() {
+            let (key, document) = read_sorted(row)?;
+            gathered.add(SortKey(key), document)?;
+        }
+        match page.continuation {
+            Some(next) => continuation = Some(next),
+            None => break,
+        }
+    }
+    Ok(gathered.finish(skip))
+}
+
+/// Documents with their keys, as many as are needed.
+struct Gathered<'s> {
+    sort: &'s Sort,
+    documents: Vec<(SortKey, Vec<u8>)>,
+    bytes: usize,
+    most: Option<usize>,
+}
+
+impl Gathered<'_> {
+    fn add(&mut self, key: SortKey, document: Vec<u8>) -> Result<()> {
+        self.bytes += document.len() + 64 * key.0.len();
+        self.documents.push((key, document));
+        // Sorting now and then keeps what can still be among the first.
+        if let Some(most) = self.most
+            && self.documents.len() >= most.saturating_mul(2).max(1_024)
+        {
+            self.cut(most);
+        }
+        if self.bytes > SORT_BYTES_MAX {
+            return Err(Failure::new(
+                codes::QUERY_EXCEEDED_MEMORY_LIMIT,
+                format!(
+                    "Executor error during find command: Sort exceeded memory limit of {SORT_BYTES_MAX} bytes, and \
+                     documents are not sorted on disk here: add a limit, or a filter"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, most: usize) {
+        self.documents.sort_by(|a, b| self.sort.compare(&a.0, &b.0));
+        self.documents.truncate(most);
+        self.bytes = self.documents.iter().map(|(key, document)| document.len() + 64 * key.0.len()).sum();
+    }
+
+    fn finish(mut self, skip: u64) -> VecDeque<Vec<u8>> {
+        self.cut(self.most.unwrap_or(usize::MAX));
+        let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+        self.documents.into_iter().skip(skip).map(|(_, document)| document).collect()
+    }
+}
+
+/// Documents of a search, one after the other, for a pipeline. It blocks its thread while it waits for a page.
+pub(crate) struct Scan {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) caller: Caller,
+    pub(crate) collection: Collection,
+    pub(crate) search: Search,
+    pub(crate) charges: Charges,
+    pub(crate) runtime: tokio::runtime::Handle,
+    pub(crate) query: Arc<BoundQuery>,
+    pub(crate) form: Arc<DocumentRows>,
+    pub(crate) continuation: Option<String>,
+    pub(crate) buffer: VecDeque<Object>,
+    pub(crate) is_done: bool,
+}
+
+impl Scan {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        caller: Caller,
+        collection: Collection,
+        search: Search,
+        charges: Charges,
+        runtime: tokio::runtime::Handle,
+    ) -> Scan {
+        let form = DocumentRows::new(search.residual(), Shape::Items, search.environment.clone());
+        Scan {
+            query: Arc::new(search.query()),
+            form: Arc::new(form),
+            shared,
+            caller,
+            collection,
+            search,
+            charges,
+            runtime,
+            continuation: None,
+            buffer: VecDeque::new(),
+            is_done: false,
+        }
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        let mut data = Data {
+            engine: &self.shared.engine,
+            caller: &self.caller,
+            handle: &self.collection.handle,
+            charges: &self.charges,
+            transaction: None,
+            written: None,
+        };
+        if self.search.points().is_some() {
+            self.is_done = true;
+            let found = self.search.read_points(&mut data)?;
+            self.buffer.extend(found.into_iter().map(|(_, document, _)| document));
+            return Ok(());
+        }
+        let request = self.search.request(&self.query, &self.form, Some(1_000), self.continuation.take());
+        let page = self.runtime.block_on(data.query(request))?;
+        self.form.check()?;
+        let items = page.each_row().filter_map(|row| Item::from_raw(Bytes::copy_from_slice(row)));
+        self.buffer.extend(items.map(|item| documents::of_item(&item)));
+        self.continuation = page.continuation;
+        self.is_done = self.continuation.is_none();
+        Ok(())
+    }
+}
+
+impl Iterator for Scan {
+    type Item = std::result::Result<Object, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(document) = self.buffer.pop_front() {
+                return Some(Ok(document));
+            }
+            if self.is_done {
+                return None;
+            }
+            if let Err(failure) = self.fill() {
+                self.is_done = true;
+                return Some(Err(Error::new(failure.code, failure.message)));
+            }
+        }
+    }
+}

@@ -12,5 +12,9 @@ pub mod compress;
 mod error;
 pub mod limits;
 pub mod message;
+pub mod scram;
+
+#[cfg(test)]
+mod testing;
 
 pub use error::{WireError, WireErrorKind};

@@ -27,3 +27,9 @@ pub const WRITE_BATCH_MAX: usize = 100_000;
 
 /// Up to this many members a document is asked for a name that comes twice member by member.
 pub(crate) const LINEAR_SEARCH_MEMBERS_MAX: usize = 16;
+
+/// Longest payload of an authentication step; names and nonces are far shorter.
+pub const SCRAM_PAYLOAD_BYTES_MAX: usize = 4096;
+
+/// Longest nonce of either side.
+pub const NONCE_BYTES_MAX: usize = 512;

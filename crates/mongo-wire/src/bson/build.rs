@@ -12,6 +12,11 @@ pub fn start_document(out: &mut Vec<u8>) -> usize {
 /// Ends the document that was started at a position: writes the zero at its end and its length.
 pub fn finish_document(start: usize, out: &mut Vec<u8>) -> Result<(), WireError> {
     out.push(0);
+    finish_length(start, out)
+}
+
+/// Writes the length of what was started at a position.
+pub(super) fn finish_length(start: usize, out: &mut [u8]) -> Result<(), WireError> {
     let bytes = out.len() - start;
     let length = i32::try_from(bytes).map_err(|_| WireError::too_large(bytes))?;
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());

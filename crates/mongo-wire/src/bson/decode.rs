@@ -1,6 +1,6 @@
 //! BSON bytes to a tree of values.
 
-use armilla_value::{Object, Value};
+use armilla_value::{Legacy, Object, Value};
 
 use super::reader::Reader;
 use super::{BINARY_SUBTYPE_OLD, element_type as t};
@@ -132,11 +132,31 @@ pub(super) fn value(
         t::DECIMAL128 => Value::Decimal128(reader.array()?),
         t::MIN_KEY => Value::MinKey,
         t::MAX_KEY => Value::MaxKey,
-        t::UNDEFINED | t::DB_POINTER | t::JAVASCRIPT | t::SYMBOL | t::JAVASCRIPT_WITH_SCOPE => {
-            return Err(WireError::invalid_bson(format!("BSON type {element_type} is not supported")));
+        t::UNDEFINED => legacy(Legacy::Undefined),
+        t::JAVASCRIPT => legacy(Legacy::Code(reader.string()?.to_owned())),
+        t::SYMBOL => legacy(Legacy::Symbol(reader.string()?.to_owned())),
+        t::DB_POINTER => {
+            let namespace = reader.string()?.to_owned();
+            legacy(Legacy::DbPointer { namespace, id: reader.array()? })
         }
+        t::JAVASCRIPT_WITH_SCOPE => code_with_scope(reader, depth, budget)?,
         _ => return Err(super::reader::unknown_type(element_type)),
     })
+}
+
+fn legacy(value: Legacy) -> Value {
+    Value::Legacy(Box::new(value))
+}
+
+fn code_with_scope(reader: &mut Reader<'_>, depth: usize, budget: &mut Budget) -> Result<Value, WireError> {
+    let mut inner = Reader::new(reader.value_bytes(t::JAVASCRIPT_WITH_SCOPE)?);
+    inner.length()?;
+    let code = inner.string()?.to_owned();
+    let scope = object(inner.document_body()?, depth + 1, budget)?;
+    if !inner.is_empty() {
+        return Err(WireError::invalid_bson("BSON has code with scope that is not as long as it says"));
+    }
+    Ok(legacy(Legacy::CodeWithScope { code, scope }))
 }
 
 fn binary(reader: &mut Reader<'_>) -> Result<Value, WireError> {

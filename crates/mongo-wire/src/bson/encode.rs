@@ -1,8 +1,10 @@
 //! A tree of values to BSON bytes.
 
-use armilla_value::{Object, Value};
+use armilla_value::{Legacy, Object, Value};
 
-use super::build::{finish_document, start_document, write_cstring, write_index, write_length, write_string};
+use super::build::{
+    finish_document, finish_length, start_document, write_cstring, write_index, write_length, write_string,
+};
 use super::{BINARY_SUBTYPE_OLD, element_type as t};
 use crate::error::WireError;
 use crate::limits::WRITE_DEPTH_MAX;
@@ -46,6 +48,12 @@ fn value_bytes(value: &Value) -> usize {
             5 + bytes.len() + if *subtype == BINARY_SUBTYPE_OLD { 4 } else { 0 }
         }
         Value::Regex { pattern, options } => 2 + pattern.len() + options.len(),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => 0,
+            Legacy::Code(text) | Legacy::Symbol(text) => 5 + text.len(),
+            Legacy::DbPointer { namespace, id } => 5 + namespace.len() + id.len(),
+            Legacy::CodeWithScope { code, scope } => 9 + code.len() + encoded_bytes(scope),
+        },
         Value::Object(object) => encoded_bytes(object),
         Value::Array(elements) => {
             let members: usize = elements
@@ -79,6 +87,13 @@ pub(super) fn type_of(value: &Value) -> u8 {
         Value::Regex { .. } => t::REGEX,
         Value::MinKey => t::MIN_KEY,
         Value::MaxKey => t::MAX_KEY,
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => t::UNDEFINED,
+            Legacy::Code(_) => t::JAVASCRIPT,
+            Legacy::CodeWithScope { .. } => t::JAVASCRIPT_WITH_SCOPE,
+            Legacy::Symbol(_) => t::SYMBOL,
+            Legacy::DbPointer { .. } => t::DB_POINTER,
+        },
         Value::Array(_) => t::ARRAY,
         Value::Object(_) => t::OBJECT,
     }
@@ -118,6 +133,7 @@ pub(crate) fn write_value(value: &Value, depth: usize, out: &mut Vec<u8>) -> Res
             write_cstring(pattern, out)?;
             write_cstring(options, out)?;
         }
+        Value::Legacy(legacy) => write_legacy(legacy, depth, out)?,
         Value::Array(elements) => {
             check_depth(depth + 1)?;
             let start = start_document(out);
@@ -128,6 +144,24 @@ pub(crate) fn write_value(value: &Value, depth: usize, out: &mut Vec<u8>) -> Res
             finish_document(start, out)?;
         }
         Value::Object(object) => write_object(object, depth + 1, out)?,
+    }
+    Ok(())
+}
+
+fn write_legacy(legacy: &Legacy, depth: usize, out: &mut Vec<u8>) -> Result<(), WireError> {
+    match legacy {
+        Legacy::Undefined => {}
+        Legacy::Code(text) | Legacy::Symbol(text) => write_string(text, out)?,
+        Legacy::DbPointer { namespace, id } => {
+            write_string(namespace, out)?;
+            out.extend_from_slice(id);
+        }
+        Legacy::CodeWithScope { code, scope } => {
+            let start = start_document(out);
+            write_string(code, out)?;
+            write_object(scope, depth + 1, out)?;
+            finish_length(start, out)?;
+        }
     }
     Ok(())
 }

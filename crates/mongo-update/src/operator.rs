@@ -6,7 +6,7 @@ mod pull;
 mod push;
 mod rename;
 
-use armilla_mongo_expression::{Error, Result, Scope, codes, type_name};
+use armilla_mongo_expression::{Error, Result, Scope, arithmetic, codes, type_name};
 use armilla_value::{Value, mongo_cmp};
 
 use crate::apply::Context;
@@ -18,7 +18,7 @@ pub(crate) use array::AddToSet;
 pub(crate) use number::{BitStep, NumberOperator};
 pub(crate) use pull::Pull;
 pub(crate) use push::Push;
-pub(crate) use rename::Rename;
+pub(crate) use rename::{Rename, not_traversable};
 
 /// What happens to a value at the end of a path.
 #[derive(Debug, Clone)]
@@ -292,7 +292,7 @@ fn parse_pop(path: &Path, operand: &Value) -> Result<bool> {
         let text = render_member(&path.text, operand);
         return Err(Error::new(codes::FAILED_TO_PARSE, format!("Expected a number in: {text}")));
     }
-    match number::integer(operand) {
+    match arithmetic::integral(operand) {
         Some(1) => Ok(false),
         Some(-1) => Ok(true),
         Some(_) => Err(Error::new(

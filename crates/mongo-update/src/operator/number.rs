@@ -61,7 +61,11 @@ pub(crate) fn apply(
             ),
         ));
     }
-    compute(operator, value, operand).ok_or_else(|| {
+    let result = match operator {
+        NumberOperator::Increment => arithmetic::checked_add(value, operand),
+        NumberOperator::Multiply => arithmetic::checked_multiply(value, operand),
+    };
+    result.map_err(|_| {
         Error::bad_value(format!(
             "Failed to apply {name} operations to current value (({}){}) for document {{{}}}",
             match value {
@@ -72,38 +76,6 @@ pub(crate) fn apply(
             context.id_text(),
         ))
     })
-}
-
-/// Returns `None` where an integer overflows.
-fn compute(operator: NumberOperator, value: &Value, operand: &Value) -> Option<Value> {
-    let integers = match (value, operand) {
-        (Value::Int32(left), Value::Int32(right)) => Some((i64::from(*left), i64::from(*right))),
-        (Value::Int32(left), Value::Int64(right)) => Some((i64::from(*left), *right)),
-        (Value::Int64(left), Value::Int32(right)) => Some((*left, i64::from(*right))),
-        (Value::Int64(left), Value::Int64(right)) => Some((*left, *right)),
-        _ => None,
-    };
-    if let Some((left, right)) = integers {
-        let wide = match operator {
-            NumberOperator::Increment => left.checked_add(right),
-            NumberOperator::Multiply => left.checked_mul(right),
-        }?;
-        return Some(match (value, operand, i32::try_from(wide)) {
-            (Value::Int32(_), Value::Int32(_), Ok(narrow)) => Value::Int32(narrow),
-            _ => Value::Int64(wide),
-        });
-    }
-    if let (Some(left), Some(right)) = (value.as_f64(), operand.as_f64()) {
-        return Some(Value::Double(match operator {
-            NumberOperator::Increment => left + right,
-            NumberOperator::Multiply => left * right,
-        }));
-    }
-    // A decimal is among them, and decimals do not overflow: they become infinite.
-    match operator {
-        NumberOperator::Increment => arithmetic::add(value, operand).ok(),
-        NumberOperator::Multiply => arithmetic::multiply(value, operand).ok(),
-    }
 }
 
 /// Returns the value where there was none: the operand, or zero of its type.
@@ -195,33 +167,6 @@ impl BitOperation {
             BitOperation::Or => left | right,
             BitOperation::Xor => left ^ right,
         }
-    }
-}
-
-/// Returns a number of any type as an integer if it is one; those beyond 64 bits become the nearest.
-pub(crate) fn integer(value: &Value) -> Option<i64> {
-    if let Some(integer) = value.as_i64() {
-        return Some(integer);
-    }
-    match value {
-        Value::Double(number) if number.fract() == 0.0 => Some(*number as i64),
-        Value::Decimal128(bytes) => match Decimal::from_bytes(bytes) {
-            Decimal::Finite { negative, mut coefficient, mut exponent } => {
-                while exponent < 0 && coefficient.is_multiple_of(10) && coefficient != 0 {
-                    (coefficient, exponent) = (coefficient / 10, exponent + 1);
-                }
-                if exponent < 0 && coefficient != 0 {
-                    return None;
-                }
-                while exponent > 0 && coefficient != 0 && coefficient <= u128::from(u64::MAX) {
-                    (coefficient, exponent) = (coefficient * 10, exponent - 1);
-                }
-                let magnitude = i64::try_from(coefficient).unwrap_or(i64::MAX);
-                Some(if negative { -magnitude } else { magnitude })
-            }
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
+use armilla_mongo_expression::arithmetic::integral;
 use armilla_mongo_expression::{Error, Result, type_name};
 use armilla_value::{Object, Value, mongo_cmp};
 
 use crate::identical::identical;
-use crate::operator::number::{direction, integer};
+use crate::operator::number::direction;
 use crate::path::element_index;
 
 /// A `$push` that was read. Values are put in first, then the array is sorted, then it is cut.
@@ -45,7 +46,7 @@ impl Push {
                     push.values = values.clone();
                 }
                 "$position" => {
-                    push.position = Some(integer(value).ok_or_else(|| {
+                    push.position = Some(integral(value).ok_or_else(|| {
                         Error::bad_value(format!(
                             "The value for $position must be an integer value, not of type: {}",
                             type_name(value)
@@ -53,7 +54,7 @@ impl Push {
                     })?);
                 }
                 "$slice" => {
-                    push.slice = Some(integer(value).ok_or_else(|| {
+                    push.slice = Some(integral(value).ok_or_else(|| {
                         Error::bad_value(format!(
                             "The value for $slice must be an integer value but was given type: {}",
                             type_name(value)

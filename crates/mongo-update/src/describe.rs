@@ -1,0 +1,117 @@
+//! How one version of a document became another, as change streams say it.
+//!
+//! Only the versions are known, not what was asked for, so the shortest honest tale is told: members by their path,
+//! elements by their index where an array kept its length or grew, its new length where it only lost its end, and
+//! the whole array where neither tells all.
+
+use armilla_value::{Object, Value};
+
+use crate::identical::identical;
+
+/// Tells how one version of a document became another, as change streams say it
+/// (`updatedFields`, `removedFields`, `truncatedArrays`).
+///
+/// Members that moved are told as updated. A name with a dot cannot be told from a path, so below the top an object
+/// with such a name is told as a whole where that member changed.
+pub fn describe(before: &Object, after: &Object) -> Object {
+    let mut description = Description::default();
+    let mut path = Vec::new();
+    description.compare_objects(before, after, &mut path);
+    Object::from([
+        ("updatedFields", Value::Object(description.updated.into_iter().collect())),
+        ("removedFields", Value::from(description.removed)),
+        ("truncatedArrays", Value::Array(description.truncated)),
+    ])
+}
+
+#[derive(Default)]
+struct Description {
+    updated: Vec<(String, Value)>,
+    removed: Vec<String>,
+    truncated: Vec<Value>,
+}
+
+impl Description {
+    fn compare_objects(&mut self, before: &Object, after: &Object, path: &mut Vec<String>) {
+        for (name, _) in before.iter() {
+            if !after.contains(name) {
+                self.removed.push(joined(path, name));
+            }
+        }
+        // Members stay in place as long as both sides go through the same names; what comes after the first
+        // difference was put at the end.
+        let mut stayed = before.iter().filter(|(name, _)| after.contains(name)).peekable();
+        for (name, new) in after.iter() {
+            match stayed.next_if(|(old_name, _)| *old_name == name) {
+                Some((_, old)) => self.compare(old, new, path, name),
+                None => {
+                    stayed.by_ref().for_each(drop);
+                    self.updated.push((joined(path, name), new.clone()));
+                }
+            }
+        }
+    }
+
+    fn compare(&mut self, old: &Value, new: &Value, path: &mut Vec<String>, name: &str) {
+        if identical(old, new) {
+            return;
+        }
+        match (old, new) {
+            (Value::Object(old), Value::Object(new)) if is_tellable(old, new) => {
+                path.push(name.to_owned());
+                self.compare_objects(old, new, path);
+                path.pop();
+            }
+            (Value::Array(old), Value::Array(new)) if old.len() <= new.len() && !is_other(old, new) => {
+                path.push(name.to_owned());
+                for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                    self.compare(old, new, path, &index.to_string());
+                }
+                for (index, new) in new.iter().enumerate().skip(old.len()) {
+                    self.updated.push((joined(path, &index.to_string()), new.clone()));
+                }
+                path.pop();
+            }
+            (Value::Array(old), Value::Array(new))
+                if new.len() < old.len() && old.iter().zip(new).all(|(old, new)| identical(old, new)) =>
+            {
+                let length = i32::try_from(new.len()).map_or(Value::Int64(new.len() as i64), Value::Int32);
+                self.truncated.push(Value::Object(Object::from([
+                    ("field", Value::String(joined(path, name))),
+                    ("newSize", length),
+                ])));
+            }
+            _ => self.updated.push((joined(path, name), new.clone())),
+        }
+    }
+}
+
+/// Says whether the members of an object can be told one by one.
+fn is_tellable(old: &Object, new: &Object) -> bool {
+    let is_ambiguous = |name: &str| name.is_empty() || name.contains('.');
+    !old.iter().any(|(name, value)| {
+        is_ambiguous(name) && new.get(name).is_none_or(|new| !identical(value, new))
+    }) && !new.iter().any(|(name, _)| is_ambiguous(name) && !old.contains(name))
+        && !new.is_empty()
+        && keeps_order(old, new)
+}
+
+/// Says whether members that both have come in the same order, new ones behind them.
+fn keeps_order(old: &Object, new: &Object) -> bool {
+    let mut kept = old.iter().filter(|(name, _)| new.contains(name)).map(|(name, _)| name);
+    let mut others = new.iter().map(|(name, _)| name);
+    kept.all(|name| others.next() == Some(name))
+}
+
+/// Says whether an array is another one altogether: none of its elements is what it was, nor of the same shape.
+fn is_other(old: &[Value], new: &[Value]) -> bool {
+    old.len() > 1
+        && old.iter().zip(new).all(|(old, new)| match (old, new) {
+            (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => false,
+            _ => !identical(old, new),
+        })
+}
+
+fn joined(path: &[String], name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{}.{name}", path.join(".")) }
+}

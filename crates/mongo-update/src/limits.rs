@@ -1,0 +1,17 @@
+//! What an update may ask for at most.
+
+/// How deep a document may nest, itself counted.
+pub const DOCUMENT_DEPTH_MAX: usize = 100;
+
+/// How many names a path may have. No document nests deeper than what is parsed, so a longer path finds nothing;
+/// it is refused, because trees of paths are walked by recursion.
+pub const PATH_COMPONENTS_MAX: usize = 200;
+
+/// How many nulls setting an element far beyond the end of an array may put in between.
+pub const ARRAY_BACKFILL_MAX: usize = 1_500_000;
+
+/// How many stages an update by pipeline may have.
+pub const PIPELINE_STAGES_MAX: usize = 1000;
+
+/// How many bytes of a value a message shows.
+pub const MESSAGE_VALUE_BYTES_MAX: usize = 1024;

@@ -1,12 +1,21 @@
 //! Transactions of clients: one logical partition, as one commit.
+//!
+//! A transaction of the engine begins with the first statement that says where. All further ones must be about the same
+//! logical partition: what spans several is refused, as the service does.
 
 use std::time::Duration;
 
-use armilla_engine::Transaction;
+use armilla_engine::{Caller, Transaction};
+use armilla_mongo_expression::codes;
 use armilla_value::PartitionKey;
 
-use crate::data::Overlay;
+use crate::Shared;
+use crate::catalog::Collection;
+use crate::context::Context;
+use crate::data::{Charges, Data, Overlay};
+use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
+use crate::sessions::SessionId;
 
 /// The transaction of a session.
 pub(crate) struct Open {
@@ -41,4 +50,110 @@ impl Open {
     pub(crate) fn begin(now: Duration) -> Open {
         Open { state: State::Running, work: None, began: now }
     }
+}
+
+/// The transaction of a command, taken out of its session until the command is done.
+pub(crate) struct Held<'h> {
+    shared: &'h Shared,
+    place: Option<(SessionId, i64)>,
+    pub(crate) open: Option<Open>,
+}
+
+impl<'h> Held<'h> {
+    /// Takes the transaction that a command is part of, if it is.
+    pub(crate) fn of(context: &Context<'h>) -> Result<Held<'h>> {
+        let shared: &'h Shared = context.shared;
+        let place = context.session.zip(context.number).filter(|_| context.is_in_transaction);
+        let Some((session, number)) = place else { return Ok(Held { shared, place: None, open: None }) };
+        let taken = shared.sessions.with(session, |session| match session.number() {
+            Some(own) if own == number => session.transaction.take(),
+            _ => None,
+        });
+        match taken.flatten() {
+            Some(open) if open.state == State::Running => Ok(Held { shared, place, open: Some(open) }),
+            other => {
+                let state = other.as_ref().map(|open| open.state);
+                drop(Held { shared, place, open: other });
+                Err(match state {
+                    Some(State::Committed) => Failure::new(
+                        codes::TRANSACTION_COMMITTED,
+                        format!("Transaction with {{ txnNumber: {number} }} has been committed."),
+                    ),
+                    _ => no_transaction(number),
+                })
+            }
+        }
+    }
+
+    /// Returns the items of a collection, inside of the transaction if there is one. `key` is the logical partition that
+    /// the statement is about, where it is one.
+    pub(crate) async fn data<'d>(
+        &'d mut self,
+        caller: &'d Caller,
+        charges: &'d Charges,
+        collection: &'d Collection,
+        key: Option<&PartitionKey>,
+    ) -> Result<Data<'d>> {
+        let engine = &self.shared.engine;
+        let (mut transaction, mut written) = (None, None);
+        if let Some(open) = &mut self.open {
+            let Some(key) = key else {
+                return Err(Failure::new(
+                    codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                    "a statement of a transaction must say the value of the shard key: transactions are supported \
+                     within one logical partition",
+                ));
+            };
+            match &open.work {
+                Some(work) if work.namespace != collection.namespace || work.key != *key => {
+                    return Err(Failure::new(
+                        codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                        "transactions are supported within one logical partition of one collection, and this statement \
+                         is about another",
+                    ));
+                }
+                Some(_) => {}
+                None => {
+                    let transaction = engine.begin_transaction(caller, &collection.handle, key).await?;
+                    open.work = Some(Work {
+                        namespace: collection.namespace.clone(),
+                        key: key.clone(),
+                        transaction,
+                        written: Overlay::new(),
+                    });
+                }
+            }
+            if let Some(work) = &mut open.work {
+                (transaction, written) = (Some(&mut work.transaction), Some(&mut work.written));
+            }
+        }
+        Ok(Data { engine, caller, handle: &collection.handle, charges, transaction, written })
+    }
+
+    /// Gives up what the transaction did.
+    pub(crate) fn abort(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.state = State::Aborted;
+            open.work = None;
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let (Some((session, number)), Some(open)) = (self.place, self.open.take()) else { return };
+        self.shared.sessions.with(session, |session| {
+            if session.number() == Some(number) {
+                session.transaction = Some(open);
+            }
+        });
+    }
+}
+
+/// There is no such transaction.
+pub(crate) fn no_transaction(number: i64) -> Failure {
+    Failure::new(
+        codes::NO_SUCH_TRANSACTION,
+        format!("Given transaction number {number} does not match any in-progress transactions."),
+    )
 }

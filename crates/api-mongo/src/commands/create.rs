@@ -1,0 +1,252 @@
+//! `create`, and how a collection is made.
+
+use armilla_engine::{ContainerDefinition, Throughput};
+use armilla_mongo_expression::codes;
+use armilla_mongo_pipeline::Pipeline;
+use armilla_value::{Object, Value};
+
+use crate::catalog::{Collection, Details, Found, View, existing};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::indexes::{Index, policy};
+use crate::namespace::Namespace;
+use crate::reply::Reply;
+
+/// What a new collection is to be.
+#[derive(Default)]
+pub(super) struct New {
+    pub(super) shard_key: Vec<Vec<String>>,
+    pub(super) throughput: Option<Throughput>,
+    pub(super) indexes: Vec<Index>,
+    pub(super) options: Object,
+}
+
+/// Options that are kept and listed.
+const KEPT: [&str; 5] =
+    ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages", "comment"];
+
+/// Options that a collection cannot have here.
+const REFUSED: [(&str, &str); 5] = [
+    ("capped", "capped collections are not supported"),
+    ("timeseries", "time series collections are not supported"),
+    ("clusteredIndex", "clustered indexes are not supported: documents lie in the order of their ids anyway"),
+    ("expireAfterSeconds", "expireAfterSeconds of a collection is for time series and clustered indexes, which are not supported"),
+    ("encryptedFields", "encrypted fields are not supported"),
+];
+
+pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    let arguments = context.arguments();
+    arguments.allow(&[
+        "capped",
+        "size",
+        "max",
+        "validator",
+        "validationLevel",
+        "validationAction",
+        "indexOptionDefaults",
+        "viewOn",
+        "pipeline",
+        "collation",
+        "timeseries",
+        "expireAfterSeconds",
+        "clusteredIndex",
+        "changeStreamPreAndPostImages",
+        "storageEngine",
+        "idIndex",
+        "autoIndexId",
+        "encryptedFields",
+        "recordPreImages",
+        "temp",
+        "flags",
+    ])?;
+    context.check_collation()?;
+    let namespace = context.namespace()?;
+    namespace.check_creatable()?;
+    for (name, message) in REFUSED {
+        if arguments.value(name).is_some_and(|value| *value != Value::Bool(false)) {
+            return Err(Failure::new(codes::COMMAND_NOT_SUPPORTED, message));
+        }
+    }
+    if let Some(on) = arguments.string("viewOn")? {
+        return make_view(context, &namespace, on).await;
+    }
+    if arguments.value("pipeline").is_some() {
+        return Err(Failure::new(codes::INVALID_OPTIONS, "'pipeline' requires 'viewOn' to also be specified"));
+    }
+    let mut options = Object::new();
+    for name in KEPT {
+        if let Some(value) = arguments.value(name)
+            && name != "comment"
+        {
+            options.insert(name, value.clone());
+        }
+    }
+    let level = arguments.string("validationLevel")?.unwrap_or("strict");
+    let action = arguments.string("validationAction")?.unwrap_or("error");
+    if !matches!(level, "off" | "strict" | "moderate") || !matches!(action, "error" | "warn") {
+        return Err(Failure::bad_value("validationLevel is off, moderate or strict, and validationAction error or warn"));
+    }
+    arguments.object("validator")?;
+    match context.shared.catalog.find(&namespace).await? {
+        Found::Collection(collection) if collection.details.options == options => return Ok(Reply::ok()),
+        Found::Collection(_) | Found::View(_) => {
+            return Err(Failure::new(
+                codes::NAMESPACE_EXISTS,
+                format!("Collection {namespace} already exists."),
+            ));
+        }
+        Found::Nothing => {}
+    }
+    make(context, &namespace, &New { options, ..New::default() }).await?;
+    Ok(Reply::ok())
+}
+
+async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Result<Reply> {
+    let arguments = context.arguments();
+    let pipeline = arguments.array("pipeline")?.unwrap_or_default();
+    Pipeline::parse(pipeline, &Default::default())?;
+    Namespace::new(&namespace.database, on)?;
+    let _changing = context.shared.catalog.change().await;
+    match context.shared.catalog.find(namespace).await? {
+        Found::Nothing => {}
+        Found::View(view) if view.on == on && view.pipeline == pipeline => return Ok(Reply::ok()),
+        _ => {
+            return Err(Failure::new(
+                codes::NAMESPACE_EXISTS,
+                format!("Collection {namespace} already exists."),
+            ));
+        }
+    }
+    check_account_write(context)?;
+    existing(context.shared.engine.create_database(&context.caller, &namespace.database, None).await)?;
+    let view = View { on: on.to_owned(), pipeline: pipeline.to_vec() };
+    context.shared.catalog.keep_view(namespace, view).await?;
+    Ok(Reply::ok())
+}
+
+/// Refuses those who may only read: descriptions are written on behalf of the server.
+pub(super) fn check_account_write(context: &Context<'_>) -> Result<()> {
+    match context.caller.access {
+        armilla_engine::Access::Full => Ok(()),
+        _ => Err(Failure::new(
+            codes::UNAUTHORIZED,
+            format!("not authorized on {} to execute command {{ {}: ... }}", context.database, context.name),
+        )),
+    }
+}
+
+/// Makes a collection, and its database if there is none.
+pub(super) async fn make(context: &Context<'_>, namespace: &Namespace, new: &New) -> Result<Collection> {
+    namespace.check_creatable()?;
+    check_account_write(context)?;
+    let shared = context.shared;
+    let _changing = shared.catalog.change().await;
+    if let Found::Collection(collection) = shared.catalog.find(namespace).await? {
+        return Ok(collection);
+    }
+    check_case(context, &namespace.database)?;
+    existing(shared.engine.create_database(&context.caller, &namespace.database, None).await)?;
+    make_container(context, namespace, new).await
+}
+
+/// Makes the container of a collection, and keeps what is to be known of it.
+pub(super) async fn make_container(context: &Context<'_>, namespace: &Namespace, new: &New) -> Result<Collection> {
+    let shared = context.shared;
+    let mut details =
+        Details { indexes: new.indexes.clone(), options: new.options.clone(), validator: None, is_own: true };
+    details.read_validator()?;
+    let definition = definition(namespace, new);
+    let definition = ContainerDefinition::from_value(&definition)
+        .map_err(|error| Failure::bad_value(format!("the collection cannot be made: {error}")))?;
+    let engine = &shared.engine;
+    let made = engine.create_container(&context.caller, &namespace.database, definition, new.throughput).await;
+    match made {
+        Ok(answer) => context.charges.add(answer.charge),
+        Err(error) => return Err(error.into()),
+    }
+    let located = engine.container(&namespace.database, &namespace.collection)?;
+    shared.catalog.keep(&located.container.rid().to_string(), details).await?;
+    shared.catalog.collection(namespace, located.container).await
+}
+
+/// Returns the definition of a collection's container.
+fn definition(namespace: &Namespace, new: &New) -> Value {
+    let mut definition = Object::from([
+        ("id", Value::from(namespace.collection.as_str())),
+        ("indexingPolicy", policy(&new.shard_key, &new.indexes)),
+    ]);
+    if !new.shard_key.is_empty() {
+        let path = |names: &Vec<String>| {
+            let steps = names.iter().map(|name| format!("/{}", quoted(name)));
+            Value::String(steps.collect())
+        };
+        let kind = if new.shard_key.len() > 1 { "MultiHash" } else { "Hash" };
+        let key = Object::from([
+            ("paths", Value::Array(new.shard_key.iter().map(path).collect())),
+            ("kind", Value::from(kind)),
+            ("version", Value::Int64(2)),
+        ]);
+        definition.insert("partitionKey", key);
+    }
+    let unique: Vec<Value> = new
+        .indexes
+        .iter()
+        .filter(|index| index.is_unique)
+        .map(|index| {
+            let paths = index.fields.iter().map(|(path, _)| {
+                let steps = path.split('.').enumerate().map(|(level, name)| {
+                    let name = if level == 0 { crate::documents::stored_name(name) } else { name.into() };
+                    format!("/{}", quoted(&name))
+                });
+                Value::String(steps.collect())
+            });
+            Value::Object(Object::from([("paths", Value::Array(paths.collect()))]))
+        })
+        .collect();
+    if !unique.is_empty() {
+        definition.insert("uniqueKeyPolicy", Object::from([("uniqueKeys", Value::Array(unique))]));
+    }
+    if let Some(seconds) = new.indexes.iter().find_map(ttl_of_timestamps) {
+        definition.insert("defaultTtl", Value::Int64(seconds));
+    }
+    if new.options.get("changeStreamPreAndPostImages").and_then(|images| images.get("enabled")) == Some(&Value::Bool(true)) {
+        definition.insert("changeFeedPolicy", Object::from([("retentionDuration", Value::Int64(24 * 60))]));
+    }
+    Value::Object(definition)
+}
+
+/// Returns the seconds of an index over the server's own time stamps, which is the container's time to live.
+pub(super) fn ttl_of_timestamps(index: &Index) -> Option<i64> {
+    match index.fields.as_slice() {
+        [(path, _)] if path == "_ts" => index.expires_after,
+        _ => None,
+    }
+}
+
+fn quoted(name: &str) -> String {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")) }
+}
+
+/// Refuses a database whose name differs from another's in case alone.
+fn check_case(context: &Context<'_>, database: &str) -> Result<()> {
+    let caller = armilla_engine::Caller::full();
+    let mut continuation = None;
+    loop {
+        let page = context.shared.engine.list_databases(&caller, None, continuation.as_deref())?.value;
+        let other = page
+            .resources
+            .iter()
+            .find(|known| known.id != database && known.id.eq_ignore_ascii_case(database));
+        if let Some(other) = other {
+            return Err(Failure::new(
+                codes::DATABASE_DIFFER_CASE,
+                format!("db already exists with different case already have: [{}] trying to create [{database}]", other.id),
+            ));
+        }
+        match page.continuation {
+            Some(next) => continuation = Some(next),
+            None => return Ok(()),
+        }
+    }
+}

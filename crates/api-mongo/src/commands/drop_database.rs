@@ -1,0 +1,39 @@
+//! `dropDatabase`.
+
+use armilla_engine::ResourcePrecondition;
+use armilla_mongo_expression::codes;
+use armilla_value::Object;
+
+use super::create::check_account_write;
+use crate::catalog::found;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::reply::Reply;
+
+pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    context.arguments().allow(&[])?;
+    check_account_write(context)?;
+    let shared = context.shared;
+    let database = context.database;
+    if database == "admin" {
+        return Err(Failure::new(
+            codes::ILLEGAL_OPERATION,
+            "Dropping the 'admin' database is prohibited: it has the users and the descriptions of collections",
+        ));
+    }
+    let _changing = shared.catalog.change().await;
+    let collections = super::list_collections::containers(context, database)?;
+    for (namespace, _) in shared.catalog.views(database).await? {
+        shared.catalog.drop_view(&namespace).await?;
+    }
+    let deleted = shared.engine.delete_database(&context.caller, database, ResourcePrecondition::None).await;
+    if found(deleted)?.is_none() {
+        return Ok(Reply::ok());
+    }
+    for (_, rid) in collections {
+        shared.catalog.forget(&rid).await?;
+    }
+    let prefix = format!("{database}.");
+    shared.cursors.kill_where(|own, _| own.starts_with(&prefix));
+    Ok(Object::from([("dropped", database)]).into())
+}

@@ -1,0 +1,229 @@
+//! `find`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use armilla_mongo_expression::{Environment, Scope, codes};
+use armilla_mongo_filter::{Filter, Projection, Sort};
+use armilla_mongo_wire::bson;
+use armilla_value::{Object, Value};
+
+use super::aggregate;
+use super::statements::{check_hint, count};
+use crate::arguments::Arguments;
+use crate::catalog::{Collection, Found};
+use crate::context::Context;
+use crate::cursors::Cursor;
+use crate::failure::{Failure, Result};
+use crate::limits::FIRST_BATCH_DOCUMENTS;
+use crate::reply::{Batch, Reply};
+use crate::search::Search;
+use crate::supply::{Find, FindState, Room, Supply, sorted};
+use crate::transactions::Held;
+
+/// A find that was read.
+pub(super) struct Asked {
+    pub(super) filter: Arc<Filter>,
+    pub(super) projection: Option<Arc<Projection>>,
+    pub(super) sort: Option<Arc<Sort>>,
+    pub(super) skip: u64,
+    pub(super) limit: Option<u64>,
+    pub(super) batch: Option<u64>,
+    pub(super) is_single_batch: bool,
+    pub(super) environment: Arc<Environment>,
+}
+
+impl Asked {
+    pub(super) fn read(arguments: &Arguments<'_>, scope: &Scope, environment: Environment) -> Result<Asked> {
+        let none = Object::new();
+        let filter = Arc::new(Filter::parse(arguments.object("filter")?.unwrap_or(&none), scope)?);
+        let projection = match arguments.object("projection")? {
+            Some(projection) if !projection.is_empty() => {
+                Some(Arc::new(Projection::parse(projection, Some(&filter), scope)?))
+            }
+            _ => None,
+        };
+        let sort = match arguments.object("sort")? {
+            Some(sort) if !sort.is_empty() && !is_natural(sort) => Some(Arc::new(Sort::parse(sort)?)),
+            _ => None,
+        };
+        let limit = arguments.count("limit")?.filter(|limit| *limit > 0);
+        Ok(Asked {
+            filter,
+            projection,
+            sort,
+            skip: arguments.count("skip")?.unwrap_or(0),
+            limit,
+            batch: arguments.count("batchSize")?,
+            is_single_batch: arguments.truth("singleBatch")?,
+            environment: Arc::new(environment),
+        })
+    }
+}
+
+/// Says whether documents are to come as they lie.
+fn is_natural(sort: &Object) -> bool {
+    sort.len() == 1 && sort.get("$natural").and_then(Value::as_i64) == Some(1)
+}
+
+/// What a find may have.
+const ALLOWED: [&str; 26] = [
+    "filter",
+    "sort",
+    "projection",
+    "hint",
+    "skip",
+    "limit",
+    "batchSize",
+    "singleBatch",
+    "comment",
+    "maxTimeMS",
+    "max",
+    "min",
+    "returnKey",
+    "showRecordId",
+    "tailable",
+    "awaitData",
+    "noCursorTimeout",
+    "allowPartialResults",
+    "allowDiskUse",
+    "collation",
+    "let",
+    "oplogReplay",
+    "readOnce",
+    "ntoreturn",
+    "requestResumeToken",
+    "encryptionInformation",
+];
+
+pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    let arguments = context.arguments();
+    arguments.allow(&ALLOWED)?;
+    context.check_collation()?;
+    let namespace = context.namespace()?;
+    count(&context.shared.counters.query, 1);
+    for name in ["min", "max", "returnKey", "showRecordId", "requestResumeToken"] {
+        let is_set = match arguments.value(name) {
+            None | Some(Value::Bool(false)) => false,
+            Some(Value::Object(object)) => !object.is_empty(),
+            Some(_) => true,
+        };
+        if is_set {
+            return Err(Failure::new(
+                codes::NOT_IMPLEMENTED,
+                format!("the option '{name}' of find is not supported: it names places in an index of the server's"),
+            ));
+        }
+    }
+    if arguments.truth("tailable")? {
+        return Err(Failure::bad_value(
+            "error processing query: tailable cursor requested on non capped collection",
+        ));
+    }
+    if arguments.truth("awaitData")? {
+        return Err(Failure::parse("Cannot set 'awaitData' without also setting 'tailable'"));
+    }
+    let (scope, environment) = context.environment()?;
+    let asked = Asked::read(&arguments, &scope, environment)?;
+    let has_timeout = !arguments.truth("noCursorTimeout")?;
+    let collection = match context.shared.catalog.find(&namespace).await? {
+        Found::Collection(collection) => collection,
+        Found::Nothing => return Ok(empty(namespace.to_string())),
+        Found::View(view) => return aggregate::find_in_view(context, &namespace, &view).await,
+    };
+    check_hint(&collection, arguments.value("hint"))?;
+    let supply = supply(context, &collection, &asked).await?;
+    let first = asked.batch.map_or(FIRST_BATCH_DOCUMENTS, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
+    open(context, namespace.to_string(), supply, first, asked.is_single_batch, has_timeout).await
+}
+
+/// Makes where the documents of a find come from.
+pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked: &Asked) -> Result<Supply> {
+    let search = Search::new(collection, asked.filter.clone(), asked.environment.clone());
+    let mut held = Held::of(context)?;
+    let is_inside = held.open.is_some();
+    let mut data = held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
+    if is_inside || search.points().is_some() || asked.filter.near().is_some() {
+        let targets = search.targets(&mut data, collection, usize::MAX).await?;
+        let mut documents: Vec<_> = targets.into_iter().map(|target| (target.document, target.matched)).collect();
+        if let Some(sort) = &asked.sort {
+            let mut keyed = Vec::with_capacity(documents.len());
+            for (document, matched) in documents {
+                keyed.push((sort.key(&document)?, document, matched));
+            }
+            keyed.sort_by(|a, b| sort.compare(&a.0, &b.0));
+            documents = keyed.into_iter().map(|(_, document, matched)| (document, matched)).collect();
+        } else if let Some(near) = asked.filter.near() {
+            let mut measured: Vec<_> = documents
+                .into_iter()
+                .filter_map(|found| Some((near.distance(&found.0)?, found)))
+                .collect();
+            measured.sort_by(|a, b| a.0.total_cmp(&b.0));
+            documents = measured.into_iter().map(|(_, found)| found).collect();
+        }
+        let skip = usize::try_from(asked.skip).unwrap_or(usize::MAX);
+        let limit = asked.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let mut encoded = VecDeque::new();
+        for (document, matched) in documents.into_iter().skip(skip).take(limit) {
+            let document = match &asked.projection {
+                Some(projection) => projection.apply(&document, &matched, &asked.environment)?,
+                None => document,
+            };
+            let mut bytes = Vec::new();
+            bson::encode(&document, &mut bytes)?;
+            encoded.push_back(bytes);
+        }
+        return Ok(Supply::List(encoded));
+    }
+    if let Some(sort) = &asked.sort {
+        let projection = asked.projection.as_ref();
+        let documents = sorted(&mut data, &search, sort, projection, asked.skip, asked.limit).await?;
+        return Ok(Supply::List(documents));
+    }
+    Ok(Supply::Find(Box::new(Find {
+        shared: context.shared.clone(),
+        caller: context.caller.clone(),
+        collection: collection.clone(),
+        search,
+        projection: asked.projection.clone(),
+        skip: asked.skip,
+        limit: asked.limit,
+        state: FindState::Begin,
+    })))
+}
+
+/// A cursor without documents.
+pub(super) fn empty(namespace: String) -> Reply {
+    Reply::Batch(Batch { is_first: true, cursor: 0, namespace, documents: Vec::new(), extra: Object::new() })
+}
+
+/// Takes the first batch, and keeps a cursor for the rest.
+pub(super) async fn open(
+    context: &mut Context<'_>,
+    namespace: String,
+    mut supply: Supply,
+    first: usize,
+    is_single_batch: bool,
+    has_timeout: bool,
+) -> Result<Reply> {
+    let portion = if first == 0 {
+        Default::default()
+    } else {
+        supply.take(Room { documents: first }, &context.charges, context.shared).await?
+    };
+    context.check_time()?;
+    let mut cursor = 0;
+    if !portion.is_last && !is_single_batch {
+        let user = context.connection.user.as_ref().map(|user| user.name.clone()).unwrap_or_default();
+        cursor = context.shared.cursors.open(Cursor {
+            namespace: namespace.clone(),
+            user,
+            session: context.session,
+            transaction: context.number.filter(|_| context.is_in_transaction),
+            supply,
+            has_timeout,
+            awaits: false,
+        })?;
+    }
+    Ok(Reply::Batch(Batch { is_first: true, cursor, namespace, documents: portion.documents, extra: Object::new() }))
+}

@@ -1,0 +1,111 @@
+//! `hello`, and the two names that it had before.
+
+use armilla_mongo_expression::codes;
+use armilla_mongo_wire::bson;
+use armilla_mongo_wire::compress::negotiate;
+use armilla_value::{Object, Value};
+
+use crate::auth;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::limits::{
+    APPLICATION_NAME_BYTES_MAX, BATCH_STATEMENTS_MAX, CLIENT_METADATA_BYTES_MAX, DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX,
+};
+use crate::reply::Reply;
+
+/// The version of the protocol that server 7.0 has.
+const WIRE_VERSION: i32 = 21;
+
+pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    let command = context.command;
+    if let Some(client) = command.get("client") {
+        note_client(context, client)?;
+    }
+    if command.contains("backpressure") {
+        context.connection.waits = true;
+    }
+    let shared = context.shared;
+    let address = shared.options.advertised.clone().unwrap_or_else(|| context.connection.came_to.clone());
+    let now = shared.clock.now();
+    let date = Value::Date(shared.env.clock.now_ms());
+    let moment = || Object::from([("ts", Value::from(now)), ("t", Value::Int64(1))]);
+    let mut reply = Object::from([
+        ("helloOk", Value::Bool(true)),
+        ("hosts", Value::from(vec![address.as_str()])),
+        ("setName", Value::from(shared.options.set_name.as_str())),
+        ("setVersion", Value::Int32(1)),
+        ("isWritablePrimary", Value::Bool(true)),
+        ("ismaster", Value::Bool(true)),
+        ("secondary", Value::Bool(false)),
+        ("primary", Value::from(address.as_str())),
+        ("me", Value::from(address.as_str())),
+        ("electionId", Value::ObjectId([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1])),
+        (
+            "lastWrite",
+            Value::Object(Object::from([
+                ("opTime", Value::Object(moment())),
+                ("lastWriteDate", date.clone()),
+                ("majorityOpTime", Value::Object(moment())),
+                ("majorityWriteDate", date.clone()),
+            ])),
+        ),
+        ("maxBsonObjectSize", Value::Int32(DOCUMENT_BYTES_MAX as i32)),
+        ("maxMessageSizeBytes", Value::Int32(MESSAGE_BYTES_MAX as i32)),
+        ("maxWriteBatchSize", Value::Int32(BATCH_STATEMENTS_MAX as i32)),
+        ("localTime", date),
+        ("logicalSessionTimeoutMinutes", Value::Int32(30)),
+        ("connectionId", Value::Int32(context.connection.id)),
+        ("minWireVersion", Value::Int32(0)),
+        ("maxWireVersion", Value::Int32(WIRE_VERSION)),
+        ("readOnly", Value::Bool(false)),
+    ]);
+    if let Some(offered) = command.get("compression").and_then(Value::as_array) {
+        let common = negotiate(offered.iter().filter_map(Value::as_str));
+        if !common.is_empty() {
+            let names = common.iter().map(|compressor| Value::from(compressor.name()));
+            reply.insert("compression", Value::Array(names.collect()));
+        }
+    }
+    if command.contains("saslSupportedMechs") {
+        reply.insert("saslSupportedMechs", Value::from(vec!["SCRAM-SHA-256", "SCRAM-SHA-1"]));
+    }
+    if let Some(speculative) = command.get("speculativeAuthenticate").and_then(Value::as_object) {
+        let database = speculative.get("db").and_then(Value::as_str).unwrap_or("admin");
+        // One that cannot be served is passed over: the client then logs in the long way.
+        if let Ok(started) = auth::start(shared, context.connection, database, speculative).await {
+            reply.insert("speculativeAuthenticate", started);
+        }
+    }
+    Ok(reply.into())
+}
+
+/// Takes down what a client tells of itself, once for each connection.
+fn note_client(context: &mut Context<'_>, client: &Value) -> Result<()> {
+    let Some(client) = client.as_object() else {
+        return Err(Failure::new(codes::TYPE_MISMATCH, "The client metadata document must be a document"));
+    };
+    if let Some(known) = &context.connection.metadata {
+        if known == client {
+            return Ok(());
+        }
+        return Err(Failure::new(
+            codes::CLIENT_METADATA_CANNOT_BE_MUTATED,
+            "The client metadata document may only be sent in the first hello",
+        ));
+    }
+    if bson::encoded_bytes(client) > CLIENT_METADATA_BYTES_MAX {
+        return Err(Failure::new(
+            codes::CLIENT_METADATA_DOCUMENT_TOO_LARGE,
+            format!("The client metadata document must be less then or equal to {CLIENT_METADATA_BYTES_MAX} bytes"),
+        ));
+    }
+    let name = client.get("application").and_then(|application| application.get("name")).and_then(Value::as_str);
+    if name.is_some_and(|name| name.len() > APPLICATION_NAME_BYTES_MAX) {
+        return Err(Failure::new(
+            codes::CLIENT_APP_NAME_TOO_LARGE,
+            format!("The 'client.application.name' field must be less then or equal to {APPLICATION_NAME_BYTES_MAX} bytes"),
+        ));
+    }
+    context.connection.metadata = Some(client.clone());
+    Ok(())
+}

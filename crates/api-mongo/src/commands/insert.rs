@@ -1,0 +1,127 @@
+//! `insert`.
+
+use armilla_engine::{ErrorKind, ItemAction, ItemBody, Precondition, WriteMode};
+use armilla_mongo_expression::Environment;
+use armilla_value::{Object, PartitionKey, Value};
+
+use super::statements::{Statements, collection_for_writing, count};
+use crate::arguments::objects;
+use crate::catalog::Collection;
+use crate::context::Context;
+use crate::documents;
+use crate::failure::Result;
+use crate::reply::Reply;
+use crate::transactions::Held;
+use crate::writes::{Writer, prepare_insert};
+
+/// Documents that are stored with one commit.
+const TOGETHER_MAX: usize = 100;
+/// Bytes of them.
+const TOGETHER_BYTES_MAX: usize = 1024 * 1024;
+
+pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    let arguments = context.arguments();
+    arguments.allow(&["documents", "ordered", "bypassDocumentValidation", "encryptionInformation"])?;
+    let namespace = context.namespace()?;
+    let given = objects("insert.documents", arguments.required_array("documents")?)?;
+    let mut statements = Statements::of(context, given.len())?;
+    let bypasses = arguments.truth("bypassDocumentValidation")?;
+    count(&context.shared.counters.insert, given.len());
+    let collection = collection_for_writing(context, &namespace).await?;
+    let (_, environment) = context.environment_with(None)?;
+    let mut inserted = 0;
+    let mut held = Held::of(context)?;
+    let mut position = 0;
+    while position < given.len() {
+        if statements.before(context, position)?.is_some() {
+            inserted += 1;
+            position += 1;
+            continue;
+        }
+        context.check_time()?;
+        // Those of one logical partition that follow each other are stored together.
+        if held.open.is_none()
+            && let Some(done) =
+                together(context, &collection, &environment, &given[position..], bypasses, &statements, position).await?
+        {
+            for offset in 0..done {
+                statements.remember(context, position + offset, Object::new());
+            }
+            inserted += i64::try_from(done).unwrap_or(i64::MAX);
+            position += done;
+            continue;
+        }
+        let new_id = || context.new_object_id();
+        let document = (*given[position]).clone();
+        let key = documents::partition_key(&document, &collection.shard_key);
+        let outcome = match &key {
+            Ok(key) => {
+                let data = held.data(&context.caller, &context.charges, &collection, Some(key)).await?;
+                let mut writer = Writer { data, collection: &collection, new_id: &new_id };
+                writer.insert(document, &environment, bypasses).await
+            }
+            Err(failure) => Err(failure.clone()),
+        };
+        match outcome {
+            Ok(()) => {
+                inserted += 1;
+                statements.remember(context, position, Object::new());
+            }
+            Err(failure) => {
+                if !statements.fail(context, position, failure)? {
+                    break;
+                }
+            }
+        }
+        position += 1;
+    }
+    let mut reply = Object::from([("n", Value::Int32(i32::try_from(inserted).unwrap_or(i32::MAX)))]);
+    statements.finish(&mut reply);
+    Ok(reply.into())
+}
+
+/// Stores as many documents as can be stored with one commit; returns how many, or nothing where they have to be stored
+/// one by one, because one of them is refused.
+async fn together(
+    context: &Context<'_>,
+    collection: &Collection,
+    environment: &Environment,
+    given: &[&Object],
+    bypasses: bool,
+    statements: &Statements,
+    offset: usize,
+) -> Result<Option<usize>> {
+    let mut actions = Vec::new();
+    let mut key: Option<PartitionKey> = None;
+    let mut bytes = 0;
+    for (position, document) in given.iter().take(TOGETHER_MAX).enumerate() {
+        if position > 0 && statements.before(context, offset + position)?.is_some() {
+            break;
+        }
+        let document = documents::with_id_first((*document).clone(), || context.new_object_id());
+        let Ok(prepared) = prepare_insert(collection, &document, environment, bypasses) else { break };
+        if key.as_ref().is_some_and(|key| *key != prepared.key) {
+            break;
+        }
+        bytes += prepared.bytes;
+        if position > 0 && bytes > TOGETHER_BYTES_MAX {
+            break;
+        }
+        key = Some(prepared.key);
+        let body = ItemBody::from(prepared.body);
+        actions.push(ItemAction::Put { mode: WriteMode::Create, id: None, body, precondition: Precondition::None });
+    }
+    let (Some(key), count) = (key, actions.len()) else { return Ok(None) };
+    if count < 2 {
+        return Ok(None);
+    }
+    let answer =
+        context.shared.engine.execute_batch(&context.caller, &collection.handle, Some(&key), actions).await;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) if error.kind == ErrorKind::Throttled => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    context.charges.add(answer.charge);
+    Ok(answer.results.iter().all(std::result::Result::is_ok).then_some(count))
+}

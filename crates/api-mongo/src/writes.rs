@@ -1,0 +1,386 @@
+//! Writing documents, one statement after the other: what each does, and how failures are told.
+
+use armilla_engine::{Error, ErrorKind, Precondition, ResourceKind, WriteMode};
+use armilla_mongo_expression::{Environment, codes};
+use armilla_mongo_update::Update;
+use armilla_mongo_wire::bson;
+use armilla_value::{Object, PartitionKey, Value};
+
+use crate::catalog::Collection;
+use crate::data::Data;
+use crate::documents;
+use crate::failure::{Failure, Result};
+use crate::limits::{DOCUMENT_BYTES_MAX, WRITE_ATTEMPTS_MAX};
+use crate::search::{Search, Target};
+
+/// What an update did.
+#[derive(Debug, Default)]
+pub(crate) struct UpdateDone {
+    pub(crate) matched: i64,
+    pub(crate) modified: i64,
+    /// The `_id` of a document that was made.
+    pub(crate) upserted: Option<Value>,
+    /// The last document as it was, and as it is.
+    pub(crate) before: Option<Object>,
+    pub(crate) after: Option<Object>,
+}
+
+/// An update of a command.
+pub(crate) struct UpdateStatement<'s> {
+    pub(crate) search: &'s Search,
+    pub(crate) update: &'s Update,
+    pub(crate) is_multi: bool,
+    pub(crate) is_upsert: bool,
+    pub(crate) bypasses_validation: bool,
+    pub(crate) environment: &'s Environment,
+}
+
+/// Writes into a collection.
+pub(crate) struct Writer<'w, 'd> {
+    pub(crate) data: Data<'d>,
+    pub(crate) collection: &'w Collection,
+    pub(crate) new_id: &'w dyn Fn() -> Value,
+}
+
+impl Writer<'_, '_> {
+    /// Checks a document that is to be stored, and returns where and as what.
+    fn prepare(
+        &self,
+        document: &Object,
+        environment: &Environment,
+        bypasses_validation: bool,
+    ) -> Result<(PartitionKey, String, Value)> {
+        let prepared = prepare(self.collection, document, environment, bypasses_validation)?;
+        Ok((prepared.key, prepared.id, prepared.body))
+    }
+
+    /// Inserts a document, which gets an `_id` if it has none.
+    pub(crate) async fn insert(
+        &mut self,
+        document: Object,
+        environment: &Environment,
+        bypasses_validation: bool,
+    ) -> Result<()> {
+        check_names(&document)?;
+        let document = documents::with_id_first(document, self.new_id);
+        let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
+        let written = self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None).await;
+        match written {
+            Ok(()) => {
+                self.data.note(&id, Some(&document));
+                Ok(())
+            }
+            Err(error) => Err(self.refusal(error, &document)),
+        }
+    }
+
+    /// Says why a document was not written.
+    fn refusal(&self, error: Error, document: &Object) -> Failure {
+        let namespace = &self.collection.namespace;
+        match error.kind {
+            ErrorKind::AlreadyExists(ResourceKind::Item) => {
+                let id = document.get("_id").cloned().unwrap_or(Value::Null);
+                duplicate(&namespace.to_string(), "_id_", Object::from([("_id", id)]), error)
+            }
+            ErrorKind::UniqueKeyTaken => {
+                // Which of several it was, the engine does not say; the first one is the likeliest.
+                let index = self.collection.details.indexes.iter().find(|index| index.is_unique);
+                let fields = index.map(|index| index.fields.clone()).unwrap_or_default();
+                let value = fields.iter().map(|(path, _)| {
+                    let names: Vec<String> = path.split('.').map(str::to_owned).collect();
+                    let value = documents::at_path(document, &names).cloned().unwrap_or(Value::Null);
+                    (path.clone(), value)
+                });
+                let key: Object = value.collect();
+                let name = index.map_or("unique", |index| index.name.as_str());
+                duplicate(&namespace.to_string(), name, key, error)
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// Runs an update.
+    pub(crate) async fn update(&mut self, statement: &UpdateStatement<'_>) -> Result<UpdateDone> {
+        let mut done = UpdateDone::default();
+        for _ in 0..WRITE_ATTEMPTS_MAX {
+            let most = if statement.is_multi { usize::MAX } else { 1 };
+            let targets = statement.search.targets(&mut self.data, self.collection, most).await?;
+            if targets.is_empty() {
+                if !statement.is_upsert || done.matched > 0 {
+                    return Ok(done);
+                }
+                match self.upsert(statement).await {
+                    Ok(document) => {
+                        done.upserted = document.get("_id").cloned();
+                        done.after = Some(document);
+                        return Ok(done);
+                    }
+                    // Another was faster: what it wrote may be what is to be updated.
+                    Err(failure) if failure.code == codes::DUPLICATE_KEY && self.was_faster(statement).await? => continue,
+                    Err(failure) => return Err(failure),
+                }
+            }
+            let mut is_lost = false;
+            for target in targets {
+                match self.update_one(statement, target, &mut done).await? {
+                    true => {}
+                    false => is_lost = true,
+                }
+            }
+            if statement.is_multi || !is_lost {
+                return Ok(done);
+            }
+        }
+        Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
+    }
+
+    /// Says whether what an upsert looked for is there by now.
+    async fn was_faster(&mut self, statement: &UpdateStatement<'_>) -> Result<bool> {
+        Ok(!statement.search.targets(&mut self.data, self.collection, 1).await?.is_empty())
+    }
+
+    async fn upsert(&mut self, statement: &UpdateStatement<'_>) -> Result<Object> {
+        let document = statement.update.insert(&statement.search.filter, statement.environment)?;
+        let document = documents::with_id_first(document, self.new_id);
+        let (key, id, body) = self.prepare(&document, statement.environment, statement.bypasses_validation)?;
+        match self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None).await {
+            Ok(()) => {
+                self.data.note(&id, Some(&document));
+                Ok(document)
+            }
+            Err(error) => Err(self.refusal(error, &document)),
+        }
+    }
+
+    /// Updates one document; false if it does not match any more because others changed it.
+    async fn update_one(
+        &mut self,
+        statement: &UpdateStatement<'_>,
+        mut target: Target,
+        done: &mut UpdateDone,
+    ) -> Result<bool> {
+        for _ in 0..WRITE_ATTEMPTS_MAX {
+            let updated = statement.update.apply(&target.document, &target.matched, statement.environment)?;
+            if !updated.is_modified {
+                done.matched += 1;
+                done.before = Some(target.document.clone());
+                done.after = Some(target.document);
+                return Ok(true);
+            }
+            let (key, id, body) =
+                self.prepare(&updated.document, statement.environment, statement.bypasses_validation)?;
+            if key != target.key {
+                return Err(Failure::new(
+                    codes::IMMUTABLE_FIELD,
+                    "the shard key of a document cannot be changed by an update: delete it and insert it anew",
+                ));
+            }
+            // Items of other APIs keep the id that they have.
+            let (id, body) = if id == target.id { (id, body) } else { (target.id.clone(), with_item_id(body, &target.id)) };
+            let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
+            match self.data.put(WriteMode::Replace, &key, &id, body.into(), precondition).await {
+                Ok(()) => {
+                    self.data.note(&id, Some(&updated.document));
+                    done.matched += 1;
+                    done.modified += 1;
+                    done.before = Some(target.document);
+                    done.after = Some(updated.document);
+                    return Ok(true);
+                }
+                Err(error) if is_changed(&error) => match self.look_again(statement.search, &target)? {
+                    Some(again) => target = again,
+                    None => return Ok(false),
+                },
+                Err(error) => return Err(self.refusal(error, &updated.document)),
+            }
+        }
+        Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
+    }
+
+    /// Reads a target that others changed.
+    fn look_again(&mut self, search: &Search, target: &Target) -> Result<Option<Target>> {
+        let Some(item) = self.data.read(&target.key, &target.id)? else { return Ok(None) };
+        let document = documents::of_item(&item);
+        let etag = Some(item.etag(self.collection.handle.identity()));
+        let matched = search.filter.find(&document, &search.environment)?;
+        Ok(matched.map(|matched| Target {
+            id: target.id.clone(),
+            key: target.key.clone(),
+            etag,
+            document,
+            matched,
+        }))
+    }
+
+    /// Deletes what matches; returns how many, and the last of them.
+    pub(crate) async fn delete(&mut self, search: &Search, count_max: usize) -> Result<(i64, Option<Object>)> {
+        let (mut count, mut last) = (0, None);
+        for _ in 0..WRITE_ATTEMPTS_MAX {
+            let targets = search.targets(&mut self.data, self.collection, count_max).await?;
+            let mut is_lost = false;
+            for target in targets {
+                match self.delete_one(search, target).await? {
+                    Some(document) => {
+                        count += 1;
+                        last = Some(document);
+                    }
+                    None => is_lost = true,
+                }
+            }
+            if count_max > 1 || !is_lost {
+                return Ok((count, last));
+            }
+        }
+        Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
+    }
+
+    /// Deletes one document; nothing if it is gone, or does not match any more.
+    pub(crate) async fn delete_one(&mut self, search: &Search, mut target: Target) -> Result<Option<Object>> {
+        for _ in 0..WRITE_ATTEMPTS_MAX {
+            let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
+            match self.data.delete(&target.key, &target.id, precondition).await {
+                Ok(()) => {
+                    self.data.note(&target.id, None);
+                    return Ok(Some(target.document));
+                }
+                Err(error) if is_changed(&error) => match self.look_again(search, &target)? {
+                    Some(again) => target = again,
+                    None => return Ok(None),
+                },
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
+    }
+}
+
+/// A document that may be stored, and as what.
+pub(crate) struct Prepared {
+    pub(crate) key: PartitionKey,
+    pub(crate) id: String,
+    pub(crate) body: Value,
+    pub(crate) bytes: usize,
+}
+
+fn prepare(
+    collection: &Collection,
+    document: &Object,
+    environment: &Environment,
+    bypasses_validation: bool,
+) -> Result<Prepared> {
+    let bytes = check_size(document)?;
+    if !bypasses_validation {
+        validate(collection, document, environment)?;
+    }
+    let key = documents::partition_key(document, &collection.shard_key)?;
+    let (id, body) = documents::to_body(document.clone())?;
+    Ok(Prepared { key, id, body, bytes })
+}
+
+/// Checks a document that is to be inserted.
+pub(crate) fn prepare_insert(
+    collection: &Collection,
+    document: &Object,
+    environment: &Environment,
+    bypasses_validation: bool,
+) -> Result<Prepared> {
+    check_names(document)?;
+    prepare(collection, document, environment, bypasses_validation)
+}
+
+/// Says whether an item is another than it was, or gone.
+fn is_changed(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::PreconditionFailed | ErrorKind::NotFound(ResourceKind::Item))
+}
+
+fn with_item_id(body: Value, id: &str) -> Value {
+    match body {
+        Value::Object(mut members) => {
+            members.insert("id", id);
+            // It was not there before, and is the id that all items have.
+            if members.get("_id").and_then(Value::as_str) == Some(id) {
+                members.remove("_id");
+                members.remove("$$id");
+            }
+            Value::Object(members)
+        }
+        other => other,
+    }
+}
+
+fn duplicate(namespace: &str, index: &str, key: Object, error: Error) -> Failure {
+    let shown = shown(&key);
+    let pattern: Object = key.iter().map(|(name, _)| (name.to_owned(), Value::Int32(1))).collect();
+    let message = format!("E11000 duplicate key error collection: {namespace} index: {index} dup key: {shown}");
+    Failure { charge: error.charge, ..Failure::new(codes::DUPLICATE_KEY, message) }
+        .with("keyPattern", pattern)
+        .with("keyValue", key)
+}
+
+/// Writes a key as the server's messages have it.
+fn shown(key: &Object) -> String {
+    let members: Vec<String> = key.iter().map(|(name, value)| format!("{name}: {}", shown_value(value))).collect();
+    format!("{{ {} }}", members.join(", "))
+}
+
+fn shown_value(value: &Value) -> String {
+    match value {
+        Value::ObjectId(bytes) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("ObjectId('{hex}')")
+        }
+        Value::Date(ms) => format!("new Date({ms})"),
+        Value::Object(members) => shown(members),
+        value => armilla_value::json::to_string(value),
+    }
+}
+
+/// Refuses names that documents cannot have.
+fn check_names(document: &Object) -> Result<()> {
+    match document.iter().find(|(name, _)| name.starts_with('$') && !matches!(*name, "$db" | "$ref" | "$id")) {
+        // The server stores them since 5.0; two dollars mark names of ours.
+        Some((name, _)) if name.starts_with("$$") => Err(Failure::new(
+            codes::DOLLAR_PREFIXED_FIELD_NAME,
+            format!("the name '{name}' begins with two dollars, which mark names that other APIs have for themselves"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_size(document: &Object) -> Result<usize> {
+    let bytes = bson::encoded_bytes(document);
+    if bytes > DOCUMENT_BYTES_MAX {
+        return Err(Failure::new(
+            codes::BSON_OBJECT_TOO_LARGE,
+            format!("object to insert too large. size in bytes: {bytes}, max size: {DOCUMENT_BYTES_MAX}"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Refuses what the collection's validator does not let in.
+fn validate(collection: &Collection, document: &Object, environment: &Environment) -> Result<()> {
+    let details = &collection.details;
+    let Some(validator) = &details.validator else { return Ok(()) };
+    let setting = |name: &str| details.options.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    if setting("validationAction") == "warn" || setting("validationLevel") == "off" {
+        return Ok(());
+    }
+    if validator.matches(document, environment)? {
+        return Ok(());
+    }
+    let id = document.get("_id").cloned().unwrap_or(Value::Null);
+    let info = Object::from([
+        ("failingDocumentId", id),
+        (
+            "details",
+            Value::Object(Object::from([(
+                "operatorName",
+                Value::from(details.options.get("validator").and_then(Value::as_object).map_or("", |validator| {
+                    if validator.contains("$jsonSchema") { "$jsonSchema" } else { "$and" }
+                })),
+            )])),
+        ),
+    ]);
+    Err(Failure::new(codes::DOCUMENT_VALIDATION_FAILURE, "Document failed validation").with("errInfo", info))
+}

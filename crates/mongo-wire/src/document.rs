@@ -23,7 +23,7 @@ use std::borrow::Cow;
 
 use armilla_value::{Node, Object, Value};
 
-use crate::error::WireError;
+use crate::error::{WireError, WireErrorKind};
 use crate::item_id::{Origin, item_id_in};
 
 pub use write::encode_node;
@@ -63,24 +63,31 @@ fn is_system_name(name: &str) -> bool {
 ///
 /// A document without `_id`, or with one of a type that it may not have, is refused.
 pub fn document_to_body(document: &Object) -> Result<Value, WireError> {
-    document_to_body_in(Origin::Mongo, document)
+    document_into_body(Origin::Mongo, document.clone())
 }
 
-/// Makes the item of a document for a container of that origin.
-pub fn document_to_body_in(origin: Origin, document: &Object) -> Result<Value, WireError> {
+/// Makes the item of a document for a container of that origin, and copies nothing but names that collide.
+pub fn document_into_body(origin: Origin, document: Object) -> Result<Value, WireError> {
     let Some(id) = document.get("_id") else {
         return Err(WireError::new(
-            crate::error::WireErrorKind::InvalidId,
+            WireErrorKind::InvalidId,
             53,
             "a document must have an '_id' to be stored",
         ));
     };
     let mut members = Vec::with_capacity(document.len() + 1);
     members.push(("id".to_owned(), Value::String(item_id_in(origin, id)?)));
-    members.push(("_id".to_owned(), id.clone()));
-    for (name, value) in document.iter() {
-        if name != "_id" {
-            members.push((name_in_item(name).into_owned(), value.clone()));
+    // Its place is kept until the walk comes to it.
+    members.push(("_id".to_owned(), Value::Null));
+    for (name, value) in document {
+        if name == "_id" {
+            members[1].1 = value;
+        } else {
+            let name = match name_in_item(&name) {
+                Cow::Owned(prefixed) => prefixed,
+                Cow::Borrowed(_) => name,
+            };
+            members.push((name, value));
         }
     }
     Ok(Value::Object(Object::from(members)))

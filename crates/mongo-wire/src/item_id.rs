@@ -153,11 +153,10 @@ fn is_legal(id: &str) -> bool {
 }
 
 fn string_id(origin: Origin, text: &str) -> String {
-    let is_plain = is_legal(text)
-        && !text.starts_with('~')
-        && !(origin == Origin::Mongo && is_object_id(text))
-        // What clients cannot carry in the path of a request.
-        && !text.contains(['/', '\\', '?', '#']);
+    let looks_like_another = text.starts_with('~') || (origin == Origin::Mongo && is_object_id(text));
+    // What clients cannot carry in the path of a request.
+    let is_no_path = text.contains(['/', '\\', '?', '#']);
+    let is_plain = is_legal(text) && !looks_like_another && !is_no_path;
     if is_plain { text.to_owned() } else { format!("~s{}", base64(text.as_bytes())) }
 }
 

@@ -390,6 +390,40 @@ fn compressed_messages_that_lie_close_the_connection() {
     check_refused(&message(OP_COMPRESSED, &[0; 8]), 17, "the compressed message is too short", false, true);
 }
 
+#[test]
+fn a_client_and_a_server_understand_each_other() {
+    let command = object(r#"{"ping":1,"$db":"a"}"#);
+    for more_to_come in [false, true] {
+        let mut out = vec![1];
+        write_request(5, &command, more_to_come, &mut out).unwrap();
+        let request = parse(&out[1..]).unwrap();
+        assert_eq!((request.request_id, request.wants_reply()), (5, !more_to_come));
+        assert_eq!(request.command, command);
+    }
+    assert!(write_request(5, &object(r#"{"a\u0000":1}"#), false, &mut Vec::new()).is_err());
+    let document = object(r#"{"a":1,"ok":0.0,"code":{"$numberInt":"5"}}"#);
+    let kinds = [
+        RequestKind::OpMsg { more_to_come: false, exhaust_allowed: false, checksum: false },
+        RequestKind::OpMsg { more_to_come: false, exhaust_allowed: true, checksum: true },
+        RequestKind::OpQuery,
+    ];
+    for kind in kinds {
+        for compressor in [None, Some(Compressor::Zlib)] {
+            let to = ReplyTo { request_id: 5, kind, compressor };
+            let more_to_come = matches!(kind, RequestKind::OpMsg { exhaust_allowed: true, .. });
+            let mut out = Vec::new();
+            write_reply(&to, 6, more_to_come, &document, &mut out).unwrap();
+            let reply = parse_reply(&out).unwrap();
+            assert_eq!((reply.request_id, reply.response_to), (6, 5));
+            assert_eq!((reply.more_to_come, reply.compressor), (more_to_come, compressor));
+            assert_eq!(
+                (reply.document.get("a"), reply.is_ok(), reply.code()),
+                (Some(&1.into()), false, Some(5))
+            );
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn random_messages_do_no_harm(
@@ -399,6 +433,8 @@ proptest! {
     ) {
         _ = parse(&message(opcode, &body));
         _ = parse(&raw);
+        _ = parse_reply(&message(opcode, &body));
+        _ = parse_reply(&raw);
         _ = measure(&raw);
     }
 

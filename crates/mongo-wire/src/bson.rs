@@ -13,10 +13,12 @@ mod encode;
 mod raw;
 mod reader;
 
+pub(crate) use build::write_string;
 pub use build::{finish_document, start_document, write_index, write_name};
 pub(crate) use decode::{Budget, decode_within};
 pub use decode::{Duplicates, decode, decode_prefix, decode_with};
 pub use encode::{encode, encode_value_into, encoded_bytes};
+pub(crate) use encode::{type_of, write_value};
 pub use raw::{RawElement, RawElements, RawObject};
 
 /// The numbers of BSON's types.

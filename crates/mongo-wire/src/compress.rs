@@ -126,7 +126,8 @@ impl Compressor {
     pub fn decompress(self, bytes: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), WireError> {
         let start = out.len();
         match self {
-            Compressor::Noop => out.extend_from_slice(bytes.get(..size).ok_or_else(|| bad("noop"))?),
+            Compressor::Noop if bytes.len() == size => out.extend_from_slice(bytes),
+            Compressor::Noop => return Err(bad("noop")),
             Compressor::Snappy => {
                 let announced = snap::raw::decompress_len(bytes).map_err(|_| bad("snappy"))?;
                 if announced != size {

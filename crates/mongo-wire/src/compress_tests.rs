@@ -44,9 +44,6 @@ fn no_more_is_produced_than_announced() {
         let mut out = Vec::new();
         compressor.decompress(&packed, zeros.len(), &mut out).unwrap();
         assert_eq!(out, zeros);
-        if compressor == Compressor::Noop {
-            continue;
-        }
         for size in [0, 10, zeros.len() - 1, zeros.len() + 1] {
             let mut out = Vec::new();
             assert!(compressor.decompress(&packed, size, &mut out).is_err(), "{compressor:?} {size}");

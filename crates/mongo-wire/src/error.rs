@@ -25,6 +25,8 @@ pub enum WireErrorKind {
     UnsupportedQuery,
     /// Bytes that are no message at all: close the connection.
     Malformed,
+    /// A value that `_id` may not have.
+    InvalidId,
     /// A compressed message that does not decompress to what it says.
     BadCompression,
 }
@@ -85,9 +87,12 @@ impl WireError {
     pub fn code_name(&self) -> &'static str {
         match self.code {
             2 => "BadValue",
+            14 => "TypeMismatch",
             15 => "Overflow",
+            16 => "InvalidLength",
             17 => "ProtocolError",
             22 => "InvalidBSON",
+            53 => "InvalidIdField",
             223 => "IllegalOpMsgFlag",
             257 => "TooManyDocumentSequences",
             288 => "ChecksumMismatch",

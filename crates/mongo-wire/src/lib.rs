@@ -9,7 +9,9 @@
 
 pub mod bson;
 pub mod compress;
+pub mod document;
 mod error;
+pub mod item_id;
 pub mod limits;
 pub mod message;
 pub mod scram;

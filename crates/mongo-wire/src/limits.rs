@@ -33,3 +33,9 @@ pub const SCRAM_PAYLOAD_BYTES_MAX: usize = 4096;
 
 /// Longest nonce of either side.
 pub const NONCE_BYTES_MAX: usize = 512;
+
+/// Longest id of an item, in bytes: what every API of a container takes.
+pub const ITEM_ID_BYTES_MAX: usize = 1_023;
+
+/// Longest document, as BSON, that an id spells out; of a longer one it holds a hash.
+pub const ITEM_ID_DOCUMENT_BYTES_MAX: usize = 180;

@@ -2,6 +2,7 @@
 //!
 //! [`measure`] finds the end of a message in a stream, [`parse`] makes a [`Request`] of one, whichever of the two
 //! request forms it has and whether or not it is compressed, and [`write_reply`] writes what belongs to it.
+//! [`write_request`] and [`parse_reply`] are the client's side, for programs that ask.
 //!
 //! Invariants:
 //! * a sequence of documents becomes an array member of the command, after the members of the body;
@@ -10,6 +11,8 @@
 //!
 //! Not here: what commands mean, who asks, which of them may come when.
 
+mod client;
+mod decompress;
 mod parse;
 mod reply;
 
@@ -19,6 +22,7 @@ use crate::compress::Compressor;
 use crate::error::WireError;
 use crate::limits::MESSAGE_BYTES_MAX;
 
+pub use client::{Reply, parse_reply, write_request};
 pub use parse::parse;
 pub use reply::{ReplyStart, finish_reply, start_reply, write_reply};
 

@@ -71,7 +71,7 @@ fn digit_count(index: usize) -> usize {
 }
 
 /// Returns BSON's number of the type of a value.
-pub(super) fn type_of(value: &Value) -> u8 {
+pub(crate) fn type_of(value: &Value) -> u8 {
     match value {
         Value::Null => t::NULL,
         Value::Bool(_) => t::BOOL,

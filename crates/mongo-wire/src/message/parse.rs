@@ -2,6 +2,7 @@
 
 use armilla_value::{Object, Value};
 
+use super::decompress::decompress;
 use super::{
     FLAG_CHECKSUM_PRESENT, FLAG_EXHAUST_ALLOWED, FLAG_MORE_TO_COME, FLAGS_UNKNOWN_REQUIRED, HEADER_BYTES,
     Header, OP_COMPRESSED, OP_MSG, OP_QUERY, Refusal, ReplyTo, Request, RequestKind,
@@ -12,8 +13,6 @@ use crate::error::{WireError, WireErrorKind};
 use crate::limits::{COMMAND_BYTES_MAX, MESSAGE_BYTES_MAX, SEQUENCE_COUNT_MAX, WRITE_BATCH_MAX};
 
 const CHECKSUM_BYTES: usize = 4;
-/// The original kind of message, its size, and the number of the compressor.
-const COMPRESSED_HEADER_BYTES: usize = 9;
 
 /// Makes a request of one whole message.
 pub fn parse(message: &[u8]) -> Result<Request, Refusal> {
@@ -25,7 +24,11 @@ pub fn parse(message: &[u8]) -> Result<Request, Refusal> {
     }
     match header.opcode {
         OP_COMPRESSED => {
-            let (original, compressor) = decompress(message, header)?;
+            let (original, compressor) = decompress(message, header).map_err(|error| Refusal {
+                error,
+                reply_to: None,
+                close: true,
+            })?;
             let Some(header) = Header::read(&original) else {
                 return Err(hang_up("the compressed message has no header"));
             };
@@ -40,39 +43,6 @@ fn parse_plain(message: &[u8], header: Header, compressor: Option<Compressor>) -
         OP_MSG => parse_msg(message, header, compressor),
         OP_QUERY => parse_query(message, header, compressor),
         opcode => Err(hang_up(format!("opcode {opcode} is not supported"))),
-    }
-}
-
-/// Returns the message that is inside, with a header as if it had come plain.
-fn decompress(message: &[u8], header: Header) -> Result<(Vec<u8>, Compressor), Refusal> {
-    let body = &message[HEADER_BYTES..];
-    let Some((&[o0, o1, o2, o3, s0, s1, s2, s3, number], compressed)) =
-        body.split_first_chunk::<COMPRESSED_HEADER_BYTES>()
-    else {
-        return Err(hang_up("the compressed message is too short"));
-    };
-    let opcode = i32::from_le_bytes([o0, o1, o2, o3]);
-    if opcode == OP_COMPRESSED {
-        return Err(hang_up("a compressed message inside a compressed message"));
-    }
-    let Some(size) = usize::try_from(i32::from_le_bytes([s0, s1, s2, s3]))
-        .ok()
-        .filter(|&size| size <= MESSAGE_BYTES_MAX - HEADER_BYTES)
-    else {
-        return Err(hang_up("the compressed message announces too many bytes"));
-    };
-    let Some(compressor) = Compressor::from_number(number) else {
-        return Err(hang_up(format!("compressor {number} is not known")));
-    };
-    let mut original = Vec::with_capacity(HEADER_BYTES);
-    // The bound above leaves room for the header in 32 bits.
-    original.extend_from_slice(&((size + HEADER_BYTES) as i32).to_le_bytes());
-    original.extend_from_slice(&header.request_id.to_le_bytes());
-    original.extend_from_slice(&header.response_to.to_le_bytes());
-    original.extend_from_slice(&opcode.to_le_bytes());
-    match compressor.decompress(compressed, size, &mut original) {
-        Ok(()) => Ok((original, compressor)),
-        Err(error) => Err(Refusal { error, reply_to: None, close: true }),
     }
 }
 

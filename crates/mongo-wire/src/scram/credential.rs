@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use md5::{Digest, Md5};
 use ring::{digest, pbkdf2};
 
-use super::{Mechanism, ScramError};
+use super::mechanism::{Mechanism, ScramError};
 
 /// The two keys that are kept of one password.
 #[derive(Clone, PartialEq, Eq)]

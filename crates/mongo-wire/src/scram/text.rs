@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::ScramError;
+use super::mechanism::ScramError;
 use crate::limits::NONCE_BYTES_MAX;
 
 /// The client's first message.

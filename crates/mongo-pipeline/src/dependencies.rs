@@ -16,6 +16,8 @@ pub(crate) struct Needs {
     pub(crate) fields: Option<BTreeSet<String>>,
     /// Whether the stages after it see only what this one made of these fields.
     pub(crate) is_closed: bool,
+    /// Of a filter: whether it says the same whoever evaluates it and whenever, without variables.
+    pub(crate) is_fixed: bool,
 }
 
 impl Needs {
@@ -26,12 +28,12 @@ impl Needs {
 
     /// These fields; documents then go on as they are, with what the stage adds.
     pub(crate) fn open(fields: Fields) -> Needs {
-        Needs { fields: fields.0, is_closed: false }
+        Needs { fields: fields.0, is_closed: false, is_fixed: false }
     }
 
     /// These fields, of which the stage makes other documents.
     pub(crate) fn closed(fields: Fields) -> Needs {
-        Needs { fields: fields.0, is_closed: true }
+        Needs { fields: fields.0, is_closed: true, is_fixed: false }
     }
 }
 

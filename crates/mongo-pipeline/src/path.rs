@@ -92,15 +92,20 @@ impl FieldPath {
     /// Returns what stands at the path to be joined: elements of arrays singly, null where there is nothing.
     pub(crate) fn local_values(&self, document: &Object) -> Vec<Value> {
         let mut values = Vec::new();
-        if let Some((first, rest)) = self.components.split_first()
-            && let Some(value) = document.get(first)
-        {
-            gather_local(value, rest, &mut values);
-        }
+        self.present_values(document, &mut values);
         if values.is_empty() {
             values.push(Value::Null);
         }
         values
+    }
+
+    /// Appends what stands at the path, elements of arrays singly.
+    pub(crate) fn present_values(&self, document: &Object, values: &mut Vec<Value>) {
+        if let Some((first, rest)) = self.components.split_first()
+            && let Some(value) = document.get(first)
+        {
+            gather_local(value, rest, values);
+        }
     }
 
     /// Returns the values with one of which the document would be found by an equality on the path: at the end of

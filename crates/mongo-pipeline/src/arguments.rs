@@ -5,7 +5,8 @@ use armilla_value::{Object, Value, json};
 
 use crate::limits::{DEPTH_MAX, SHOWN_CHARACTERS_MAX};
 
-pub(crate) use armilla_mongo_expression::type_name;
+pub(crate) use armilla_mongo_expression::arithmetic::to_double as as_double;
+pub(crate) use armilla_mongo_expression::{is_number, type_name};
 
 /// Returns the object that a stage's argument must be.
 pub(crate) fn object_or(value: &Value, code: i32, message: impl FnOnce() -> String) -> Result<&Object> {
@@ -98,19 +99,6 @@ pub(crate) fn integer(value: &Value) -> Integer {
     } else {
         Value::Double(double).as_i64().map_or(Integer::TooLarge, Integer::Is)
     }
-}
-
-/// Returns a number of any type as a double.
-pub(crate) fn as_double(value: &Value) -> Option<f64> {
-    match value {
-        Value::Decimal128(bytes) => armilla_value::Decimal::from_bytes(bytes).to_string().parse().ok(),
-        _ => value.as_f64(),
-    }
-}
-
-/// Says whether a value is a number.
-pub(crate) fn is_number(value: &Value) -> bool {
-    value.kind().is_number()
 }
 
 /// Writes a value for a message, much as the server would: `{ a: 1, b: [ "x" ] }`.

@@ -21,3 +21,4 @@ pub mod window;
 pub mod write;
 
 mod granularity;
+mod time;

@@ -173,3 +173,8 @@ pub(crate) fn class(value: &Value) -> u8 {
 pub(crate) fn is_undefined(value: &Value) -> bool {
     type_number(value) == 6
 }
+
+/// Returns what an empty array counts as in an order: below null.
+pub(crate) fn undefined() -> Value {
+    Value::Null
+}

@@ -4,11 +4,20 @@
 //!
 //! Not here: stages (`mongo-pipeline`), filters (`mongo-filter`).
 
+pub mod arithmetic;
+pub mod decimal_arithmetic;
 pub mod error;
+pub mod limits;
+pub mod path;
+pub mod regex;
+mod types;
 
 use armilla_value::{Object, Value};
 
 pub use error::{Error, Result, codes};
+pub use types::{
+    is_nullish, is_number, is_truthy, type_name, type_name_of, type_number, type_number_of_name,
+};
 
 /// What an expression can see besides the document: the same for all documents of one command.
 #[derive(Debug, Clone, Default)]
@@ -73,7 +82,12 @@ impl Accumulator {
     }
 
     /// Adds a document.
-    pub fn add(&self, _gathered: &mut Gathered, _document: &Object, _environment: &Environment) -> Result<()> {
+    pub fn add(
+        &self,
+        _gathered: &mut Gathered,
+        _document: &Object,
+        _environment: &Environment,
+    ) -> Result<()> {
         Ok(())
     }
 

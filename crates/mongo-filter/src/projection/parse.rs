@@ -1,6 +1,6 @@
 //! Reads projections.
 
-use armilla_mongo_expression::{Error, Expression, Result, Scope, codes};
+use armilla_mongo_expression::{Error, Expression, Result, Scope, codes, is_truthy};
 use armilla_value::{Object, Value};
 
 use super::Projection;
@@ -9,7 +9,7 @@ use crate::condition::Condition;
 use crate::field_path;
 use crate::filter::Filter;
 use crate::limits::DEPTH_MAX;
-use crate::number::{is_number, is_truthy, to_f64};
+use crate::number::{is_number, to_f64};
 use crate::text::{show, show_member};
 use crate::types::type_name;
 

@@ -1,0 +1,389 @@
+//! What is computed over windows: accumulators, and functions that know the order of documents.
+
+use armilla_mongo_expression::{Accumulator, Environment, Error, Expression, Gathered, Result, arithmetic, is_nullish};
+use armilla_value::{Object, Value};
+
+use crate::arguments::{as_double, is_number, type_name};
+use crate::stages::time::Unit;
+use crate::stages::window::Partition;
+use crate::stages::window::frame::Window;
+
+/// A function over windows.
+#[derive(Debug, Clone)]
+pub(super) enum Function {
+    /// What is gathered of the documents of a window one by one.
+    Fold(Fold),
+    /// `$rank`.
+    Rank,
+    /// `$denseRank`.
+    DenseRank,
+    /// `$documentNumber`.
+    DocumentNumber,
+    /// `$shift`.
+    Shift { output: Expression, by: i64, default: Value },
+    /// `$derivative`.
+    Derivative { input: Expression, unit: Option<Unit> },
+    /// `$expMovingAvg`.
+    ExponentialAverage { input: Expression, alpha: Value, rest: Value },
+    /// `$linearFill`.
+    LinearFill(Expression),
+    /// `$locf`.
+    CarryForward(Expression),
+}
+
+impl Function {
+    /// Appends the value of each document of a partition.
+    pub(super) fn evaluate(
+        &self,
+        partition: &Partition<'_>,
+        window: &Window,
+        column: &mut Vec<Option<Value>>,
+    ) -> Result<()> {
+        match self {
+            Function::Fold(fold) => fold.evaluate(partition, window, column),
+            Function::Rank | Function::DenseRank | Function::DocumentNumber => {
+                self.number(partition, column);
+                Ok(())
+            }
+            Function::Shift { output, by, default } => {
+                for index in 0..partition.len() {
+                    let other = (index as i64)
+                        .checked_add(*by)
+                        .and_then(|index| usize::try_from(index).ok())
+                        .filter(|index| *index < partition.len());
+                    column.push(Some(match other {
+                        Some(other) => partition.evaluate(output, other)?.unwrap_or(Value::Null),
+                        None => default.clone(),
+                    }));
+                }
+                Ok(())
+            }
+            Function::Derivative { input, unit } => {
+                for frame in window.frames(partition)? {
+                    column.push(Some(if frame.len() < 2 {
+                        Value::Null
+                    } else {
+                        derivative(partition, input, unit.as_ref(), frame.start, frame.end - 1)?
+                    }));
+                }
+                Ok(())
+            }
+            Function::ExponentialAverage { input, alpha, rest } => {
+                let mut average = Value::Null;
+                for index in 0..partition.len() {
+                    let value = partition.evaluate(input, index)?;
+                    if let Some(value) = value.filter(is_number) {
+                        average = match average {
+                            Value::Null => value,
+                            old => weighted(&value, alpha, &old, rest).unwrap_or(Value::Null),
+                        };
+                    }
+                    column.push(Some(average.clone()));
+                }
+                Ok(())
+            }
+            Function::LinearFill(input) => linear_fill(partition, input, column),
+            Function::CarryForward(input) => {
+                let mut last = Value::Null;
+                for index in 0..partition.len() {
+                    let value = partition.evaluate(input, index)?;
+                    if let Some(value) = value.filter(|value| !is_nullish(Some(value))) {
+                        last = value;
+                    }
+                    column.push(Some(last.clone()));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn number(&self, partition: &Partition<'_>, column: &mut Vec<Option<Value>>) {
+        let (mut rank, mut dense) = (0usize, 0usize);
+        for index in 0..partition.len() {
+            if index == 0 || !partition.is_peer(index - 1, index) {
+                rank = index + 1;
+                dense += 1;
+            }
+            let number = match self {
+                Function::Rank => rank,
+                Function::DenseRank => dense,
+                _ => index + 1,
+            };
+            column.push(Some(
+                i32::try_from(number).map_or_else(|_| Value::Int64(number as i64), Value::Int32),
+            ));
+        }
+    }
+}
+
+fn weighted(new: &Value, alpha: &Value, old: &Value, rest: &Value) -> Option<Value> {
+    arithmetic::add(&arithmetic::multiply(new, alpha)?, &arithmetic::multiply(old, rest)?)
+}
+
+/// Returns how far along its order a document is: a number, or with a unit that many of it.
+fn along(partition: &Partition<'_>, function: &str, unit: Option<&Unit>, index: usize) -> Result<Value> {
+    let value = partition.sort_value(index)?.unwrap_or(Value::Null);
+    match (value, unit.and_then(|unit| unit.length_ms)) {
+        (Value::Date(ms), Some(length_ms)) => Ok(Value::Double(ms as f64 / length_ms as f64)),
+        (other, Some(_)) => Err(Error::new(
+            5624900,
+            format!("{function} with 'unit' expects the sortBy field to be a Date, but it was {}", type_name(&other)),
+        )),
+        (Value::Date(_), None) => Err(Error::new(
+            5624901,
+            format!("{function} where the sortBy is a Date requires an explicit 'unit'"),
+        )),
+        (value, None) if is_number(&value) => Ok(value),
+        (other, None) => Err(Error::new(
+            5624902,
+            format!("{function} (with no 'unit') expects the sortBy field to be numeric, but it was {}", type_name(&other)),
+        )),
+    }
+}
+
+fn derivative(
+    partition: &Partition<'_>,
+    input: &Expression,
+    unit: Option<&Unit>,
+    first: usize,
+    last: usize,
+) -> Result<Value> {
+    let (from, to) = (partition.evaluate(input, first)?, partition.evaluate(input, last)?);
+    let (Some(from), Some(to)) = (from.filter(|value| !value.is_null()), to.filter(|value| !value.is_null())) else {
+        return Ok(Value::Null);
+    };
+    let run = arithmetic::subtract(
+        &along(partition, "$derivative", unit, last)?,
+        &along(partition, "$derivative", unit, first)?,
+    );
+    let rise = match (&to, &from) {
+        (Value::Date(to), Value::Date(from)) => Some(Value::Int64(to.saturating_sub(*from))),
+        _ => arithmetic::subtract(&to, &from),
+    };
+    let Some(rise) = rise else {
+        return Err(Error::new(5624903, format!("$derivative expects numbers, but found {}", type_name(&to))));
+    };
+    Ok(run.and_then(|run| divide(&rise, &run)).unwrap_or(Value::Null))
+}
+
+/// Divides; nothing by zero.
+fn divide(left: &Value, right: &Value) -> Option<Value> {
+    let divisor = as_double(right)?;
+    if divisor == 0.0 {
+        return None;
+    }
+    match (left, right) {
+        (Value::Decimal128(_), _) | (_, Value::Decimal128(_)) => {
+            let quotient = armilla_mongo_expression::decimal_arithmetic::divide(
+                arithmetic::to_decimal(left)?,
+                arithmetic::to_decimal(right)?,
+            );
+            Some(Value::Decimal128(quotient.to_bytes()))
+        }
+        _ => Some(Value::Double(as_double(left)? / divisor)),
+    }
+}
+
+fn linear_fill(
+    partition: &Partition<'_>,
+    input: &Expression,
+    column: &mut Vec<Option<Value>>,
+) -> Result<()> {
+    let count = partition.len();
+    let mut values = Vec::with_capacity(count);
+    let mut places = Vec::with_capacity(count);
+    for index in 0..count {
+        let value = partition.evaluate(input, index)?.filter(|value| !is_nullish(Some(value)));
+        if let Some(value) = &value
+            && !is_number(value)
+        {
+            return Err(Error::new(
+                6050201,
+                format!("Value to be filled must be numeric or nullish, but found {}", type_name(value)),
+            ));
+        }
+        values.push(value);
+        let place = match partition.sort_value(index)? {
+            Some(Value::Date(ms)) => ms as f64,
+            Some(value) if is_number(&value) => as_double(&value).unwrap_or_default(),
+            other => {
+                return Err(Error::new(
+                    6050200,
+                    format!(
+                        "'sortBy' value must be numeric or a date, but found {}",
+                        other.as_ref().map_or("missing", type_name)
+                    ),
+                ));
+            }
+        };
+        if places.last() == Some(&place) {
+            return Err(Error::new(6050106, "There can be no repeated values in the sort field"));
+        }
+        places.push(place);
+    }
+    let mut known: Option<usize> = None;
+    let mut index = 0;
+    while index < count {
+        if values[index].is_some() {
+            column.push(values[index].clone());
+            known = Some(index);
+            index += 1;
+            continue;
+        }
+        let next = (index..count).find(|index| values[*index].is_some());
+        let end = next.unwrap_or(count);
+        for gap in index..end {
+            column.push(Some(match (known, next) {
+                (Some(left), Some(right)) => {
+                    let share = (places[gap] - places[left]) / (places[right] - places[left]);
+                    interpolated(values[left].as_ref(), values[right].as_ref(), share).unwrap_or(Value::Null)
+                }
+                _ => Value::Null,
+            }));
+        }
+        index = end;
+    }
+    Ok(())
+}
+
+fn interpolated(left: Option<&Value>, right: Option<&Value>, share: f64) -> Option<Value> {
+    let (left, right) = (left?, right?);
+    arithmetic::add(left, &arithmetic::multiply(&arithmetic::subtract(right, left)?, &Value::Double(share))?)
+}
+
+/// Something gathered of documents one by one.
+#[derive(Debug, Clone)]
+pub(super) enum Fold {
+    /// An accumulator, and whether the order of documents does not matter to it.
+    Accumulator { accumulator: Accumulator, is_unordered: bool },
+    /// `$covariancePop` and `$covarianceSamp`.
+    Covariance { left: Expression, right: Expression, is_sample: bool },
+    /// `$integral`.
+    Integral { input: Expression, unit: Option<Unit> },
+}
+
+#[derive(Debug, Clone)]
+enum Folded {
+    Accumulator(Gathered),
+    /// How many, the two means, and the sum of the products of distances from them.
+    Covariance(f64, f64, f64, f64),
+    /// The last place and value, and the sum.
+    Integral(Option<(Value, Value)>, Value),
+}
+
+impl Fold {
+    fn begin(&self) -> Folded {
+        match self {
+            Fold::Accumulator { accumulator, .. } => Folded::Accumulator(accumulator.begin()),
+            Fold::Covariance { .. } => Folded::Covariance(0.0, 0.0, 0.0, 0.0),
+            Fold::Integral { .. } => Folded::Integral(None, Value::Int32(0)),
+        }
+    }
+
+    fn add(&self, folded: &mut Folded, partition: &Partition<'_>, index: usize) -> Result<()> {
+        let (document, environment): (&Object, &Environment) =
+            (&partition.documents[index].document, partition.environment);
+        match (self, folded) {
+            (Fold::Accumulator { accumulator, .. }, Folded::Accumulator(gathered)) => {
+                accumulator.add(gathered, document, environment)
+            }
+            (Fold::Covariance { left, right, .. }, Folded::Covariance(count, left_mean, right_mean, sum)) => {
+                let number = |expression: &Expression| -> Result<Option<f64>> {
+                    Ok(expression.evaluate(document, environment)?.as_ref().and_then(as_double))
+                };
+                if let (Some(left), Some(right)) = (number(left)?, number(right)?) {
+                    *count += 1.0;
+                    let from_left = left - *left_mean;
+                    *left_mean += from_left / *count;
+                    *right_mean += (right - *right_mean) / *count;
+                    *sum += from_left * (right - *right_mean);
+                }
+                Ok(())
+            }
+            (Fold::Integral { input, unit }, Folded::Integral(last, sum)) => {
+                let Some(value) = input.evaluate(document, environment)?.filter(is_number) else { return Ok(()) };
+                let place = along(partition, "$integral", unit.as_ref(), index)?;
+                if let Some((last_place, last_value)) = last {
+                    let area = arithmetic::subtract(&place, last_place)
+                        .zip(arithmetic::add(last_value, &value))
+                        .and_then(|(width, heights)| arithmetic::multiply(&width, &heights))
+                        .and_then(|twice| arithmetic::multiply(&twice, &Value::Double(0.5)));
+                    if let Some(added) = area.and_then(|area| arithmetic::add(sum, &area)) {
+                        *sum = added;
+                    }
+                }
+                *last = Some((place, value));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&self, folded: Folded) -> Result<Option<Value>> {
+        Ok(Some(match (self, folded) {
+            (Fold::Accumulator { accumulator, .. }, Folded::Accumulator(gathered)) => {
+                accumulator.finish(gathered)?.unwrap_or(Value::Null)
+            }
+            (Fold::Covariance { is_sample, .. }, Folded::Covariance(count, _, _, sum)) => {
+                let divisor = if *is_sample { count - 1.0 } else { count };
+                if divisor > 0.0 { Value::Double(sum / divisor) } else { Value::Null }
+            }
+            (Fold::Integral { .. }, Folded::Integral(last, sum)) => match last {
+                Some(_) => sum,
+                None => Value::Null,
+            },
+            _ => Value::Null,
+        }))
+    }
+
+    /// Appends the value of each document, beginning anew only where the window does.
+    fn evaluate(
+        &self,
+        partition: &Partition<'_>,
+        window: &Window,
+        column: &mut Vec<Option<Value>>,
+    ) -> Result<()> {
+        let frames = window.frames(partition)?;
+        if window.begins_with_partition() {
+            // Each frame holds the one before it.
+            let mut folded = self.begin();
+            let mut added = 0;
+            let mut last: Option<Option<Value>> = None;
+            for frame in frames {
+                if last.is_none() || frame.end > added {
+                    for index in added..frame.end {
+                        self.add(&mut folded, partition, index)?;
+                    }
+                    added = added.max(frame.end);
+                    last = Some(self.finish(folded.clone())?);
+                }
+                column.push(last.clone().flatten());
+            }
+            return Ok(());
+        }
+        let is_unordered = matches!(self, Fold::Accumulator { is_unordered: true, .. } | Fold::Covariance { .. });
+        if window.ends_with_partition() && is_unordered {
+            // Each frame holds the one after it: backwards it grows.
+            let first = column.len();
+            let mut folded = self.begin();
+            let mut added = partition.len();
+            for frame in frames.into_iter().rev() {
+                while added > frame.start {
+                    added -= 1;
+                    self.add(&mut folded, partition, added)?;
+                }
+                column.push(self.finish(folded.clone())?);
+            }
+            column[first..].reverse();
+            return Ok(());
+        }
+        for frame in frames {
+            let mut folded = self.begin();
+            for index in frame {
+                self.add(&mut folded, partition, index)?;
+            }
+            column.push(self.finish(folded)?);
+        }
+        Ok(())
+    }
+}

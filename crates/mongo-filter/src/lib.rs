@@ -25,6 +25,9 @@ mod schema;
 mod sort;
 mod text;
 
+#[cfg(test)]
+mod testing;
+
 pub use condition::{BitsTest, Condition, Predicate};
 pub use filter::{Filter, Matched};
 pub use path::{Component, Path};

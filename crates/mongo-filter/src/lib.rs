@@ -14,6 +14,7 @@ pub mod types;
 
 mod condition;
 mod equalities;
+mod field_path;
 mod filter;
 mod number;
 mod parse;
@@ -28,6 +29,6 @@ pub use condition::{BitsTest, Condition, Predicate};
 pub use filter::{Filter, Matched};
 pub use path::{Component, Path};
 pub use pattern::{Pattern, Prefix};
-pub use projection::Projection;
+pub use projection::{AddFields, Metadata, Projection};
 pub use schema::Schema;
 pub use sort::{Sort, SortKey};

@@ -70,13 +70,3 @@ fn truncated_decimal(decimal: Decimal) -> Option<i64> {
     let size = i128::try_from(size).ok()?;
     i64::try_from(if negative { -size } else { size }).ok()
 }
-
-/// Returns whether a value counts as true: all but false, null, undefined, missing and zero.
-pub(crate) fn is_truthy(value: Option<&Value>) -> bool {
-    match value {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(truth)) => *truth,
-        Some(value) if crate::types::is_undefined(value) => false,
-        Some(value) => !armilla_value::mongo_cmp(value, &Value::Int32(0)).is_eq(),
-    }
-}

@@ -1,18 +1,8 @@
 //! Regular expressions of filters.
 
-use std::sync::Arc;
-
+use armilla_mongo_expression::regex::{self, Regex};
 use armilla_mongo_expression::{Error, Result};
-use armilla_value::Value;
-use fancy_regex::{Regex, RegexBuilder};
-
-use crate::limits::{
-    PATTERN_BACKTRACK_MAX, PATTERN_BYTES_MAX, PATTERN_COMPILED_BYTES_MAX, PATTERN_INSTRUCTIONS_MAX,
-};
-
-const INVALID: i32 = 51091;
-const INVALID_FLAG: i32 = 51108;
-const FAILED: i32 = 51156;
+use armilla_value::{Legacy, Value};
 
 /// A regular expression with its options, compiled.
 #[derive(Clone)]
@@ -21,7 +11,7 @@ pub struct Pattern {
     pub pattern: String,
     /// The option letters, in the order of the alphabet.
     pub options: String,
-    regex: Arc<Regex>,
+    regex: Regex,
 }
 
 impl std::fmt::Debug for Pattern {
@@ -41,55 +31,26 @@ impl Pattern {
                 "Regular expression options string cannot contain an embedded null byte",
             ));
         }
-        if pattern.len() > PATTERN_BYTES_MAX {
-            return Err(Error::new(
-                INVALID,
-                "Regular expression is invalid: pattern string is longer than the limit",
-            ));
-        }
-        let mut builder = RegexBuilder::new(pattern);
-        builder
-            .backtrack_limit(PATTERN_BACKTRACK_MAX)
-            .max_prog_size(PATTERN_INSTRUCTIONS_MAX)
-            .delegate_size_limit(PATTERN_COMPILED_BYTES_MAX)
-            .delegate_dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
-        for option in options.chars() {
-            match option {
-                'i' => builder.case_insensitive(true),
-                'm' => builder.multi_line(true),
-                's' => builder.dot_matches_new_line(true),
-                'x' => builder.verbose_mode(true),
-                // Text is Unicode anyway.
-                'u' => &mut builder,
-                other => {
-                    return Err(Error::new(INVALID_FLAG, format!("invalid flag in regex options: {other}")));
-                }
-            };
-        }
-        let regex = builder
-            .build()
-            .map_err(|error| Error::new(INVALID, format!("Regular expression is invalid: {error}")))?;
+        let regex = regex::compile(pattern, options)?;
         let mut letters: Vec<char> = options.chars().collect();
         letters.sort_unstable();
         letters.dedup();
-        Ok(Pattern {
-            pattern: pattern.to_owned(),
-            options: letters.into_iter().collect(),
-            regex: Arc::new(regex),
-        })
+        Ok(Pattern { pattern: pattern.to_owned(), options: letters.into_iter().collect(), regex })
     }
 
     /// Says whether it is found in a text.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        self.regex.is_match(text).map_err(|error| {
-            Error::new(FAILED, format!("Error occurred while executing regular expression: {error}"))
-        })
+        self.regex.is_match(text)
     }
 
     /// Says whether a value is text in which it is found, or the same regular expression.
     pub fn matches(&self, value: &Value) -> Result<bool> {
         match value {
             Value::String(text) => self.is_match(text),
+            Value::Legacy(legacy) => match &**legacy {
+                Legacy::Symbol(text) => self.is_match(text),
+                _ => Ok(false),
+            },
             Value::Regex { pattern, options } => Ok(**pattern == *self.pattern && **options == *self.options),
             _ => Ok(false),
         }

@@ -1,7 +1,7 @@
 //! The types of values by MongoDB's numbers and names, and the classes inside which filters compare.
 
 use armilla_mongo_expression::{Error, Result, codes};
-use armilla_value::Value;
+use armilla_value::{Legacy, Value};
 
 /// A set of types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -137,6 +137,13 @@ pub fn type_number(value: &Value) -> i32 {
         Value::Decimal128(_) => 19,
         Value::MinKey => -1,
         Value::MaxKey => 127,
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::Undefined => 6,
+            Legacy::DbPointer { .. } => 12,
+            Legacy::Code(_) => 13,
+            Legacy::Symbol(_) => 14,
+            Legacy::CodeWithScope { .. } => 15,
+        },
     }
 }
 
@@ -172,4 +179,9 @@ pub(crate) fn class(value: &Value) -> u8 {
 /// Says whether a value is BSON's undefined, which filters treat as missing.
 pub(crate) fn is_undefined(value: &Value) -> bool {
     type_number(value) == 6
+}
+
+/// Returns what an empty array counts as in an order: below null.
+pub(crate) fn undefined() -> Value {
+    Value::Legacy(Box::new(Legacy::Undefined))
 }

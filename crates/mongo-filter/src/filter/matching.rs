@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use armilla_mongo_expression::{Environment, Result};
+use armilla_mongo_expression::{Environment, Result, is_truthy};
 use armilla_value::{Object, Value, mongo_cmp};
 
 use super::Matched;
 use crate::condition::{BitsTest, Condition, Predicate};
-use crate::number::{integer, is_nan, is_truthy, truncated};
+use crate::number::{integer, is_nan, truncated};
 use crate::path::{Leaf, Path, Subject, walk};
 use crate::types::{class, is_undefined};
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use armilla_mongo_expression::{Error, Result, codes};
+use armilla_mongo_expression::{Error, Result, codes, is_truthy};
 use armilla_value::{Object, Value, mongo_cmp};
 
 use super::{Reader, is_operators};
 use crate::condition::{BitsTest, Predicate};
 use crate::geo;
-use crate::number::{integer, is_nan, is_number, is_truthy, to_f64, truncated};
+use crate::number::{integer, is_nan, is_number, to_f64, truncated};
 use crate::pattern::Pattern;
 use crate::text::show_member;
 use crate::types::{TypeSet, is_undefined};

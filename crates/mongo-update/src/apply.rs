@@ -3,13 +3,13 @@
 //! Several nodes may meet at one place, because `$`, `$[]` and `$[id]` can name the same element: they are walked
 //! together, and where two of them end there, the update contradicts itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use armilla_mongo_expression::{Environment, Error, Result, codes};
 use armilla_value::{Object, Value};
 
 use crate::array_filter::ArrayFilters;
-use crate::limits::ARRAY_BACKFILL_MAX;
+use crate::limits::{ARRAY_BACKFILL_MAX, LINEAR_SEARCH_MEMBERS_MAX};
 use crate::operator::{Operator, Outcome, not_traversable};
 use crate::path::{Name, element_index};
 use crate::render::{render_id, render_member};
@@ -90,13 +90,58 @@ impl<'a> Context<'a> {
         match self.combined(nodes)? {
             Combined::Members(members) => {
                 let mut is_changed = false;
-                for (name, nodes) in members {
-                    is_changed |= self.apply_member(&name.0, &nodes, value)?;
+                match value {
+                    Value::Object(object) if members.len() > LINEAR_SEARCH_MEMBERS_MAX => {
+                        is_changed = self.apply_many_members(members, object)?;
+                    }
+                    _ => {
+                        for (name, nodes) in members {
+                            is_changed |= self.apply_member(&name.0, &nodes, value)?;
+                        }
+                    }
                 }
                 Ok(if is_changed { Outcome::Changed } else { Outcome::Unchanged })
             }
             Combined::Elements(filtered) => self.apply_elements(&filtered, value),
         }
+    }
+
+    /// Changes or makes so many members of an object that searching it for each of them would take too long.
+    fn apply_many_members(
+        &mut self,
+        members: BTreeMap<&'a Name, Vec<&'a Node>>,
+        object: &mut Object,
+    ) -> Result<bool> {
+        let mut is_changed = false;
+        let mut slots: Vec<(String, Option<Value>)> =
+            std::mem::take(object).into_iter().map(|(name, value)| (name, Some(value))).collect();
+        let positions: HashMap<String, usize> =
+            slots.iter().enumerate().map(|(position, (name, _))| (name.clone(), position)).collect();
+        for (name, nodes) in members {
+            match positions.get(&name.0).map(|&at| &mut slots[at].1) {
+                Some(slot) => {
+                    if let Some(value) = slot {
+                        let outcome = self.apply_at(Segment::Name(&name.0), &nodes, value)?;
+                        is_changed |= outcome != Outcome::Unchanged;
+                        if outcome == Outcome::Removed {
+                            *slot = None;
+                        }
+                    }
+                }
+                None => {
+                    if let Some(new) = self.create_at(&name.0, &nodes)? {
+                        is_changed = true;
+                        slots.push((name.0.clone(), Some(new)));
+                    }
+                }
+            }
+        }
+        *object = slots
+            .into_iter()
+            .filter_map(|(name, value)| value.map(|value| (name, value)))
+            .collect::<Vec<_>>()
+            .into();
+        Ok(is_changed)
     }
 
     /// Changes or makes a member of a value, or an element; says whether anything changed.
@@ -196,13 +241,13 @@ impl<'a> Context<'a> {
         }
         match self.combined(nodes)? {
             Combined::Members(members) => {
-                let mut object = Object::new();
+                let mut created = Vec::new();
                 for (name, nodes) in members {
                     if let Some(value) = self.create_at(&name.0, &nodes)? {
-                        object.insert(name.0.as_str(), value);
+                        created.push((name.0.clone(), value));
                     }
                 }
-                Ok((!object.is_empty()).then_some(Value::Object(object)))
+                Ok((!created.is_empty()).then(|| Value::Object(created.into())))
             }
             Combined::Elements(_) => Err(Error::bad_value(format!(
                 "The path '{}' must exist in the document in order to apply array updates.",

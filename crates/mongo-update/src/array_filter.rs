@@ -72,7 +72,10 @@ impl ArrayFilters {
 }
 
 fn caused(error: &Error) -> Error {
-    Error { message: format!("Error parsing array filter :: caused by :: {}", error.message), ..error.clone() }
+    Error {
+        message: format!("Error parsing array filter :: caused by :: {}", error.message),
+        ..error.clone()
+    }
 }
 
 /// Finds the one name that all conditions begin with.

@@ -4,9 +4,12 @@
 //! elements by their index where an array kept its length or grew, its new length where it only lost its end, and
 //! the whole array where neither tells all.
 
+use std::collections::HashSet;
+
 use armilla_value::{Object, Value};
 
-use crate::identical::identical;
+use crate::identical::{identical, identical_objects};
+use crate::limits::LINEAR_SEARCH_MEMBERS_MAX;
 
 /// Tells how one version of a document became another, as change streams say it
 /// (`updatedFields`, `removedFields`, `truncatedArrays`).
@@ -33,14 +36,15 @@ struct Description {
 
 impl Description {
     fn compare_objects(&mut self, before: &Object, after: &Object, path: &mut Vec<String>) {
+        let names = Names::of(after);
         for (name, _) in before.iter() {
-            if !after.contains(name) {
+            if !names.contains(name) {
                 self.removed.push(joined(path, name));
             }
         }
         // Members stay in place as long as both sides go through the same names; what comes after the first
         // difference was put at the end.
-        let mut stayed = before.iter().filter(|(name, _)| after.contains(name)).peekable();
+        let mut stayed = before.iter().filter(|(name, _)| names.contains(name)).peekable();
         for (name, new) in after.iter() {
             match stayed.next_if(|(old_name, _)| *old_name == name) {
                 Some((_, old)) => self.compare(old, new, path, name),
@@ -86,21 +90,44 @@ impl Description {
     }
 }
 
-/// Says whether the members of an object can be told one by one.
+/// Says whether the members of an object can be told one by one: those whose names look like paths did not change,
+/// and those that both versions have come in the same order, new ones behind them.
 fn is_tellable(old: &Object, new: &Object) -> bool {
-    let is_ambiguous = |name: &str| name.is_empty() || name.contains('.');
-    !old.iter().any(|(name, value)| {
-        is_ambiguous(name) && new.get(name).is_none_or(|new| !identical(value, new))
-    }) && !new.iter().any(|(name, _)| is_ambiguous(name) && !old.contains(name))
-        && !new.is_empty()
-        && keeps_order(old, new)
+    let ambiguous = |object: &Object| -> Vec<(String, Value)> {
+        object
+            .iter()
+            .filter(|(name, _)| name.is_empty() || name.contains('.'))
+            .map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect()
+    };
+    let (old_ambiguous, new_ambiguous) = (Object::from(ambiguous(old)), Object::from(ambiguous(new)));
+    let names = Names::of(new);
+    let mut kept = old.iter().filter(|(name, _)| names.contains(name)).map(|(name, _)| name);
+    let mut others = new.iter().map(|(name, _)| name);
+    identical_objects(&old_ambiguous, &new_ambiguous) && kept.all(|name| others.next() == Some(name))
 }
 
-/// Says whether members that both have come in the same order, new ones behind them.
-fn keeps_order(old: &Object, new: &Object) -> bool {
-    let mut kept = old.iter().filter(|(name, _)| new.contains(name)).map(|(name, _)| name);
-    let mut others = new.iter().map(|(name, _)| name);
-    kept.all(|name| others.next() == Some(name))
+/// The names of an object: searched one by one where they are few, else by their hashes, because a client decides
+/// how many there are.
+enum Names<'a> {
+    Few(&'a Object),
+    Many(HashSet<&'a str>),
+}
+
+impl<'a> Names<'a> {
+    fn of(object: &'a Object) -> Names<'a> {
+        if object.len() <= LINEAR_SEARCH_MEMBERS_MAX {
+            return Names::Few(object);
+        }
+        Names::Many(object.iter().map(|(name, _)| name).collect())
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            Names::Few(object) => object.contains(name),
+            Names::Many(names) => names.contains(name),
+        }
+    }
 }
 
 /// Says whether an array is another one altogether: none of its elements is what it was, nor of the same shape.

@@ -19,7 +19,8 @@ pub(crate) fn identical(left: &Value, right: &Value) -> bool {
 /// Says the same of documents.
 pub(crate) fn identical_objects(left: &Object, right: &Object) -> bool {
     left.len() == right.len()
-        && left.iter().zip(right.iter()).all(|((left_name, left), (right_name, right))| {
-            left_name == right_name && identical(left, right)
-        })
+        && left
+            .iter()
+            .zip(right.iter())
+            .all(|((left_name, left), (right_name, right))| left_name == right_name && identical(left, right))
 }

@@ -143,3 +143,6 @@ impl Update {
         upsert::finish(document)
     }
 }
+
+#[cfg(test)]
+mod tests;

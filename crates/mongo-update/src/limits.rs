@@ -15,3 +15,6 @@ pub const PIPELINE_STAGES_MAX: usize = 1000;
 
 /// How many bytes of a value a message shows.
 pub const MESSAGE_VALUE_BYTES_MAX: usize = 1024;
+
+/// Up to how many members an object is searched name by name.
+pub const LINEAR_SEARCH_MEMBERS_MAX: usize = 32;

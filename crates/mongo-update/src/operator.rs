@@ -103,9 +103,7 @@ impl Operator {
             "$set" => Operator::Set(operand.clone()),
             "$setOnInsert" => Operator::SetOnInsert(operand.clone()),
             "$unset" => Operator::Unset,
-            "$inc" => {
-                Operator::Number(NumberOperator::Increment, number::parse("increment", path, operand)?)
-            }
+            "$inc" => Operator::Number(NumberOperator::Increment, number::parse("increment", path, operand)?),
             "$mul" => Operator::Number(NumberOperator::Multiply, number::parse("multiply", path, operand)?),
             "$bit" => Operator::Bit(number::parse_bit(operand)?),
             "$min" => Operator::Minimum(operand.clone()),

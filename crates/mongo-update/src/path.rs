@@ -53,6 +53,21 @@ impl PartialOrd for Name {
 impl Path {
     /// Reads a path.
     pub(crate) fn parse(text: &str) -> Result<Path> {
+        let mut path = Path::of_names(text)?;
+        for component in &mut path.components {
+            let Component::Name(Name(name)) = component else { continue };
+            if name == "$" {
+                *component = Component::Positional;
+            } else if let Some(identifier) = name.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
+                *component = Component::Filtered(identifier.to_owned());
+            }
+        }
+        path.check_elements()?;
+        Ok(path)
+    }
+
+    /// Reads a path in which dollars mean nothing.
+    pub(crate) fn of_names(text: &str) -> Result<Path> {
         if text.is_empty() {
             return Err(Error::new(codes::EMPTY_FIELD_NAME, "An empty update path is not valid."));
         }
@@ -70,15 +85,9 @@ impl Path {
                     format!("an update path has more than {PATH_COMPONENTS_MAX} field names"),
                 ));
             }
-            components.push(match part.strip_prefix("$[").and_then(|rest| rest.strip_suffix(']')) {
-                Some(identifier) => Component::Filtered(identifier.to_owned()),
-                None if part == "$" => Component::Positional,
-                None => Component::Name(Name(part.to_owned())),
-            });
+            components.push(Component::Name(Name(part.to_owned())));
         }
-        let path = Path { text: text.to_owned(), components };
-        path.check_elements()?;
-        Ok(path)
+        Ok(Path { text: text.to_owned(), components })
     }
 
     fn check_elements(&self) -> Result<()> {

@@ -109,15 +109,18 @@ fn new_root(specification: &Value) -> Result<&Value> {
     let Value::Object(object) = specification else {
         return Err(Error::new(
             40229,
-            format!("expected an object as specification for $replaceRoot stage, got {}", type_name(specification)),
+            format!(
+                "expected an object as specification for $replaceRoot stage, got {}",
+                type_name(specification)
+            ),
         ));
     };
     if let Some((name, _)) = object.iter().find(|(name, _)| *name != "newRoot") {
         return Err(Error::new(40415, format!("BSON field '$replaceRoot.{name}' is an unknown field.")));
     }
-    object.get("newRoot").ok_or_else(|| {
-        Error::new(40414, "BSON field '$replaceRoot.newRoot' is missing but a required field")
-    })
+    object
+        .get("newRoot")
+        .ok_or_else(|| Error::new(40414, "BSON field '$replaceRoot.newRoot' is missing but a required field"))
 }
 
 /// Says whether a name is that of a stage that updates do not have.

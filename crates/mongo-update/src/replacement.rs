@@ -76,8 +76,5 @@ pub(crate) fn check_depth(document: &Object) -> Result<()> {
 }
 
 fn too_deep() -> Error {
-    Error::new(
-        codes::OVERFLOW,
-        format!("Document exceeds maximum nested object depth: {DOCUMENT_DEPTH_MAX}"),
-    )
+    Error::new(codes::OVERFLOW, format!("Document exceeds maximum nested object depth: {DOCUMENT_DEPTH_MAX}"))
 }

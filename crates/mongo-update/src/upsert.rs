@@ -1,28 +1,41 @@
 //! The document of an upsert that found none.
 
-use armilla_mongo_expression::{Error, Result, codes, type_name};
+use armilla_mongo_expression::{Environment, Error, Result, codes, type_name};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
+use crate::apply::Context;
+use crate::array_filter::ArrayFilters;
+use crate::operator::Operator;
 use crate::path::Path;
 use crate::replacement::with_id_first;
+use crate::tree::Node;
 
 /// Returns the document that operators begin with: what the filter fixes by equality, in the order of paths.
 pub(crate) fn begin(filter: &Filter) -> Result<Object> {
-    let mut equalities = filter.equalities()?;
-    equalities.sort_by(|left, right| left.0.cmp(&right.0));
-    let mut document = Object::new();
-    for (path, value) in equalities {
-        let path = Path::parse(&path)?;
-        let names: Vec<&str> = path.text.split('.').collect();
-        if !put(&mut document, &names, value) {
-            return Err(Error::new(
+    // Setting paths in a new document is what an update does, so the same tree serves.
+    let mut tree = Node::new();
+    for (path, value) in filter.equalities()? {
+        let path = Path::of_names(&path)?;
+        tree.add(&path, Operator::Set(value)).map_err(|_| {
+            Error::new(
                 codes::NOT_SINGLE_VALUE_FIELD,
                 format!("cannot infer query fields to set, path '{}' is matched twice", path.text),
-            ));
-        }
+            )
+        })?;
     }
-    Ok(document)
+    let environment = Environment::default();
+    let filters = ArrayFilters::default();
+    let mut context = Context {
+        environment: &environment,
+        is_insert: true,
+        position: None,
+        filters: &filters,
+        renamed: &[],
+        id: None,
+        place: Vec::new(),
+    };
+    Ok(context.apply_document(&tree, Object::new())?.0)
 }
 
 /// Returns the `_id` that the filter fixes, which is all that a replacement takes from it.
@@ -56,21 +69,5 @@ fn check_id(id: &Value) -> Result<()> {
             format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
         )),
         None => Ok(()),
-    }
-}
-
-/// Sets a value below objects that are made on the way; says no where something else is there already.
-fn put(object: &mut Object, names: &[&str], value: Value) -> bool {
-    let (name, rest) = match names {
-        [] => return false,
-        [name] => return object.insert(*name, value).is_none(),
-        [name, rest @ ..] => (*name, rest),
-    };
-    if !object.contains(name) {
-        object.insert(name, Object::new());
-    }
-    match object.get_mut(name) {
-        Some(Value::Object(inner)) => put(inner, rest, value),
-        _ => false,
     }
 }

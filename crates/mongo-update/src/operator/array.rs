@@ -40,7 +40,9 @@ pub(crate) struct AddToSet {
 impl AddToSet {
     /// Reads a value, or the values of `$each`.
     pub(crate) fn parse(operand: &Value) -> Result<AddToSet> {
-        let each = operand.as_object().filter(|object| object.iter().next().is_some_and(|(name, _)| name == "$each"));
+        let each = operand
+            .as_object()
+            .filter(|object| object.iter().next().is_some_and(|(name, _)| name == "$each"));
         let Some(object) = each else {
             return Ok(AddToSet { values: vec![operand.clone()] });
         };

@@ -85,9 +85,9 @@ pub(crate) fn create(operator: NumberOperator, operand: &Value) -> Value {
         (NumberOperator::Multiply, Value::Int32(_)) => Value::Int32(0),
         (NumberOperator::Multiply, Value::Int64(_)) => Value::Int64(0),
         (NumberOperator::Multiply, Value::Double(_)) => Value::Double(0.0),
-        (NumberOperator::Multiply, _) => Value::Decimal128(
-            Decimal::Finite { negative: false, coefficient: 0, exponent: 0 }.to_bytes(),
-        ),
+        (NumberOperator::Multiply, _) => {
+            Value::Decimal128(Decimal::Finite { negative: false, coefficient: 0, exponent: 0 }.to_bytes())
+        }
     }
 }
 

@@ -26,7 +26,9 @@ impl Pull {
     /// Reads the operand of `$pull`.
     pub(crate) fn parse(operand: &Value, scope: &Scope) -> Result<Pull> {
         match operand {
-            Value::Object(object) if !is_condition(object) => Ok(Pull::Objects(Filter::parse(object, scope)?)),
+            Value::Object(object) if !is_condition(object) => {
+                Ok(Pull::Objects(Filter::parse(object, scope)?))
+            }
             Value::Object(_) | Value::Regex { .. } => {
                 Ok(Pull::Values(Filter::parse(&Object::from([(ELEMENT, operand.clone())]), scope)?))
             }
@@ -70,7 +72,9 @@ impl Pull {
     fn matches(&self, element: &Value, environment: &Environment) -> Result<bool> {
         match (self, element) {
             (Pull::Equal(value), _) => Ok(mongo_cmp(element, value) == Ordering::Equal),
-            (Pull::Listed(values), _) => Ok(values.binary_search_by(|value| mongo_cmp(value, element)).is_ok()),
+            (Pull::Listed(values), _) => {
+                Ok(values.binary_search_by(|value| mongo_cmp(value, element)).is_ok())
+            }
             (Pull::Objects(filter), Value::Object(object)) => filter.matches(object, environment),
             (Pull::Objects(_), _) => Ok(false),
             (Pull::Values(filter), _) => {
@@ -86,8 +90,17 @@ fn is_condition(object: &Object) -> bool {
         name.starts_with('$')
             && !matches!(
                 name,
-                "$and" | "$or" | "$nor" | "$expr" | "$where" | "$text" | "$comment" | "$jsonSchema"
-                    | "$alwaysTrue" | "$alwaysFalse" | "$sampleRate"
+                "$and"
+                    | "$or"
+                    | "$nor"
+                    | "$expr"
+                    | "$where"
+                    | "$text"
+                    | "$comment"
+                    | "$jsonSchema"
+                    | "$alwaysTrue"
+                    | "$alwaysFalse"
+                    | "$sampleRate"
             )
     })
 }

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod build_info;
+mod change_stream;
 mod coll_mod;
 mod coll_stats;
 mod configure_fail_point;
@@ -33,12 +34,14 @@ mod list_collections;
 mod list_commands;
 mod list_databases;
 mod list_indexes;
+mod output;
 mod rename_collection;
 mod repl_set;
 mod sasl;
 mod server_status;
 mod sessions;
 mod shard_collection;
+mod sources;
 mod statements;
 mod update;
 mod users;

@@ -11,7 +11,8 @@ use armilla_value::{Object, Value};
 use crate::Shared;
 use crate::arguments::Arguments;
 use crate::connection::Connection;
-use crate::data::Charges;
+use crate::catalog::Collection;
+use crate::data::{Charges, Data};
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
 use crate::sessions::SessionId;
@@ -53,6 +54,18 @@ impl<'a> Context<'a> {
                 ),
             )),
             None => Err(Failure::new(codes::INVALID_NAMESPACE, "the command names no collection")),
+        }
+    }
+
+    /// Returns the items of a collection, outside of any transaction.
+    pub(crate) fn data<'d>(&'d self, collection: &'d Collection) -> Data<'d> {
+        Data {
+            engine: &self.shared.engine,
+            caller: &self.caller,
+            handle: &collection.handle,
+            charges: &self.charges,
+            transaction: None,
+            written: None,
         }
     }
 

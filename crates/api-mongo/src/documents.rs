@@ -4,84 +4,41 @@
 //! whose name belongs to the server there (`id`, `_ts`, ...) is stored with two dollars before its name, and so shown
 //! by those. An item that was written without `_id` has its `id` for one.
 
+use std::borrow::Cow;
+
 use armilla_engine::Item;
-use armilla_mongo_expression::{codes, type_name};
-use armilla_mongo_wire::item_id;
+use armilla_mongo_expression::codes;
+use armilla_mongo_wire::item_id::Origin;
+use armilla_mongo_wire::{WireError, document};
 use armilla_value::{Component, Object, PartitionKey, Value};
 
 use crate::failure::{Failure, Result};
 
-/// Names that belong to the server in other APIs.
-const SYSTEM_NAMES: [&str; 6] = ["id", "_rid", "_self", "_etag", "_ts", "_attachments"];
-/// What stands before such a name where it is a document's own.
-const PREFIX: &str = "$$";
-
 /// Returns the name under which a top-level member is stored.
-pub(crate) fn stored_name(name: &str) -> std::borrow::Cow<'_, str> {
-    if SYSTEM_NAMES.contains(&name) { format!("{PREFIX}{name}").into() } else { name.into() }
+pub(crate) fn stored_name(name: &str) -> Cow<'_, str> {
+    document::name_in_item(name)
 }
 
 /// Returns the name that a stored top-level member has in a document.
 pub(crate) fn shown_name(name: &str) -> &str {
-    name.strip_prefix(PREFIX).filter(|rest| SYSTEM_NAMES.contains(rest)).unwrap_or(name)
+    document::name_in_document(name)
 }
 
-/// Checks the `_id` of a document that is to be stored.
-pub(crate) fn check_id(id: &Value) -> Result<()> {
-    match id {
-        Value::Array(_) | Value::Regex { .. } => Err(Failure::new(
-            codes::INVALID_ID_FIELD,
-            format!("The '_id' value cannot be of type {}", type_name(id)),
-        )),
-        _ if type_name(id) == "undefined" => {
-            Err(Failure::new(codes::INVALID_ID_FIELD, "The '_id' value cannot be of type undefined"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the body of the item that a document is stored as. The document has an `_id`.
+/// Returns the body of the item that a document is stored as, and the id of that. The document has an `_id`.
 pub(crate) fn to_body(document: Object) -> Result<(String, Value)> {
-    let Some(id) = document.get("_id") else {
-        return Err(Failure::new(codes::INTERNAL_ERROR, "a document without _id came to be stored"));
-    };
-    check_id(id)?;
-    let item_id = item_id::derive(id);
-    let mut members: Vec<(String, Value)> = Vec::with_capacity(document.len() + 1);
-    members.push(("id".to_owned(), Value::String(item_id.clone())));
-    members.extend(document.into_iter().map(|(name, value)| {
-        if SYSTEM_NAMES.contains(&name.as_str()) { (format!("{PREFIX}{name}"), value) } else { (name, value) }
-    }));
-    Ok((item_id, Value::Object(members.into())))
+    let body = document::document_into_body(Origin::Mongo, document)?;
+    let id = body.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok((id, body))
 }
 
 /// Returns the document that an item is.
 pub(crate) fn of_item(item: &Item) -> Object {
-    of_body(item.stored().root().to_value())
+    document::node_to_document(item.stored().root())
 }
 
-/// Returns the document that the body of an item is.
-pub(crate) fn of_body(body: Value) -> Object {
-    let Value::Object(body) = body else { return Object::new() };
-    let has_id = body.contains("_id");
-    let mut members: Vec<(String, Value)> = Vec::with_capacity(body.len() + 1);
-    if !has_id && let Some(id) = body.get("id") {
-        members.push(("_id".to_owned(), id.clone()));
-    }
-    for (name, value) in body {
-        if has_id && name == "id" {
-            continue;
-        }
-        let shown = shown_name(&name);
-        members.push((if shown.len() == name.len() { name } else { shown.to_owned() }, value));
-    }
-    // It was first when it was inserted; other APIs may have put it elsewhere.
-    if let Some(position) = members.iter().position(|(name, _)| name == "_id")
-        && position > 0
-    {
-        members[..=position].rotate_right(1);
-    }
-    members.into()
+/// Appends the document that an item is, as BSON.
+pub(crate) fn encode_item(item: &Item, out: &mut Vec<u8>) -> std::result::Result<(), WireError> {
+    document::encode_node(item.stored().root(), out)
 }
 
 /// Moves `_id` to the front, and gives one to a document that has none.

@@ -148,7 +148,7 @@ fn candidates<'v>(values: impl IntoIterator<Item = &'v Value>) -> Option<Vec<Str
         if matches!(value, Value::Array(_) | Value::Regex { .. }) {
             return None;
         }
-        ids.extend(item_id::candidates(value));
+        ids.extend(item_id::candidates(value).ok()?);
         if ids.len() > POINTS_MAX {
             return None;
         }

@@ -20,6 +20,8 @@ pub(crate) enum Shape {
     Sorted(Arc<Sort>, Option<Arc<Projection>>),
     /// The item as it is stored.
     Items,
+    /// Nothing: it is only counted.
+    Nothing,
 }
 
 /// Writes rows that are items.
@@ -52,8 +54,12 @@ impl DocumentRows {
                     out.extend_from_slice(item.raw().0);
                     return Ok(true);
                 }
+                Shape::Nothing => {
+                    out.push(b'.');
+                    return Ok(true);
+                }
                 Shape::Documents(None) => {
-                    return written(encode_item(&item, out));
+                    return written(documents::encode_item(&item, out));
                 }
                 _ => {}
             }
@@ -68,6 +74,7 @@ impl DocumentRows {
         };
         match &self.shape {
             Shape::Items => out.extend_from_slice(item.raw().0),
+            Shape::Nothing => out.push(b'.'),
             Shape::Documents(projection) => {
                 self.document(document, &matched, projection.as_deref(), out)?;
             }
@@ -98,14 +105,6 @@ impl DocumentRows {
 
 fn written(result: std::result::Result<(), armilla_mongo_wire::WireError>) -> std::result::Result<bool, Error> {
     result.map(|()| true).map_err(|error| Error::new(error.code, error.message))
-}
-
-/// Appends the document that an item is.
-pub(crate) fn encode_item(
-    item: &armilla_engine::Item,
-    out: &mut Vec<u8>,
-) -> std::result::Result<(), armilla_mongo_wire::WireError> {
-    bson::encode(&documents::of_item(item), out)
 }
 
 impl RowForm for DocumentRows {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armilla_engine::plans::BoundQuery;
 use armilla_engine::{ETag, Item, ListScope, Query, QueryRequest};
 use armilla_mongo_expression::Environment;
-use armilla_mongo_filter::{Filter, Matched};
+use armilla_mongo_filter::{Filter, Matched, Sort};
 use armilla_value::{Object, PartitionKey};
 use bytes::Bytes;
 
@@ -22,6 +22,8 @@ pub(crate) struct Search {
     pub(crate) filter: Arc<Filter>,
     pub(crate) environment: Arc<Environment>,
     pub(crate) lowered: Arc<Lowered>,
+    /// Which of several is written.
+    pub(crate) sort: Option<Arc<Sort>>,
 }
 
 /// A document that was found and may be written.
@@ -37,7 +39,7 @@ pub(crate) struct Target {
 impl Search {
     pub(crate) fn new(collection: &Collection, filter: Arc<Filter>, environment: Arc<Environment>) -> Search {
         let lowered = Arc::new(lower(&filter, collection));
-        Search { filter, environment, lowered }
+        Search { filter, environment, lowered, sort: None }
     }
 
     /// Returns the logical partition and the ids of all that can match, where they are known.
@@ -100,6 +102,21 @@ impl Search {
 
     /// Finds documents to write, at most so many. In a transaction, as it has written them itself.
     pub(crate) async fn targets(
+        &self,
+        data: &mut Data<'_>,
+        collection: &Collection,
+        count_max: usize,
+    ) -> Result<Vec<Target>> {
+        let Some(sort) = &self.sort else { return self.unordered_targets(data, collection, count_max).await };
+        let mut keyed = Vec::new();
+        for target in self.unordered_targets(data, collection, usize::MAX).await? {
+            keyed.push((sort.key(&target.document)?, target));
+        }
+        keyed.sort_by(|a, b| sort.compare(&a.0, &b.0));
+        Ok(keyed.into_iter().map(|(_, target)| target).take(count_max).collect())
+    }
+
+    async fn unordered_targets(
         &self,
         data: &mut Data<'_>,
         collection: &Collection,

@@ -32,5 +32,5 @@ impl Statistics {
 
 /// Returns a charge as a number.
 pub(crate) fn as_number(charge: RequestUnits) -> f64 {
-    charge.as_f64()
+    charge.hundredths() as f64 / 100.0
 }

@@ -38,7 +38,6 @@ pub(crate) struct Find {
     pub(crate) collection: Collection,
     pub(crate) search: Search,
     pub(crate) projection: Option<Arc<Projection>>,
-    pub(crate) sort: Option<Arc<Sort>>,
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
     pub(crate) state: FindState,

@@ -322,3 +322,8 @@ fn read(value: &Value) -> Option<Stored> {
         database,
     })
 }
+
+/// Says whether the client of a connection may write at all.
+pub(crate) fn may_write(connection: &crate::connection::Connection) -> bool {
+    connection.user.as_ref().is_some_and(|user| matches!(user.access, Access::Full))
+}

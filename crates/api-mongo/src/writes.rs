@@ -61,7 +61,6 @@ impl Writer<'_, '_> {
         environment: &Environment,
         bypasses_validation: bool,
     ) -> Result<()> {
-        check_names(&document)?;
         let document = documents::with_id_first(document, self.new_id);
         let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
         let written = self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None).await;
@@ -284,7 +283,6 @@ pub(crate) fn prepare_insert(
     environment: &Environment,
     bypasses_validation: bool,
 ) -> Result<Prepared> {
-    check_names(document)?;
     prepare(collection, document, environment, bypasses_validation)
 }
 
@@ -332,18 +330,6 @@ fn shown_value(value: &Value) -> String {
         Value::Date(ms) => format!("new Date({ms})"),
         Value::Object(members) => shown(members),
         value => armilla_value::json::to_string(value),
-    }
-}
-
-/// Refuses names that documents cannot have.
-fn check_names(document: &Object) -> Result<()> {
-    match document.iter().find(|(name, _)| name.starts_with('$') && !matches!(*name, "$db" | "$ref" | "$id")) {
-        // The server stores them since 5.0; two dollars mark names of ours.
-        Some((name, _)) if name.starts_with("$$") => Err(Failure::new(
-            codes::DOLLAR_PREFIXED_FIELD_NAME,
-            format!("the name '{name}' begins with two dollars, which mark names that other APIs have for themselves"),
-        )),
-        _ => Ok(()),
     }
 }
 

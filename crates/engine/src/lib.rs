@@ -120,7 +120,7 @@ pub mod plans {
     pub use armilla_query::expr::{Expr, PathStep, SubqueryKind};
     pub use armilla_query::logical::LogicalPlan;
     pub use armilla_query::physical::{Access, PhysicalPlan, Served};
-    pub use armilla_query::{Comparison, Function, SystemProperty};
+    pub use armilla_query::{Aggregate, Comparison, Function, SystemProperty};
 }
 // How the processes of scripts are started is told with the engine's options.
 pub use armilla_script::{WORKER_COMMAND as SCRIPT_WORKER_COMMAND, WorkerStart};

@@ -1,0 +1,116 @@
+//! `collMod`.
+
+use armilla_engine::{ContainerDefinition, ResourcePrecondition};
+use armilla_mongo_expression::codes;
+use armilla_value::{Object, Value};
+
+use super::create::check_account_write;
+use super::create_indexes::apply;
+use super::drop_indexes::has_key;
+use crate::arguments::number;
+use crate::catalog::{Details, Found, View};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::indexes::Index;
+use crate::reply::Reply;
+
+pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    let arguments = context.arguments();
+    arguments.allow(&[
+        "index",
+        "validator",
+        "validationLevel",
+        "validationAction",
+        "changeStreamPreAndPostImages",
+        "viewOn",
+        "pipeline",
+        "expireAfterSeconds",
+        "dryRun",
+    ])?;
+    let namespace = context.namespace()?;
+    check_account_write(context)?;
+    let _changing = context.shared.catalog.change().await;
+    let collection = match context.shared.catalog.find(&namespace).await? {
+        Found::Collection(collection) => collection,
+        Found::Nothing => return Err(Failure::no_collection(&namespace.to_string())),
+        Found::View(view) => {
+            let view = View {
+                on: arguments.string("viewOn")?.unwrap_or(&view.on).to_owned(),
+                pipeline: arguments.array("pipeline")?.unwrap_or(&view.pipeline).to_vec(),
+            };
+            armilla_mongo_pipeline::Pipeline::parse(&view.pipeline, &Default::default())?;
+            context.shared.catalog.keep_view(&namespace, view).await?;
+            return Ok(Reply::ok());
+        }
+    };
+    let mut reply = Object::new();
+    if let Some(change) = arguments.object("index")? {
+        let known = &collection.details.indexes;
+        let found = known.iter().position(|index| match (change.get("name"), change.get("keyPattern")) {
+            (Some(Value::String(name)), _) => index.name == *name,
+            (_, Some(Value::Object(key))) => has_key(index, key),
+            _ => false,
+        });
+        let Some(place) = found else {
+            return Err(Failure::new(codes::INDEX_NOT_FOUND, format!("cannot find index for ns {namespace}")));
+        };
+        let mut object = known[place].to_object();
+        if let Some(seconds) = change.get("expireAfterSeconds") {
+            if let Some(old) = known[place].expires_after {
+                reply.insert("expireAfterSeconds_old", Value::Int64(old));
+            }
+            reply.insert("expireAfterSeconds_new", Value::Int64(number(seconds).unwrap_or(0)));
+            object.insert("expireAfterSeconds", seconds.clone());
+        }
+        if let Some(hidden) = change.get("hidden") {
+            reply.insert("hidden_old", Value::Bool(known[place].is_hidden));
+            reply.insert("hidden_new", hidden.clone());
+            object.insert("hidden", hidden.clone());
+        }
+        for name in ["unique", "prepareUnique"] {
+            if change.contains(name) {
+                return Err(Failure::new(
+                    codes::COMMAND_NOT_SUPPORTED,
+                    "an index cannot be made unique later: what is unique is decided while a collection is empty",
+                ));
+            }
+        }
+        let mut indexes = known.clone();
+        indexes[place] = Index::parse(&object)?;
+        apply(context, &collection, indexes).await?;
+    }
+    let mut details = match context.shared.catalog.collection_of(&namespace).await? {
+        Some(collection) => Details::clone(&collection.details),
+        None => return Err(Failure::no_collection(&namespace.to_string())),
+    };
+    let mut is_changed = false;
+    for name in ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages"] {
+        if let Some(value) = arguments.value(name) {
+            details.options.insert(name, value.clone());
+            is_changed = true;
+        }
+    }
+    if is_changed {
+        details.read_validator()?;
+        if arguments.value("changeStreamPreAndPostImages").is_some() {
+            let mut definition = collection.handle.definition().to_value();
+            if let Value::Object(members) = &mut definition {
+                let minutes = if details.keeps_images() { 24 * 60 } else { 0 };
+                members.insert("changeFeedPolicy", Object::from([("retentionDuration", Value::Int64(minutes))]));
+            }
+            let definition = ContainerDefinition::from_value(&definition)
+                .map_err(|error| Failure::bad_value(format!("the collection cannot be changed: {error}")))?;
+            let engine = &context.shared.engine;
+            let replaced = engine.replace_container(
+                &context.caller,
+                &namespace.database,
+                &namespace.collection,
+                definition,
+                ResourcePrecondition::None,
+            );
+            context.charges.add(replaced.await?.charge);
+        }
+        context.shared.catalog.keep(&collection.handle.rid().to_string(), details).await?;
+    }
+    Ok(reply.into())
+}

@@ -14,6 +14,7 @@ pub mod types;
 
 mod condition;
 mod equalities;
+mod failure;
 mod field_path;
 mod filter;
 mod number;

@@ -27,6 +27,8 @@ mod sort;
 mod text;
 
 #[cfg(test)]
+mod property_tests;
+#[cfg(test)]
 mod testing;
 
 pub use condition::{BitsTest, Condition, Predicate};

@@ -14,6 +14,7 @@ pub mod types;
 
 mod condition;
 mod equalities;
+mod failure;
 mod field_path;
 mod filter;
 mod number;
@@ -25,6 +26,8 @@ mod schema;
 mod sort;
 mod text;
 
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 mod testing;
 

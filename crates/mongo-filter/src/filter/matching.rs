@@ -185,7 +185,7 @@ impl Predicate {
             }
             Predicate::GeoWithin(region) => value.is_some_and(|value| region.contains(value)),
             Predicate::GeoIntersects(shape) => value.is_some_and(|value| shape.intersects(value)),
-            Predicate::Near(near) => value.is_some_and(|value| near.admits(value)),
+            Predicate::Near(near) => value.is_some_and(|value| near.distance_of(value).is_some()),
             Predicate::Not(predicates) => {
                 for predicate in predicates {
                     if !predicate.matches_element(value, environment)? {

@@ -7,7 +7,7 @@ mod push;
 mod rename;
 
 use armilla_mongo_expression::{Error, Result, Scope, arithmetic, codes, type_name};
-use armilla_value::{Value, mongo_cmp};
+use armilla_value::{Legacy, Object, Value, mongo_cmp};
 
 use crate::apply::Context;
 use crate::identical::identical;
@@ -239,9 +239,18 @@ pub(crate) fn unknown_modifier(name: &str) -> Error {
 pub(crate) fn depth(value: &Value) -> usize {
     match value {
         Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
-        Value::Object(object) => 1 + object.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+        Value::Object(object) => document_depth(object),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::CodeWithScope { scope, .. } => document_depth(scope),
+            _ => 0,
+        },
         _ => 0,
     }
+}
+
+/// Returns how many levels a document has, itself counted.
+pub(crate) fn document_depth(document: &Object) -> usize {
+    1 + document.iter().map(|(_, value)| depth(value)).max().unwrap_or(0)
 }
 
 fn set(value: &mut Value, new: &Value) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use armilla_value::{Decimal, Object, Value};
+use armilla_value::{Decimal, Legacy, Object, Value};
 
 use crate::limits::MESSAGE_VALUE_BYTES_MAX;
 
@@ -79,8 +79,12 @@ fn write_value(value: &Value, text: &mut String) {
             write_object(object, text);
             Ok(())
         }
-        #[allow(unreachable_patterns)] // Kinds of value that only old drivers write.
-        other => write!(text, "{other:?}"),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => write!(text, "undefined"),
+            Legacy::Code(code) | Legacy::CodeWithScope { code, .. } => write!(text, "{code}"),
+            Legacy::Symbol(symbol) => write!(text, "\"{symbol}\""),
+            Legacy::DbPointer { namespace, id } => write!(text, "DBRef('{namespace}', {})", hex(id)),
+        },
     };
 }
 

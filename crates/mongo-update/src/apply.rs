@@ -3,13 +3,14 @@
 //! Several nodes may meet at one place, because `$`, `$[]` and `$[id]` can name the same element: they are walked
 //! together, and where two of them end there, the update contradicts itself.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use armilla_mongo_expression::{Environment, Error, Result, codes};
 use armilla_value::{Object, Value};
 
 use crate::array_filter::ArrayFilters;
-use crate::limits::{ARRAY_BACKFILL_MAX, LINEAR_SEARCH_MEMBERS_MAX};
+use crate::limits::{ARRAY_BACKFILL_MAX, DOCUMENT_BYTES_MAX, LINEAR_SEARCH_MEMBERS_MAX};
 use crate::operator::{Operator, Outcome, not_traversable};
 use crate::path::{Name, element_index};
 use crate::render::{render_id, render_member};
@@ -31,6 +32,8 @@ pub(crate) struct Context<'a> {
     pub(crate) id: Option<&'a Value>,
     /// The way from the document to the value.
     pub(crate) place: Vec<Segment<'a>>,
+    /// How many bytes may still be put into the document.
+    pub(crate) bytes_left: Cell<usize>,
 }
 
 /// A step from a value into it.
@@ -65,6 +68,20 @@ impl<'a> Context<'a> {
     /// Returns how messages call the document.
     pub(crate) fn id_text(&self) -> String {
         render_id(self.id)
+    }
+
+    /// Counts a value that is put into the document.
+    pub(crate) fn count(&self, value: &Value) -> Result<()> {
+        self.count_bytes(bytes_min(value))
+    }
+
+    /// Counts bytes that are put into the document.
+    pub(crate) fn count_bytes(&self, bytes: usize) -> Result<()> {
+        let left = self.bytes_left.get().checked_sub(bytes).ok_or_else(|| {
+            Error::new(17419, format!("Resulting document after update is larger than {DOCUMENT_BYTES_MAX}"))
+        })?;
+        self.bytes_left.set(left);
+        Ok(())
     }
 
     /// Returns the value that a `$rename` moves, if it moves any.
@@ -172,6 +189,7 @@ impl<'a> Context<'a> {
                                     format!("can't backfill more than {ARRAY_BACKFILL_MAX} elements"),
                                 ));
                             }
+                            self.count_bytes((index - elements.len()) * ELEMENT_BYTES_MIN)?;
                             elements.resize(index, Value::Null);
                             elements.push(new);
                             Ok(true)
@@ -237,7 +255,7 @@ impl<'a> Context<'a> {
     /// Makes the value of a place where there is none, if anything wants one there.
     fn create(&mut self, nodes: &[&'a Node]) -> Result<Option<Value>> {
         if let [Node::Leaf(operator)] = nodes {
-            return Ok(operator.create(self));
+            return operator.create(self);
         }
         match self.combined(nodes)? {
             Combined::Members(members) => {
@@ -319,6 +337,25 @@ impl<'a> Context<'a> {
 enum Combined<'a> {
     Members(BTreeMap<&'a Name, Vec<&'a Node>>),
     Elements(BTreeMap<&'a str, Vec<&'a Node>>),
+}
+
+/// How many bytes of BSON an element has at least besides its value: its type, one digit and a zero.
+const ELEMENT_BYTES_MIN: usize = 3;
+
+/// Returns about how many bytes of BSON a value has, never more than it really has.
+pub(crate) fn bytes_min(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::MinKey | Value::MaxKey => 0,
+        Value::Bool(_) => 1,
+        Value::Int32(_) => 4,
+        Value::String(text) => text.len(),
+        Value::Binary { bytes, .. } => bytes.len(),
+        Value::Array(elements) => elements.iter().map(|element| ELEMENT_BYTES_MIN + bytes_min(element)).sum(),
+        Value::Object(object) => object.iter().map(|(name, value)| 2 + name.len() + bytes_min(value)).sum(),
+        Value::Regex { pattern, options } => pattern.len() + options.len(),
+        Value::Legacy(_) => 0,
+        _ => 8,
+    }
 }
 
 fn needs_viable_path(node: &Node) -> bool {

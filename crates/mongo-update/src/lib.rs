@@ -63,6 +63,15 @@ impl Update {
         constants: Option<&Object>,
         scope: &Scope,
     ) -> Result<Update> {
+        Update::read(update, array_filters, constants, scope).map_err(shortened)
+    }
+
+    fn read(
+        update: &Value,
+        array_filters: Option<&[Value]>,
+        constants: Option<&Object>,
+        scope: &Scope,
+    ) -> Result<Update> {
         let failed = |message: &str| Err(Error::new(codes::FAILED_TO_PARSE, message));
         if constants.is_some() && !matches!(update, Value::Array(_)) {
             return Err(Error::new(51198, "Constant values may only be specified for pipeline updates"));
@@ -104,6 +113,10 @@ impl Update {
 
     /// Applies it to a document that was found.
     pub fn apply(&self, document: &Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
+        self.change(document, matched, environment).map_err(shortened)
+    }
+
+    fn change(&self, document: &Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
         let new = match &self.0 {
             Kind::Modifiers(modifiers) => {
                 let (document, is_modified) =
@@ -126,6 +139,10 @@ impl Update {
 
     /// Makes the document of an upsert that found none; without `_id` where nothing says what it is.
     pub fn insert(&self, filter: &Filter, environment: &Environment) -> Result<Object> {
+        self.begin(filter, environment).map_err(shortened)
+    }
+
+    fn begin(&self, filter: &Filter, environment: &Environment) -> Result<Object> {
         let mut document = match &self.0 {
             Kind::Replacement(replacement) => {
                 replacement::replace(&upsert::begin_replacement(filter)?, replacement.clone())?
@@ -142,6 +159,11 @@ impl Update {
         replacement::fill_timestamps(&mut document, environment);
         upsert::finish(document)
     }
+}
+
+fn shortened(mut error: Error) -> Error {
+    render::shorten(&mut error.message, limits::MESSAGE_BYTES_MAX);
+    error
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! An update by operators: `{$set: {...}, $inc: {...}}`.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_name};
@@ -7,7 +8,7 @@ use armilla_value::{Object, Value, mongo_cmp};
 
 use crate::apply::Context;
 use crate::array_filter::ArrayFilters;
-use crate::limits::DOCUMENT_DEPTH_MAX;
+use crate::limits::{DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX};
 use crate::operator::{Operator, Rename, is_operator, unknown_modifier};
 use crate::path::{Component, Name, Path};
 use crate::render::{render_member, render_object};
@@ -144,6 +145,7 @@ impl Modifiers {
             renamed: &renamed,
             id,
             place: Vec::new(),
+            bytes_left: Cell::new(DOCUMENT_BYTES_MAX),
         };
         let (changed, is_changed) = context.apply_document(&self.tree, document.clone())?;
         if let (Some(path), Some(old)) = (&self.id_path, id)

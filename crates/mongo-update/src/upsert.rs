@@ -1,11 +1,14 @@
 //! The document of an upsert that found none.
 
+use std::cell::Cell;
+
 use armilla_mongo_expression::{Environment, Error, Result, codes, type_name};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
 use crate::apply::Context;
 use crate::array_filter::ArrayFilters;
+use crate::limits::DOCUMENT_BYTES_MAX;
 use crate::operator::Operator;
 use crate::path::Path;
 use crate::replacement::with_id_first;
@@ -34,6 +37,7 @@ pub(crate) fn begin(filter: &Filter) -> Result<Object> {
         renamed: &[],
         id: None,
         place: Vec::new(),
+        bytes_left: Cell::new(DOCUMENT_BYTES_MAX),
     };
     Ok(context.apply_document(&tree, Object::new())?.0)
 }

@@ -60,7 +60,7 @@ impl Pull {
     /// Takes the elements out; says whether there were any.
     pub(crate) fn apply(&self, elements: &mut Vec<Value>, environment: &Environment) -> Result<bool> {
         let mut goes = Vec::with_capacity(elements.len());
-        for element in elements.iter() {
+        for element in elements.iter_mut() {
             goes.push(self.matches(element, environment)?);
         }
         let mut goes = goes.into_iter();
@@ -69,19 +69,32 @@ impl Pull {
         Ok(elements.len() != length)
     }
 
-    fn matches(&self, element: &Value, environment: &Environment) -> Result<bool> {
-        match (self, element) {
+    fn matches(&self, element: &mut Value, environment: &Environment) -> Result<bool> {
+        match (self, &*element) {
             (Pull::Equal(value), _) => Ok(mongo_cmp(element, value) == Ordering::Equal),
             (Pull::Listed(values), _) => {
                 Ok(values.binary_search_by(|value| mongo_cmp(value, element)).is_ok())
             }
             (Pull::Objects(filter), Value::Object(object)) => filter.matches(object, environment),
             (Pull::Objects(_), _) => Ok(false),
-            (Pull::Values(filter), _) => {
-                filter.matches(&Object::from([(ELEMENT, element.clone())]), environment)
-            }
+            (Pull::Values(filter), _) => matches_wrapped(filter, ELEMENT, element, environment),
         }
     }
+}
+
+/// Decides about an object with an element as its only member. The element is lent to it: elements may be large.
+pub(crate) fn matches_wrapped(
+    filter: &Filter,
+    name: &str,
+    element: &mut Value,
+    environment: &Environment,
+) -> Result<bool> {
+    let wrapped = Object::from([(name, std::mem::replace(element, Value::Null))]);
+    let is_match = filter.matches(&wrapped, environment);
+    if let Some((_, value)) = wrapped.into_iter().next() {
+        *element = value;
+    }
+    is_match
 }
 
 /// Says whether an object is a condition on a value (`{$gt: 1}`), not a filter over members of an object.

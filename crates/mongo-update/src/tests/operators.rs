@@ -358,6 +358,7 @@ fn depth() {
     let set = |count: usize| format!(r#"{{"$set": {{"{}": 1}}}}"#, path(count));
     assert!(apply("{}", "", &set(100), "").unwrap().is_modified);
     check("one too deep", apply("{}", "", &set(101), ""), "{}", "!15");
+    check("as deep as paths go", apply("{}", "", &set(200), ""), "{}", "!15");
     check("far too deep", apply("{}", "", &set(300), ""), "{}", "!15");
     let nested = |count: usize| format!("{}1{}", "[".repeat(count), "]".repeat(count));
     let set = |count: usize| format!(r#"{{"$set": {{"a": {}}}}}"#, nested(count));
@@ -396,4 +397,34 @@ fn many_paths_take_no_longer_than_few_ones_do_each() {
     assert_eq!(created.document, members);
     document.insert("x", value("1"));
     assert_eq!(update.apply(&document, &matched, &environment()).unwrap().document, members);
+}
+
+#[test]
+fn small_updates_cannot_ask_for_any_amount_of_memory() {
+    let elements = vec!["[]"; 10_000].join(",");
+    let document = format!(r#"{{"a": [{elements}]}}"#);
+    let long = "x".repeat(10_000);
+    for update in [
+        r#"{"$set": {"a.$[].100000": 1}}"#.to_owned(),
+        format!(r#"{{"$set": {{"a.$[]": "{long}"}}}}"#),
+        format!(r#"{{"$push": {{"a.$[]": "{long}"}}}}"#),
+        format!(r#"{{"$push": {{"a.$[]": {{"$each": ["{long}"], "$slice": 5}}}}}}"#),
+        format!(r#"{{"$addToSet": {{"a.$[]": "{long}"}}}}"#),
+    ] {
+        check(&update[..20], apply(&document, "", &update, ""), &document, "!17419");
+    }
+    let update = format!(r#"{{"$push": {{"a.$[]": {{"$each": ["{long}"], "$slice": 0}}}}}}"#);
+    check("nothing is kept", apply(&document, "", &update, ""), &document, "=");
+}
+
+#[test]
+fn messages_are_short() {
+    let path = "x".repeat(100_000);
+    let update = format!(r#"{{"$set": {{"{path}": 1, "{path}.a": 2}}}}"#);
+    let error = apply("{}", "", &update, "").unwrap_err();
+    assert_eq!(error.code, 40);
+    assert!(error.message.len() < crate::limits::MESSAGE_BYTES_MAX + 4);
+    let document = format!(r#"{{"a": "{path}"}}"#);
+    let error = apply(&document, "", r#"{"$set": {"a.b": 1}}"#, "").unwrap_err();
+    assert!(error.message.len() < crate::limits::MESSAGE_VALUE_BYTES_MAX + 100);
 }

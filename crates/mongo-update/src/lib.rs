@@ -88,10 +88,7 @@ impl Update {
             Value::Object(_) if array_filters.is_some_and(|filters| !filters.is_empty()) => {
                 failed("arrayFilters may not be specified for replacement-style updates")
             }
-            Value::Object(replacement) => {
-                replacement::check(replacement)?;
-                Ok(Update(Kind::Replacement(replacement.clone())))
-            }
+            Value::Object(replacement) => Ok(Update(Kind::Replacement(replacement.clone()))),
             _ => failed("Update argument must be either an object or an array"),
         }
     }
@@ -125,6 +122,7 @@ impl Update {
             }
             Kind::Replacement(replacement) => {
                 let mut new = replacement::replace(document, replacement.clone())?;
+                replacement::check(&new)?;
                 replacement::fill_timestamps(&mut new, environment);
                 new
             }
@@ -145,7 +143,10 @@ impl Update {
     fn begin(&self, filter: &Filter, environment: &Environment) -> Result<Object> {
         let mut document = match &self.0 {
             Kind::Replacement(replacement) => {
-                replacement::replace(&upsert::begin_replacement(filter)?, replacement.clone())?
+                let begun = upsert::begin_replacement(filter)?;
+                let new = replacement::replace(&begun, replacement.clone())?;
+                replacement::check(&new)?;
+                new
             }
             Kind::Modifiers(modifiers) => {
                 modifiers.apply(&upsert::begin(filter)?, None, true, environment)?.0

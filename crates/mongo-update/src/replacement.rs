@@ -7,7 +7,7 @@ use crate::limits::DOCUMENT_DEPTH_MAX;
 use crate::operator::document_depth;
 use crate::render::render_member;
 
-/// Checks a replacement as it was written.
+/// Checks what a replacement makes of a document.
 pub(crate) fn check(replacement: &Object) -> Result<()> {
     if let Some((name, _)) = replacement.iter().find(|(name, _)| name.starts_with('$')) {
         return Err(dollar_prefixed(name, name));
@@ -71,7 +71,7 @@ pub(crate) fn check_depth(document: &Object) -> Result<()> {
     if document_depth(document) > DOCUMENT_DEPTH_MAX {
         return Err(Error::new(
             codes::OVERFLOW,
-            format!("Document exceeds maximum nested object depth: {DOCUMENT_DEPTH_MAX}"),
+            format!("Document exceeds maximum nesting depth of {DOCUMENT_DEPTH_MAX}"),
         ));
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::array_filter::ArrayFilters;
 use crate::limits::DOCUMENT_BYTES_MAX;
 use crate::operator::Operator;
 use crate::path::Path;
-use crate::replacement::with_id_first;
+use crate::replacement::{dollar_prefixed, with_id_first};
 use crate::tree::Node;
 
 /// Returns the document that operators begin with: what the filter fixes by equality, in the order of paths.
@@ -67,11 +67,28 @@ fn check_id(id: &Value) -> Result<()> {
             format!("The '_id' value cannot be of type {}", type_name(id)),
         ));
     }
-    match id.as_object().and_then(|object| object.iter().find(|(name, _)| name.starts_with('$'))) {
-        Some((name, _)) => Err(Error::new(
-            codes::DOLLAR_PREFIXED_FIELD_NAME,
-            format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
-        )),
-        None => Ok(()),
+    match id {
+        Value::Object(object) => check_names(object, "_id"),
+        _ => Ok(()),
     }
+}
+
+/// Refuses names with dollars at any depth of an `_id`.
+fn check_names(object: &Object, path: &str) -> Result<()> {
+    for (name, value) in object.iter() {
+        let path = format!("{path}.{name}");
+        if name.starts_with('$') {
+            return Err(dollar_prefixed(name, &path));
+        }
+        match value {
+            Value::Object(inner) => check_names(inner, &path)?,
+            Value::Array(elements) => {
+                for inner in elements.iter().filter_map(Value::as_object) {
+                    check_names(inner, &path)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

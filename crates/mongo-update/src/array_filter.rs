@@ -6,7 +6,7 @@ use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_na
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
-use crate::operator::matches_wrapped;
+use crate::wrapped::matches_wrapped;
 
 /// The filters, by identifier.
 #[derive(Debug, Clone, Default)]

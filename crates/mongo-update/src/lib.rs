@@ -14,8 +14,10 @@ pub mod limits;
 
 mod apply;
 mod array_filter;
+mod context;
 mod describe;
 mod identical;
+mod measure;
 mod modifiers;
 mod operator;
 mod path;
@@ -24,6 +26,7 @@ mod render;
 mod replacement;
 mod tree;
 mod upsert;
+mod wrapped;
 
 use armilla_mongo_expression::{Environment, Error, Result, Scope, codes};
 use armilla_mongo_filter::{Filter, Matched};

@@ -1,14 +1,14 @@
 //! An update by operators: `{$set: {...}, $inc: {...}}`.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_name};
 use armilla_value::{Object, Value, mongo_cmp};
 
-use crate::apply::Context;
+use crate::apply::Run;
 use crate::array_filter::ArrayFilters;
-use crate::limits::{DOCUMENT_BYTES_MAX, DOCUMENT_DEPTH_MAX};
+use crate::context::Context;
+use crate::limits::DOCUMENT_DEPTH_MAX;
 use crate::operator::{Operator, Rename, is_operator, unknown_modifier};
 use crate::path::{Component, Name, Path};
 use crate::render::{render_member, render_object};
@@ -140,17 +140,9 @@ impl Modifiers {
         let renamed = self.renames.iter().map(|rename| rename.value(document)).collect::<Result<Vec<_>>>()?;
         let position = position.map(|index| Name(index.to_string()));
         let id = document.get("_id");
-        let mut context = Context {
-            environment,
-            is_insert,
-            position: position.as_ref(),
-            filters: &self.filters,
-            renamed: &renamed,
-            id,
-            place: Vec::new(),
-            bytes_left: Cell::new(DOCUMENT_BYTES_MAX),
-        };
-        let (changed, is_changed) = context.apply_document(&self.tree, document.clone())?;
+        let context = Context::new(environment, is_insert, &renamed, id);
+        let mut run = Run { context, position: position.as_ref(), filters: &self.filters };
+        let (changed, is_changed) = run.apply_document(&self.tree, document.clone())?;
         if let (Some(path), Some(old)) = (&self.id_path, id)
             && changed.get("_id").is_none_or(|new| mongo_cmp(old, new).is_ne())
         {

@@ -7,16 +7,17 @@ mod push;
 mod rename;
 
 use armilla_mongo_expression::{Error, Result, Scope, arithmetic, codes, type_name};
-use armilla_value::{Legacy, Object, Value, mongo_cmp};
+use armilla_value::{Value, mongo_cmp};
 
-use crate::apply::Context;
+use crate::context::Context;
 use crate::identical::identical;
+use crate::measure::depth;
 use crate::path::Path;
 use crate::render::{render, render_member};
 
 pub(crate) use array::AddToSet;
 pub(crate) use number::{BitStep, NumberOperator};
-pub(crate) use pull::{Pull, matches_wrapped};
+pub(crate) use pull::Pull;
 pub(crate) use push::Push;
 pub(crate) use rename::{Rename, not_traversable};
 
@@ -244,24 +245,6 @@ pub(crate) fn unknown_modifier(name: &str) -> Error {
             "Unknown modifier: {name}. Expected a valid update modifier or pipeline-style update specified as an array"
         ),
     )
-}
-
-/// Returns how many levels of arrays and objects a value has.
-pub(crate) fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
-        Value::Object(object) => document_depth(object),
-        Value::Legacy(legacy) => match &**legacy {
-            Legacy::CodeWithScope { scope, .. } => document_depth(scope),
-            _ => 0,
-        },
-        _ => 0,
-    }
-}
-
-/// Returns how many levels a document has, itself counted.
-pub(crate) fn document_depth(document: &Object) -> usize {
-    1 + document.iter().map(|(_, value)| depth(value)).max().unwrap_or(0)
 }
 
 fn set(value: &mut Value, new: &Value, context: &Context<'_>) -> Result<Outcome> {

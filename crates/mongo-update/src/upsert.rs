@@ -1,14 +1,12 @@
 //! The document of an upsert that found none.
 
-use std::cell::Cell;
-
 use armilla_mongo_expression::{Environment, Error, Result, codes, type_name};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
-use crate::apply::Context;
+use crate::apply::Run;
 use crate::array_filter::ArrayFilters;
-use crate::limits::DOCUMENT_BYTES_MAX;
+use crate::context::Context;
 use crate::operator::Operator;
 use crate::path::Path;
 use crate::replacement::{dollar_prefixed, with_id_first};
@@ -29,17 +27,9 @@ pub(crate) fn begin(filter: &Filter) -> Result<Object> {
     }
     let environment = Environment::default();
     let filters = ArrayFilters::default();
-    let mut context = Context {
-        environment: &environment,
-        is_insert: true,
-        position: None,
-        filters: &filters,
-        renamed: &[],
-        id: None,
-        place: Vec::new(),
-        bytes_left: Cell::new(DOCUMENT_BYTES_MAX),
-    };
-    Ok(context.apply_document(&tree, Object::new())?.0)
+    let context = Context::new(&environment, true, &[], None);
+    let mut run = Run { context, position: None, filters: &filters };
+    Ok(run.apply_document(&tree, Object::new())?.0)
 }
 
 /// Returns the `_id` that the filter fixes, which is all that a replacement takes from it.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use armilla_mongo_expression::{Error, Result, codes, type_name};
 use armilla_value::{Value, mongo_cmp};
 
-use crate::apply::Context;
+use crate::context::Context;
 use crate::render::render_object;
 
 /// A value that is compared in the canonical order, so that 1 and 1.0 are one.

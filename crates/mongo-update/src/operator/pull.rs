@@ -6,6 +6,8 @@ use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_na
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value, mongo_cmp};
 
+use crate::wrapped::matches_wrapped;
+
 /// Says which elements go.
 #[derive(Debug, Clone)]
 pub(crate) enum Pull {
@@ -80,21 +82,6 @@ impl Pull {
             (Pull::Values(filter), _) => matches_wrapped(filter, ELEMENT, element, environment),
         }
     }
-}
-
-/// Decides about an object with an element as its only member. The element is lent to it: elements may be large.
-pub(crate) fn matches_wrapped(
-    filter: &Filter,
-    name: &str,
-    element: &mut Value,
-    environment: &Environment,
-) -> Result<bool> {
-    let wrapped = Object::from([(name, std::mem::replace(element, Value::Null))]);
-    let is_match = filter.matches(&wrapped, environment);
-    if let Some((_, value)) = wrapped.into_iter().next() {
-        *element = value;
-    }
-    is_match
 }
 
 /// Says whether an object is a condition on a value (`{$gt: 1}`), not a filter over members of an object.

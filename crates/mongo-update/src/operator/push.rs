@@ -6,8 +6,9 @@ use armilla_mongo_expression::arithmetic::integral;
 use armilla_mongo_expression::{Error, Result, type_name};
 use armilla_value::{Object, Value, mongo_cmp};
 
-use crate::apply::{Context, bytes_min};
+use crate::context::Context;
 use crate::identical::identical;
+use crate::measure::bytes_min;
 use crate::operator::number::direction;
 use crate::path::element_index;
 

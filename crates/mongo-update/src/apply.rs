@@ -12,7 +12,7 @@ use crate::array_filter::ArrayFilters;
 use crate::context::{Context, Segment};
 use crate::limits::{ARRAY_BACKFILL_MAX, LINEAR_SEARCH_MEMBERS_MAX};
 use crate::measure::ELEMENT_BYTES_MIN;
-use crate::operator::{Operator, Outcome, not_traversable};
+use crate::operator::{Operator, Outcome};
 use crate::path::{Name, element_index};
 use crate::render::render_member;
 use crate::tree::Node;
@@ -225,8 +225,14 @@ impl<'a> Run<'a> {
             ));
         }
         if nodes.iter().any(|node| needs_viable_path(node)) {
-            let path = format!("{}.{name}", self.context.path());
-            return Err(not_traversable(name, &path, &self.context.last_name(), value));
+            return Err(Error::new(
+                codes::PATH_NOT_VIABLE,
+                format!(
+                    "Cannot use the part ({name}) of ({}.{name}) to traverse the element ({{{}}})",
+                    self.context.path(),
+                    render_member(&self.context.last_name(), value)
+                ),
+            ));
         }
         Ok(false)
     }

@@ -19,7 +19,7 @@ pub(crate) use array::AddToSet;
 pub(crate) use number::{BitStep, NumberOperator};
 pub(crate) use pull::Pull;
 pub(crate) use push::Push;
-pub(crate) use rename::{Rename, not_traversable};
+pub(crate) use rename::Rename;
 
 /// What happens to a value at the end of a path.
 #[derive(Debug, Clone)]

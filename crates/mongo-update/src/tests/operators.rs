@@ -294,7 +294,11 @@ fn rename() {
             r#"{"$rename": {"a.0": "b"}}"#,
             "!2 The source field cannot be an array element, 'a.0' in doc with _id: 1 has an array field called 'a'",
         ),
-        (r#"{"a": [{"b": 1}]}"#, r#"{"$rename": {"a.b": "c"}}"#, "!28"),
+        (
+            r#"{"a": [{"b": 1}]}"#,
+            r#"{"$rename": {"a.b": "c"}}"#,
+            "!28 cannot use the part (a of a.b) to traverse the element ({a: [ { b: 1 } ]})",
+        ),
         (r#"{"a": [{"b": 1}]}"#, r#"{"$rename": {"a.0.b": "c"}}"#, "!2"),
         (r#"{"a": 1}"#, r#"{"$rename": {"a.b": "c"}}"#, "!28"),
         (

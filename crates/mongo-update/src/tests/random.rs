@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::environment;
 use crate::identical::identical_objects;
+use crate::path::Name;
 use crate::{Update, describe};
 
 /// Few names, so that paths often meet something.
@@ -256,6 +257,43 @@ proptest! {
         if let Ok(filter) = Filter::parse(&query, &Scope::default()) {
             let _ = update.insert(&filter, &environment());
         }
+    }
+
+    /// Paths do not touch each other, so what they do together they do one after the other, in their order.
+    #[test]
+    fn paths_do_together_what_each_does(
+        update in operators(),
+        document in document(name),
+        position in 0usize..4,
+    ) {
+        let matched = Matched { position: Some(position) };
+        let run = |update: &Value, document: &Object| {
+            Update::parse(update, None, None, &Scope::default())?.apply(document, &matched, &environment())
+        };
+        let Ok(together) = run(&update, &document) else {
+            return Ok(());
+        };
+        let mut steps = Vec::new();
+        for (operator, operands) in update.as_object().unwrap().iter() {
+            for (path, operand) in operands.as_object().unwrap().iter() {
+                let target = if operator == "$rename" { operand.as_str().unwrap() } else { path };
+                let order: Vec<Name> = target
+                    .split('.')
+                    .map(|name| Name(if name == "$" { position.to_string() } else { name.to_owned() }))
+                    .collect();
+                let operands = Object::from([(path, operand.clone())]);
+                steps.push((order, Value::Object(Object::from([(operator, operands)]))));
+            }
+        }
+        steps.sort_by(|left, right| left.0.cmp(&right.0));
+        let (mut now, mut is_modified) = (document, false);
+        for (_, step) in &steps {
+            let updated = run(step, &now).unwrap();
+            is_modified |= updated.is_modified;
+            now = updated.document;
+        }
+        prop_assert!(identical_objects(&together.document, &now), "{:?} is not {:?}", together.document, now);
+        prop_assert_eq!(together.is_modified, is_modified);
     }
 
     #[test]

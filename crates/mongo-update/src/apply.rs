@@ -5,73 +5,29 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use armilla_mongo_expression::{Environment, Error, Result, codes};
+use armilla_mongo_expression::{Error, Result, codes};
 use armilla_value::{Object, Value};
 
 use crate::array_filter::ArrayFilters;
+use crate::context::{Context, Segment};
 use crate::limits::{ARRAY_BACKFILL_MAX, LINEAR_SEARCH_MEMBERS_MAX};
-use crate::operator::{Operator, Outcome, not_traversable};
+use crate::measure::ELEMENT_BYTES_MIN;
+use crate::operator::{Operator, Outcome};
 use crate::path::{Name, element_index};
-use crate::render::{render_id, render_member};
+use crate::render::render_member;
 use crate::tree::Node;
 
-/// What operators see besides the value at their path.
-pub(crate) struct Context<'a> {
-    /// The command's.
-    pub(crate) environment: &'a Environment,
-    /// Whether the document is that of an upsert which found none.
-    pub(crate) is_insert: bool,
+/// One application of an update to a document.
+pub(crate) struct Run<'a> {
+    /// What operators see.
+    pub(crate) context: Context<'a>,
     /// The index that `$` stands for, as a name.
     pub(crate) position: Option<&'a Name>,
     /// The filters of `$[id]`.
     pub(crate) filters: &'a ArrayFilters,
-    /// The values that `$rename` moves.
-    pub(crate) renamed: &'a [Option<Value>],
-    /// The document's `_id` before the update, for messages.
-    pub(crate) id: Option<&'a Value>,
-    /// The way from the document to the value.
-    pub(crate) place: Vec<Segment<'a>>,
 }
 
-/// A step from a value into it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Segment<'a> {
-    /// To a member, or by digits to an element.
-    Name(&'a str),
-    /// To an element.
-    Index(usize),
-}
-
-impl std::fmt::Display for Segment<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Segment::Name(name) => f.write_str(name),
-            Segment::Index(index) => write!(f, "{index}"),
-        }
-    }
-}
-
-impl<'a> Context<'a> {
-    /// Returns the path of the value.
-    pub(crate) fn path(&self) -> String {
-        self.place.iter().map(Segment::to_string).collect::<Vec<_>>().join(".")
-    }
-
-    /// Returns the name of the value in what holds it.
-    pub(crate) fn last_name(&self) -> String {
-        self.place.last().map(Segment::to_string).unwrap_or_default()
-    }
-
-    /// Returns how messages call the document.
-    pub(crate) fn id_text(&self) -> String {
-        render_id(self.id)
-    }
-
-    /// Returns the value that a `$rename` moves, if it moves any.
-    pub(crate) fn renamed(&self, index: usize) -> Option<&'a Value> {
-        self.renamed.get(index).and_then(Option::as_ref)
-    }
-
+impl<'a> Run<'a> {
     /// Changes a document; says whether it became another.
     pub(crate) fn apply_document(&mut self, tree: &'a Node, document: Object) -> Result<(Object, bool)> {
         let mut root = Value::Object(document);
@@ -85,7 +41,7 @@ impl<'a> Context<'a> {
     /// Changes a value that is there.
     fn apply(&mut self, nodes: &[&'a Node], value: &mut Value) -> Result<Outcome> {
         if let [Node::Leaf(operator)] = nodes {
-            return operator.change(value, self);
+            return operator.change(value, &self.context);
         }
         match self.combined(nodes)? {
             Combined::Members(members) => {
@@ -172,6 +128,7 @@ impl<'a> Context<'a> {
                                     format!("can't backfill more than {ARRAY_BACKFILL_MAX} elements"),
                                 ));
                             }
+                            self.context.count_bytes((index - elements.len()) * ELEMENT_BYTES_MIN)?;
                             elements.resize(index, Value::Null);
                             elements.push(new);
                             Ok(true)
@@ -202,14 +159,14 @@ impl<'a> Context<'a> {
         let Value::Array(elements) = value else {
             return Err(Error::bad_value(format!(
                 "Cannot apply array updates to non-array element {}",
-                render_member(&self.last_name(), value)
+                render_member(&self.context.last_name(), value)
             )));
         };
         let mut is_changed = false;
         for (index, element) in elements.iter_mut().enumerate() {
             let mut nodes = Vec::new();
             for (identifier, behind) in filtered {
-                if self.filters.matches(identifier, element, self.environment)? {
+                if self.filters.matches(identifier, element, self.context.environment)? {
                     nodes.extend_from_slice(behind);
                 }
             }
@@ -221,23 +178,23 @@ impl<'a> Context<'a> {
     }
 
     fn apply_at(&mut self, at: Segment<'a>, nodes: &[&'a Node], value: &mut Value) -> Result<Outcome> {
-        self.place.push(at);
+        self.context.place.push(at);
         let outcome = self.apply(nodes, value)?;
-        self.place.pop();
+        self.context.place.pop();
         Ok(outcome)
     }
 
     fn create_at(&mut self, name: &'a str, nodes: &[&'a Node]) -> Result<Option<Value>> {
-        self.place.push(Segment::Name(name));
+        self.context.place.push(Segment::Name(name));
         let created = self.create(nodes)?;
-        self.place.pop();
+        self.context.place.pop();
         Ok(created)
     }
 
     /// Makes the value of a place where there is none, if anything wants one there.
     fn create(&mut self, nodes: &[&'a Node]) -> Result<Option<Value>> {
         if let [Node::Leaf(operator)] = nodes {
-            return Ok(operator.create(self));
+            return operator.create(&self.context);
         }
         match self.combined(nodes)? {
             Combined::Members(members) => {
@@ -251,7 +208,7 @@ impl<'a> Context<'a> {
             }
             Combined::Elements(_) => Err(Error::bad_value(format!(
                 "The path '{}' must exist in the document in order to apply array updates.",
-                self.path()
+                self.context.path()
             ))),
         }
     }
@@ -263,13 +220,19 @@ impl<'a> Context<'a> {
                 codes::PATH_NOT_VIABLE,
                 format!(
                     "Cannot create field '{name}' in element {{{}}}",
-                    render_member(&self.last_name(), value)
+                    render_member(&self.context.last_name(), value)
                 ),
             ));
         }
         if nodes.iter().any(|node| needs_viable_path(node)) {
-            let path = format!("{}.{name}", self.path());
-            return Err(not_traversable(name, &path, &self.last_name(), value));
+            return Err(Error::new(
+                codes::PATH_NOT_VIABLE,
+                format!(
+                    "Cannot use the part ({name}) of ({}.{name}) to traverse the element ({{{}}})",
+                    self.context.path(),
+                    render_member(&self.context.last_name(), value)
+                ),
+            ));
         }
         Ok(false)
     }
@@ -279,7 +242,7 @@ impl<'a> Context<'a> {
         let conflict = || {
             Error::new(
                 codes::CONFLICTING_UPDATE_OPERATORS,
-                format!("Update created a conflict at '{}'", self.path()),
+                format!("Update created a conflict at '{}'", self.context.path()),
             )
         };
         let mut members: BTreeMap<&'a Name, Vec<&'a Node>> = BTreeMap::new();

@@ -6,6 +6,8 @@ use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_na
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
+use crate::wrapped::matches_wrapped;
+
 /// The filters, by identifier.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ArrayFilters(BTreeMap<String, Filter>);
@@ -60,12 +62,12 @@ impl ArrayFilters {
     pub(crate) fn matches(
         &self,
         identifier: &str,
-        element: &Value,
+        element: &mut Value,
         environment: &Environment,
     ) -> Result<bool> {
         match self.0.get(identifier) {
             // The conditions name the element by the identifier, so the element is wrapped under it.
-            Some(filter) => filter.matches(&Object::from([(identifier, element.clone())]), environment),
+            Some(filter) => matches_wrapped(filter, identifier, element, environment),
             None => Ok(identifier.is_empty()),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Neither `==` nor the canonical order says it: `==` holds NaN for changed, and the order holds 1 and 1.0 for equal.
 
-use armilla_value::{Object, Value};
+use armilla_value::{Legacy, Object, Value};
 
 /// Says whether two values would be stored as the same bytes.
 pub(crate) fn identical(left: &Value, right: &Value) -> bool {
@@ -12,6 +12,13 @@ pub(crate) fn identical(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| identical(left, right))
         }
         (Value::Object(left), Value::Object(right)) => identical_objects(left, right),
+        (Value::Legacy(left), Value::Legacy(right)) => match (&**left, &**right) {
+            (
+                Legacy::CodeWithScope { code: left_code, scope: left },
+                Legacy::CodeWithScope { code: right_code, scope: right },
+            ) => left_code == right_code && identical_objects(left, right),
+            (left, right) => left == right,
+        },
         _ => left == right,
     }
 }

@@ -14,8 +14,10 @@ pub mod limits;
 
 mod apply;
 mod array_filter;
+mod context;
 mod describe;
 mod identical;
+mod measure;
 mod modifiers;
 mod operator;
 mod path;
@@ -24,6 +26,7 @@ mod render;
 mod replacement;
 mod tree;
 mod upsert;
+mod wrapped;
 
 use armilla_mongo_expression::{Environment, Error, Result, Scope, codes};
 use armilla_mongo_filter::{Filter, Matched};
@@ -63,6 +66,15 @@ impl Update {
         constants: Option<&Object>,
         scope: &Scope,
     ) -> Result<Update> {
+        Update::read(update, array_filters, constants, scope).map_err(shortened)
+    }
+
+    fn read(
+        update: &Value,
+        array_filters: Option<&[Value]>,
+        constants: Option<&Object>,
+        scope: &Scope,
+    ) -> Result<Update> {
         let failed = |message: &str| Err(Error::new(codes::FAILED_TO_PARSE, message));
         if constants.is_some() && !matches!(update, Value::Array(_)) {
             return Err(Error::new(51198, "Constant values may only be specified for pipeline updates"));
@@ -79,10 +91,7 @@ impl Update {
             Value::Object(_) if array_filters.is_some_and(|filters| !filters.is_empty()) => {
                 failed("arrayFilters may not be specified for replacement-style updates")
             }
-            Value::Object(replacement) => {
-                replacement::check(replacement)?;
-                Ok(Update(Kind::Replacement(replacement.clone())))
-            }
+            Value::Object(replacement) => Ok(Update(Kind::Replacement(replacement.clone()))),
             _ => failed("Update argument must be either an object or an array"),
         }
     }
@@ -104,6 +113,10 @@ impl Update {
 
     /// Applies it to a document that was found.
     pub fn apply(&self, document: &Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
+        self.change(document, matched, environment).map_err(shortened)
+    }
+
+    fn change(&self, document: &Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
         let new = match &self.0 {
             Kind::Modifiers(modifiers) => {
                 let (document, is_modified) =
@@ -112,6 +125,7 @@ impl Update {
             }
             Kind::Replacement(replacement) => {
                 let mut new = replacement::replace(document, replacement.clone())?;
+                replacement::check(&new)?;
                 replacement::fill_timestamps(&mut new, environment);
                 new
             }
@@ -126,9 +140,16 @@ impl Update {
 
     /// Makes the document of an upsert that found none; without `_id` where nothing says what it is.
     pub fn insert(&self, filter: &Filter, environment: &Environment) -> Result<Object> {
+        self.begin(filter, environment).map_err(shortened)
+    }
+
+    fn begin(&self, filter: &Filter, environment: &Environment) -> Result<Object> {
         let mut document = match &self.0 {
             Kind::Replacement(replacement) => {
-                replacement::replace(&upsert::begin_replacement(filter)?, replacement.clone())?
+                let begun = upsert::begin_replacement(filter)?;
+                let new = replacement::replace(&begun, replacement.clone())?;
+                replacement::check(&new)?;
+                new
             }
             Kind::Modifiers(modifiers) => {
                 modifiers.apply(&upsert::begin(filter)?, None, true, environment)?.0
@@ -142,6 +163,11 @@ impl Update {
         replacement::fill_timestamps(&mut document, environment);
         upsert::finish(document)
     }
+}
+
+fn shortened(mut error: Error) -> Error {
+    render::shorten(&mut error.message, limits::MESSAGE_BYTES_MAX);
+    error
 }
 
 #[cfg(test)]

@@ -10,8 +10,15 @@ pub const PATH_COMPONENTS_MAX: usize = 200;
 /// How many nulls setting an element far beyond the end of an array may put in between.
 pub const ARRAY_BACKFILL_MAX: usize = 1_500_000;
 
+/// How many bytes of BSON an update may put into a document, counted low: more could not be stored. One value can be
+/// set in many elements, so that a small update could ask for any amount of memory.
+pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
 /// How many stages an update by pipeline may have.
 pub const PIPELINE_STAGES_MAX: usize = 1000;
+
+/// How many bytes a message has at most; paths in it may be as long as a command.
+pub const MESSAGE_BYTES_MAX: usize = 8192;
 
 /// How many bytes of a value a message shows.
 pub const MESSAGE_VALUE_BYTES_MAX: usize = 1024;

@@ -1,12 +1,13 @@
 //! An update by operators: `{$set: {...}, $inc: {...}}`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_name};
 use armilla_value::{Object, Value, mongo_cmp};
 
-use crate::apply::Context;
+use crate::apply::Run;
 use crate::array_filter::ArrayFilters;
+use crate::context::Context;
 use crate::limits::DOCUMENT_DEPTH_MAX;
 use crate::operator::{Operator, Rename, is_operator, unknown_modifier};
 use crate::path::{Component, Name, Path};
@@ -22,6 +23,8 @@ pub(crate) struct Modifiers {
     filters: ArrayFilters,
     /// The path that leads to or into `_id`, if there is one: only then `_id` can become another.
     id_path: Option<String>,
+    /// The paths that begin with a name with a dollar, which no document may get, by that name.
+    dollar_paths: BTreeMap<String, String>,
     /// Whether the document may nest deeper than allowed afterwards.
     may_be_too_deep: bool,
     needs_position: bool,
@@ -39,6 +42,7 @@ impl Modifiers {
             renames: Vec::new(),
             filters: ArrayFilters::parse(array_filters.unwrap_or_default(), scope)?,
             id_path: None,
+            dollar_paths: BTreeMap::new(),
             may_be_too_deep: false,
             needs_position: false,
         };
@@ -111,7 +115,7 @@ impl Modifiers {
         );
         let first = path.first_name();
         if first.starts_with('$') && creates {
-            return Err(dollar_prefixed(first, &path.text));
+            self.dollar_paths.insert(first.to_owned(), path.text.clone());
         }
         if first == "_id" && self.id_path.is_none() {
             self.id_path = Some(path.text.clone());
@@ -136,16 +140,9 @@ impl Modifiers {
         let renamed = self.renames.iter().map(|rename| rename.value(document)).collect::<Result<Vec<_>>>()?;
         let position = position.map(|index| Name(index.to_string()));
         let id = document.get("_id");
-        let mut context = Context {
-            environment,
-            is_insert,
-            position: position.as_ref(),
-            filters: &self.filters,
-            renamed: &renamed,
-            id,
-            place: Vec::new(),
-        };
-        let (changed, is_changed) = context.apply_document(&self.tree, document.clone())?;
+        let context = Context::new(environment, is_insert, &renamed, id);
+        let mut run = Run { context, position: position.as_ref(), filters: &self.filters };
+        let (changed, is_changed) = run.apply_document(&self.tree, document.clone())?;
         if let (Some(path), Some(old)) = (&self.id_path, id)
             && changed.get("_id").is_none_or(|new| mongo_cmp(old, new).is_ne())
         {
@@ -153,6 +150,12 @@ impl Modifiers {
                 codes::IMMUTABLE_FIELD,
                 format!("Performing an update on the path '{path}' would modify the immutable field '_id'"),
             ));
+        }
+        if !self.dollar_paths.is_empty()
+            && let Some((name, path)) =
+                changed.iter().find_map(|(name, _)| Some((name, self.dollar_paths.get(name)?)))
+        {
+            return Err(dollar_prefixed(name, path));
         }
         if self.may_be_too_deep {
             check_depth(&changed)?;

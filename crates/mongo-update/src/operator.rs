@@ -9,8 +9,9 @@ mod rename;
 use armilla_mongo_expression::{Error, Result, Scope, arithmetic, codes, type_name};
 use armilla_value::{Value, mongo_cmp};
 
-use crate::apply::Context;
+use crate::context::Context;
 use crate::identical::identical;
+use crate::measure::depth;
 use crate::path::Path;
 use crate::render::{render, render_member};
 
@@ -18,7 +19,7 @@ pub(crate) use array::AddToSet;
 pub(crate) use number::{BitStep, NumberOperator};
 pub(crate) use pull::Pull;
 pub(crate) use push::Push;
-pub(crate) use rename::{Rename, not_traversable};
+pub(crate) use rename::Rename;
 
 /// What happens to a value at the end of a path.
 #[derive(Debug, Clone)]
@@ -134,8 +135,8 @@ impl Operator {
     /// Changes the value that is there.
     pub(crate) fn change(&self, value: &mut Value, context: &Context<'_>) -> Result<Outcome> {
         match self {
-            Operator::Set(new) => Ok(set(value, new)),
-            Operator::SetOnInsert(new) if context.is_insert => Ok(set(value, new)),
+            Operator::Set(new) => set(value, new, context),
+            Operator::SetOnInsert(new) if context.is_insert => set(value, new, context),
             Operator::SetOnInsert(_) => Ok(Outcome::Unchanged),
             Operator::Unset | Operator::RenameSource(_) => Ok(match self {
                 Operator::RenameSource(index) if context.renamed(*index).is_none() => Outcome::Unchanged,
@@ -143,22 +144,22 @@ impl Operator {
             }),
             Operator::Number(operator, operand) => {
                 let result = number::apply(*operator, value, operand, context)?;
-                Ok(set(value, &result))
+                set(value, &result, context)
             }
             Operator::Bit(steps) => {
                 let result = number::apply_bit(steps, value, context)?;
-                Ok(set(value, &result))
+                set(value, &result, context)
             }
-            Operator::Minimum(new) if mongo_cmp(new, value).is_lt() => Ok(set(value, new)),
-            Operator::Maximum(new) if mongo_cmp(new, value).is_gt() => Ok(set(value, new)),
+            Operator::Minimum(new) if mongo_cmp(new, value).is_lt() => set(value, new, context),
+            Operator::Maximum(new) if mongo_cmp(new, value).is_gt() => set(value, new, context),
             Operator::Minimum(_) | Operator::Maximum(_) => Ok(Outcome::Unchanged),
-            Operator::CurrentDate | Operator::CurrentTimestamp => Ok(set(value, &self.now(context))),
+            Operator::CurrentDate | Operator::CurrentTimestamp => set(value, &self.now(context), context),
             Operator::RenameTarget(index) => match context.renamed(*index) {
-                Some(new) => Ok(set(value, new)),
+                Some(new) => set(value, new, context),
                 None => Ok(Outcome::Unchanged),
             },
             Operator::Push(push) => match value {
-                Value::Array(elements) => Ok(Outcome::changed(push.apply(elements))),
+                Value::Array(elements) => Ok(Outcome::changed(push.apply(elements, context)?)),
                 other => Err(Error::bad_value(format!(
                     "The field '{}' must be an array but is of type {} in document {{{}}}",
                     context.path(),
@@ -167,7 +168,7 @@ impl Operator {
                 ))),
             },
             Operator::AddToSet(add) => match value {
-                Value::Array(elements) => Ok(Outcome::changed(add.apply(elements))),
+                Value::Array(elements) => Ok(Outcome::changed(add.apply(elements, context)?)),
                 other => Err(Error::bad_value(format!(
                     "Cannot apply $addToSet to non-array field. Field named '{}' has non-array type {}",
                     context.last_name(),
@@ -193,21 +194,32 @@ impl Operator {
     }
 
     /// Returns the value to put where there is none; `None` leaves it so.
-    pub(crate) fn create(&self, context: &Context<'_>) -> Option<Value> {
+    pub(crate) fn create(&self, context: &Context<'_>) -> Result<Option<Value>> {
+        let kept = |new: &Value| -> Result<Option<Value>> {
+            context.count(new)?;
+            Ok(Some(new.clone()))
+        };
         match self {
-            Operator::Set(new) | Operator::Minimum(new) | Operator::Maximum(new) => Some(new.clone()),
-            Operator::SetOnInsert(new) => context.is_insert.then(|| new.clone()),
-            Operator::Number(operator, operand) => Some(number::create(*operator, operand)),
-            Operator::Bit(steps) => Some(number::create_bit(steps)),
-            Operator::CurrentDate | Operator::CurrentTimestamp => Some(self.now(context)),
-            Operator::RenameTarget(index) => context.renamed(*index).cloned(),
+            Operator::Set(new) | Operator::Minimum(new) | Operator::Maximum(new) => kept(new),
+            Operator::SetOnInsert(new) if context.is_insert => kept(new),
+            Operator::SetOnInsert(_) => Ok(None),
+            Operator::Number(operator, operand) => Ok(Some(number::create(*operator, operand))),
+            Operator::Bit(steps) => Ok(Some(number::create_bit(steps))),
+            Operator::CurrentDate | Operator::CurrentTimestamp => Ok(Some(self.now(context))),
+            Operator::RenameTarget(index) => Ok(context.renamed(*index).cloned()),
             Operator::Push(push) => {
                 let mut elements = Vec::new();
-                push.apply(&mut elements);
-                Some(Value::Array(elements))
+                push.apply(&mut elements, context)?;
+                Ok(Some(Value::Array(elements)))
             }
-            Operator::AddToSet(add) => Some(Value::Array(add.values().to_vec())),
-            Operator::Unset | Operator::RenameSource(_) | Operator::Pop { .. } | Operator::Pull(_) => None,
+            Operator::AddToSet(add) => {
+                let mut elements = Vec::new();
+                add.apply(&mut elements, context)?;
+                Ok(Some(Value::Array(elements)))
+            }
+            Operator::Unset | Operator::RenameSource(_) | Operator::Pop { .. } | Operator::Pull(_) => {
+                Ok(None)
+            }
         }
     }
 
@@ -235,21 +247,13 @@ pub(crate) fn unknown_modifier(name: &str) -> Error {
     )
 }
 
-/// Returns how many levels of arrays and objects a value has.
-pub(crate) fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
-        Value::Object(object) => 1 + object.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-fn set(value: &mut Value, new: &Value) -> Outcome {
+fn set(value: &mut Value, new: &Value, context: &Context<'_>) -> Result<Outcome> {
     if identical(value, new) {
-        return Outcome::Unchanged;
+        return Ok(Outcome::Unchanged);
     }
+    context.count(new)?;
     *value = new.clone();
-    Outcome::Changed
+    Ok(Outcome::Changed)
 }
 
 fn parse_current_date(operand: &Value) -> Result<Operator> {

@@ -1,6 +1,7 @@
 //! An update by a pipeline: a few stages that make of one document another.
 
 use armilla_mongo_expression::{Environment, Error, Expression, Result, Scope, codes, type_name};
+use armilla_mongo_filter::{AddFields, Matched, Projection};
 use armilla_value::{Object, Value};
 
 use crate::limits::PIPELINE_STAGES_MAX;
@@ -16,6 +17,11 @@ pub(crate) struct Pipeline {
 
 #[derive(Debug, Clone)]
 enum Stage {
+    /// `$set` and `$addFields`.
+    Add(AddFields),
+    /// `$project` and `$unset`.
+    Project(Projection),
+    /// `$replaceWith` and `$replaceRoot`.
     Replace(Expression),
 }
 
@@ -31,6 +37,7 @@ impl Pipeline {
         let constants = constants.cloned().unwrap_or_default();
         let mut scope = scope.clone();
         for (name, _) in constants.iter() {
+            check_variable(name)?;
             if !scope.variables.iter().any(|other| other == name) {
                 scope.variables.push(name.to_owned());
             }
@@ -76,6 +83,20 @@ impl Stage {
             ));
         };
         match name {
+            "$set" | "$addFields" => {
+                let specification = specification.as_object().ok_or_else(|| {
+                    let got = type_name(specification);
+                    Error::new(40272, format!("{name} specification stage must be an object, got {got}"))
+                })?;
+                Ok(Stage::Add(AddFields::parse(specification, scope)?))
+            }
+            "$project" => {
+                let specification = specification
+                    .as_object()
+                    .ok_or_else(|| Error::new(15969, "$project specification must be an object"))?;
+                Ok(Stage::Project(Projection::parse_aggregation(specification, scope)?))
+            }
+            "$unset" => Ok(Stage::Project(Projection::parse_unset(specification)?)),
             "$replaceWith" => Ok(Stage::Replace(Expression::parse(specification, scope)?)),
             "$replaceRoot" => Ok(Stage::Replace(Expression::parse(new_root(specification)?, scope)?)),
             _ if is_other_stage(name) => Err(Error::new(
@@ -88,6 +109,8 @@ impl Stage {
 
     fn apply(&self, document: Object, environment: &Environment) -> Result<Object> {
         match self {
+            Stage::Add(fields) => fields.apply(&document, environment),
+            Stage::Project(projection) => projection.apply(&document, &Matched::default(), environment),
             Stage::Replace(expression) => match expression.evaluate(&document, environment)? {
                 Some(Value::Object(new)) => Ok(new),
                 other => Err(Error::new(
@@ -102,6 +125,29 @@ impl Stage {
                 )),
             },
         }
+    }
+}
+
+/// Refuses names of constants that no expression could name.
+fn check_variable(name: &str) -> Result<()> {
+    let is_first = |character: char| character.is_ascii_lowercase() || !character.is_ascii();
+    let is_other =
+        |character: char| character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii();
+    if name.is_empty() {
+        return Err(Error::new(16866, "empty variable names are not allowed"));
+    }
+    if !name.starts_with(is_first) {
+        return Err(Error::new(
+            16867,
+            format!("'{name}' starts with an invalid character for a user variable name"),
+        ));
+    }
+    match name.chars().find(|character| !is_other(*character)) {
+        Some(character) => Err(Error::new(
+            16868,
+            format!("'{name}' contains an invalid character for a variable name: '{character}'"),
+        )),
+        None => Ok(()),
     }
 }
 

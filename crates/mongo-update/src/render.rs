@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use armilla_value::{Decimal, Object, Value};
+use armilla_value::{Decimal, Legacy, Object, Value};
 
 use crate::limits::MESSAGE_VALUE_BYTES_MAX;
 
@@ -10,7 +10,8 @@ use crate::limits::MESSAGE_VALUE_BYTES_MAX;
 pub(crate) fn render(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, &mut text);
-    shorten(text)
+    shorten(&mut text, MESSAGE_VALUE_BYTES_MAX);
+    text
 }
 
 /// Returns the text of a named value: `a: 1`.
@@ -22,7 +23,8 @@ pub(crate) fn render_member(name: &str, value: &Value) -> String {
 pub(crate) fn render_object(object: &Object) -> String {
     let mut text = String::new();
     write_object(object, &mut text);
-    shorten(text)
+    shorten(&mut text, MESSAGE_VALUE_BYTES_MAX);
+    text
 }
 
 /// Returns how messages name a document: by its `_id`.
@@ -30,13 +32,13 @@ pub(crate) fn render_id(id: Option<&Value>) -> String {
     id.map_or_else(|| "no id".to_owned(), |id| render_member("_id", id))
 }
 
-fn shorten(mut text: String) -> String {
-    if text.len() > MESSAGE_VALUE_BYTES_MAX {
-        let end = (0..=MESSAGE_VALUE_BYTES_MAX).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+/// Cuts a text that is too long.
+pub(crate) fn shorten(text: &mut String, bytes_max: usize) {
+    if text.len() > bytes_max {
+        let end = (0..=bytes_max).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         text.truncate(end);
         text.push_str("...");
     }
-    text
 }
 
 // Writing to a `String` does not fail, so that results of `write!` are dropped below.
@@ -79,8 +81,12 @@ fn write_value(value: &Value, text: &mut String) {
             write_object(object, text);
             Ok(())
         }
-        #[allow(unreachable_patterns)] // Kinds of value that only old drivers write.
-        other => write!(text, "{other:?}"),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => write!(text, "undefined"),
+            Legacy::Code(code) | Legacy::CodeWithScope { code, .. } => write!(text, "{code}"),
+            Legacy::Symbol(symbol) => write!(text, "\"{symbol}\""),
+            Legacy::DbPointer { namespace, id } => write!(text, "DBRef('{namespace}', {})", hex(id)),
+        },
     };
 }
 

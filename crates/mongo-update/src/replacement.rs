@@ -4,10 +4,10 @@ use armilla_mongo_expression::{Environment, Error, Result, codes};
 use armilla_value::{Object, Value, mongo_cmp};
 
 use crate::limits::DOCUMENT_DEPTH_MAX;
-use crate::operator::depth;
+use crate::measure::document_depth;
 use crate::render::render_member;
 
-/// Checks a replacement as it was written.
+/// Checks what a replacement makes of a document.
 pub(crate) fn check(replacement: &Object) -> Result<()> {
     if let Some((name, _)) = replacement.iter().find(|(name, _)| name.starts_with('$')) {
         return Err(dollar_prefixed(name, name));
@@ -68,13 +68,11 @@ pub(crate) fn fill_timestamps(document: &mut Object, environment: &Environment) 
 
 /// Refuses a document that nests too deep.
 pub(crate) fn check_depth(document: &Object) -> Result<()> {
-    let levels = 1 + document.iter().map(|(_, value)| depth(value)).max().unwrap_or(0);
-    if levels > DOCUMENT_DEPTH_MAX {
-        return Err(too_deep());
+    if document_depth(document) > DOCUMENT_DEPTH_MAX {
+        return Err(Error::new(
+            codes::OVERFLOW,
+            format!("Document exceeds maximum nesting depth of {DOCUMENT_DEPTH_MAX}"),
+        ));
     }
     Ok(())
-}
-
-fn too_deep() -> Error {
-    Error::new(codes::OVERFLOW, format!("Document exceeds maximum nested object depth: {DOCUMENT_DEPTH_MAX}"))
 }

@@ -4,11 +4,12 @@ use armilla_mongo_expression::{Environment, Error, Result, codes, type_name};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
-use crate::apply::Context;
+use crate::apply::Run;
 use crate::array_filter::ArrayFilters;
+use crate::context::Context;
 use crate::operator::Operator;
 use crate::path::Path;
-use crate::replacement::with_id_first;
+use crate::replacement::{dollar_prefixed, with_id_first};
 use crate::tree::Node;
 
 /// Returns the document that operators begin with: what the filter fixes by equality, in the order of paths.
@@ -26,16 +27,9 @@ pub(crate) fn begin(filter: &Filter) -> Result<Object> {
     }
     let environment = Environment::default();
     let filters = ArrayFilters::default();
-    let mut context = Context {
-        environment: &environment,
-        is_insert: true,
-        position: None,
-        filters: &filters,
-        renamed: &[],
-        id: None,
-        place: Vec::new(),
-    };
-    Ok(context.apply_document(&tree, Object::new())?.0)
+    let context = Context::new(&environment, true, &[], None);
+    let mut run = Run { context, position: None, filters: &filters };
+    Ok(run.apply_document(&tree, Object::new())?.0)
 }
 
 /// Returns the `_id` that the filter fixes, which is all that a replacement takes from it.
@@ -63,11 +57,28 @@ fn check_id(id: &Value) -> Result<()> {
             format!("The '_id' value cannot be of type {}", type_name(id)),
         ));
     }
-    match id.as_object().and_then(|object| object.iter().find(|(name, _)| name.starts_with('$'))) {
-        Some((name, _)) => Err(Error::new(
-            codes::DOLLAR_PREFIXED_FIELD_NAME,
-            format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
-        )),
-        None => Ok(()),
+    match id {
+        Value::Object(object) => check_names(object, "_id"),
+        _ => Ok(()),
     }
+}
+
+/// Refuses names with dollars at any depth of an `_id`.
+fn check_names(object: &Object, path: &str) -> Result<()> {
+    for (name, value) in object.iter() {
+        let path = format!("{path}.{name}");
+        if name.starts_with('$') {
+            return Err(dollar_prefixed(name, &path));
+        }
+        match value {
+            Value::Object(inner) => check_names(inner, &path)?,
+            Value::Array(elements) => {
+                for inner in elements.iter().filter_map(Value::as_object) {
+                    check_names(inner, &path)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

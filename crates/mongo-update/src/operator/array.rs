@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use armilla_mongo_expression::{Error, Result, codes, type_name};
 use armilla_value::{Value, mongo_cmp};
 
+use crate::context::Context;
 use crate::render::render_object;
 
 /// A value that is compared in the canonical order, so that 1 and 1.0 are one.
@@ -75,7 +76,7 @@ impl AddToSet {
     }
 
     /// Adds those that are not there; says whether there were any.
-    pub(crate) fn apply(&self, elements: &mut Vec<Value>) -> bool {
+    pub(crate) fn apply(&self, elements: &mut Vec<Value>, context: &Context<'_>) -> Result<bool> {
         let new: Vec<Value> = if let [value] = self.values.as_slice() {
             let is_there = elements.iter().any(|element| mongo_cmp(element, value).is_eq());
             if is_there { Vec::new() } else { vec![value.clone()] }
@@ -84,9 +85,12 @@ impl AddToSet {
             let present: BTreeSet<Ordered<'_>> = elements.iter().map(Ordered).collect();
             self.values.iter().filter(|value| !present.contains(&Ordered(value))).cloned().collect()
         };
+        for value in &new {
+            context.count(value)?;
+        }
         let is_changed = !new.is_empty();
         elements.extend(new);
-        is_changed
+        Ok(is_changed)
     }
 }
 

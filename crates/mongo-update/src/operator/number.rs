@@ -3,7 +3,7 @@
 use armilla_mongo_expression::{Error, Result, arithmetic, codes, type_name};
 use armilla_value::{Decimal, Value, mongo_cmp};
 
-use crate::apply::Context;
+use crate::context::Context;
 use crate::path::Path;
 use crate::render::{render, render_member};
 

@@ -6,6 +6,8 @@ use armilla_mongo_expression::{Environment, Error, Result, Scope, codes, type_na
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value, mongo_cmp};
 
+use crate::wrapped::matches_wrapped;
+
 /// Says which elements go.
 #[derive(Debug, Clone)]
 pub(crate) enum Pull {
@@ -60,7 +62,7 @@ impl Pull {
     /// Takes the elements out; says whether there were any.
     pub(crate) fn apply(&self, elements: &mut Vec<Value>, environment: &Environment) -> Result<bool> {
         let mut goes = Vec::with_capacity(elements.len());
-        for element in elements.iter() {
+        for element in elements.iter_mut() {
             goes.push(self.matches(element, environment)?);
         }
         let mut goes = goes.into_iter();
@@ -69,17 +71,15 @@ impl Pull {
         Ok(elements.len() != length)
     }
 
-    fn matches(&self, element: &Value, environment: &Environment) -> Result<bool> {
-        match (self, element) {
+    fn matches(&self, element: &mut Value, environment: &Environment) -> Result<bool> {
+        match (self, &*element) {
             (Pull::Equal(value), _) => Ok(mongo_cmp(element, value) == Ordering::Equal),
             (Pull::Listed(values), _) => {
                 Ok(values.binary_search_by(|value| mongo_cmp(value, element)).is_ok())
             }
             (Pull::Objects(filter), Value::Object(object)) => filter.matches(object, environment),
             (Pull::Objects(_), _) => Ok(false),
-            (Pull::Values(filter), _) => {
-                filter.matches(&Object::from([(ELEMENT, element.clone())]), environment)
-            }
+            (Pull::Values(filter), _) => matches_wrapped(filter, ELEMENT, element, environment),
         }
     }
 }

@@ -6,7 +6,9 @@ use armilla_mongo_expression::arithmetic::integral;
 use armilla_mongo_expression::{Error, Result, type_name};
 use armilla_value::{Object, Value, mongo_cmp};
 
+use crate::context::Context;
 use crate::identical::identical;
+use crate::measure::bytes_min;
 use crate::operator::number::direction;
 use crate::path::element_index;
 
@@ -74,13 +76,13 @@ impl Push {
     }
 
     /// Changes an array; says whether it became another.
-    pub(crate) fn apply(&self, elements: &mut Vec<Value>) -> bool {
-        if self.sort.is_none() && self.slice.is_none() {
-            let at = self.index(elements.len());
-            elements.splice(at..at, self.values.iter().cloned());
-            return !self.values.is_empty();
+    pub(crate) fn apply(&self, elements: &mut Vec<Value>, context: &Context<'_>) -> Result<bool> {
+        if self.slice.is_none() {
+            for value in &self.values {
+                context.count(value)?;
+            }
         }
-        let before = elements.clone();
+        let before = (self.sort.is_some() || self.slice.is_some()).then(|| elements.clone());
         let at = self.index(elements.len());
         elements.splice(at..at, self.values.iter().cloned());
         if let Some(sort) = &self.sort {
@@ -93,9 +95,17 @@ impl Push {
             } else {
                 elements.drain(..elements.len().saturating_sub(kept));
             }
+            // Which of the values were kept is not known any more, only that they are no more than this.
+            let bytes = |values: &[Value]| -> usize { values.iter().map(bytes_min).sum() };
+            context.count_bytes(bytes(&self.values).min(bytes(elements)))?;
         }
-        before.len() != elements.len()
-            || !before.iter().zip(elements.iter()).all(|(old, new)| identical(old, new))
+        Ok(match before {
+            None => !self.values.is_empty(),
+            Some(before) => {
+                before.len() != elements.len()
+                    || !before.iter().zip(elements.iter()).all(|(old, new)| identical(old, new))
+            }
+        })
     }
 
     /// Returns where to put the values in. A negative position counts from the end.

@@ -75,7 +75,16 @@ impl Rename {
                 Value::Array(elements) if element_index(name).is_some() => {
                     element_index(name).and_then(|index| elements.get(index))
                 }
-                _ => return Err(not_traversable(name, &self.source.text, parent, value)),
+                _ => {
+                    return Err(Error::new(
+                        codes::PATH_NOT_VIABLE,
+                        format!(
+                            "cannot use the part ({parent} of {}) to traverse the element ({{{}}})",
+                            self.source.text,
+                            render_member(parent, value)
+                        ),
+                    ));
+                }
             };
             match next {
                 Some(next) => (value, parent) = (next, name),
@@ -84,17 +93,6 @@ impl Rename {
         }
         Ok(Some(value))
     }
-}
-
-/// Refuses a part of a path that leads into a value without members.
-pub(crate) fn not_traversable(name: &str, path: &str, parent: &str, value: &Value) -> Error {
-    Error::new(
-        codes::PATH_NOT_VIABLE,
-        format!(
-            "Cannot use the part ({name}) of ({path}) to traverse the element ({{{}}})",
-            render_member(parent, value)
-        ),
-    )
 }
 
 fn check_no_array(path: &Path, word: &str, document: &Object) -> Result<()> {

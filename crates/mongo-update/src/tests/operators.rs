@@ -94,6 +94,8 @@ fn set() {
         (r#"{}"#, r#"{"$set": {"a.": 1}}"#, "!56 'a.'"),
         (r#"{}"#, r#"{"$set": {"a..b": 1}}"#, "!56"),
         (r#"{}"#, r#"{"$set": {"$a": 1}}"#, "!52 '$a'"),
+        (r#"{"$a": 1}"#, r#"{"$unset": {"$a": 1}}"#, "{}"),
+        (r#"{"$a": {"b": 1}}"#, r#"{"$set": {"$a.b": 1}}"#, "!52"),
         (r#"{}"#, r#"{"$set": {"a.$b": 1}}"#, r#"{"a": {"$b": 1}}"#),
         (r#"{}"#, r#"{"$set": {"a": {"$b": 1, "c.d": 2, "": 3}}}"#, r#"{"a": {"$b": 1, "c.d": 2, "": 3}}"#),
         // `_id` stays.
@@ -292,7 +294,11 @@ fn rename() {
             r#"{"$rename": {"a.0": "b"}}"#,
             "!2 The source field cannot be an array element, 'a.0' in doc with _id: 1 has an array field called 'a'",
         ),
-        (r#"{"a": [{"b": 1}]}"#, r#"{"$rename": {"a.b": "c"}}"#, "!28"),
+        (
+            r#"{"a": [{"b": 1}]}"#,
+            r#"{"$rename": {"a.b": "c"}}"#,
+            "!28 cannot use the part (a of a.b) to traverse the element ({a: [ { b: 1 } ]})",
+        ),
         (r#"{"a": [{"b": 1}]}"#, r#"{"$rename": {"a.0.b": "c"}}"#, "!2"),
         (r#"{"a": 1}"#, r#"{"$rename": {"a.b": "c"}}"#, "!28"),
         (
@@ -358,6 +364,7 @@ fn depth() {
     let set = |count: usize| format!(r#"{{"$set": {{"{}": 1}}}}"#, path(count));
     assert!(apply("{}", "", &set(100), "").unwrap().is_modified);
     check("one too deep", apply("{}", "", &set(101), ""), "{}", "!15");
+    check("as deep as paths go", apply("{}", "", &set(200), ""), "{}", "!15");
     check("far too deep", apply("{}", "", &set(300), ""), "{}", "!15");
     let nested = |count: usize| format!("{}1{}", "[".repeat(count), "]".repeat(count));
     let set = |count: usize| format!(r#"{{"$set": {{"a": {}}}}}"#, nested(count));
@@ -396,4 +403,34 @@ fn many_paths_take_no_longer_than_few_ones_do_each() {
     assert_eq!(created.document, members);
     document.insert("x", value("1"));
     assert_eq!(update.apply(&document, &matched, &environment()).unwrap().document, members);
+}
+
+#[test]
+fn small_updates_cannot_ask_for_any_amount_of_memory() {
+    let elements = vec!["[]"; 10_000].join(",");
+    let document = format!(r#"{{"a": [{elements}]}}"#);
+    let long = "x".repeat(10_000);
+    for update in [
+        r#"{"$set": {"a.$[].100000": 1}}"#.to_owned(),
+        format!(r#"{{"$set": {{"a.$[]": "{long}"}}}}"#),
+        format!(r#"{{"$push": {{"a.$[]": "{long}"}}}}"#),
+        format!(r#"{{"$push": {{"a.$[]": {{"$each": ["{long}"], "$slice": 5}}}}}}"#),
+        format!(r#"{{"$addToSet": {{"a.$[]": "{long}"}}}}"#),
+    ] {
+        check(&update[..20], apply(&document, "", &update, ""), &document, "!17419");
+    }
+    let update = format!(r#"{{"$push": {{"a.$[]": {{"$each": ["{long}"], "$slice": 0}}}}}}"#);
+    check("nothing is kept", apply(&document, "", &update, ""), &document, "=");
+}
+
+#[test]
+fn messages_are_short() {
+    let path = "x".repeat(100_000);
+    let update = format!(r#"{{"$set": {{"{path}": 1, "{path}.a": 2}}}}"#);
+    let error = apply("{}", "", &update, "").unwrap_err();
+    assert_eq!(error.code, 40);
+    assert!(error.message.len() < crate::limits::MESSAGE_BYTES_MAX + 4);
+    let document = format!(r#"{{"a": "{path}"}}"#);
+    let error = apply(&document, "", r#"{"$set": {"a.b": 1}}"#, "").unwrap_err();
+    assert!(error.message.len() < crate::limits::MESSAGE_VALUE_BYTES_MAX + 100);
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::environment;
 use crate::identical::identical_objects;
+use crate::path::Name;
 use crate::{Update, describe};
 
 /// Few names, so that paths often meet something.
@@ -140,10 +141,48 @@ fn operator() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
+/// An operand that the operator understands.
+fn fitting(operator: &str) -> BoxedStrategy<Value> {
+    let number = || {
+        prop_oneof![
+            any::<i32>().prop_map(Value::Int32),
+            any::<i64>().prop_map(Value::Int64),
+            (-3i32..4).prop_map(Value::Int32)
+        ]
+    };
+    let values = || proptest::collection::vec(tree(plain_name), 0..4).prop_map(Value::Array);
+    match operator {
+        "$inc" | "$mul" => number().boxed(),
+        "$bit" => (prop::sample::select(vec!["and", "or", "xor"]), number())
+            .prop_map(|(operation, number)| Value::Object(Object::from([(operation, number)])))
+            .boxed(),
+        "$pop" => prop_oneof![Just(Value::Int32(1)), Just(Value::Int32(-1))].boxed(),
+        "$rename" => "[a-c](\\.[a-c])?".prop_map(Value::String).boxed(),
+        "$currentDate" => any::<bool>().prop_map(Value::Bool).boxed(),
+        "$pullAll" => values().boxed(),
+        "$push" => (values(), -3i32..4, -3i32..4, any::<bool>())
+            .prop_map(|(each, position, slice, is_sorted)| {
+                let mut clauses = Object::from([("$each", each)]);
+                clauses.insert("$position", Value::Int32(position));
+                clauses.insert("$slice", Value::Int32(slice));
+                if is_sorted {
+                    clauses.insert("$sort", Value::Int32(if slice < 0 { -1 } else { 1 }));
+                }
+                Value::Object(clauses)
+            })
+            .boxed(),
+        _ => tree(plain_name).boxed(),
+    }
+}
+
 fn operators() -> impl Strategy<Value = Value> {
-    let operands = proptest::collection::vec((path(), operand()), 1..3)
-        .prop_map(|members| Value::Object(members.into()));
-    proptest::collection::vec((operator(), operands), 1..3).prop_map(|members| Value::Object(members.into()))
+    let modifier = operator().prop_flat_map(|operator| {
+        let operand = prop_oneof![4 => fitting(&operator), 1 => operand()];
+        let operands =
+            proptest::collection::vec((prop_oneof![path(), "[a-c](\\.[a-c0-3]){0,2}"], operand), 1..3);
+        (Just(operator), operands.prop_map(|members| Value::Object(members.into())))
+    });
+    proptest::collection::vec(modifier, 1..3).prop_map(|members| Value::Object(members.into()))
 }
 
 fn stage() -> impl Strategy<Value = Value> {
@@ -195,7 +234,7 @@ fn array_filters() -> impl Strategy<Value = Option<Vec<Value>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
     fn no_update_panics(
@@ -208,7 +247,7 @@ proptest! {
         let Ok(update) = Update::parse(&update, filters.as_deref(), None, &Scope::default()) else {
             return Ok(());
         };
-        if let Ok(updated) = update.apply(&document, &Matched { position, ..Matched::default() }, &environment()) {
+        if let Ok(updated) = update.apply(&document, &Matched { position }, &environment()) {
             prop_assert_eq!(updated.is_modified, !identical_objects(&document, &updated.document));
             if let Some(id) = document.get("_id") {
                 let new = updated.document.get("_id");
@@ -220,13 +259,50 @@ proptest! {
         }
     }
 
+    /// Paths do not touch each other, so what they do together they do one after the other, in their order.
+    #[test]
+    fn paths_do_together_what_each_does(
+        update in operators(),
+        document in document(name),
+        position in 0usize..4,
+    ) {
+        let matched = Matched { position: Some(position) };
+        let run = |update: &Value, document: &Object| {
+            Update::parse(update, None, None, &Scope::default())?.apply(document, &matched, &environment())
+        };
+        let Ok(together) = run(&update, &document) else {
+            return Ok(());
+        };
+        let mut steps = Vec::new();
+        for (operator, operands) in update.as_object().unwrap().iter() {
+            for (path, operand) in operands.as_object().unwrap().iter() {
+                let target = if operator == "$rename" { operand.as_str().unwrap() } else { path };
+                let order: Vec<Name> = target
+                    .split('.')
+                    .map(|name| Name(if name == "$" { position.to_string() } else { name.to_owned() }))
+                    .collect();
+                let operands = Object::from([(path, operand.clone())]);
+                steps.push((order, Value::Object(Object::from([(operator, operands)]))));
+            }
+        }
+        steps.sort_by(|left, right| left.0.cmp(&right.0));
+        let (mut now, mut is_modified) = (document, false);
+        for (_, step) in &steps {
+            let updated = run(step, &now).unwrap();
+            is_modified |= updated.is_modified;
+            now = updated.document;
+        }
+        prop_assert!(identical_objects(&together.document, &now), "{:?} is not {:?}", together.document, now);
+        prop_assert_eq!(together.is_modified, is_modified);
+    }
+
     #[test]
     fn setting_twice_is_setting_once(members in document(path), document in document(name)) {
         let update = Value::Object(Object::from([("$set", members)]));
         let Ok(update) = Update::parse(&update, None, None, &Scope::default()) else {
             return Ok(());
         };
-        let matched = Matched { position: Some(1), ..Matched::default() };
+        let matched = Matched { position: Some(1) };
         if let Ok(once) = update.apply(&document, &matched, &environment()) {
             let twice = update.apply(&once.document, &matched, &environment()).unwrap();
             prop_assert!(!twice.is_modified);

@@ -132,10 +132,11 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         }
     };
     let mut end = Object::new();
-    if let Reply::Document(document) = &reply
-        && !document.contains("ok")
-        || matches!(reply, Reply::Batch(_))
-    {
+    let is_open = match &reply {
+        Reply::Document(document) => !document.contains("ok"),
+        Reply::Batch(_) => true,
+    };
+    if is_open {
         if let Some(error) = hit.write_concern_error {
             if let Some(labels) = hit.labels.clone() {
                 let labels = labels.into_iter().map(Value::String).collect();

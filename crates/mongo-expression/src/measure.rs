@@ -1,6 +1,6 @@
 //! How large values are: in memory, as BSON, and in levels.
 
-use armilla_value::{Object, Value};
+use armilla_value::{Legacy, Object, Value};
 
 use crate::error::{Error, Result, codes};
 use crate::limits::DEPTH_MAX;
@@ -55,6 +55,12 @@ pub fn bson_value_bytes(value: &Value) -> usize {
                 .sum::<usize>()
         }
         Value::Object(object) => bson_bytes(object),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => 0,
+            Legacy::Code(text) | Legacy::Symbol(text) => 5 + text.len(),
+            Legacy::CodeWithScope { code, scope } => 9 + code.len() + bson_bytes(scope),
+            Legacy::DbPointer { namespace, .. } => 17 + namespace.len(),
+        },
     }
 }
 

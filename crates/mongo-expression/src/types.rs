@@ -1,6 +1,6 @@
 //! The names and numbers of types, and what counts as true.
 
-use armilla_value::{Decimal, Kind, Value};
+use armilla_value::{Decimal, Kind, Legacy, Value};
 
 /// Returns the name that `$type` has for the type of a value.
 pub fn type_name(value: &Value) -> &'static str {
@@ -21,6 +21,13 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::MaxKey => "maxKey",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::Undefined => "undefined",
+            Legacy::Code(_) => "javascript",
+            Legacy::CodeWithScope { .. } => "javascriptWithScope",
+            Legacy::Symbol(_) => "symbol",
+            Legacy::DbPointer { .. } => "dbPointer",
+        },
     }
 }
 
@@ -48,6 +55,13 @@ pub fn type_number(value: &Value) -> i32 {
         Value::Decimal128(_) => 19,
         Value::MinKey => -1,
         Value::MaxKey => 127,
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::Undefined => 6,
+            Legacy::DbPointer { .. } => 12,
+            Legacy::Code(_) => 13,
+            Legacy::Symbol(_) => 14,
+            Legacy::CodeWithScope { .. } => 15,
+        },
     }
 }
 

@@ -42,8 +42,8 @@ pub(crate) enum Place {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) scope: &'a Scope,
-    place: Place,
-    depth: usize,
+    pub(crate) place: Place,
+    pub(crate) depth: usize,
 }
 
 /// Stages that one stage of the text becomes, with what they need.

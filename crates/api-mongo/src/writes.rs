@@ -39,7 +39,7 @@ pub(crate) struct UpdateStatement<'s> {
 pub(crate) struct Writer<'w, 'd> {
     pub(crate) data: Data<'d>,
     pub(crate) collection: &'w Collection,
-    pub(crate) new_id: &'w dyn Fn() -> Value,
+    pub(crate) new_id: &'w (dyn Fn() -> Value + Sync),
 }
 
 impl Writer<'_, '_> {

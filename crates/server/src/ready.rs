@@ -23,6 +23,7 @@ pub(crate) fn write_ready_line(addresses: &[(Door, SocketAddr)], data: &Data, st
 
 fn ready_line(addresses: &[(Door, SocketAddr)], data: &Data, pid: u32, start_ms: u128) -> String {
     let field = |(door, address): &(Door, SocketAddr)| match door.region {
+        0 if door.front == Front::Mongo => format!(" {}={}", door.front.label(), mongo_url(*address)),
         0 => format!(" {}={}", door.front.label(), url(*address)),
         region => format!(" {}_region_{}={}", door.front.label(), region + 1, url(*address)),
     };
@@ -72,6 +73,7 @@ fn hints(settings: &Settings, addresses: &[(Door, SocketAddr)]) -> Vec<String> {
             Front::StorageTable => {
                 format!("Storage   {secure}  or  {plain}  (the Table API as it speaks it)")
             }
+            Front::Mongo => format!("MongoDB   {}", mongo_url(*address)),
         });
         if let Some(text) = connection_string(settings, door.front, *address) {
             hints.push(format!("          {text}"));
@@ -104,6 +106,15 @@ fn connection_string(settings: &Settings, front: Front, address: SocketAddr) -> 
     let is_well_known = settings.uses_well_known_key();
     let (account, key, endpoint) = match front {
         Front::Sql => return None,
+        Front::Mongo => {
+            let key = if is_well_known { percent::encode(COSMOS_KEY).to_string() } else { "KEY".to_owned() };
+            let host = if is_of_this_machine(address.ip()) {
+                format!("localhost:{}", address.port())
+            } else {
+                address.to_string()
+            };
+            return Some(format!("mongodb://localhost:{key}@{host}/?authSource=admin"));
+        }
         Front::Table => ("localhost", COSMOS_KEY, plain(&url(address))),
         Front::StorageTable => {
             // Clients take a host without a name for the storage service.
@@ -133,6 +144,15 @@ fn plain(secure: &str) -> String {
 /// Tells whether clients on this machine reach it as `localhost`.
 fn is_of_this_machine(ip: IpAddr) -> bool {
     ip.is_loopback() || ip.is_unspecified()
+}
+
+/// Returns the address of the MongoDB API as clients on this machine write it.
+fn mongo_url(address: SocketAddr) -> String {
+    if is_of_this_machine(address.ip()) {
+        format!("mongodb://localhost:{}/", address.port())
+    } else {
+        format!("mongodb://{address}/")
+    }
 }
 
 /// Returns the address as clients on this machine write it.

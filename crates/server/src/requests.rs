@@ -5,5 +5,6 @@ pub(crate) mod api;
 pub(crate) mod catch_panic;
 pub(crate) mod handler;
 pub(crate) mod hosts;
+pub(crate) mod mongo;
 pub(crate) mod origins;
 pub(crate) mod waiting;

@@ -21,13 +21,14 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::limits;
 use crate::listening::connection::{Common, Connections};
 use crate::listening::listener::{self, Entrance};
-use crate::listening::protocol::Http;
+use crate::listening::protocol::{Framed, Http};
 use crate::listening::tls;
 use crate::metrics::{FigureKeys, Metrics};
 use crate::ready;
 use crate::requests::api::{Door, Front};
 use crate::requests::handler::Handler;
 use crate::requests::hosts::Hosts;
+use crate::requests::mongo::MongoService;
 use crate::requests::origins::Origins;
 use crate::rooms::Rooms;
 use crate::rooms::descriptors;
@@ -124,6 +125,12 @@ async fn start(settings: Settings, env: Env) -> Result<Server> {
     let regions = Arc::new(regions(&settings, &addresses));
     let mut entrances = Vec::new();
     for (door, listener) in listeners {
+        if door.front == Front::Mongo {
+            let service = MongoService::new(storage.mongo_api(&settings, &env)?);
+            let connections = Connections::new(Framed::new(service, common.clone()), &tls, common.clone());
+            entrances.push(Entrance { listener, connections: Arc::new(connections) });
+            continue;
+        }
         let handler = Handler {
             front: door.front,
             api: storage.api(door, &settings, &regions, &env)?,

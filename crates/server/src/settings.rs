@@ -33,6 +33,12 @@ pub(crate) const DATA_DIR: &str = "./armilla-data";
 /// The port of the Table API unless another is given; the emulator's samples use it.
 pub(crate) const TABLE_PORT: u16 = 8902;
 
+/// The port of the MongoDB API unless another is given: the service's.
+pub(crate) const MONGO_PORT: u16 = 10_255;
+
+/// The name of the replica set that connection strings of the service have.
+const MONGO_SET_NAME: &str = "globaldb";
+
 /// The region of an account that says nothing of regions.
 const REGION: &str = "South Central US";
 
@@ -97,6 +103,19 @@ pub(crate) struct ConnectionSettings {
     pub(crate) shutdown_timeout: Duration,
 }
 
+/// What the MongoDB API is told.
+#[derive(Debug)]
+pub(crate) struct MongoSettings {
+    /// The address that clients are told to use.
+    pub(crate) advertised: Option<String>,
+    /// The name of the replica set.
+    pub(crate) set_name: String,
+    /// Whether commands wait by themselves where the throughput is spent.
+    pub(crate) waits_when_throttled: bool,
+    /// Whether commands for tests of drivers are there.
+    pub(crate) test_commands: bool,
+}
+
 /// Everything the server is told.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -106,6 +125,9 @@ pub(crate) struct Settings {
     pub(crate) table_address: Option<SocketAddr>,
     /// Where the storage service's flavour of it listens, if it does.
     pub(crate) storage_table_address: Option<SocketAddr>,
+    /// Where the MongoDB API listens, if it does, and how it behaves.
+    pub(crate) mongo_address: Option<SocketAddr>,
+    pub(crate) mongo: MongoSettings,
     /// Which certificate to show.
     pub(crate) certificate: Certificate,
     /// The account key.
@@ -175,10 +197,13 @@ impl Settings {
         let table_default = PortChoice::Open(if port == 0 { 0 } else { TABLE_PORT });
         let table_port = options.table_port.unwrap_or(table_default).port();
         let storage_table_port = options.storage_table_port.and_then(PortChoice::port);
-        check_ports([Some(port), table_port, storage_table_port])?;
+        let mongo_default = PortChoice::Open(if port == 0 { 0 } else { MONGO_PORT });
+        let mongo_port = options.mongo_port.unwrap_or(mongo_default).port();
+        let ports = [Some(port), table_port, storage_table_port, mongo_port];
+        check_ports(ports)?;
         let at_bind = |port| SocketAddr::new(bind, port);
         let (region_names, region_ports) = regions(&options.regions, port)?;
-        check_region_ports(&region_ports, &[Some(port), table_port, storage_table_port])?;
+        check_region_ports(&region_ports, &ports)?;
         let key = options.key.unwrap_or_else(|| COSMOS_KEY.to_string());
         let secondary_key = options.secondary_key;
         check_key("--key", &key)?;
@@ -245,6 +270,13 @@ impl Settings {
             address: at_bind(port),
             table_address: table_port.map(at_bind),
             storage_table_address: storage_table_port.map(at_bind),
+            mongo_address: mongo_port.map(at_bind),
+            mongo: MongoSettings {
+                advertised: options.mongo_advertised_address,
+                set_name: options.mongo_set_name.unwrap_or_else(|| MONGO_SET_NAME.to_owned()),
+                waits_when_throttled: options.mongo_server_side_retry == Some(Switch::On),
+                test_commands: options.mongo_test_commands == Some(Switch::On),
+            },
             certificate,
             key,
             secondary_key,
@@ -310,6 +342,7 @@ impl Settings {
             Front::Sql => Some(self.address),
             Front::Table => self.table_address,
             Front::StorageTable => self.storage_table_address,
+            Front::Mongo => self.mongo_address,
         }
     }
 
@@ -403,9 +436,9 @@ pub(crate) fn check_folder(data_dir: Option<PathBuf>, config: Option<PathBuf>) -
 /// Refuses two front ends on one port, which the operating system would blame on another program.
 fn check_ports(ports: [Option<u16>; Front::ALL.len()]) -> Result<()> {
     let given = |front: Front| ports[front as usize].filter(|port| *port != 0);
-    for (first, second) in
-        [(Front::Sql, Front::Table), (Front::Sql, Front::StorageTable), (Front::Table, Front::StorageTable)]
-    {
+    let pairs = Front::ALL.iter().enumerate();
+    let pairs = pairs.flat_map(|(place, first)| Front::ALL[place + 1..].iter().map(move |second| (*first, *second)));
+    for (first, second) in pairs {
         if let Some(port) = given(first)
             && given(second) == Some(port)
         {

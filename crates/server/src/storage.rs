@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result, anyhow};
 use armilla_api_admin::{AdminApi, AdminApiOptions};
+use armilla_api_mongo::{MongoApi, MongoApiOptions};
 use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
 use armilla_api_table::{Flavour, TableApi, TableApiOptions};
 use armilla_engine::{Engine, EngineOptions, WorkerStart};
@@ -84,7 +85,23 @@ impl Storage {
             Front::StorageTable => {
                 Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Storage)))
             }
+            Front::Mongo => Err(anyhow!("the MongoDB API does not answer requests of HTTP")),
         }
+    }
+
+    /// Returns the MongoDB API over the engine.
+    pub(crate) fn mongo_api(&self, settings: &Settings, env: &Env) -> Result<MongoApi> {
+        let keys = std::iter::once(&settings.key).chain(&settings.secondary_key);
+        let options = MongoApiOptions {
+            keys: keys.cloned().collect(),
+            read_only_keys: settings.read_only_key.iter().cloned().collect(),
+            advertised: settings.mongo.advertised.clone(),
+            set_name: settings.mongo.set_name.clone(),
+            waits_when_throttled: settings.mongo.waits_when_throttled,
+            test_commands: settings.mongo.test_commands,
+            ..MongoApiOptions::new(settings.key.as_str())
+        };
+        MongoApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the MongoDB API")
     }
 
     fn sql_api(&self, settings: &Settings, regions: &Arc<Regions>, env: &Env) -> Result<SqlApi> {

@@ -27,6 +27,12 @@ use crate::settings::ConnectionSettings;
 /// The first byte of a TLS connection: a handshake record.
 const TLS_HANDSHAKE: u8 = 0x16;
 
+/// The second byte of a TLS record.
+const TLS_MAJOR_VERSION: u8 = 0x03;
+
+/// Between two looks at the first bytes of a connection, where they do not come at once.
+const FIRST_BYTES_PAUSE: Duration = Duration::from_millis(1);
+
 /// What the connections of all ports share.
 pub(crate) struct Common {
     /// The figures.
@@ -76,7 +82,8 @@ impl Connections {
         };
         match opened {
             Ok(Ok(Some((stream, scheme)))) => {
-                let session = Session { scheme, peer, activity: activity.clone(), shutdown };
+                let came_to = stream.came_to();
+                let session = Session { scheme, peer, came_to, activity: activity.clone(), shutdown };
                 self.watch(self.protocol.serve(stream, session), peer, &activity).await;
             }
             Ok(Ok(None)) => {}
@@ -95,12 +102,18 @@ impl Connections {
     async fn open(&self, socket: TcpStream, activity: Arc<Activity>) -> Result<Option<(Stream, Scheme)>> {
         // Answers are written whole; waiting for more to send along would only add latency.
         socket.set_nodelay(true)?;
-        let mut first = [0u8];
-        if socket.peek(&mut first).await? == 0 {
+        let mut first = [0u8; 3];
+        let mut count = socket.peek(&mut first).await?;
+        // A message of MongoDB may begin with the same byte, or the same two: its length. Then the third is zero.
+        while count > 0 && count < first.len() && first[0] == TLS_HANDSHAKE {
+            self.common.clock.sleep(FIRST_BYTES_PAUSE).await;
+            count = socket.peek(&mut first).await?;
+        }
+        if count == 0 {
             return Ok(None);
         }
         let metrics = self.common.metrics.clone();
-        if first[0] == TLS_HANDSHAKE {
+        if first[..2] == [TLS_HANDSHAKE, TLS_MAJOR_VERSION] && first[2] != 0 {
             let stream = self.tls.accept(socket).await?;
             return Ok(Some((Stream::tls(stream, activity, metrics), Scheme::Https)));
         }

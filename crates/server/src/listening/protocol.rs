@@ -10,8 +10,7 @@
 //! port, how many connections there may be and which of them gives way, timeouts, figures, the end (`listener`,
 //! `connection`).
 
-#[cfg_attr(not(test), expect(dead_code, reason = "no front end speaks in frames yet"))]
-mod framed;
+pub(crate) mod framed;
 mod http;
 mod http_stream;
 #[cfg(test)]
@@ -29,6 +28,7 @@ use crate::listening::activity::Activity;
 use crate::listening::stream::Stream;
 use crate::requests::api::Scheme;
 
+pub(crate) use self::framed::Framed;
 pub(crate) use self::http::Http;
 
 /// A protocol.
@@ -51,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) scheme: Scheme,
     /// Who is at the other end.
     pub(crate) peer: SocketAddr,
+    /// By which address the client came: the name that it asked TLS for, or our end of the socket.
+    pub(crate) came_to: String,
     /// Where a protocol notes what is going on, and by which the connection is judged.
     pub(crate) activity: Arc<Activity>,
     /// Turns to true when the server is to end.

@@ -43,6 +43,22 @@ impl Stream {
         Stream { transport, activity, metrics }
     }
 
+    /// Returns by which address the client came: the name that it asked TLS for, or our end of the socket.
+    pub(crate) fn came_to(&self) -> String {
+        let (socket, name) = match &self.transport {
+            Transport::Plain(socket) => (socket, None),
+            Transport::Tls(stream) => {
+                let (socket, tls) = stream.get_ref();
+                (socket, tls.server_name())
+            }
+        };
+        match (socket.local_addr(), name) {
+            (Ok(address), Some(name)) => format!("{name}:{}", address.port()),
+            (Ok(address), None) => address.to_string(),
+            (Err(_), _) => String::new(),
+        }
+    }
+
     fn note_sent(&self, count: usize) {
         self.activity.sent(count);
         self.metrics.sent(count);

@@ -20,11 +20,13 @@ pub(crate) enum Front {
     Table,
     /// The Table API as the storage service speaks it.
     StorageTable,
+    /// The MongoDB API.
+    Mongo,
 }
 
 impl Front {
     /// Every front end, in the order of their numbers.
-    pub(crate) const ALL: [Front; 3] = [Front::Sql, Front::Table, Front::StorageTable];
+    pub(crate) const ALL: [Front; 4] = [Front::Sql, Front::Table, Front::StorageTable, Front::Mongo];
 
     /// Returns the name in the ready line and in the figures: a word, as patterns of readers take it.
     pub(crate) fn label(self) -> &'static str {
@@ -32,6 +34,7 @@ impl Front {
             Front::Sql => "sql",
             Front::Table => "table",
             Front::StorageTable => "storage_table",
+            Front::Mongo => "mongo",
         }
     }
 
@@ -41,6 +44,7 @@ impl Front {
             Front::Sql => "--port",
             Front::Table => "--table-port",
             Front::StorageTable => "--storage-table-port",
+            Front::Mongo => "--mongo-port",
         }
     }
 }

@@ -184,6 +184,28 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_STORAGE_TABLE_PORT", value_name = "PORT|off", help_heading = "Listening")]
     pub(crate) storage_table_port: Option<PortChoice>,
 
+    /// Port of the MongoDB API, TLS and plain alike; 0 takes a free one, off opens none [default: 10255, with --port 0 a
+    /// free one]
+    #[arg(long, env = "ARMILLA_MONGO_PORT", value_name = "PORT|off", help_heading = "Listening")]
+    pub(crate) mongo_port: Option<PortChoice>,
+
+    /// Address that clients of the MongoDB API are told to use, such as `db.example:10255` [default: the one they came by]
+    #[arg(long, env = "ARMILLA_MONGO_ADVERTISED_ADDRESS", value_name = "HOST:PORT", help_heading = "Listening")]
+    pub(crate) mongo_advertised_address: Option<String>,
+
+    /// Name of the replica set that clients of the MongoDB API are told [default: globaldb]
+    #[arg(long, env = "ARMILLA_MONGO_SET_NAME", value_name = "NAME", help_heading = "Listening")]
+    pub(crate) mongo_set_name: Option<String>,
+
+    /// Whether commands of the MongoDB API wait by themselves where the throughput is spent, up to 60 seconds, instead of
+    /// failing with 16500 [default: off]
+    #[arg(long, env = "ARMILLA_MONGO_SERVER_SIDE_RETRY", value_name = "on|off", help_heading = THROUGHPUT)]
+    pub(crate) mongo_server_side_retry: Option<Switch>,
+
+    /// Whether commands for tests of MongoDB drivers are there, such as configureFailPoint [default: off]
+    #[arg(long, env = "ARMILLA_MONGO_TEST_COMMANDS", value_name = "on|off", help_heading = "Listening")]
+    pub(crate) mongo_test_commands: Option<Switch>,
+
     /// Address that clients of the SQL API are told to use, such as `https://db.example:8081/` [default: the one they came by]
     #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
     pub(crate) advertised_url: Option<String>,
@@ -477,6 +499,11 @@ impl Options {
             port: self.port.or(lower.port),
             table_port: self.table_port.or(lower.table_port),
             storage_table_port: self.storage_table_port.or(lower.storage_table_port),
+            mongo_port: self.mongo_port.or(lower.mongo_port),
+            mongo_advertised_address: self.mongo_advertised_address.or(lower.mongo_advertised_address),
+            mongo_set_name: self.mongo_set_name.or(lower.mongo_set_name),
+            mongo_server_side_retry: self.mongo_server_side_retry.or(lower.mongo_server_side_retry),
+            mongo_test_commands: self.mongo_test_commands.or(lower.mongo_test_commands),
             advertised_url: self.advertised_url.or(lower.advertised_url),
             regions: first_given(self.regions, lower.regions),
             multi_write: self.multi_write.or(lower.multi_write),

@@ -1,0 +1,65 @@
+//! The MongoDB API behind frames.
+
+use std::ops::ControlFlow;
+
+use armilla_api_mongo::{Connection, MESSAGE_BYTES_MAX, MongoApi, Peer};
+use bytes::Bytes;
+
+use crate::listening::protocol::Session;
+use crate::listening::protocol::framed::{Answers, End, FrameService, Measure};
+use crate::requests::api::Front;
+
+/// Answers messages of MongoDB's protocol.
+pub(crate) struct MongoService {
+    api: MongoApi,
+}
+
+impl MongoService {
+    pub(crate) fn new(api: MongoApi) -> MongoService {
+        MongoService { api }
+    }
+}
+
+impl FrameService for MongoService {
+    type Conversation = Connection;
+
+    fn front(&self) -> Front {
+        Front::Mongo
+    }
+
+    fn frame_bytes_max(&self) -> usize {
+        MESSAGE_BYTES_MAX
+    }
+
+    fn begin(&self, session: &Session) -> Connection {
+        self.api.connect(&Peer { address: session.peer, local: session.came_to.clone() })
+    }
+
+    fn measure(&self, begun: &[u8]) -> Measure {
+        match armilla_api_mongo::measure(begun) {
+            armilla_api_mongo::Measure::More => Measure::More,
+            armilla_api_mongo::Measure::Bytes(length) => Measure::Bytes(length),
+            armilla_api_mongo::Measure::Malformed => Measure::Malformed,
+        }
+    }
+
+    async fn answer(
+        &self,
+        conversation: &mut Connection,
+        frame: Bytes,
+        answers: &mut Answers<'_>,
+    ) -> ControlFlow<()> {
+        let answer = self.api.answer(conversation, &frame).await;
+        if let Some(reply) = answer.reply
+            && answers.send(reply).await.is_err()
+        {
+            return ControlFlow::Break(());
+        }
+        if answer.closes { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Nothing is said without being asked: drivers take a closed connection for what it is.
+    fn farewell(&self, _: End) -> Option<Bytes> {
+        None
+    }
+}

@@ -148,6 +148,7 @@ const COMMANDS: &[(&str, Effect)] = &[
     ("shardCollection", Effect::Write),
     ("startSession", Effect::Free),
     ("top", Effect::Free),
+    ("update", Effect::Write),
     ("updateUser", Effect::Administer),
     ("usersInfo", Effect::Free),
     ("validate", Effect::Read),

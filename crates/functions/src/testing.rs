@@ -1,6 +1,6 @@
 //! Helpers for tests: data from a short notation, in each form they can have, and random values.
 
-use armilla_value::{Object, Stored, Value, json, stored};
+use armilla_value::{Legacy, Object, Stored, Value, json, stored};
 use proptest::prelude::*;
 
 use crate::datum::Datum;
@@ -132,6 +132,13 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
         (-2i64..2).prop_map(Value::Date),
         Just(Value::ObjectId([7; 12])),
         Just(Value::MinKey),
+        prop_oneof![
+            Just(Legacy::Undefined),
+            text().prop_map(Legacy::Symbol),
+            text().prop_map(Legacy::Code),
+            text().prop_map(|code| Legacy::CodeWithScope { scope: [(code.clone(), 1)].into(), code }),
+        ]
+        .prop_map(Value::from),
         Just(Value::Double(f64::INFINITY)),
         Just(Value::Double(f64::NAN)),
     ])

@@ -14,7 +14,7 @@
 //! different terms, but for a chance of 2^-128 where a fingerprint is involved.
 
 use armilla_value::key::{self, class};
-use armilla_value::{Kind, Node, Value, fingerprint};
+use armilla_value::{Kind, Legacy, Node, Value, fingerprint};
 
 use crate::limits::TERM_CONTENT_BYTES_MAX as CUT;
 use crate::tree::Tree;
@@ -70,6 +70,13 @@ pub fn is_exact_value(value: &Value) -> bool {
         Value::String(text) => text.len() < CUT,
         Value::Binary { bytes, .. } => bytes.len() < CUT,
         Value::Regex { pattern, options } => pattern.len() < CUT && options.len() < CUT,
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => true,
+            Legacy::Code(text) | Legacy::Symbol(text) => text.len() < CUT,
+            Legacy::DbPointer { namespace, .. } => namespace.len() < CUT,
+            // The scope may be of any size.
+            Legacy::CodeWithScope { .. } => false,
+        },
         _ => true,
     }
 }
@@ -102,6 +109,13 @@ pub fn class_of(value: &Value) -> u8 {
         Value::Date(_) => class::DATE,
         Value::Timestamp { .. } => class::TIMESTAMP,
         Value::Regex { .. } => class::REGEX,
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::DbPointer { .. } => class::DB_POINTER,
+            Legacy::Code(_) => class::CODE,
+            Legacy::CodeWithScope { .. } => class::CODE_WITH_SCOPE,
+            Legacy::Symbol(_) => class::SYMBOL,
+            Legacy::Undefined => class::UNDEFINED_VALUE,
+        },
         Value::MaxKey => class::MAX_KEY,
     }
 }
@@ -136,7 +150,7 @@ pub(crate) fn push_structural(kind: Kind, hash: u128, out: &mut Vec<u8>) {
 pub(crate) fn push_scalar<T: Tree>(tree: T, out: &mut Vec<u8>) {
     match tree.kind() {
         Kind::String => push_string(&tree.text().unwrap_or_default(), out),
-        Kind::Binary | Kind::Regex => push_other(&tree.to_value(), out),
+        Kind::Binary | Kind::Regex | Kind::Legacy => push_other(&tree.to_value(), out),
         _ => tree.push_key(out),
     }
 }
@@ -181,6 +195,22 @@ fn push_other(value: &Value, out: &mut Vec<u8>) {
             out.push(class::REGEX);
             for part in [pattern, options] {
                 key::escape(&part.as_bytes()[..part.len().min(CUT)], out);
+            }
+            let mut whole = Vec::new();
+            key::encode_value(value, &mut whole);
+            push_fingerprint(&whole, out);
+        }
+        Value::Legacy(legacy) if !is_exact_value(value) => {
+            out.push(class_of(value));
+            match &**legacy {
+                Legacy::Code(text) | Legacy::Symbol(text) | Legacy::CodeWithScope { code: text, .. } => {
+                    key::escape(&text.as_bytes()[..text.len().min(CUT)], out);
+                }
+                Legacy::DbPointer { namespace, .. } => {
+                    out.extend_from_slice(&(namespace.len() as u32).to_be_bytes());
+                    out.extend_from_slice(&namespace.as_bytes()[..namespace.len().min(CUT)]);
+                }
+                Legacy::Undefined => {}
             }
             let mut whole = Vec::new();
             key::encode_value(value, &mut whole);
@@ -285,9 +315,13 @@ struct Scanned {
 fn scan(bytes: &[u8]) -> Option<Scanned> {
     let body = bytes.get(1..)?;
     let (content, cut) = match bytes[0] {
-        class::UNDEFINED | class::NULL | class::FALSE | class::TRUE | class::MIN_KEY | class::MAX_KEY => {
-            (0, false)
-        }
+        class::UNDEFINED
+        | class::NULL
+        | class::FALSE
+        | class::TRUE
+        | class::MIN_KEY
+        | class::MAX_KEY
+        | class::UNDEFINED_VALUE => (0, false),
         class::NUMBER => {
             // The first byte is whole; of the others, the low bit says whether more follow.
             let last = body.get(1..)?.iter().position(|byte| byte & 1 == 0)?;
@@ -308,6 +342,15 @@ fn scan(bytes: &[u8]) -> Option<Scanned> {
             let (pattern_length, pattern) = escaped(body)?;
             let (options_length, options) = escaped(&body[pattern_length..])?;
             (pattern_length + options_length, pattern == CUT || options == CUT)
+        }
+        class::CODE | class::SYMBOL => {
+            let (length, content) = escaped(body)?;
+            (length, content == CUT)
+        }
+        class::CODE_WITH_SCOPE => (escaped(body)?.0, true),
+        class::DB_POINTER => {
+            let length = u32::from_be_bytes(*body.first_chunk()?) as usize;
+            if length >= CUT { (4 + CUT, true) } else { (4 + length + 12, false) }
         }
         _ => return None,
     };

@@ -1,6 +1,6 @@
 //! Values, policies and items for property tests.
 
-use armilla_value::{Object, Value, json};
+use armilla_value::{Legacy, Object, Value, json};
 use proptest::prelude::*;
 
 use crate::limits::TERM_CONTENT_BYTES_MAX as CUT;
@@ -58,12 +58,26 @@ pub(crate) fn any_scalar() -> impl Strategy<Value = Value> {
             any::<i64>().prop_map(Value::Date),
             (0u32..3, 0u32..3).prop_map(|(seconds, increment)| Value::Timestamp { seconds, increment }),
             (0u8..2, bytes).prop_map(|(subtype, bytes)| Value::Binary { subtype, bytes }),
+            legacy(),
             (text(), text()).prop_map(|(pattern, options)| Value::Regex {
                 pattern: pattern.into(),
                 options: options.into()
             }),
         ],
     ]
+}
+
+/// The types that BSON deprecated.
+fn legacy() -> impl Strategy<Value = Value> {
+    let scope = prop::collection::vec(("[a-b]", scalar()), 0..3).prop_map(Object::from);
+    prop_oneof![
+        Just(Legacy::Undefined),
+        text().prop_map(Legacy::Code),
+        text().prop_map(Legacy::Symbol),
+        (text(), 0u8..2).prop_map(|(namespace, byte)| Legacy::DbPointer { namespace, id: [byte; 12] }),
+        (text(), scope).prop_map(|(code, scope)| Legacy::CodeWithScope { code, scope }),
+    ]
+    .prop_map(Value::from)
 }
 
 pub(crate) fn value() -> impl Strategy<Value = Value> {

@@ -25,6 +25,7 @@ pub use read::{parse, parse_extended};
 pub use write::{to_string, write, write_ascii_string, write_string};
 
 pub(crate) use error::Fault;
+pub(crate) use extended::parse_written;
 pub(crate) use scan::{Scanner, StringToken, is_whitespace, validate_utf8};
 pub(crate) use string::unescape;
 pub(crate) use write::write_scalar;

@@ -13,6 +13,9 @@
 //! min key    30          binary 31 length(4) subtype(1) bytes       object id 32 bytes(12)
 //! date       33 ms(8, sign flipped)      timestamp 34 seconds(4) increment(4)
 //! regex      35 pattern options, both UTF-8, escaped                max key 3F
+//! DBPointer  36 length(4) namespace id(12)                          code 37 UTF-8, escaped
+//! code with scope 38 UTF-8, escaped, the scope as an object         symbol 39 UTF-8, escaped
+//! BSON's undefined 3A
 //! ```
 //! Integers of fixed width are big-endian. Escaped bytes: `00` is written `00 FF`, and the end is `00 01`.
 //! No value begins with `00`, so that the end of an array sorts before a further element.
@@ -64,6 +67,16 @@ pub mod class {
     pub const TIMESTAMP: u8 = 0x34;
     /// Regular expressions.
     pub const REGEX: u8 = 0x35;
+    /// References to documents of a collection, deprecated in BSON.
+    pub const DB_POINTER: u8 = 0x36;
+    /// JavaScript code, deprecated in BSON.
+    pub const CODE: u8 = 0x37;
+    /// JavaScript code with variables, deprecated in BSON.
+    pub const CODE_WITH_SCOPE: u8 = 0x38;
+    /// Symbols, deprecated in BSON.
+    pub const SYMBOL: u8 = 0x39;
+    /// The value that BSON calls undefined, deprecated there; an absent value is [`UNDEFINED`].
+    pub const UNDEFINED_VALUE: u8 = 0x3A;
     /// MongoDB's highest value.
     pub const MAX_KEY: u8 = 0x3F;
 }

@@ -6,7 +6,8 @@
 //! Invariants:
 //! * nothing here does I/O, reads a clock or draws a random number that reaches a result;
 //! * bytes from the network or the disk never panic: they give an error or `None`;
-//! * `undefined` is the absence of a value (`Option::None`), never a variant of [`Value`].
+//! * `undefined` is the absence of a value (`Option::None`), never a variant of [`Value`]; BSON's deprecated type of
+//!   that name is a value ([`Legacy::Undefined`]).
 //!
 //! Not here: BSON itself, index terms and policies, SQL operators, the layout of store keys.
 
@@ -45,4 +46,4 @@ pub use partition_key::{Component, PartitionKey, extract};
 pub use property_path::{PropertyPath, PropertyPathError};
 pub use stored::{Node, Stored};
 pub use utf16::utf16_cmp;
-pub use value::{Kind, Object, Value};
+pub use value::{Kind, Legacy, Object, Value};

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use crate::number::{Number, compare_numbers};
 use crate::utf16::utf16_cmp;
-use crate::{Object, Value};
+use crate::{Legacy, Object, Value};
 
 /// Compares two values where either may be undefined, which sorts first.
 pub fn sql_cmp_option(left: Option<&Value>, right: Option<&Value>) -> Ordering {
@@ -29,11 +29,13 @@ pub fn sql_cmp(left: &Value, right: &Value) -> Ordering {
         (Value::String(a), Value::String(b)) => utf16_cmp(a, b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Array(a), Value::Array(b)) => lexicographic(a, b, sql_cmp),
-        (Value::Object(a), Value::Object(b)) => lexicographic(&a.sorted(), &b.sorted(), |x, y| {
-            utf16_cmp(x.0, y.0).then_with(|| sql_cmp(x.1, y.1))
-        }),
+        (Value::Object(a), Value::Object(b)) => sql_object_cmp(a, b),
         _ => sql_class(left).cmp(&sql_class(right)).then_with(|| scalar_cmp(left, right)),
     }
+}
+
+fn sql_object_cmp(left: &Object, right: &Object) -> Ordering {
+    lexicographic(&left.sorted(), &right.sorted(), |a, b| utf16_cmp(a.0, b.0).then_with(|| sql_cmp(a.1, b.1)))
 }
 
 /// Compares two values in MongoDB's canonical order; a missing value is compared as null by the caller.
@@ -42,6 +44,9 @@ pub fn mongo_cmp(left: &Value, right: &Value) -> Ordering {
         (Value::String(a), Value::String(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Value::Array(a), Value::Array(b)) => lexicographic(a, b, mongo_cmp),
         (Value::Object(a), Value::Object(b)) => mongo_object_cmp(a, b),
+        (Value::Legacy(a), Value::Legacy(b)) => legacy_cmp(a, b, mongo_object_cmp),
+        (Value::String(text), Value::Legacy(legacy)) => text.as_bytes().cmp(symbol(legacy).as_bytes()),
+        (Value::Legacy(legacy), Value::String(text)) => symbol(legacy).as_bytes().cmp(text.as_bytes()),
         _ => scalar_cmp(left, right),
     })
 }
@@ -92,7 +97,32 @@ fn scalar_cmp(left: &Value, right: &Value) -> Ordering {
         (Value::Regex { pattern: a, options: i }, Value::Regex { pattern: b, options: j }) => {
             a.cmp(b).then_with(|| i.cmp(j))
         }
+        (Value::Legacy(a), Value::Legacy(b)) => legacy_cmp(a, b, sql_object_cmp),
         _ => Ordering::Equal,
+    }
+}
+
+/// Compares two of one type; across types the caller has decided.
+fn legacy_cmp(left: &Legacy, right: &Legacy, objects: fn(&Object, &Object) -> Ordering) -> Ordering {
+    match (left, right) {
+        (Legacy::Code(a), Legacy::Code(b)) | (Legacy::Symbol(a), Legacy::Symbol(b)) => {
+            a.as_bytes().cmp(b.as_bytes())
+        }
+        (Legacy::CodeWithScope { code: a, scope: i }, Legacy::CodeWithScope { code: b, scope: j }) => {
+            a.as_bytes().cmp(b.as_bytes()).then_with(|| objects(i, j))
+        }
+        (Legacy::DbPointer { namespace: a, id: i }, Legacy::DbPointer { namespace: b, id: j }) => {
+            a.len().cmp(&b.len()).then_with(|| a.as_bytes().cmp(b.as_bytes())).then_with(|| i.cmp(j))
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+/// Returns the text of a symbol, the only one of these types in the class of the strings.
+fn symbol(legacy: &Legacy) -> &str {
+    match legacy {
+        Legacy::Symbol(text) => text,
+        _ => "",
     }
 }
 
@@ -110,25 +140,39 @@ fn sql_class(value: &Value) -> u8 {
         Value::Date(_) => 9,
         Value::Timestamp { .. } => 10,
         Value::Regex { .. } => 11,
-        Value::MaxKey => 12,
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::DbPointer { .. } => 12,
+            Legacy::Code(_) => 13,
+            Legacy::CodeWithScope { .. } => 14,
+            Legacy::Symbol(_) => 15,
+            Legacy::Undefined => 16,
+        },
+        Value::MaxKey => 17,
     }
 }
 
 fn mongo_class(value: &Value) -> u8 {
     match value {
         Value::MinKey => 0,
-        Value::Null => 1,
-        Value::Int32(_) | Value::Int64(_) | Value::Double(_) | Value::Decimal128(_) => 2,
-        Value::String(_) => 3,
-        Value::Object(_) => 4,
-        Value::Array(_) => 5,
-        Value::Binary { .. } => 6,
-        Value::ObjectId(_) => 7,
-        Value::Bool(_) => 8,
-        Value::Date(_) => 9,
-        Value::Timestamp { .. } => 10,
-        Value::Regex { .. } => 11,
-        Value::MaxKey => 12,
+        Value::Null => 2,
+        Value::Int32(_) | Value::Int64(_) | Value::Double(_) | Value::Decimal128(_) => 3,
+        Value::String(_) => 4,
+        Value::Object(_) => 5,
+        Value::Array(_) => 6,
+        Value::Binary { .. } => 7,
+        Value::ObjectId(_) => 8,
+        Value::Bool(_) => 9,
+        Value::Date(_) => 10,
+        Value::Timestamp { .. } => 11,
+        Value::Regex { .. } => 12,
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::Undefined => 1,
+            Legacy::Symbol(_) => 4,
+            Legacy::DbPointer { .. } => 13,
+            Legacy::Code(_) => 14,
+            Legacy::CodeWithScope { .. } => 15,
+        },
+        Value::MaxKey => 16,
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! item      := version(1) = 1 | flags(1) | text length(W) | text | skeleton | root entry(W)
-//! flags     := bit 0: wide; the others are zero
+//! flags     := bit 0: wide; bit 1: some value has a type that BSON deprecated; the others are zero
 //! W         := 2 bytes, or 4 where wide; all numbers little-endian
 //! skeleton  := entry*                         a child before its parent, the root last
 //! object    := count | hash(1)*n | tag(1)*n | name length(1)*n | name position(W)*n | link(W)*k
@@ -19,6 +19,7 @@
 //! tag       := bits 0-3 the value's Kind
 //!              bit 4 for a string: it contains escapes; for an object or array: it is empty
 //!              bit 5 the member's name contains escapes
+//!              bit 6 the value has a type that BSON deprecated; then bits 0-4 are zero
 //! ```
 //!
 //! Positions count bytes from the start of the text; a name position is that of the opening quote. A name

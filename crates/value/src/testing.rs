@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::{Object, Value};
+use crate::{Legacy, Object, Value};
 
 /// Numbers that sit where encodings change their form.
 pub(crate) fn number() -> impl Strategy<Value = Value> {
@@ -93,9 +93,30 @@ pub(crate) fn any_value() -> impl Strategy<Value = Value> {
             .prop_map(|(pattern, options)| Value::Regex { pattern: pattern.into(), options: options.into() }),
         Just(Value::MinKey),
         Just(Value::MaxKey),
+        legacy(),
         Just(Value::Double(f64::INFINITY)),
         Just(Value::Double(f64::NEG_INFINITY)),
     ])
+}
+
+/// A value of the types that BSON deprecated.
+pub(crate) fn legacy() -> impl Strategy<Value = Value> {
+    let inside = prop_oneof![
+        number(),
+        decimal(),
+        text().prop_map(Value::String),
+        any::<i64>().prop_map(Value::Date),
+        any::<[u8; 12]>().prop_map(Value::ObjectId),
+        text().prop_map(|text| Legacy::Symbol(text).into()),
+    ];
+    prop_oneof![
+        Just(Legacy::Undefined),
+        text().prop_map(Legacy::Code),
+        text().prop_map(Legacy::Symbol),
+        (text(), any::<[u8; 12]>()).prop_map(|(namespace, id)| Legacy::DbPointer { namespace, id }),
+        (text(), object_of(tree(inside))).prop_map(|(code, scope)| Legacy::CodeWithScope { code, scope }),
+    ]
+    .prop_map(Value::from)
 }
 
 /// A finite decimal: anywhere, or near integers and doubles.

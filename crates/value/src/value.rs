@@ -57,10 +57,38 @@ pub enum Value {
     MinKey,
     /// Above everything in MongoDB's order.
     MaxKey,
+    /// A value of one of the types that BSON has and MongoDB deprecated.
+    Legacy(Box<Legacy>),
     /// A list of values.
     Array(Vec<Value>),
     /// Named members, in order.
     Object(Object),
+}
+
+/// A value of a type that MongoDB deprecated, and still stores for those who send it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Legacy {
+    /// BSON's undefined: a value that is there and says that it is not. SQL's undefined is another thing, the absence
+    /// of a value, and is `Option::None` everywhere.
+    Undefined,
+    /// JavaScript code.
+    Code(String),
+    /// JavaScript code with the variables that it sees.
+    CodeWithScope {
+        /// The code.
+        code: String,
+        /// The variables.
+        scope: Object,
+    },
+    /// A symbol, which MongoDB compares as a string.
+    Symbol(String),
+    /// A reference to a document of a collection.
+    DbPointer {
+        /// The database and the collection.
+        namespace: String,
+        /// The document's object id.
+        id: [u8; 12],
+    },
 }
 
 /// The type of a value, without the value.
@@ -99,11 +127,13 @@ pub enum Kind {
     Array = 14,
     /// See [`Value::Object`].
     Object = 15,
+    /// See [`Value::Legacy`]; the stored form tells it by a bit of its own.
+    Legacy = 16,
 }
 
 impl Kind {
     /// Every kind, in the order of its number in the stored form.
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Null,
         Kind::Bool,
         Kind::Int32,
@@ -120,6 +150,7 @@ impl Kind {
         Kind::MaxKey,
         Kind::Array,
         Kind::Object,
+        Kind::Legacy,
     ];
 
     /// Says whether JSON has this type itself, so that it needs no Extended JSON wrapper.
@@ -134,6 +165,7 @@ impl Kind {
                 | Kind::Regex
                 | Kind::MinKey
                 | Kind::MaxKey
+                | Kind::Legacy
         )
     }
 
@@ -161,6 +193,7 @@ impl Value {
             Value::Regex { .. } => Kind::Regex,
             Value::MinKey => Kind::MinKey,
             Value::MaxKey => Kind::MaxKey,
+            Value::Legacy(_) => Kind::Legacy,
             Value::Array(_) => Kind::Array,
             Value::Object(_) => Kind::Object,
         }
@@ -416,6 +449,12 @@ impl From<&str> for Value {
 impl From<String> for Value {
     fn from(text: String) -> Value {
         Value::String(text)
+    }
+}
+
+impl From<Legacy> for Value {
+    fn from(legacy: Legacy) -> Value {
+        Value::Legacy(Box::new(legacy))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Terms keep the order and the equality of values, and tell what they hold.
 
-use armilla_value::{json, sql_cmp, stored};
+use armilla_value::{Object, json, sql_cmp, stored};
 use expect_test::expect;
 use proptest::prelude::*;
 
@@ -20,6 +20,22 @@ fn cut(value: &Value) -> Value {
     match value {
         Value::Binary { subtype, bytes } => {
             Value::Binary { subtype: *subtype, bytes: bytes[..bytes.len().min(CUT)].to_vec() }
+        }
+        Value::Legacy(legacy) => {
+            let start =
+                |text: &str| String::from_utf8_lossy(&text.as_bytes()[..text.len().min(CUT)]).into_owned();
+            Value::from(match &**legacy {
+                Legacy::Undefined => Legacy::Undefined,
+                Legacy::Code(text) => Legacy::Code(start(text)),
+                Legacy::Symbol(text) => Legacy::Symbol(start(text)),
+                Legacy::CodeWithScope { code, .. } => {
+                    Legacy::CodeWithScope { code: start(code), scope: Object::new() }
+                }
+                Legacy::DbPointer { namespace, .. } if namespace.len() >= CUT => {
+                    Legacy::DbPointer { namespace: start(namespace), id: [0; 12] }
+                }
+                pointer => pointer.clone(),
+            })
         }
         other => other.clone(),
     }
@@ -56,7 +72,10 @@ fn long_scalars_are_cut_at_the_bound() {
     for (length, is_long) in [(CUT - 1, false), (CUT, true), (CUT + 1, true), (100_000, true)] {
         let binary = Value::Binary { subtype: 0, bytes: vec![7; length] };
         let regex = Value::Regex { pattern: "p".repeat(length).into(), options: "".into() };
-        for value in [string(length), binary, regex] {
+        let symbol = Legacy::Symbol("p".repeat(length)).into();
+        let code = Legacy::Code("p".repeat(length)).into();
+        let pointer = Legacy::DbPointer { namespace: "p".repeat(length), id: [1; 12] }.into();
+        for value in [string(length), binary, regex, symbol, code, pointer] {
             let term = term(&value);
             assert_eq!(is_cut(&term), is_long, "{length}");
             assert_eq!(is_exact_value(&value), !is_long, "{length}");

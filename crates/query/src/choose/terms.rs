@@ -16,7 +16,7 @@ use bytes::Bytes;
 mod tests;
 
 /// Every class byte that begins terms, in order, and one behind all.
-const CLASSES: [u8; 16] = [
+const CLASSES: [u8; 21] = [
     class::UNDEFINED,
     class::NULL,
     class::FALSE,
@@ -31,6 +31,11 @@ const CLASSES: [u8; 16] = [
     class::DATE,
     class::TIMESTAMP,
     class::REGEX,
+    class::DB_POINTER,
+    class::CODE,
+    class::CODE_WITH_SCOPE,
+    class::SYMBOL,
+    class::UNDEFINED_VALUE,
     class::MAX_KEY,
     END,
 ];

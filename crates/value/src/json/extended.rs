@@ -7,9 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::read::parse;
-use super::write::write_scalar;
+use super::write::{write, write_scalar, write_typed_scalar};
 use crate::decimal::Decimal;
-use crate::value::{Object, Value};
+use crate::value::{Legacy, Object, Value};
 
 /// Returns the object as which a scalar shows in JSON, if it is one that JSON lacks.
 pub fn extended_object(value: &Value) -> Option<Object> {
@@ -36,8 +36,54 @@ pub(crate) fn recognise(value: Value) -> Value {
     }
 }
 
+/// Reads the text of a wrapper as `write` writes it: what is spelled otherwise inside a scope stays an object there,
+/// so that writing the value again gives the same text, whatever objects a scope has.
+pub(crate) fn parse_written(text: &[u8]) -> Option<Value> {
+    match parse(text).ok()? {
+        Value::Object(object) => scalar_with(&object, recognise_written),
+        _ => None,
+    }
+}
+
+fn recognise_written(value: Value) -> Value {
+    match value {
+        Value::Array(elements) => Value::Array(elements.into_iter().map(recognise_written).collect()),
+        Value::Object(object) => match written_scalar(&object) {
+            Some(scalar) => scalar,
+            None => Value::Object(
+                object.into_iter().map(|(name, value)| (name, recognise_written(value))).collect(),
+            ),
+        },
+        scalar => scalar,
+    }
+}
+
+/// Returns the scalar that an object stands for, if it is written just like that.
+fn written_scalar(object: &Object) -> Option<Value> {
+    if let Some(names) = object.contains("$scope").then(|| object.iter().map(|(name, _)| name)) {
+        // Decided before what is inside is read, and so once at every level: what is inside is written as it was.
+        return if names.eq(["$code", "$scope"]) { scalar_with(object, recognise_written) } else { None };
+    }
+    let scalar = scalar_with(object, recognise_written)?;
+    let (mut as_scalar, mut as_object) = (Vec::new(), Vec::new());
+    write_typed_scalar(&scalar, &mut as_scalar);
+    write(&Value::Object(object.clone()), &mut as_object);
+    (as_scalar == as_object).then_some(scalar)
+}
+
 /// Returns the scalar that an object stands for.
 pub(crate) fn scalar(object: &Object) -> Option<Value> {
+    scalar_with(object, recognise)
+}
+
+/// Returns the scalar that an object stands for; `inside` reads the values of a scope.
+fn scalar_with(object: &Object, inside: fn(Value) -> Value) -> Option<Value> {
+    if let Some((code, scope)) = pair(object, "$code", "$scope") {
+        // Both are looked at before the scope is read, so that nothing is read twice for nothing.
+        let (code, scope) = (code.as_str()?.to_owned(), scope.as_object()?);
+        let scope = scope.iter().map(|(name, value)| (name, inside(value.clone()))).collect();
+        return Some(Legacy::CodeWithScope { code, scope }.into());
+    }
     let (name, body) = single(object)?;
     match name {
         "$oid" => object_id(body.as_str()?),
@@ -60,6 +106,15 @@ pub(crate) fn scalar(object: &Object) -> Option<Value> {
         }
         "$minKey" => (*body == Value::Int64(1)).then_some(Value::MinKey),
         "$maxKey" => (*body == Value::Int64(1)).then_some(Value::MaxKey),
+        "$undefined" => (*body == Value::Bool(true)).then(|| Legacy::Undefined.into()),
+        "$code" => Some(Legacy::Code(body.as_str()?.to_owned()).into()),
+        "$symbol" => Some(Legacy::Symbol(body.as_str()?.to_owned()).into()),
+        "$dbPointer" => {
+            let (namespace, id) = pair(body.as_object()?, "$ref", "$id")?;
+            let Some(("$oid", id)) = single(id.as_object()?) else { return None };
+            let Value::ObjectId(id) = object_id(id.as_str()?)? else { return None };
+            Some(Legacy::DbPointer { namespace: namespace.as_str()?.to_owned(), id }.into())
+        }
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testing::{any_value, json_value};
-use crate::value::{Object, Value};
+use crate::value::{Legacy, Object, Value};
 
 #[test]
 fn values_that_are_taken() {
@@ -191,6 +191,27 @@ fn extended_json_both_ways() {
         ),
         (Value::MinKey, r#"{"$minKey":1}"#),
         (Value::MaxKey, r#"{"$maxKey":1}"#),
+        (Legacy::Undefined.into(), r#"{"$undefined":true}"#),
+        (Legacy::Code("f(\"a\")".into()).into(), r#"{"$code":"f(\"a\")"}"#),
+        (
+            Legacy::CodeWithScope {
+                code: "x".into(),
+                scope: Object::from([
+                    ("n", Value::Int32(1)),
+                    ("l", Value::Int64(2)),
+                    ("d", Value::Double(3.0)),
+                    ("o", Object::from([("t", Value::Date(5))]).into()),
+                    ("s", Legacy::CodeWithScope { code: "y".into(), scope: Object::new() }.into()),
+                ]),
+            }
+            .into(),
+            r#"{"$code":"x","$scope":{"n":{"$numberInt":"1"},"l":2,"d":3.0,"o":{"t":{"$date":{"$numberLong":"5"}}},"s":{"$code":"y","$scope":{}}}}"#,
+        ),
+        (Legacy::Symbol("s".into()).into(), r#"{"$symbol":"s"}"#),
+        (
+            Legacy::DbPointer { namespace: "d.c".into(), id: [0xAB; 12] }.into(),
+            r#"{"$dbPointer":{"$ref":"d.c","$id":{"$oid":"abababababababababababab"}}}"#,
+        ),
     ];
     for (value, text) in cases {
         assert_eq!(to_string(&value), text);
@@ -227,6 +248,17 @@ fn almost_extended_json_stays_an_object() {
         r#"{"$minKey":1.0}"#,
         r#"{"$maxKey":2}"#,
         r#"{"$unknown":1}"#,
+        r#"{"$undefined":false}"#,
+        r#"{"$undefined":1}"#,
+        r#"{"$code":1}"#,
+        r#"{"$code":1,"$scope":{}}"#,
+        r#"{"$code":"x","$scope":[]}"#,
+        r#"{"$code":"x","$scope":{},"x":1}"#,
+        r#"{"$scope":{}}"#,
+        r#"{"$symbol":null}"#,
+        r#"{"$dbPointer":{"$ref":"d.c"}}"#,
+        r#"{"$dbPointer":{"$ref":"d.c","$id":"abababababababababababab"}}"#,
+        r#"{"$dbPointer":{"$ref":"d.c","$id":{"$oid":"ab"}}}"#,
     ];
     for text in texts {
         let value = parse_extended(text.as_bytes()).unwrap();

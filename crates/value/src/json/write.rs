@@ -7,10 +7,14 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::string::find_special;
 use crate::decimal::Decimal;
-use crate::value::Value;
+use crate::value::{Legacy, Object, Value};
 
 /// Appends the JSON text of a value; what JSON lacks is written as canonical Extended JSON.
 pub fn write(value: &Value, out: &mut Vec<u8>) {
+    write_with(value, write_scalar, out);
+}
+
+fn write_with(value: &Value, scalars: fn(&Value, &mut Vec<u8>), out: &mut Vec<u8>) {
     match value {
         Value::Array(elements) => {
             out.push(b'[');
@@ -18,24 +22,26 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
                 if index > 0 {
                     out.push(b',');
                 }
-                write(element, out);
+                write_with(element, scalars, out);
             }
             out.push(b']');
         }
-        Value::Object(object) => {
-            out.push(b'{');
-            for (index, (name, value)) in object.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                write_string(name, out);
-                out.push(b':');
-                write(value, out);
-            }
-            out.push(b'}');
-        }
-        scalar => write_scalar(scalar, out),
+        Value::Object(object) => write_object(object, scalars, out),
+        scalar => scalars(scalar, out),
     }
+}
+
+fn write_object(object: &Object, scalars: fn(&Value, &mut Vec<u8>), out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (index, (name, value)) in object.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_string(name, out);
+        out.push(b':');
+        write_with(value, scalars, out);
+    }
+    out.push(b'}');
 }
 
 /// Returns the JSON text of a value.
@@ -131,7 +137,44 @@ pub(crate) fn write_scalar(value: &Value, out: &mut Vec<u8>) {
         }
         Value::MinKey => out.extend_from_slice(b"{\"$minKey\":1}"),
         Value::MaxKey => out.extend_from_slice(b"{\"$maxKey\":1}"),
+        Value::Legacy(legacy) => write_legacy(legacy, out),
         Value::Array(_) | Value::Object(_) => {}
+    }
+}
+
+fn write_legacy(legacy: &Legacy, out: &mut Vec<u8>) {
+    match legacy {
+        Legacy::Undefined => out.extend_from_slice(b"{\"$undefined\":true"),
+        Legacy::Code(code) => {
+            out.extend_from_slice(b"{\"$code\":");
+            write_string(code, out);
+        }
+        Legacy::CodeWithScope { code, scope } => {
+            out.extend_from_slice(b"{\"$code\":");
+            write_string(code, out);
+            out.extend_from_slice(b",\"$scope\":");
+            write_object(scope, write_typed_scalar, out);
+        }
+        Legacy::Symbol(text) => {
+            out.extend_from_slice(b"{\"$symbol\":");
+            write_string(text, out);
+        }
+        Legacy::DbPointer { namespace, id } => {
+            out.extend_from_slice(b"{\"$dbPointer\":{\"$ref\":");
+            write_string(namespace, out);
+            out.extend_from_slice(b",\"$id\":");
+            write_scalar(&Value::ObjectId(*id), out);
+            out.push(b'}');
+        }
+    }
+    out.push(b'}');
+}
+
+/// Appends a scalar inside a scope: a stored item has no skeleton there that could tell the 32-bit integers.
+pub(super) fn write_typed_scalar(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Int32(number) => append(out, format_args!("{{\"$numberInt\":\"{number}\"}}")),
+        value => write_scalar(value, out),
     }
 }
 

@@ -6,7 +6,7 @@ use super::escape::unescape;
 use super::{END, class, number};
 use crate::limits::DEPTH_MAX;
 use crate::utf16::restore;
-use crate::value::{Object, Value};
+use crate::value::{Legacy, Object, Value};
 
 /// Bytes that are no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +97,28 @@ fn decode_value(rest: &mut &[u8], depth: usize) -> Option<Value> {
             let (pattern, options) = (String::from_utf8(pattern).ok()?, String::from_utf8(options).ok()?);
             (Value::Regex { pattern: pattern.into(), options: options.into() }, after)
         }
+        class::DB_POINTER => {
+            let (length, body) = body.split_first_chunk()?;
+            let (namespace, body) = body.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+            let (id, after) = body.split_first_chunk()?;
+            let namespace = String::from_utf8(namespace.to_vec()).ok()?;
+            (Legacy::DbPointer { namespace, id: *id }.into(), after)
+        }
+        class::CODE => {
+            let (code, after) = unescape(body)?;
+            (Legacy::Code(String::from_utf8(code).ok()?).into(), after)
+        }
+        class::SYMBOL => {
+            let (text, after) = unescape(body)?;
+            (Legacy::Symbol(String::from_utf8(text).ok()?).into(), after)
+        }
+        class::CODE_WITH_SCOPE if depth <= DEPTH_MAX => {
+            let (code, after) = unescape(body)?;
+            *rest = after;
+            let Value::Object(scope) = decode_value(rest, depth + 1)? else { return None };
+            (Legacy::CodeWithScope { code: String::from_utf8(code).ok()?, scope }.into(), *rest)
+        }
+        class::UNDEFINED_VALUE => (Legacy::Undefined.into(), body),
         _ => return None,
     };
     *rest = after;

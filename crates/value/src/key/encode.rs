@@ -5,7 +5,7 @@ use super::{END, class, number};
 use crate::number::Number;
 use crate::stored::Node;
 use crate::utf16::{reorder, utf16_cmp};
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Legacy, Object, Value};
 
 /// Appends the key bytes of a value.
 pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
@@ -24,14 +24,7 @@ pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
             }
             out.push(END);
         }
-        Value::Object(object) => {
-            out.push(class::OBJECT);
-            for (name, value) in object.sorted() {
-                encode_string(name, out);
-                encode_value(value, out);
-            }
-            out.push(END);
-        }
+        Value::Object(object) => encode_object(object, out),
         Value::MinKey => out.push(class::MIN_KEY),
         Value::MaxKey => out.push(class::MAX_KEY),
         Value::Binary { subtype, bytes } => {
@@ -57,6 +50,41 @@ pub fn encode_value(value: &Value, out: &mut Vec<u8>) {
             out.push(class::REGEX);
             escape(pattern.as_bytes(), out);
             escape(options.as_bytes(), out);
+        }
+        Value::Legacy(legacy) => encode_legacy(legacy, out),
+    }
+}
+
+fn encode_object(object: &Object, out: &mut Vec<u8>) {
+    out.push(class::OBJECT);
+    for (name, value) in object.sorted() {
+        encode_string(name, out);
+        encode_value(value, out);
+    }
+    out.push(END);
+}
+
+fn encode_legacy(legacy: &Legacy, out: &mut Vec<u8>) {
+    match legacy {
+        Legacy::Undefined => out.push(class::UNDEFINED_VALUE),
+        Legacy::Code(code) => {
+            out.push(class::CODE);
+            escape(code.as_bytes(), out);
+        }
+        Legacy::CodeWithScope { code, scope } => {
+            out.push(class::CODE_WITH_SCOPE);
+            escape(code.as_bytes(), out);
+            encode_object(scope, out);
+        }
+        Legacy::Symbol(text) => {
+            out.push(class::SYMBOL);
+            escape(text.as_bytes(), out);
+        }
+        Legacy::DbPointer { namespace, id } => {
+            out.push(class::DB_POINTER);
+            out.extend_from_slice(&(namespace.len() as u32).to_be_bytes());
+            out.extend_from_slice(namespace.as_bytes());
+            out.extend_from_slice(id);
         }
     }
 }

@@ -47,6 +47,14 @@ fn known_forms() {
         (r#"{"$date":{"$numberLong":"-1"}}"#, "337FFFFFFFFFFFFFFF"),
         (r#"{"$timestamp":{"t":1,"i":2}}"#, "340000000100000002"),
         (r#"{"$regularExpression":{"pattern":"a","options":"i"}}"#, "35610001690001"),
+        (
+            r#"{"$dbPointer":{"$ref":"d.c","$id":{"$oid":"0102030405060708090a0b0c"}}}"#,
+            "36 00000003 642E63 0102030405060708090A0B0C",
+        ),
+        (r#"{"$code":"a\u0000"}"#, "37 6100FF 0001"),
+        (r#"{"$code":"a","$scope":{"b":null}}"#, "38 610001 28 18620001 08 00"),
+        (r#"{"$symbol":"a"}"#, "39 610001"),
+        (r#"{"$undefined":true}"#, "3A"),
         (r#"{"$maxKey":1}"#, "3F"),
     ];
     for (text, form) in cases {

@@ -3,10 +3,14 @@
 use super::encode::EncodeError;
 use super::skeleton::{
     NAME_LENGTH_LONG, SkeletonWriter, Slot, TAG_EMPTY, TAG_ESCAPED, TAG_NAME_ESCAPED, TooNarrow, name_hash,
+    tag_of,
 };
 use crate::json::{write_scalar, write_string};
 use crate::limits::{DEPTH_MAX, NARROW_BYTES_MAX, STORED_TEXT_BYTES_MAX};
-use crate::value::{Kind, Object, Value};
+use crate::value::{Kind, Legacy, Object, Value};
+
+/// Levels that the text of a scalar has at most, but for scopes: `{"$date":{"$numberLong":"0"}}`.
+const SCALAR_LEVELS: usize = 3;
 
 /// Makes the stored form of a value, leaving out the named members of the root.
 pub fn encode_value(value: &Value, drop_top_level: &[&str]) -> Result<Vec<u8>, EncodeError> {
@@ -58,10 +62,14 @@ impl Writer {
             Value::Object(object) => self.object(object.iter(), depth),
             Value::Array(elements) => self.array(elements, depth),
             scalar => {
+                if !scope_fits(scalar, (DEPTH_MAX + 1).saturating_sub(depth + SCALAR_LEVELS)) {
+                    return Err(Stop::TooDeep);
+                }
                 let start = self.out.len();
                 write_scalar(scalar, &mut self.out);
+                self.skeleton.has_legacy |= scalar.kind() == Kind::Legacy;
                 let escaped = matches!(scalar, Value::String(_)) && self.out[start..].contains(&b'\\');
-                Ok((scalar.kind() as u8 | if escaped { TAG_ESCAPED } else { 0 }, 0))
+                Ok((tag_of(scalar.kind()) | if escaped { TAG_ESCAPED } else { 0 }, 0))
             }
         }
     }
@@ -126,6 +134,27 @@ impl Writer {
         let position = self.out.len() - self.skeleton.header_bytes();
         let max = if self.skeleton.is_wide() { STORED_TEXT_BYTES_MAX } else { NARROW_BYTES_MAX };
         if position > max { Err(Stop::TooNarrow) } else { Ok(position as u32) }
+    }
+}
+
+/// Says whether the text of a value inside a scope has no more levels than these.
+///
+/// Nothing but a scope makes the text of a scalar deep, and what reads that text has the same bound.
+fn scope_fits(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(elements) => {
+            levels > 0 && elements.iter().all(|element| scope_fits(element, levels - 1))
+        }
+        Value::Object(object) => {
+            levels > 0 && object.iter().all(|(_, member)| scope_fits(member, levels - 1))
+        }
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::CodeWithScope { scope, .. } => {
+                levels > 1 && scope.iter().all(|(_, member)| scope_fits(member, levels - 2))
+            }
+            _ => true,
+        },
+        _ => true,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::node::Node;
-use super::skeleton::{FLAG_WIDE, VERSION};
+use super::skeleton::{FLAG_LEGACY, FLAG_WIDE, VERSION};
 use super::verify;
 
 /// Stored bytes that do not have the form they should have.
@@ -28,6 +28,7 @@ pub struct Stored<'a> {
     skeleton: &'a [u8],
     root: u32,
     wide: bool,
+    legacy: bool,
 }
 
 impl<'a> Stored<'a> {
@@ -40,7 +41,7 @@ impl<'a> Stored<'a> {
         if version != VERSION {
             return Err(corrupt("unknown version"));
         }
-        if flags & !FLAG_WIDE != 0 {
+        if flags & !(FLAG_WIDE | FLAG_LEGACY) != 0 {
             return Err(corrupt("unknown flags"));
         }
         let wide = flags & FLAG_WIDE != 0;
@@ -54,7 +55,7 @@ impl<'a> Stored<'a> {
         if root as usize >= skeleton.len() || text.first() != Some(&b'{') || text.last() != Some(&b'}') {
             return Err(corrupt("root"));
         }
-        Ok(Stored { text, skeleton, root, wide })
+        Ok(Stored { text, skeleton, root, wide, legacy: flags & FLAG_LEGACY != 0 })
     }
 
     /// Returns the JSON text; empty where the bytes are not UTF-8, which only corruption can bring about.
@@ -79,7 +80,7 @@ impl<'a> Stored<'a> {
 
     /// Checks everything: that the text is JSON and that the skeleton says of it what is so.
     pub fn verify(&self) -> Result<(), Corrupt> {
-        verify::verify(self.text, self.skeleton, self.root())
+        verify::verify(self.text, self.skeleton, self.root(), self.legacy)
     }
 }
 

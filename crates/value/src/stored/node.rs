@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::item::read_width;
 use super::skeleton::{
-    COUNT_LONG, NAME_LENGTH_LONG, TAG_ESCAPED, TAG_KIND, TAG_NAME_ESCAPED, has_entry, name_hash,
+    COUNT_LONG, NAME_LENGTH_LONG, TAG_ESCAPED, TAG_NAME_ESCAPED, has_entry, kind_of, name_hash,
 };
 use crate::json;
 use crate::value::{Kind, Object, Value};
@@ -52,7 +52,7 @@ impl<'a> Node<'a> {
 
     /// Returns the type.
     pub fn kind(&self) -> Kind {
-        Kind::ALL[usize::from(self.tag & TAG_KIND)]
+        kind_of(self.tag)
     }
 
     /// Returns the value's JSON text; empty only where the stored bytes are corrupt.
@@ -172,11 +172,7 @@ impl<'a> Node<'a> {
 
     /// Returns the value that an Extended JSON wrapper in the text stands for.
     fn wrapped(&self) -> Option<Value> {
-        if self.raw_bytes().first() == Some(&b'{') {
-            json::parse_extended(self.raw_bytes()).ok()
-        } else {
-            None
-        }
+        if self.raw_bytes().first() == Some(&b'{') { json::parse_written(self.raw_bytes()) } else { None }
     }
 
     /// Returns a copy as a tree; what corruption made unreadable becomes null or is left out.

@@ -5,6 +5,8 @@ use crate::value::Kind;
 
 pub(crate) const VERSION: u8 = 1;
 pub(crate) const FLAG_WIDE: u8 = 1;
+/// Some value has a type that BSON deprecated: a program that does not know these must not read the item.
+pub(crate) const FLAG_LEGACY: u8 = 2;
 
 pub(crate) const TAG_KIND: u8 = 0x0F;
 /// A string with escapes.
@@ -14,6 +16,9 @@ pub(crate) const TAG_EMPTY: u8 = 0x10;
 /// A name with escapes.
 pub(crate) const TAG_NAME_ESCAPED: u8 = 0x20;
 
+/// A value of a type that BSON deprecated; the bits of the kind are zero.
+pub(crate) const TAG_LEGACY: u8 = 0x40;
+
 /// The name is as long as this or longer.
 pub(crate) const NAME_LENGTH_LONG: u8 = 255;
 /// The count follows in four bytes.
@@ -21,7 +26,17 @@ pub(crate) const COUNT_LONG: u8 = 255;
 
 /// Says whether a value with this tag has an entry of its own, and so a link.
 pub(crate) fn has_entry(tag: u8) -> bool {
-    tag & TAG_KIND >= Kind::Array as u8 && tag & TAG_EMPTY == 0
+    tag & TAG_KIND >= Kind::Array as u8 && tag & (TAG_EMPTY | TAG_LEGACY) == 0
+}
+
+/// Returns the tag of a value of this kind.
+pub(crate) fn tag_of(kind: Kind) -> u8 {
+    if kind == Kind::Legacy { TAG_LEGACY } else { kind as u8 }
+}
+
+/// Returns the kind that a tag tells.
+pub(crate) fn kind_of(tag: u8) -> Kind {
+    if tag & TAG_LEGACY != 0 { Kind::Legacy } else { Kind::ALL[usize::from(tag & TAG_KIND)] }
 }
 
 /// Hashes a name, its escapes resolved, to the byte that the skeleton keeps.
@@ -67,6 +82,8 @@ pub(crate) struct TooNarrow;
 /// The slots form a stack: those of an object lie above those of its parents, and leave when it closes.
 pub(crate) struct SkeletonWriter {
     wide: bool,
+    /// Whether some value has a type that BSON deprecated.
+    pub(crate) has_legacy: bool,
     pub(crate) slots: Vec<Slot>,
     entries: Vec<u8>,
 }
@@ -75,6 +92,7 @@ impl SkeletonWriter {
     pub(crate) fn new(wide: bool, text_length_hint: usize) -> SkeletonWriter {
         SkeletonWriter {
             wide,
+            has_legacy: false,
             slots: Vec::with_capacity(32),
             entries: Vec::with_capacity((text_length_hint / 3).clamp(64, 1 << 20)),
         }
@@ -166,6 +184,9 @@ impl SkeletonWriter {
     pub(crate) fn finish_item(self, mut out: Vec<u8>, root: u32) -> Vec<u8> {
         let header = self.header_bytes();
         let text_length = (out.len() - header) as u32;
+        if self.has_legacy {
+            out[1] |= FLAG_LEGACY;
+        }
         out[2..header].copy_from_slice(&text_length.to_le_bytes()[..header - 2]);
         out.extend_from_slice(&self.entries);
         self.push_width(root, &mut out);

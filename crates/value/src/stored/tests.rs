@@ -7,7 +7,7 @@ use super::*;
 use crate::json::{self, JsonErrorKind};
 use crate::limits::{DEPTH_MAX, LINEAR_SEARCH_MEMBERS_MAX, NARROW_BYTES_MAX};
 use crate::testing::{item, json_value};
-use crate::value::{Kind, Object, Value};
+use crate::value::{Kind, Legacy, Object, Value};
 
 #[track_caller]
 fn check_text(text: &str, drop_top_level: &[&str], stored_text: &str) {
@@ -344,7 +344,7 @@ fn bytes_that_are_no_item() {
         (b"", "too short"),
         (b"\x01", "too short"),
         (b"\x02\x00\x02\x00{}\x00\x00\x00", "unknown version"),
-        (b"\x01\x02\x02\x00{}\x00\x00\x00", "unknown flags"),
+        (b"\x01\x04\x02\x00{}\x00\x00\x00", "unknown flags"),
         (b"\x01\x00\x02", "too short"),
         (b"\x01\x00\x09\x00{}\x00\x00\x00", "text length"),
         (b"\x01\x00\x02\x00{}\x00", "too short"),
@@ -370,6 +370,95 @@ fn walk(node: Node<'_>) -> usize {
     );
     let _ = (node.get("a"), node.get("id"), node.element(0), node.element(usize::MAX));
     1 + node.members().map(|(_, child)| walk(child)).sum::<usize>() + node.elements().map(walk).sum::<usize>()
+}
+
+fn nested(levels: usize, inside: Value) -> Object {
+    (0..levels).fold(Object::from([("a", inside)]), |inside, _| Object::from([("a", inside)]))
+}
+
+/// Types that BSON deprecated came after the first items were stored: a bit of the tag tells them.
+#[test]
+fn deprecated_types() {
+    let values: [Value; 5] = [
+        Legacy::Undefined.into(),
+        Legacy::Code("c".into()).into(),
+        Legacy::CodeWithScope { code: "c".into(), scope: nested(2, Value::Int32(1)) }.into(),
+        Legacy::Symbol("s".into()).into(),
+        Legacy::DbPointer { namespace: "d.c".into(), id: [9; 12] }.into(),
+    ];
+    for value in values {
+        let root = Value::Object(Object::from([
+            ("n\n", value.clone()),
+            ("list", Value::Array(vec![value.clone(), Value::Null])),
+        ]));
+        let bytes = encode_value(&root, &[]).unwrap();
+        let stored = Stored::open(&bytes).unwrap();
+        assert_eq!(stored.verify(), Ok(()), "{value:?}");
+        assert_eq!(stored.root().to_value(), root);
+        let node = stored.root().get("n\n").unwrap();
+        assert_eq!((node.kind(), node.len(), node.get("$code").is_none()), (Kind::Legacy, 0, true));
+        assert_eq!(stored.text(), json::to_string(&root));
+    }
+    let bytes = encode_value(&Value::Object(Object::from([("u", Legacy::Undefined)])), &[]).unwrap();
+    let skeleton = &bytes[bytes.len() - 8..];
+    assert_eq!((bytes[1], skeleton[2]), (2, 0x40), "{skeleton:02X?}");
+    // Without the flag an older program would read it as something else.
+    let mut unmarked = bytes.clone();
+    unmarked[1] = 0;
+    assert!(Stored::open(&unmarked).unwrap().verify().is_err());
+}
+
+/// An object in a scope that is spelled as a wrapper is one when it is read again; others stay what they were, and the
+/// text is the same in any case.
+#[test]
+fn scopes_hold_any_object() {
+    let texts = [
+        r#"{"$oid":"ABABABABABABABABABABABAB"}"#,
+        r#"{"$numberLong":"5"}"#,
+        r#"{"$numberInt":"5"}"#,
+        r#"{"$date":{"$numberLong":"5"}}"#,
+        r#"{"$minKey":{"$numberLong":"1"}}"#,
+        r#"{"$scope":{},"$code":"x"}"#,
+        r#"{"$code":1,"$scope":{"a":{"$code":1,"$scope":{}}}}"#,
+        r#"{"$code":"x","$scope":{"a":{"$oid":"ABABABABABABABABABABABAB"}}}"#,
+    ];
+    for text in texts {
+        let scope = Object::from([("a", json::parse(text.as_bytes()).unwrap())]);
+        let root = Value::Object(Object::from([("c", Legacy::CodeWithScope { code: String::new(), scope })]));
+        let bytes = encode_value(&root, &[]).unwrap();
+        let stored = Stored::open(&bytes).unwrap();
+        assert_eq!(stored.verify(), Ok(()), "{text}");
+        assert_eq!(json::to_string(&stored.root().to_value()), stored.text(), "{text}");
+    }
+    // As deep as can be, each level a wrapper that turns out to be none.
+    let mut scope = Object::from([("$scope", Object::new())]);
+    for _ in 0..DEPTH_MAX - 8 {
+        scope = Object::from([("$scope", Value::Object(scope)), ("$code", Value::from(""))]);
+    }
+    let root = Value::Object(Object::from([("c", Legacy::CodeWithScope { code: String::new(), scope })]));
+    let bytes = encode_value(&root, &[]).unwrap();
+    assert_eq!(Stored::open(&bytes).unwrap().root().to_value(), root);
+}
+
+#[test]
+fn scopes_are_bounded_in_depth() {
+    for inside in
+        [Value::Null, Value::Date(0), Legacy::DbPointer { namespace: "n".into(), id: [0; 12] }.into()]
+    {
+        let mut refused = 0;
+        for levels in DEPTH_MAX - 12..DEPTH_MAX + 2 {
+            let code = Legacy::CodeWithScope { code: String::new(), scope: nested(levels, inside.clone()) };
+            let root = Value::Object(Object::from([("c", code)]));
+            match encode_value(&root, &[]) {
+                Ok(bytes) => assert_eq!(Stored::open(&bytes).unwrap().root().to_value(), root, "{levels}"),
+                Err(error) => {
+                    assert_eq!(error, EncodeError::TooDeep);
+                    refused += 1;
+                }
+            }
+        }
+        assert!((2..10).contains(&refused), "{refused}");
+    }
 }
 
 proptest! {

@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use super::item::Corrupt;
 use super::node::Node;
 use super::skeleton::{
-    NAME_LENGTH_LONG, TAG_EMPTY, TAG_ESCAPED, TAG_KIND, TAG_NAME_ESCAPED, has_entry, name_hash,
+    NAME_LENGTH_LONG, TAG_EMPTY, TAG_ESCAPED, TAG_KIND, TAG_LEGACY, TAG_NAME_ESCAPED, has_entry, name_hash,
 };
 use crate::json::{self, Fault, JsonErrorKind, Scanner, unescape, validate_utf8};
 use crate::limits::DEPTH_MAX;
 use crate::value::Kind;
 
-pub(super) fn verify(text: &[u8], skeleton: &[u8], root: Node<'_>) -> Result<(), Corrupt> {
+pub(super) fn verify(text: &[u8], skeleton: &[u8], root: Node<'_>, has_legacy: bool) -> Result<(), Corrupt> {
     let text = validate_utf8(text).map_err(|_| Corrupt { what: "text is not UTF-8" })?;
-    let mut verifier = Verifier { scanner: Scanner::new(text), entry_bytes: 0 };
+    let mut verifier = Verifier { scanner: Scanner::new(text), entry_bytes: 0, has_legacy: false };
     verifier.value(root, 1)?;
     if verifier.scanner.peek().is_some() {
         return Err(Corrupt { what: "text after the root" });
@@ -21,13 +21,15 @@ pub(super) fn verify(text: &[u8], skeleton: &[u8], root: Node<'_>) -> Result<(),
     if verifier.entry_bytes != skeleton.len() {
         return Err(Corrupt { what: "skeleton has bytes that belong to nothing" });
     }
-    Ok(())
+    ensure(verifier.has_legacy == has_legacy, "flag of the deprecated types")
 }
 
 struct Verifier<'a> {
     scanner: Scanner<'a>,
     /// Skeleton bytes accounted for so far.
     entry_bytes: usize,
+    /// Whether a value of a type that BSON deprecated was met.
+    has_legacy: bool,
 }
 
 fn ensure(holds: bool, what: &'static str) -> Result<(), Corrupt> {
@@ -55,6 +57,8 @@ impl Verifier<'_> {
             }
             kind => {
                 ensure(node.tag & TAG_ESCAPED == 0, "unknown mark")?;
+                ensure(kind != Kind::Legacy || node.tag & TAG_KIND == 0, "unknown mark")?;
+                self.has_legacy |= kind == Kind::Legacy;
                 self.scalar(node, kind)?;
             }
         }
@@ -64,8 +68,7 @@ impl Verifier<'_> {
     fn scalar(&mut self, node: Node<'_>, kind: Kind) -> Result<(), Corrupt> {
         match self.scanner.peek() {
             Some(b'{') => {
-                let value =
-                    json::parse_extended(node.raw_bytes()).map_err(|_| Corrupt { what: "wrapper" })?;
+                let value = json::parse_written(node.raw_bytes()).ok_or(Corrupt { what: "wrapper" })?;
                 ensure(
                     value.kind() == kind && kind != Kind::Int32 && kind != Kind::Int64,
                     "kind of wrapper",
@@ -155,7 +158,10 @@ impl Verifier<'_> {
                 + tables.positions.len()
                 + links * width;
             ensure(
-                tables.tags.iter().all(|tag| tag & !(TAG_KIND | TAG_EMPTY | TAG_NAME_ESCAPED) == 0),
+                tables
+                    .tags
+                    .iter()
+                    .all(|tag| tag & !(TAG_KIND | TAG_EMPTY | TAG_NAME_ESCAPED | TAG_LEGACY) == 0),
                 "unknown mark",
             )
         } else {

@@ -368,7 +368,10 @@ fn where_it_matched() {
         ("{_id: 1, a: {$gte: 3}}", "{_id: 1, a: [1, 3]}", Some(1)),
         ("{'a.0': 1}", "{a: [1]}", None),
         ("{'a.0.b': 2}", "{a: [{b: [1, 2]}]}", Some(1)),
-        ("{$or: [{a: 5}]}", "{a: [1, 5]}", None),
+        ("{$or: [{a: 5}]}", "{a: [1, 5]}", Some(1)),
+        ("{$or: [{a: 5}, {a: 7}]}", "{a: [1, 5]}", Some(1)),
+        ("{$or: [{a: 5}, {b: 7}]}", "{a: [1, 5]}", None),
+        ("{$or: [{a: 5}, {a: {$gt: 8}}]}", "{a: [1, 5]}", None),
         ("{a: {$ne: 7}}", "{a: [1, 5]}", None),
         ("{a: {$all: [5]}}", "{a: [1, 5]}", Some(1)),
         ("{a: {$exists: true}}", "{a: [1, 5]}", None),
@@ -508,7 +511,11 @@ fn what_upserts_begin_with() {
         ("{a: 5}", "{\"a\":5}"),
         ("{a: {$eq: 5}, 'b.c': 'x'}", "{\"a\":5,\"b.c\":\"x\"}"),
         ("{a: {$in: [1]}, b: {$in: [1, 2]}}", "{\"a\":1}"),
-        ("{a: {$all: [1]}, b: {$all: [1, 2]}}", "{\"a\":1}"),
+        ("{a: {$all: [1]}, b: {$all: [{$elemMatch: {c: 1}}, {$elemMatch: {c: 2}}]}}", "{\"a\":1}"),
+        (
+            "{a: {$eq: {$regularExpression: {pattern: 'x', options: ''}}}}",
+            "{\"a\":{\"$regularExpression\":{\"pattern\":\"x\",\"options\":\"\"}}}",
+        ),
         ("{$and: [{a: 1}, {$and: [{b: 2}]}]}", "{\"a\":1,\"b\":2}"),
         ("{$or: [{a: 1}]}", "{\"a\":1}"),
         ("{$or: [{a: 1}, {b: 2}]}", "{}"),
@@ -528,8 +535,28 @@ fn what_upserts_begin_with() {
         "{a: 1, 'a.b': 2}",
         "{'a.b': 2, $and: [{a: 1}]}",
         "{a: {$in: [1], $eq: 1}}",
+        "{a: {$all: [1, 2]}}",
+        "{a: {$all: [1, 1]}}",
     ] {
         assert_eq!(filter(query).equalities().expect_err("fixed twice").code, 54, "{query}");
+    }
+}
+
+#[test]
+fn what_replacements_begin_with() {
+    let id = |query: &str| filter(query).id_equality().map(|id| id.map(text)).map_err(|error| error.code);
+    for (query, expected) in [
+        ("{_id: 1}", Ok(Some("1"))),
+        ("{_id: {$in: [1]}, x: 1, $and: [{x: 2}]}", Ok(Some("1"))),
+        ("{_id: 1, x: [1], 'x.y': 1}", Ok(Some("1"))),
+        ("{_id: {$gt: 1}}", Ok(None)),
+        ("{x: 1}", Ok(None)),
+        ("{_id: {$all: [1, 2]}}", Err(54)),
+        ("{_id: 1, '_id.x': 1}", Err(54)),
+        ("{$and: [{_id: 1}, {_id: 1}]}", Err(54)),
+        ("{'_id.x': 1, '_id.y': 2}", Err(111)),
+    ] {
+        assert_eq!(id(query), expected.map(|id| id.map(str::to_owned)), "{query}");
     }
 }
 

@@ -490,6 +490,37 @@ fn what_is_refused() {
 }
 
 #[test]
+fn expressions() {
+    // They compare across classes, and do not look into arrays.
+    check_table(
+        "{$expr: {$gt: ['$a', 1]}}",
+        &["[1,5]", "x", "[]", "[[1]]", "{b}", "[{b}]", "2.5", "[null]", "true", "date", "{}"],
+    );
+    check_table("{$expr: {$eq: ['$a', 1]}}", &["1", "int", "decimal"]);
+    check_table("{$expr: '$a.b'}", &["[1,5]", "[]", "[[1]]", "{b}", "[{b}]", "[null]"]);
+    for (query, document, expected) in [
+        ("{$expr: {$eq: ['$a', '$b']}}", "{a: 1, b: 1.0}", true),
+        ("{$expr: {$eq: ['$a', '$b']}}", "{a: 1, b: 2}", false),
+        ("{$expr: true}", "{}", true),
+        ("{$expr: 0}", "{}", false),
+        ("{$expr: '$a'}", "{a: ''}", true),
+        ("{$expr: '$a'}", "{a: 0}", false),
+        ("{$and: [{$expr: {$lt: ['$a', '$b']}}, {c: 1}]}", "{a: 1, b: 2, c: 1}", true),
+        ("{a: {$elemMatch: {$expr: {$eq: ['$b', 1]}}}}", "{a: [{b: 1}]}", true),
+    ] {
+        assert_eq!(is_match(query, document), expected, "{query} {document}");
+    }
+    let scope = Scope { variables: vec!["wanted".to_owned()] };
+    let filter = Filter::parse(&object("{$expr: {$eq: ['$a', '$$wanted']}}"), &scope).expect("a good filter");
+    let environment = Environment { variables: object("{wanted: 5}"), ..Environment::default() };
+    assert_eq!(filter.matches(&object("{a: 5}"), &environment), Ok(true));
+    assert_eq!(filter.matches(&object("{a: 6}"), &environment), Ok(false));
+    assert_eq!(code("{$expr: '$$wanted'}"), 17276);
+    assert_eq!(code("{$expr: {$foo: 1}}"), 168);
+    assert_eq!(code("{a: {$expr: 1}}"), 2);
+}
+
+#[test]
 fn nesting_has_a_bound() {
     let nested = |depth: usize| {
         let mut query = object("{a: 1}");

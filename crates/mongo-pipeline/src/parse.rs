@@ -42,8 +42,8 @@ pub(crate) enum Place {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) scope: &'a Scope,
-    place: Place,
-    depth: usize,
+    pub(crate) place: Place,
+    pub(crate) depth: usize,
 }
 
 /// Stages that one stage of the text becomes, with what they need.
@@ -308,6 +308,9 @@ fn has_variables(value: &Value, depth: usize) -> bool {
 
 /// Says of which stage a failure is.
 fn in_stage(name: &str, error: Error) -> Error {
+    if error.message.starts_with("Invalid $") {
+        return error;
+    }
     Error { message: format!("Invalid {name} :: caused by :: {}", error.message), ..error }
 }
 

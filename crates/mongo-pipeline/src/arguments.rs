@@ -13,11 +13,6 @@ pub(crate) fn object_or(value: &Value, code: i32, message: impl FnOnce() -> Stri
     value.as_object().ok_or_else(|| Error::new(code, message()))
 }
 
-/// Returns the text that an argument must be.
-pub(crate) fn text_or(value: &Value, code: i32, message: impl FnOnce() -> String) -> Result<&str> {
-    value.as_str().ok_or_else(|| Error::new(code, message()))
-}
-
 /// Refuses members that are not known, as the server's generated readers do.
 pub(crate) fn known_members(stage: &str, object: &Object, known: &[&str]) -> Result<()> {
     match object.iter().find(|(name, _)| !known.contains(name)) {

@@ -83,12 +83,6 @@ impl Fields {
         self
     }
 
-    /// Adds the whole document.
-    pub(crate) fn everything(mut self) -> Fields {
-        self.0 = None;
-        self
-    }
-
     fn add_path(&mut self, path: &str) {
         if let Some(fields) = &mut self.0 {
             fields.insert(path.split('.').next().unwrap_or(path).to_owned());

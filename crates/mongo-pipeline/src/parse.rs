@@ -308,6 +308,9 @@ fn has_variables(value: &Value, depth: usize) -> bool {
 
 /// Says of which stage a failure is.
 fn in_stage(name: &str, error: Error) -> Error {
+    if error.message.starts_with("Invalid $") {
+        return error;
+    }
     Error { message: format!("Invalid {name} :: caused by :: {}", error.message), ..error }
 }
 

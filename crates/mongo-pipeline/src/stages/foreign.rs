@@ -129,11 +129,6 @@ impl Foreign {
         }
         Ok(true)
     }
-
-    #[cfg(test)]
-    pub(crate) fn set_bytes_max(&mut self, bytes_max: usize) {
-        self.bytes_max = bytes_max;
-    }
 }
 
 /// Undefined joins as null.
@@ -153,4 +148,38 @@ fn narrowing(path: &FieldPath, values: Vec<Value>) -> Result<Option<Filter>> {
     }
     let condition = Object::from([("$in", Value::Array(values))]);
     Filter::parse(&Object::from([(path.as_str(), condition)]), &Scope::default()).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Foreign;
+    use crate::path::FieldPath;
+    use crate::run::Context;
+    use crate::testing::{Memory, objects};
+    use armilla_mongo_expression::Environment;
+    use armilla_value::Value;
+
+    #[test]
+    fn what_does_not_fit_is_asked_for_in_parts() {
+        for narrows in [false, true] {
+            let documents = (0..100).map(|n| format!("{{'_id':{n},'a':{}}}", n % 10)).collect::<Vec<_>>().join(",");
+            let collections = [("c".to_owned(), objects(&format!("[{documents}]")))].into();
+            let context = Context {
+                environment: Arc::new(Environment::default()),
+                outside: Arc::new(Memory { collections, narrows }),
+            };
+            let mut foreign = Foreign::new(&context, None, "c", &FieldPath::parse("a").unwrap());
+            foreign.bytes_max = 4000;
+            let all: Vec<Value> = (0..10).map(Value::Int64).collect();
+            assert!(!foreign.prepare(&all).unwrap());
+            for value in &all {
+                let value = std::slice::from_ref(value);
+                assert!(foreign.prepare(value).unwrap());
+                assert_eq!(foreign.find(value).len(), 10);
+            }
+            assert!(foreign.find(&all[..3]).is_empty());
+        }
+    }
 }

@@ -88,17 +88,15 @@ impl Granularity {
         }
     }
 
-    /// Returns the numbers of one decade, from 1 to below 10.
-    fn decade(self) -> Vec<f64> {
+    /// Returns the numbers of one decade, from 1 to below 10, in hundredths.
+    fn decade(self) -> Vec<u16> {
         match self {
-            Granularity::Decade(steps, divisor) => {
-                steps.iter().map(|step| f64::from(*step) / f64::from(divisor)).collect()
-            }
+            Granularity::Decade(steps, divisor) => steps.iter().map(|step| step * (100 / divisor)).collect(),
             Granularity::Spread(count) => (0..count)
                 .map(|index| {
-                    let step = (10f64.powf(f64::from(index) / f64::from(count)) * 100.0).round();
+                    let step = (10f64.powf(f64::from(index) / f64::from(count)) * 100.0).round() as u16;
                     // The one number of the standard that is not the rounded one.
-                    if count == 192 && step == 919.0 { 9.2 } else { step / 100.0 }
+                    if count == 192 && step == 919 { 920 } else { step }
                 })
                 .collect(),
             Granularity::PowersOfTwo => Vec::new(),
@@ -106,8 +104,9 @@ impl Granularity {
     }
 }
 
-/// Moves the point of a number, without the error that a product with a negative power would have.
-fn scaled(step: f64, power: i32) -> f64 {
+/// Returns hundredths in a decade as a number, with a single rounding.
+fn scaled(hundredths: u16, power: i32) -> f64 {
+    let (step, power) = (f64::from(hundredths), power - 2);
     if power >= 0 { step * 10f64.powi(power) } else { step / 10f64.powi(-power) }
 }
 

@@ -8,16 +8,36 @@ pub mod arithmetic;
 pub mod decimal_arithmetic;
 pub mod error;
 pub mod limits;
+pub mod measure;
 pub mod path;
 pub mod regex;
+
+mod accumulator;
+mod date;
+mod functions;
+mod parse;
+mod tree;
 mod types;
+
+use std::borrow::Cow;
 
 use armilla_value::{Object, Value};
 
+pub use accumulator::{Accumulator, Gathered, is_accumulator};
+pub use date::arithmetic::Unit;
 pub use error::{Error, Result, codes};
 pub use types::{
     is_nullish, is_number, is_truthy, type_name, type_name_of, type_number, type_number_of_name,
 };
+
+use tree::{Budget, Frame, Node};
+
+/// What `$$DESCEND` is.
+pub const REDACT_DESCEND: &str = "descend";
+/// What `$$PRUNE` is.
+pub const REDACT_PRUNE: &str = "prune";
+/// What `$$KEEP` is.
+pub const REDACT_KEEP: &str = "keep";
 
 /// What an expression can see besides the document: the same for all documents of one command.
 #[derive(Debug, Clone, Default)]
@@ -41,65 +61,125 @@ pub struct Scope {
     pub variables: Vec<String>,
 }
 
+impl Scope {
+    /// Returns the scope with more variables, whose names are checked as those that a user defines.
+    pub fn with<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Scope> {
+        let mut scope = self.clone();
+        for name in names {
+            parse::check_variable_name(name)?;
+            if !scope.variables.iter().any(|known| known == name) {
+                scope.variables.push(name.to_owned());
+            }
+        }
+        Ok(scope)
+    }
+}
+
 /// An expression that was read.
 #[derive(Debug, Clone)]
-pub struct Expression {}
+pub struct Expression {
+    node: Node,
+}
 
 impl Expression {
     /// Reads an expression.
-    pub fn parse(_expression: &Value, _scope: &Scope) -> Result<Expression> {
-        Err(Error::new(codes::NOT_IMPLEMENTED, "expressions are not there yet"))
+    pub fn parse(expression: &Value, scope: &Scope) -> Result<Expression> {
+        Ok(Expression { node: parse::Parser::new(scope).operand(expression)? })
+    }
+
+    /// Returns the expression that has always this value.
+    pub fn constant(value: Value) -> Expression {
+        Expression { node: Node::Constant(value) }
     }
 
     /// Evaluates it for a document; `None` is a missing value.
-    pub fn evaluate(&self, _document: &Object, _environment: &Environment) -> Result<Option<Value>> {
-        Ok(None)
+    pub fn evaluate(&self, document: &Object, environment: &Environment) -> Result<Option<Value>> {
+        self.evaluate_with(document, environment, &[])
+    }
+
+    /// Evaluates it with further variables, which hide those of the environment that have the same names. Their names
+    /// were in the [`Scope`] at reading.
+    pub fn evaluate_with(
+        &self,
+        document: &Object,
+        environment: &Environment,
+        extra: &[(&str, Value)],
+    ) -> Result<Option<Value>> {
+        let budget = Budget::default();
+        let frame =
+            Frame { root: document, current: document, environment, extra, locals: None, budget: &budget };
+        self.finish(self.node.evaluate(&frame)?)
+    }
+
+    /// Evaluates it for a part of a document, as `$redact` does: field paths begin at `current`, `$$ROOT` is `root`.
+    pub fn evaluate_within(
+        &self,
+        root: &Object,
+        current: &Object,
+        environment: &Environment,
+    ) -> Result<Option<Value>> {
+        let budget = Budget::default();
+        let frame = Frame { root, current, environment, extra: &[], locals: None, budget: &budget };
+        self.finish(self.node.evaluate(&frame)?)
+    }
+
+    /// Evaluates it without copying what is in the document already: for keys of groups and orders.
+    pub fn evaluate_borrowed<'a>(
+        &'a self,
+        document: &'a Object,
+        environment: &'a Environment,
+    ) -> Result<Option<Cow<'a, Value>>> {
+        let budget = Budget::default();
+        let frame = Frame {
+            root: document,
+            current: document,
+            environment,
+            extra: &[],
+            locals: None,
+            budget: &budget,
+        };
+        self.node.evaluate(&frame)
+    }
+
+    /// Evaluates it and says whether the result counts as true.
+    pub fn is_true(&self, document: &Object, environment: &Environment) -> Result<bool> {
+        Ok(is_truthy(self.evaluate_borrowed(document, environment)?.as_deref()))
     }
 
     /// Returns the value if it does not depend on a document.
     pub fn as_constant(&self) -> Option<&Value> {
-        None
+        match &self.node {
+            Node::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Returns the names of the path if it is nothing but a field path into the document.
+    pub fn as_path(&self) -> Option<&path::Path> {
+        match &self.node {
+            Node::Current(path) | Node::Root(path) => path.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn finish(&self, value: Option<Cow<'_, Value>>) -> Result<Option<Value>> {
+        match value {
+            None => Ok(None),
+            Some(Cow::Borrowed(value)) => Ok(Some(value.clone())),
+            Some(Cow::Owned(value)) => {
+                measure::check_depth(&value)?;
+                Ok(Some(value))
+            }
+        }
     }
 }
 
-/// An accumulator (`$sum`, `$push`, ...) of `$group` that was read: `{$sum: <expression>}`.
-#[derive(Debug, Clone)]
-pub struct Accumulator {}
-
-/// What an accumulator has gathered of one group so far.
-#[derive(Debug, Clone)]
-pub struct Gathered {}
-
-impl Accumulator {
-    /// Reads the value of a field of `$group`.
-    pub fn parse(_field: &str, _specification: &Value, _scope: &Scope) -> Result<Accumulator> {
-        Err(Error::new(codes::NOT_IMPLEMENTED, "accumulators are not there yet"))
-    }
-
-    /// Begins a group.
-    pub fn begin(&self) -> Gathered {
-        Gathered {}
-    }
-
-    /// Adds a document.
-    pub fn add(
-        &self,
-        _gathered: &mut Gathered,
-        _document: &Object,
-        _environment: &Environment,
-    ) -> Result<()> {
-        Ok(())
-    }
-
-    /// Returns the result.
-    pub fn finish(&self, _gathered: Gathered) -> Result<Option<Value>> {
-        Ok(None)
-    }
+/// Adds units of time to a date, which may be negative; nothing where the result is out of range. The time zone is one
+/// of the names of the database or a distance from UTC.
+pub fn add_to_date(ms: i64, unit: Unit, amount: i64, timezone: Option<&str>) -> Result<Option<i64>> {
+    let zone = timezone.map_or(Ok(date::zone::Zone::UTC), date::zone::Zone::parse)?;
+    Ok(date::arithmetic::add(ms, unit, amount, &zone))
 }
 
-impl Gathered {
-    /// Returns about how much memory it holds.
-    pub fn bytes(&self) -> usize {
-        0
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -78,7 +78,7 @@ pub enum Unary {
     Not,
 }
 
-/// Compares: equality across all types, order within one primitive type.
+/// Compares: equality across all types, order within one type of scalars.
 pub fn compare(operator: Comparison, left: &Datum<'_>, right: &Datum<'_>) -> Datum<'static> {
     compare_truth(operator, left, right).into()
 }
@@ -93,7 +93,12 @@ pub fn compare_truth(operator: Comparison, left: &Datum<'_>, right: &Datum<'_>) 
         Comparison::Greater => |order| order.is_gt(),
         Comparison::GreaterOrEqual => |order| order.is_ge(),
     };
-    if left.kind() != right.kind() || !left.is_primitive() {
+    let has_order = match left.kind() {
+        DatumKind::Undefined | DatumKind::Array | DatumKind::Object => false,
+        DatumKind::Other => ordering::is_same_type(left, right),
+        kind => kind == right.kind(),
+    };
+    if !has_order {
         return None;
     }
     // The order of ORDER BY has a place for NaN; the operators have none.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use armilla_mongo_expression::Expression;
 use armilla_value::Value;
 
-use crate::geo::{Near, Region, Shape};
+use crate::geo::{Geometry, Near, Region};
 use crate::path::Path;
 use crate::pattern::Pattern;
 use crate::schema::Schema;
@@ -96,7 +96,7 @@ pub enum Predicate {
     /// A shape that lies in a region.
     GeoWithin(Arc<Region>),
     /// A shape that has a point in common with this one.
-    GeoIntersects(Arc<Shape>),
+    GeoIntersects(Arc<Geometry>),
     /// A point, not too near and not too far.
     Near(Arc<Near>),
     /// Not all of them hold of the path: the negation of the whole.

@@ -74,3 +74,7 @@ fn near(condition: &Condition) -> Option<&Near> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+#[path = "filter_tests.rs"]
+mod tests;

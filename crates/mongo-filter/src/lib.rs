@@ -14,6 +14,7 @@ pub mod types;
 
 mod condition;
 mod equalities;
+mod failure;
 mod field_path;
 mod filter;
 mod number;
@@ -24,6 +25,11 @@ mod projection;
 mod schema;
 mod sort;
 mod text;
+
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod testing;
 
 pub use condition::{BitsTest, Condition, Predicate};
 pub use filter::{Filter, Matched};

@@ -2,6 +2,8 @@
 
 mod operators;
 
+pub(crate) use operators::count;
+
 use std::sync::Arc;
 
 use armilla_mongo_expression::{Error, Expression, Result, Scope, codes};

@@ -42,9 +42,9 @@ pub struct Metadata<'a> {
 }
 
 impl Projection {
-    /// Reads the projection of a find.
-    pub fn parse(specification: &Object, filter: Option<&Filter>, scope: &Scope) -> Result<Projection> {
-        Parser::new(Rules::Find { filter }, scope).parse(specification)
+    /// Reads the projection of a find. Its filter decides with each document where the positional `$` is, not here.
+    pub fn parse(specification: &Object, _filter: Option<&Filter>, scope: &Scope) -> Result<Projection> {
+        Parser::new(Rules::Find, scope).parse(specification)
     }
 
     /// Reads the specification of `$project`.

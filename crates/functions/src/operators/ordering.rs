@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use armilla_value::{Value, sql_cmp, utf16_cmp};
+use armilla_value::{Legacy, Value, sql_cmp, utf16_cmp};
 
 use super::equality::sorted;
 use crate::datum::{Datum, DatumKind};
@@ -64,6 +64,22 @@ pub(super) fn compare_numbers(left: &Datum<'_>, right: &Datum<'_>) -> Ordering {
 
 fn compare_doubles(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| (!left.is_nan()).cmp(&!right.is_nan()))
+}
+
+/// Says whether two are scalars of the same type, of those that BSON adds.
+pub(super) fn is_same_type(left: &Datum<'_>, right: &Datum<'_>) -> bool {
+    if left.kind() != DatumKind::Other || right.kind() != DatumKind::Other {
+        return false;
+    }
+    let types = |left: &Value, right: &Value| match (left, right) {
+        (Value::Legacy(left), Value::Legacy(right)) => legacy_type(left) == legacy_type(right),
+        _ => left.kind() == right.kind(),
+    };
+    with_value(left, |left| with_value(right, |right| types(left, right)))
+}
+
+fn legacy_type(legacy: &Legacy) -> std::mem::Discriminant<Legacy> {
+    std::mem::discriminant(legacy)
 }
 
 /// Lends a scalar as a value.

@@ -121,6 +121,28 @@ fn order_operators() {
         ("true", "1", "undefined undefined undefined undefined"),
         ("[1]", "[2]", "undefined undefined undefined undefined"),
         ("{}", "{}", "undefined undefined undefined undefined"),
+        ("{'$date':{'$numberLong':'-1'}}", "{'$date':{'$numberLong':'1'}}", "true true false false"),
+        (
+            "{'$oid':'0102030405060708090a0b0c'}",
+            "{'$oid':'0102030405060708090a0b0c'}",
+            "false true false true",
+        ),
+        (
+            "{'$binary':{'base64':'AAAA','subType':'00'}}",
+            "{'$binary':{'base64':'/w==','subType':'00'}}",
+            "false false true true",
+        ),
+        ("{'$timestamp':{'t':1,'i':9}}", "{'$timestamp':{'t':2,'i':0}}", "true true false false"),
+        ("{'$symbol':'a'}", "{'$symbol':'b'}", "true true false false"),
+        ("{'$minKey':1}", "{'$minKey':1}", "false true false true"),
+        ("{'$symbol':'a'}", "{'$code':'b'}", "undefined undefined undefined undefined"),
+        ("{'$symbol':'a'}", "'b'", "undefined undefined undefined undefined"),
+        ("{'$date':{'$numberLong':'1'}}", "2", "undefined undefined undefined undefined"),
+        (
+            "{'$date':{'$numberLong':'1'}}",
+            "{'$timestamp':{'t':2,'i':0}}",
+            "undefined undefined undefined undefined",
+        ),
         ("undefined", "1", "undefined undefined undefined undefined"),
         ("undefined", "undefined", "undefined undefined undefined undefined"),
     ];

@@ -35,8 +35,17 @@ impl Condition {
                 }
                 Ok(true)
             }
-            // Which branch matched is not told, so that neither is where.
-            Condition::Or(parts) => any(parts, subject, environment),
+            Condition::Or(parts) => {
+                // Which branch matched is not told, so that neither is where: unless all are one, or a list of values.
+                let is_told = matched.is_some() && is_list(parts);
+                for part in parts {
+                    let matched = if is_told { matched.as_deref_mut() } else { None };
+                    if part.matches_with(subject, environment, matched)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
             Condition::Nor(parts) => Ok(!any(parts, subject, environment)?),
             Condition::Path { path, predicate } => {
                 predicate.matches_path(subject, path, environment, matched)
@@ -52,6 +61,25 @@ impl Condition {
             Condition::AlwaysTrue => Ok(true),
             Condition::AlwaysFalse => Ok(false),
         }
+    }
+}
+
+/// Says whether alternatives are a single one, or values of one path as `$in` has them.
+fn is_list(parts: &[Condition]) -> bool {
+    match parts {
+        [_] => true,
+        [first, rest @ ..] => {
+            let path = equality_path(first);
+            path.is_some() && rest.iter().all(|part| equality_path(part) == path)
+        }
+        [] => false,
+    }
+}
+
+fn equality_path(condition: &Condition) -> Option<&str> {
+    match condition {
+        Condition::Path { path, predicate: Predicate::Eq(_) } => Some(path.as_str()),
+        _ => None,
     }
 }
 
@@ -185,7 +213,7 @@ impl Predicate {
             }
             Predicate::GeoWithin(region) => value.is_some_and(|value| region.contains(value)),
             Predicate::GeoIntersects(shape) => value.is_some_and(|value| shape.intersects(value)),
-            Predicate::Near(near) => value.is_some_and(|value| near.admits(value)),
+            Predicate::Near(near) => value.is_some_and(|value| near.distance_of(value).is_some()),
             Predicate::Not(predicates) => {
                 for predicate in predicates {
                     if !predicate.matches_element(value, environment)? {
@@ -240,11 +268,21 @@ fn compares(
     accepts: fn(Ordering) -> bool,
     accepts_equal: bool,
 ) -> bool {
+    // The usual types without detour.
+    match (value, operand) {
+        (Some(Value::Int32(own)), Value::Int32(operand)) => return accepts(own.cmp(operand)),
+        (Some(Value::Int64(own)), Value::Int64(operand)) => return accepts(own.cmp(operand)),
+        (Some(Value::String(own)), Value::String(operand)) => {
+            return accepts(own.as_bytes().cmp(operand.as_bytes()));
+        }
+        (Some(Value::ObjectId(own)), Value::ObjectId(operand)) => return accepts(own.cmp(operand)),
+        (Some(Value::Date(own)), Value::Date(operand)) => return accepts(own.cmp(operand)),
+        _ => {}
+    }
     let value = match value {
-        // The common ones first: most documents have what is asked for.
         Some(value) if class(value) == class(operand) => value,
         other => {
-            let is_nothing = other.is_none_or(|value| is_undefined(value));
+            let is_nothing = other.is_none_or(is_undefined);
             return match operand {
                 Value::Null => is_nothing && accepts_equal,
                 Value::MinKey => accepts(Ordering::Greater),

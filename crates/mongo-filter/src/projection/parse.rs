@@ -27,14 +27,12 @@ const SLICE_OPERAND: i32 = 31273;
 const ELEMENT_OPERAND: i32 = 31274;
 const ELEMENT_NESTED: i32 = 31275;
 const POSITIONAL_TWICE: i32 = 31276;
-const POSITIONAL_NOT_IN_QUERY: i32 = 31277;
 const POSITIONAL_WITH_LITERAL: i32 = 31308;
 const LITERAL_IN_EXCLUSION: i32 = 31310;
 const POSITIONAL_IN_AGGREGATION: i32 = 31324;
 const UNKNOWN_EXPRESSION: i32 = 31325;
 const POSITIONAL_IN_PATH: i32 = 31394;
 const POSITIONAL_IN_EXCLUSION: i32 = 31395;
-const POSITIONAL_WITHOUT_QUERY: i32 = 51050;
 const EMPTY_OBJECT: i32 = 51270;
 const EMPTY: i32 = 51272;
 const INVALID_SLICE: i32 = 28667;
@@ -46,19 +44,16 @@ const UNSET_ELEMENT: i32 = 31120;
 
 /// Whose projection it is.
 #[derive(Clone, Copy)]
-pub(super) enum Rules<'a> {
-    /// Of a find, whose filter the positional `$` looks at.
-    Find {
-        /// The filter.
-        filter: Option<&'a Filter>,
-    },
+pub(super) enum Rules {
+    /// Of a find.
+    Find,
     /// Of a stage.
     Aggregation,
 }
 
 /// Reads one projection.
 pub(super) struct Parser<'a> {
-    rules: Rules<'a>,
+    rules: Rules,
     scope: &'a Scope,
     mode: Option<Mode>,
     root: Node,
@@ -73,7 +68,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(rules: Rules<'a>, scope: &'a Scope) -> Parser<'a> {
+    pub(super) fn new(rules: Rules, scope: &'a Scope) -> Parser<'a> {
         Parser {
             rules,
             scope,
@@ -110,7 +105,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is_find(&self) -> bool {
-        matches!(self.rules, Rules::Find { .. })
+        matches!(self.rules, Rules::Find)
     }
 
     /// Decides where nothing but `_id` and operators are named.
@@ -232,26 +227,10 @@ impl<'a> Parser<'a> {
                 "Cannot specify positional operator and $elemMatch.",
             ));
         }
-        let filter = match self.rules {
-            Rules::Find { filter: Some(filter) } => filter,
-            _ => {
-                return Err(Error::new(
-                    POSITIONAL_WITHOUT_QUERY,
-                    "Projections with a positional operator require a matcher",
-                ));
-            }
-        };
         if place + 2 != path.len() {
             return Err(Error::new(
                 POSITIONAL_IN_PATH,
                 "As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.",
-            ));
-        }
-        let first = path.split('.').next().unwrap_or(path);
-        if !names_field(&filter.root, first) {
-            return Err(Error::new(
-                POSITIONAL_NOT_IN_QUERY,
-                format!("Positional projection '{name}' does not match the query document."),
             ));
         }
         let path = &path[..place];
@@ -291,8 +270,8 @@ impl<'a> Parser<'a> {
         object: &Object,
     ) -> Result<()> {
         match (operator, self.rules) {
-            ("$slice", Rules::Find { .. }) => return self.slice(path, operand, object),
-            ("$elemMatch", Rules::Find { .. }) => return self.element(parent, path, operand, object),
+            ("$slice", Rules::Find) => return self.slice(path, operand, object),
+            ("$elemMatch", Rules::Find) => return self.element(parent, path, operand, object),
             ("$elemMatch", Rules::Aggregation) => {
                 return Err(Error::new(
                     codes::INVALID_PIPELINE_OPERATOR,
@@ -409,17 +388,6 @@ fn positional_at(name: &str) -> Option<usize> {
         Some(place) => Some(place),
         None if name.ends_with(".$") => Some(name.len() - 2),
         None => None,
-    }
-}
-
-/// Says whether a filter has a condition about a member.
-fn names_field(condition: &Condition, name: &str) -> bool {
-    match condition {
-        Condition::And(parts) | Condition::Or(parts) | Condition::Nor(parts) => {
-            parts.iter().any(|part| names_field(part, name))
-        }
-        Condition::Path { path, .. } => path.first() == name,
-        _ => false,
     }
 }
 

@@ -168,8 +168,7 @@ fn array_contains(arguments: &[Expr], wanted: bool, scope: &Scope) -> Condition 
 /// Returns where an array holds a value.
 fn holds_element(target: &Target, value: &Value) -> Condition {
     let (set, is_precise) = TermSet::of(TermRange::Equal(value));
-    let is_exact = is_precise && Datum::from_value(value).is_primitive() && !target.is_multiple;
-    Condition::on_entries(target.elements(), set, is_exact)
+    Condition::on_entries(target.elements(), set, is_precise && !target.is_multiple)
 }
 
 /// Returns whether an index can serve comparisons of what a function makes of a value.

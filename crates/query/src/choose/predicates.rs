@@ -5,8 +5,8 @@
 
 use std::ops::Bound;
 
+use armilla_functions::LikeShape;
 use armilla_functions::operators::{Comparison, Unary};
-use armilla_functions::{Datum, DatumKind, LikeShape};
 use armilla_index::{TermRange, term};
 use armilla_value::Value;
 
@@ -14,7 +14,7 @@ use super::condition::Condition;
 use super::functions;
 use super::target::{Scope, Target};
 use super::terms::TermSet;
-use crate::bound::{BoundQuery, BoundSource, Projection, SourceKind};
+use crate::bound::{BoundQuery, BoundSource, Projection, SourceKind, Window};
 use crate::expr::{Expr, Pattern, SubqueryKind};
 use crate::physical::TERM_SLOT;
 
@@ -156,11 +156,10 @@ pub(super) fn membership<'v>(
     let mut sets = Vec::new();
     for value in values {
         let (set, is_precise) = TermSet::of(TermRange::Equal(value));
-        // Fingerprints stand for arrays and objects, and what is not JSON has rules of its own.
-        let is_exact = is_precise && Datum::from_value(value).is_primitive();
-        all_exact &= is_exact || set.is_empty();
+        // Fingerprints stand for arrays, objects and long scalars.
+        all_exact &= is_precise || set.is_empty();
         // To be none of them, a value may still have the term of one that is not told exactly.
-        if wanted || is_exact {
+        if wanted || is_precise {
             sets.push(set);
         }
     }
@@ -171,8 +170,8 @@ pub(super) fn membership<'v>(
 
 /// Returns where a value lies above or below a constant.
 fn ordered(target: Target, operator: Comparison, value: &Value, wanted: bool) -> Condition {
-    let kind = Datum::from_value(value).kind();
-    if !matches!(kind, DatumKind::Null | DatumKind::Bool | DatumKind::Number | DatumKind::String) {
+    // These have no order.
+    if matches!(value, Value::Array(_) | Value::Object(_)) {
         return Condition::Never;
     }
     let (first, last) = term::class_range(term::class_of(value));
@@ -218,12 +217,46 @@ fn among_strings(target: Target, (set, is_precise): (TermSet, bool), wanted: boo
 
 /// Returns for which items a subquery may have a row.
 fn exists(query: &BoundQuery, scope: &Scope) -> Condition {
+    if let Some(condition) = some_element(query, scope) {
+        return condition;
+    }
     let mut scope = scope.clone();
     let mut parts = Vec::new();
     rows(query, &mut scope, &mut parts);
     // Rows have more conditions than those that are seen here.
     parts.push(Condition::Unknown);
     Condition::all(parts)
+}
+
+/// Returns where some element of an array, or a member of one, is in a set of terms: that is what the index of the elements
+/// says, however many there are. Nothing where a subquery asks for more than that, or for less.
+fn some_element(query: &BoundQuery, scope: &Scope) -> Option<Condition> {
+    let [BoundSource { slot, kind: SourceKind::Elements(array) }] = query.sources.as_slice() else {
+        return None;
+    };
+    let gives_each = match &query.projection {
+        Projection::Value(Expr::Slot(own)) => own == slot,
+        Projection::Value(value) => value.as_value().is_some(),
+        Projection::Fields(_) => false,
+    };
+    if !gives_each || query.grouping.is_some() || query.window != Window::default() {
+        return None;
+    }
+    let array = scope.target(array).filter(|array| !array.is_multiple)?;
+    let mut scope = scope.clone();
+    // Of one element at a time there is one value.
+    scope.bind(*slot, Target { is_multiple: false, ..array.elements() });
+    let Condition::Term(term) = compile(query.filter.as_ref()?, true, &scope).simplified() else {
+        return None;
+    };
+    let is_of_element = term
+        .target
+        .identity
+        .as_ref()
+        .is_some_and(|identity| identity.slot() == *slot && !identity.is_in_element());
+    let is_told = is_of_element && term.is_exact && term.filter.is_none() && !term.set.has_undefined();
+    let entries = Target { is_multiple: true, identity: None, ..term.target };
+    is_told.then(|| Condition::on_entries(entries, term.set, true))
 }
 
 /// Adds what must hold for a query to have a row. Returns the value of the rows, where an index knows it.

@@ -10,6 +10,7 @@ use crate::source::{MemoryOptions, MemorySource, Source};
 
 mod changing;
 mod filters;
+mod scalars;
 mod superset;
 
 pub(super) fn value(text: &str) -> Value {

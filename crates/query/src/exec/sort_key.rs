@@ -9,7 +9,7 @@
 use armilla_functions::Datum;
 use armilla_index::term;
 use armilla_value::key::{self, class};
-use armilla_value::{Kind, Value};
+use armilla_value::{Kind, Legacy, Value};
 
 use crate::bound::OrderKey;
 use crate::error::Result;
@@ -52,16 +52,28 @@ pub(super) fn push_component(value: &Datum<'_>, descending: bool, scalars_only: 
         Datum::Node(node) => match node.kind() {
             Kind::Array | Kind::Object if scalars_only => key::encode_undefined(out),
             Kind::Array | Kind::Object => term::push_node(*node, out),
+            Kind::Legacy => push_legacy(&node.to_value(), out),
             _ => key::encode_node(*node, out),
         },
         Datum::Value(value) => match value.kind() {
             Kind::Array | Kind::Object if scalars_only => key::encode_undefined(out),
             Kind::Array | Kind::Object => term::push_value(value, out),
+            Kind::Legacy => push_legacy(value, out),
             _ => key::encode_value(value, out),
         },
     }
     if descending {
         invert(&mut out[start..]);
+    }
+}
+
+/// Appends a value of a type that BSON deprecated: code with a scope is in the index by a fingerprint, as an object is.
+fn push_legacy(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Legacy(legacy) if matches!(**legacy, Legacy::CodeWithScope { .. }) => {
+            term::push_value(value, out);
+        }
+        value => key::encode_value(value, out),
     }
 }
 

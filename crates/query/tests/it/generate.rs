@@ -1,7 +1,7 @@
 //! Random items, policies and queries. Small domains on purpose: values must collide, properties must be missing, types
 //! must mix.
 
-use armilla_value::{Object, Value, json};
+use armilla_value::{Legacy, Object, Value, json};
 
 /// A small generator: the same seed gives the same case everywhere.
 pub(crate) struct Random(u64);
@@ -41,7 +41,8 @@ const NAMES: [&str; 5] = ["a", "b", "c d", "n", "tags"];
 
 /// Returns a random scalar, mostly one of few.
 fn scalar(random: &mut Random) -> Value {
-    match random.below(16) {
+    match random.below(18) {
+        16 => extended(random),
         0 => Value::Null,
         1 => Value::Bool(false),
         2 => Value::Bool(true),
@@ -53,6 +54,18 @@ fn scalar(random: &mut Random) -> Value {
         }
         14 => Value::String(format!("{}{}", "long ".repeat(60), random.below(3))),
         _ => Value::String(format!("{}{}", "lang ".repeat(51), random.below(3))),
+    }
+}
+
+/// Returns one of the scalars that BSON adds, which have an order among themselves.
+fn extended(random: &mut Random) -> Value {
+    match random.below(6) {
+        0 => Value::Date(random.below(3) as i64),
+        1 => Value::ObjectId([random.below(3) as u8; 12]),
+        2 => Value::Binary { subtype: 0, bytes: vec![random.below(2) as u8; *random.pick(&[1, 2, 300])] },
+        3 => Value::Timestamp { seconds: random.below(2) as u32, increment: random.below(2) as u32 },
+        4 => Legacy::Symbol("s".repeat(*random.pick(&[1, 2, 300]))).into(),
+        _ => random.pick(&[Value::MinKey, Value::MaxKey, Legacy::Undefined.into()]).clone(),
     }
 }
 

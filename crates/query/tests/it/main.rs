@@ -4,4 +4,5 @@
 
 mod agreement;
 mod generate;
+mod scalars;
 mod without_index;

@@ -122,3 +122,11 @@ fn too_many_stages() {
     assert!(parse(crate::limits::PIPELINE_STAGES_MAX).is_ok());
     assert_eq!(parse(crate::limits::PIPELINE_STAGES_MAX + 1).unwrap_err().code, 7_749_501);
 }
+
+#[test]
+fn stages_cannot_double_a_document_for_ever() {
+    let stage = r#"{"$set": {"a": {"$concatArrays": ["$a", "$a"]}}}"#;
+    let update = format!("[{}]", vec![stage; 100].join(","));
+    let document = format!(r#"{{"_id": 1, "a": ["{}"]}}"#, "x".repeat(1_000_000));
+    check("doubled", super::apply(&document, "", &update, ""), &document, "!10334");
+}

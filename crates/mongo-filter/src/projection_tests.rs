@@ -249,3 +249,91 @@ fn added_fields_are_checked() {
         assert_eq!(error.code, expected, "{specification}");
     }
 }
+
+#[test]
+fn computed_fields() {
+    check(&[
+        ("{x: 'lit'}", "{_id: 1, a: 2}", "{_id: 1, x: 'lit'}"),
+        ("{x: '$a'}", "{_id: 1, a: 2}", "{_id: 1, x: 2}"),
+        ("{x: '$nope'}", "{_id: 1, a: 2}", "{_id: 1}"),
+        ("{a: '$b', c: 1}", "{_id: 1, a: 2, b: 3, c: 4}", "{_id: 1, c: 4, a: 3}"),
+        ("{c: 1, x: {$add: ['$a', 1]}, y: null}", "{_id: 1, a: 2, c: 4}", "{_id: 1, c: 4, x: 3, y: null}"),
+        ("{_id: 0, x: ['$a', 1, '$nope']}", "{_id: 1, a: 2}", "{x: [2, 1, null]}"),
+        ("{_id: '$a'}", "{_id: 1, a: 2}", "{_id: 2}"),
+        ("{'a.b': '$x'}", "{_id: 1, a: {b: 1, c: 2}, x: 7}", "{_id: 1, a: {b: 7}}"),
+        ("{'a.b': '$x', 'a.c': 1}", "{_id: 1, a: {b: 1, c: 2}, x: 7}", "{_id: 1, a: {c: 2, b: 7}}"),
+        ("{'a.b': '$x'}", "{_id: 1, a: [1, {c: 1}, [2]], x: 7}", "{_id: 1, a: [{b: 7}, {b: 7}, [{b: 7}]]}"),
+        ("{'a.b': '$x', z: 1}", "{_id: 1, a: 5, x: 7, z: 1}", "{_id: 1, z: 1, a: {b: 7}}"),
+        ("{a: {b: {$literal: 1}}}", "{_id: 1}", "{_id: 1, a: {b: 1}}"),
+        ("{a: {$slice: ['$b', 1]}}", "{_id: 1, b: [1, 2]}", "{_id: 1, a: [1]}"),
+        ("{a: {$literal: 0}}", "{_id: 1, a: 5}", "{_id: 1, a: 0}"),
+        ("{a: {$cond: [true, '$$REMOVE', 1]}}", "{_id: 1, a: 5}", "{_id: 1}"),
+    ]);
+    for (specification, expected) in [
+        ("{a: 0, b: 'x'}", 31310),
+        ("{a: 0, b: {$add: [1, 2]}}", 31252),
+        ("{b: {$add: [1, 2]}, a: 0}", 31254),
+        ("{a: {$foo: 1}}", 31325),
+        ("{a: {$add: [{$foo: 1}]}}", 168),
+        ("{a: {$slice: 'x'}}", 28667),
+        ("{a: {$slice: [1, 0]}}", 28724),
+        ("{a: '$$nope'}", 17276),
+    ] {
+        assert_eq!(code(specification, "{}"), expected, "{specification}");
+    }
+}
+
+#[test]
+fn aggregation_projections() {
+    let apply = |specification: &str, document: &str| {
+        let projection = Projection::parse_aggregation(&object(specification), &Scope::default())
+            .unwrap_or_else(|error| panic!("{specification}: {error:?}"));
+        let result = projection.apply(&object(document), &Matched::default(), &Environment::default());
+        text(result.unwrap_or_else(|error| panic!("{specification} {document}: {error:?}")))
+    };
+    for (specification, document, expected) in [
+        ("{a: 1}", "{_id: 1, a: 2, b: 3}", "{_id: 1, a: 2}"),
+        ("{a: 0}", "{_id: 1, a: 2, b: 3}", "{_id: 1, b: 3}"),
+        ("{_id: 0}", "{_id: 1, a: 2}", "{a: 2}"),
+        ("{s: {$slice: ['$a', 1]}}", "{_id: 1, a: [1, 2]}", "{_id: 1, s: [1]}"),
+        ("{x: {y: '$a', z: 'lit'}}", "{_id: 1, a: 2}", "{_id: 1, x: {y: 2, z: 'lit'}}"),
+        ("{_id: 0, x: {y: '$nope'}}", "{_id: 1, a: 2}", "{x: {}}"),
+    ] {
+        assert_eq!(apply(specification, document), text(object(expected)), "{specification}");
+    }
+    assert_eq!(aggregation_code("{a: {$foo: 1}}"), 31325);
+}
+
+#[test]
+fn added_fields() {
+    for (specification, document, expected) in [
+        ("{x: 1}", "{_id: 1, a: 2}", "{_id: 1, a: 2, x: 1}"),
+        ("{a: 1}", "{_id: 1, a: 2, b: 3}", "{_id: 1, a: 1, b: 3}"),
+        ("{a: '$b', b: '$a'}", "{a: 1, b: 2}", "{a: 2, b: 1}"),
+        ("{a: '$nope'}", "{a: 1, b: 2}", "{b: 2}"),
+        ("{a: '$$REMOVE'}", "{a: 1, b: 2}", "{b: 2}"),
+        ("{'a.b': 9}", "{a: {b: 1, c: 2}}", "{a: {b: 9, c: 2}}"),
+        ("{a: {b: 9, d: '$x'}}", "{a: {b: 1, c: 2}, x: 3}", "{a: {b: 9, c: 2, d: 3}, x: 3}"),
+        ("{'a.b': 9}", "{a: [{b: 1, c: 1}, 5, [{}]]}", "{a: [{b: 9, c: 1}, {b: 9}, [{b: 9}]]}"),
+        ("{'a.b': 9}", "{a: 5}", "{a: {b: 9}}"),
+        ("{'a.b.c': 9}", "{}", "{a: {b: {c: 9}}}"),
+        ("{'a.b': '$$REMOVE'}", "{a: {b: 1, c: 2}}", "{a: {c: 2}}"),
+        ("{a: ['$x', 1]}", "{x: 2}", "{x: 2, a: [2, 1]}"),
+        ("{z: 1, y: 2}", "{}", "{z: 1, y: 2}"),
+        ("{a: false, b: null}", "{}", "{a: false, b: null}"),
+    ] {
+        let add_fields = AddFields::parse(&object(specification), &Scope::default())
+            .unwrap_or_else(|error| panic!("{specification}: {error:?}"));
+        let environment = Environment::default();
+        let added = add_fields.apply(&object(document), &environment).expect("adding does not fail");
+        assert_eq!(text(added), text(object(expected)), "{specification} {document}");
+        let added = add_fields.apply_owned(object(document), &environment).expect("adding does not fail");
+        assert_eq!(text(added), text(object(expected)), "{specification} {document} owned");
+    }
+    for (specification, expected) in
+        [("{a: 1, 'a.b': 1}", 40176), ("{'a.b': 1, a: 1}", 40176), ("{a: {$foo: 1}}", 168)]
+    {
+        let error = AddFields::parse(&object(specification), &Scope::default()).expect_err("bad");
+        assert_eq!(error.code, expected, "{specification}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use armilla_mongo_expression::{Environment, Result, is_truthy};
+use armilla_mongo_expression::{Environment, Result};
 use armilla_value::{Object, Value, mongo_cmp};
 
 use super::Matched;
@@ -51,8 +51,7 @@ impl Condition {
                 predicate.matches_path(subject, path, environment, matched)
             }
             Condition::Expression(expression) => {
-                let document = subject.document().unwrap_or(&NOTHING);
-                Ok(is_truthy(expression.evaluate(document, environment)?.as_ref()))
+                expression.is_true(subject.document().unwrap_or(&NOTHING), environment)
             }
             Condition::Schema(schema) => schema.matches(subject.document().unwrap_or(&NOTHING)),
             Condition::SampleRate(rate) => {

@@ -36,6 +36,7 @@ const POSITIONAL_IN_EXCLUSION: i32 = 31395;
 const EMPTY_OBJECT: i32 = 51270;
 const EMPTY: i32 = 51272;
 const INVALID_SLICE: i32 = 28667;
+const SLICE_OF_NUMBER: i32 = 28724;
 const NO_TEXT_SCORE: i32 = 40218;
 const UNKNOWN_META: i32 = 17308;
 const UNSET_OPERAND: i32 = 31002;
@@ -308,19 +309,29 @@ impl<'a> Parser<'a> {
                 self.has_slice = true;
                 Ok(())
             }
-            Err(reason) => self.expression(path, "$slice", object).map_err(|error| {
-                let code = if error.code == codes::BAD_VALUE { INVALID_SLICE } else { error.code };
-                Error::new(
-                    code,
-                    format!(
-                        "Invalid $slice syntax. The given syntax {} did not match the find() syntax because :: Location{}: {} :: The given syntax did not match the expression $slice syntax. :: caused by :: {}",
-                        show(&Value::Object(object.clone())),
-                        reason.code,
-                        reason.message,
-                        error.message
-                    ),
-                )
-            }),
+            Err(reason) => {
+                let is_of_numbers = operand.as_array().is_some_and(|elements| elements.iter().all(is_number));
+                let read = if is_of_numbers && operand.as_array().is_some_and(|elements| elements.len() > 1) {
+                    // As an expression it would fail with each document.
+                    Err(Error::new(
+                        SLICE_OF_NUMBER,
+                        "First argument to $slice must be an array, but is of type: int",
+                    ))
+                } else {
+                    self.expression(path, "$slice", object)
+                };
+                read.map_err(|error| {
+                    let code = if error.code == codes::BAD_VALUE { INVALID_SLICE } else { error.code };
+                    let shown = show(&Value::Object(object.clone()));
+                    Error::new(
+                        code,
+                        format!(
+                            "Invalid $slice syntax. The given syntax {shown} did not match the find() syntax because :: Location{}: {} :: The given syntax did not match the expression $slice syntax. :: caused by :: {}",
+                            reason.code, reason.message, error.message
+                        ),
+                    )
+                })
+            }
         }
     }
 

@@ -11,7 +11,6 @@ use armilla_value::{Object, Value};
 use crate::array_filter::ArrayFilters;
 use crate::context::{Context, Segment};
 use crate::limits::{ARRAY_BACKFILL_MAX, LINEAR_SEARCH_MEMBERS_MAX};
-use crate::measure::ELEMENT_BYTES_MIN;
 use crate::operator::{Operator, Outcome};
 use crate::path::{Name, element_index};
 use crate::render::render_member;
@@ -277,6 +276,9 @@ impl<'a> Run<'a> {
         }
     }
 }
+
+/// How many bytes of BSON a null in an array has at least: its type, one digit and a zero.
+const ELEMENT_BYTES_MIN: usize = 3;
 
 /// What nodes that meet at one place say together.
 enum Combined<'a> {

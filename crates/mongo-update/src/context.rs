@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
+use armilla_mongo_expression::measure::bson_value_bytes;
 use armilla_mongo_expression::{Environment, Error, Result};
 use armilla_value::Value;
 
 use crate::limits::DOCUMENT_BYTES_MAX;
-use crate::measure::bytes_min;
 use crate::render::render_id;
 
 /// What operators see besides the value at their path.
@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
 
     /// Counts a value that is put into the document.
     pub(crate) fn count(&self, value: &Value) -> Result<()> {
-        self.count_bytes(bytes_min(value))
+        self.count_bytes(bson_value_bytes(value))
     }
 
     /// Counts bytes that are put into the document.

@@ -17,6 +17,9 @@ pub const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How many stages an update by pipeline may have.
 pub const PIPELINE_STAGES_MAX: usize = 1000;
 
+/// How many bytes of BSON a document may have between two stages: many stages can make it grow.
+pub const STAGE_DOCUMENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// How many bytes a message has at most; paths in it may be as long as a command.
 pub const MESSAGE_BYTES_MAX: usize = 8192;
 

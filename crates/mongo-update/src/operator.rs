@@ -10,8 +10,8 @@ use armilla_mongo_expression::{Error, Result, Scope, arithmetic, codes, type_nam
 use armilla_value::{Value, mongo_cmp};
 
 use crate::context::Context;
+use crate::depth::depth;
 use crate::identical::identical;
-use crate::measure::depth;
 use crate::path::Path;
 use crate::render::{render, render_member};
 

@@ -1,10 +1,11 @@
 //! An update by a pipeline: a few stages that make of one document another.
 
+use armilla_mongo_expression::measure::bson_bytes;
 use armilla_mongo_expression::{Environment, Error, Expression, Result, Scope, codes, type_name};
 use armilla_mongo_filter::{AddFields, Matched, Projection};
 use armilla_value::{Object, Value};
 
-use crate::limits::PIPELINE_STAGES_MAX;
+use crate::limits::{PIPELINE_STAGES_MAX, STAGE_DOCUMENT_BYTES_MAX};
 use crate::render::{render, render_object};
 
 /// A pipeline that was read.
@@ -62,6 +63,15 @@ impl Pipeline {
         let mut document = document.clone();
         for stage in &self.stages {
             document = stage.apply(document, environment)?;
+            let bytes = bson_bytes(&document);
+            if bytes > STAGE_DOCUMENT_BYTES_MAX {
+                return Err(Error::new(
+                    codes::BSON_OBJECT_TOO_LARGE,
+                    format!(
+                        "BSONObj size: {bytes} is invalid. Size must be between 0 and {STAGE_DOCUMENT_BYTES_MAX}"
+                    ),
+                ));
+            }
         }
         Ok(document)
     }

@@ -3,8 +3,8 @@
 use armilla_mongo_expression::{Environment, Error, Result, codes};
 use armilla_value::{Object, Value, mongo_cmp};
 
+use crate::depth::document_depth;
 use crate::limits::DOCUMENT_DEPTH_MAX;
-use crate::measure::document_depth;
 use crate::render::render_member;
 
 /// Checks what a replacement makes of a document.

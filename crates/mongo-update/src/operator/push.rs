@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use armilla_mongo_expression::arithmetic::integral;
+use armilla_mongo_expression::measure::bson_value_bytes;
 use armilla_mongo_expression::{Error, Result, type_name};
 use armilla_value::{Object, Value, mongo_cmp};
 
 use crate::context::Context;
 use crate::identical::identical;
-use crate::measure::bytes_min;
 use crate::operator::number::direction;
 use crate::path::element_index;
 
@@ -96,7 +96,7 @@ impl Push {
                 elements.drain(..elements.len().saturating_sub(kept));
             }
             // Which of the values were kept is not known any more, only that they are no more than this.
-            let bytes = |values: &[Value]| -> usize { values.iter().map(bytes_min).sum() };
+            let bytes = |values: &[Value]| -> usize { values.iter().map(bson_value_bytes).sum() };
             context.count_bytes(bytes(&self.values).min(bytes(elements)))?;
         }
         Ok(match before {

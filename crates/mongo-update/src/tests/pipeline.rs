@@ -122,3 +122,11 @@ fn too_many_stages() {
     assert!(parse(crate::limits::PIPELINE_STAGES_MAX).is_ok());
     assert_eq!(parse(crate::limits::PIPELINE_STAGES_MAX + 1).unwrap_err().code, 7_749_501);
 }
+
+#[test]
+fn stages_cannot_make_a_document_grow_for_ever() {
+    let stages: Vec<String> = (0..100).map(|index| format!(r#"{{"$set": {{"b{index}": "$a"}}}}"#)).collect();
+    let update = format!("[{}]", stages.join(","));
+    let document = format!(r#"{{"_id": 1, "a": "{}"}}"#, "x".repeat(1_000_000));
+    check("grown", super::apply(&document, "", &update, ""), &document, "!10334");
+}

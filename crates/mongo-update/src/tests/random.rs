@@ -285,6 +285,10 @@ proptest! {
                 steps.push((order, Value::Object(Object::from([(operator, operands)]))));
             }
         }
+        // The first step would give the document an `_id`, which the next one may not change any more.
+        if !document.contains("_id") && steps.iter().any(|(order, _)| order[0].0 == "_id") {
+            return Ok(());
+        }
         steps.sort_by(|left, right| left.0.cmp(&right.0));
         let (mut now, mut is_modified) = (document, false);
         for (_, step) in &steps {

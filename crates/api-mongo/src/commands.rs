@@ -190,12 +190,17 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// Says whether a command may come before a login.
 pub(crate) fn needs_no_user(name: &str) -> bool {
-    effect(name) == Some(Effect::Open)
+    effect(name) == Some(Effect::Open) || name == "authenticate"
 }
 
 /// Says whether a command costs nothing, and what it does is not remembered as the last.
 pub(crate) fn is_free(name: &str) -> bool {
     matches!(effect(name), None | Some(Effect::Open | Effect::Free))
+}
+
+/// Says whether a command writes, so that the clock moves on with it.
+pub(crate) fn writes(name: &str) -> bool {
+    effect(name) == Some(Effect::Write) || name == "commitTransaction"
 }
 
 /// Says whether a command is about a change stream.
@@ -289,7 +294,6 @@ pub(crate) fn check_transaction(context: &mut Context<'_>) -> Result<()> {
             format!("Cannot run command against the '{}' database in a transaction.", context.database),
         ));
     }
-    let now = context.shared.env.clock.elapsed();
     let begun = context.shared.sessions.with(session, |session| {
         let is_current = session.number() == Some(number);
         if starts {
@@ -300,7 +304,7 @@ pub(crate) fn check_transaction(context: &mut Context<'_>) -> Result<()> {
                 ));
             }
             session.advance(number)?;
-            session.transaction = Some(Open::begin(now));
+            session.transaction = Some(Open::begin());
             return Ok(());
         }
         if !is_current {

@@ -117,9 +117,13 @@ impl Data<'_> {
         let none = Triggers::default();
         let written = match &mut self.transaction {
             Some(transaction) => {
-                let id = (mode == WriteMode::Replace).then(|| id.to_owned());
+                let id = matches!(mode, WriteMode::Replace | WriteMode::Update).then(|| id.to_owned());
                 let done = transaction.act(ItemAction::Put { mode, id, body, precondition });
                 done.map(|done| ((), charge_of(&done)))
+            }
+            None if mode == WriteMode::Update => {
+                let written = self.engine.revise_item(self.caller, self.handle, id, key, body, precondition);
+                written.await.map(|written| ((), written.charge))
             }
             None if mode == WriteMode::Replace => {
                 let name = ItemName::Id(id);

@@ -156,6 +156,9 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
     if !request.wants_reply() {
         return Answer { reply: None, closes };
     }
+    if commands::writes(name) {
+        shared.clock.tick();
+    }
     shared.clock.stamp(&mut end);
     let reply = write(context.connection, &request.reply_to(), &reply, &end);
     // A client that waits for an answer that cannot be written would wait for ever.

@@ -31,6 +31,11 @@ pub(crate) fn to_body(document: Object) -> Result<(String, Value)> {
     Ok((id, body))
 }
 
+/// Returns the id of an item.
+pub(crate) fn id_of_item(item: &Item) -> String {
+    item.stored().root().get("id").and_then(|id| id.as_str()).map(Cow::into_owned).unwrap_or_default()
+}
+
 /// Returns the document that an item is.
 pub(crate) fn of_item(item: &Item) -> Object {
     document::node_to_document(item.stored().root())

@@ -61,12 +61,6 @@ impl Failure {
         self
     }
 
-    /// The same, with a label.
-    pub(crate) fn labelled(mut self, label: &'static str) -> Failure {
-        self.labels.push(label.into());
-        self
-    }
-
     /// A collection that is not there.
     pub(crate) fn no_collection(namespace: &str) -> Failure {
         Failure::new(codes::NAMESPACE_NOT_FOUND, format!("ns does not exist: {namespace}"))

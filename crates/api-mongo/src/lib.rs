@@ -22,6 +22,7 @@
 mod arguments;
 mod auth;
 mod catalog;
+mod changes;
 mod cluster_time;
 mod collation;
 mod commands;

@@ -124,7 +124,7 @@ impl Search {
     ) -> Result<Vec<Target>> {
         let identity = collection.handle.identity().clone();
         let target = |item: &Item, document: Object, matched: Matched| Target {
-            id: item.stored().root().get("id").and_then(|id| id.as_str()).map(|id| id.into_owned()).unwrap_or_default(),
+            id: documents::id_of_item(item),
             key: documents::partition_key_of_item(item, &collection.shard_key),
             etag: Some(item.etag(&identity)),
             document,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
 use armilla_engine::{Caller, Item};
@@ -14,6 +15,7 @@ use bytes::Bytes;
 
 use crate::Shared;
 use crate::catalog::Collection;
+use crate::changes::Stream;
 use crate::data::{Charges, Data};
 use crate::documents;
 use crate::failure::{Failure, Result};
@@ -29,6 +31,8 @@ pub(crate) enum Supply {
     Find(Box<Find>),
     /// From a pipeline, with a document that did not fit into the batch before.
     Pipeline(Option<Documents>, Option<Vec<u8>>, Charges),
+    /// From the changes of collections.
+    Stream(Box<Stream>),
 }
 
 /// A search that goes on.
@@ -58,12 +62,16 @@ pub(crate) struct Portion {
     pub(crate) documents: Vec<Vec<u8>>,
     /// Whether there are no more.
     pub(crate) is_last: bool,
+    /// What the cursor says besides.
+    pub(crate) extra: Object,
 }
 
 /// How much a batch may have.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Room {
     pub(crate) documents: usize,
+    /// How long to wait for the first, where more may come.
+    pub(crate) wait: Duration,
 }
 
 impl Supply {
@@ -72,15 +80,14 @@ impl Supply {
         match self {
             Supply::List(documents) => {
                 let taken = take_from(documents, room);
-                Ok(Portion { is_last: documents.is_empty(), documents: taken })
+                Ok(Portion { is_last: documents.is_empty(), documents: taken, ..Portion::default() })
             }
-            Supply::Find(find) => {
-                let portion = find.take(room, charges).await?;
-                Ok(portion)
-            }
+            Supply::Find(find) => find.take(room, charges).await,
+            Supply::Stream(stream) => stream.take(room, charges).await,
             Supply::Pipeline(documents, left, own) => {
                 let Some(mut stream) = documents.take() else {
-                    return Ok(Portion { documents: left.take().into_iter().collect(), is_last: true });
+                    let documents = left.take().into_iter().collect();
+                    return Ok(Portion { documents, is_last: true, ..Portion::default() });
                 };
                 let first = left.take();
                 let place = shared.pipelines.clone().acquire_owned().await;
@@ -157,7 +164,7 @@ impl Find {
         let mut taken = Portion::default();
         let mut bytes = 0;
         if self.limit == Some(0) {
-            return Ok(Portion { documents: Vec::new(), is_last: true });
+            return Ok(Portion { is_last: true, ..Portion::default() });
         }
         loop {
             let wanted = room.documents - taken.documents.len();

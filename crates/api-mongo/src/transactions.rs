@@ -3,8 +3,6 @@
 //! A transaction of the engine begins with the first statement that says where. All further ones must be about the same
 //! logical partition: what spans several is refused, as the service does.
 
-use std::time::Duration;
-
 use armilla_engine::{Caller, Transaction};
 use armilla_mongo_expression::codes;
 use armilla_value::PartitionKey;
@@ -22,8 +20,6 @@ pub(crate) struct Open {
     pub(crate) state: State,
     /// What it has begun in the engine, once a statement has said where.
     pub(crate) work: Option<Work>,
-    /// When it began.
-    pub(crate) began: Duration,
 }
 
 /// How far a transaction is.
@@ -47,8 +43,8 @@ pub(crate) struct Work {
 }
 
 impl Open {
-    pub(crate) fn begin(now: Duration) -> Open {
-        Open { state: State::Running, work: None, began: now }
+    pub(crate) fn begin() -> Open {
+        Open { state: State::Running, work: None }
     }
 }
 

@@ -177,7 +177,8 @@ impl Writer<'_, '_> {
             // Items of other APIs keep the id that they have.
             let (id, body) = if id == target.id { (id, body) } else { (target.id.clone(), with_item_id(body, &target.id)) };
             let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
-            match self.data.put(WriteMode::Replace, &key, &id, body.into(), precondition).await {
+            let mode = if statement.update.is_replacement() { WriteMode::Replace } else { WriteMode::Update };
+            match self.data.put(mode, &key, &id, body.into(), precondition).await {
                 Ok(()) => {
                     self.data.note(&id, Some(&updated.document));
                     done.matched += 1;

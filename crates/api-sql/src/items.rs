@@ -152,7 +152,7 @@ async fn create(
     let precondition = match mode {
         // What does not exist yet has no version to match.
         WriteMode::Create => missing_only(request)?,
-        WriteMode::Upsert | WriteMode::Replace => match precondition(request)? {
+        WriteMode::Upsert | WriteMode::Replace | WriteMode::Update => match precondition(request)? {
             Precondition::None => missing_only(request)?,
             precondition => precondition,
         },
@@ -172,7 +172,7 @@ fn written_reply(
 ) -> Result<Reply, Failure> {
     let status = match written.kind {
         ChangeKind::Create => StatusCode::CREATED,
-        ChangeKind::Replace | ChangeKind::Delete | ChangeKind::Expire => StatusCode::OK,
+        ChangeKind::Replace | ChangeKind::Update | ChangeKind::Delete | ChangeKind::Expire => StatusCode::OK,
     };
     let identity = container.identity();
     let mut reply = if request.headers.prefers_minimal()? {

@@ -60,6 +60,8 @@ pub enum ChangeKind {
     Create,
     /// It got a new version.
     Replace,
+    /// It got a new version by changes to parts of it.
+    Update,
     /// It went.
     Delete,
     /// It expired.
@@ -102,6 +104,7 @@ impl Change {
             ChangeKind::Replace => 2,
             ChangeKind::Delete => 3,
             ChangeKind::Expire => 4,
+            ChangeKind::Update => 5,
         });
         bytes.extend_from_slice(&self.ts.to_be_bytes());
         bytes.extend_from_slice(&self.number.to_be_bytes());
@@ -161,6 +164,7 @@ impl Change {
             2 => ChangeKind::Replace,
             3 => ChangeKind::Delete,
             4 if !is_first => ChangeKind::Expire,
+            5 if !is_first => ChangeKind::Update,
             _ => return None,
         };
         let u32_at = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));

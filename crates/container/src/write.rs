@@ -65,6 +65,8 @@ pub enum WriteMode {
     Upsert,
     /// The item must exist.
     Replace,
+    /// The item must exist, and what is written are changes to parts of it: the change log says so.
+    Update,
 }
 
 /// The address of an item.

@@ -44,7 +44,7 @@ impl TriggeredWrite {
         match self {
             TriggeredWrite::Put { mode: WriteMode::Create, .. } => WriteKind::Create,
             TriggeredWrite::Put { mode: WriteMode::Upsert, .. } => WriteKind::Upsert,
-            TriggeredWrite::Put { mode: WriteMode::Replace, .. } => WriteKind::Replace,
+            TriggeredWrite::Put { mode: WriteMode::Replace | WriteMode::Update, .. } => WriteKind::Replace,
             TriggeredWrite::Delete { .. } => WriteKind::Delete,
         }
     }

@@ -1,6 +1,5 @@
 //! `aggregate`.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use armilla_engine::Caller;
@@ -305,7 +304,7 @@ pub(super) async fn count_view(
         Value::Object(Object::from([("$count", "n")])),
     ];
     let mut supply = view_supply(context, namespace, view, &stages).await?;
-    let portion = supply.take(Room { documents: 1 }, &context.charges, context.shared).await?;
+    let portion = supply.take(Room { documents: 1, ..Room::default() }, &context.charges, context.shared).await?;
     match portion.documents.first() {
         Some(document) => {
             let document = armilla_mongo_wire::bson::decode(document)?;
@@ -390,18 +389,6 @@ impl Outside for Others {
                     })
             }
             _ => false,
-        }
-    }
-}
-
-/// Takes all documents of a supply.
-pub(super) async fn drain(context: &Context<'_>, supply: &mut Supply) -> Result<VecDeque<Vec<u8>>> {
-    let mut all = VecDeque::new();
-    loop {
-        let portion = supply.take(Room { documents: 10_000 }, &context.charges, context.shared).await?;
-        all.extend(portion.documents);
-        if portion.is_last {
-            return Ok(all);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `collMod`.
 
-use armilla_engine::{ContainerDefinition, ResourcePrecondition};
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
@@ -92,24 +91,6 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     if is_changed {
         details.read_validator()?;
-        if arguments.value("changeStreamPreAndPostImages").is_some() {
-            let mut definition = collection.handle.definition().to_value();
-            if let Value::Object(members) = &mut definition {
-                let minutes = if details.keeps_images() { 24 * 60 } else { 0 };
-                members.insert("changeFeedPolicy", Object::from([("retentionDuration", Value::Int64(minutes))]));
-            }
-            let definition = ContainerDefinition::from_value(&definition)
-                .map_err(|error| Failure::bad_value(format!("the collection cannot be changed: {error}")))?;
-            let engine = &context.shared.engine;
-            let replaced = engine.replace_container(
-                &context.caller,
-                &namespace.database,
-                &namespace.collection,
-                definition,
-                ResourcePrecondition::None,
-            );
-            context.charges.add(replaced.await?.charge);
-        }
         context.shared.catalog.keep(&collection.handle.rid().to_string(), details).await?;
     }
     Ok(reply.into())

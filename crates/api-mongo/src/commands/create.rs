@@ -21,6 +21,9 @@ pub(super) struct New {
     pub(super) options: Object,
 }
 
+/// Minutes for which changes are kept, so that streams can be resumed.
+const CHANGES_KEPT_MINUTES: i64 = 24 * 60;
+
 /// Options that are kept and listed.
 const KEPT: [&str; 5] =
     ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages", "comment"];
@@ -209,10 +212,16 @@ fn definition(namespace: &Namespace, new: &New) -> Value {
     if let Some(seconds) = new.indexes.iter().find_map(ttl_of_timestamps) {
         definition.insert("defaultTtl", Value::Int64(seconds));
     }
-    if new.options.get("changeStreamPreAndPostImages").and_then(|images| images.get("enabled")) == Some(&Value::Bool(true)) {
-        definition.insert("changeFeedPolicy", Object::from([("retentionDuration", Value::Int64(24 * 60))]));
-    }
+    definition.insert("changeFeedPolicy", change_feed_policy());
     Value::Object(definition)
+}
+
+/// Returns the policy of a collection's changes: streams see every version, and what it was before.
+fn change_feed_policy() -> Object {
+    Object::from([
+        ("retentionDuration", Value::Int64(CHANGES_KEPT_MINUTES)),
+        ("previousImages", Value::Bool(true)),
+    ])
 }
 
 /// Returns the seconds of an index over the server's own time stamps, which is the container's time to live.

@@ -209,7 +209,7 @@ pub(super) async fn open(
     let portion = if first == 0 {
         Default::default()
     } else {
-        supply.take(Room { documents: first }, &context.charges, context.shared).await?
+        supply.take(Room { documents: first, ..Room::default() }, &context.charges, context.shared).await?
     };
     context.check_time()?;
     let mut cursor = 0;

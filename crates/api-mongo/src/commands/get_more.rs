@@ -1,11 +1,14 @@
 //! `getMore`.
 
+use std::time::Duration;
+
 use armilla_mongo_expression::codes;
-use armilla_value::{Object, Value};
+use armilla_value::Value;
 
 use super::statements::count;
 use crate::arguments::number;
 use crate::context::Context;
+use crate::limits::AWAIT_DEFAULT;
 use crate::failure::{Failure, Result};
 use crate::reply::{Batch, Reply};
 use crate::supply::Room;
@@ -38,7 +41,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         cursors.put_back(id, cursor);
         return Err(Failure::bad_value("cannot set maxTimeMS on getMore command for a non-awaitData cursor"));
     }
-    let room = Room { documents: batch.map_or(usize::MAX, |batch| usize::try_from(batch).unwrap_or(usize::MAX)) };
+    let wait = wait.map_or(AWAIT_DEFAULT, |ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    let documents = batch.map_or(usize::MAX, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
+    let room = Room { documents, wait: if cursor.awaits { wait } else { Duration::ZERO } };
     let taken = cursor.supply.take(room, &context.charges, context.shared).await;
     let portion = match taken {
         Ok(portion) => portion,
@@ -60,5 +65,5 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     } else {
         return Err(Failure::new(codes::CURSOR_KILLED, format!("cursor id {id} was killed")));
     };
-    Ok(Reply::Batch(Batch { is_first: false, cursor, namespace, documents: portion.documents, extra: Object::new() }))
+    Ok(Reply::Batch(Batch { is_first: false, cursor, namespace, documents: portion.documents, extra: portion.extra }))
 }

@@ -50,7 +50,7 @@ async fn replace(context: &Context<'_>, supply: &mut Supply, out: &Out) -> Resul
     let mut all = Vec::new();
     let mut bytes = 0;
     loop {
-        let portion = supply.take(Room { documents: PORTION }, &context.charges, shared).await?;
+        let portion = supply.take(Room { documents: PORTION, ..Room::default() }, &context.charges, shared).await?;
         bytes += portion.documents.iter().map(Vec::len).sum::<usize>();
         if bytes > crate::limits::SORT_BYTES_MAX {
             return Err(Failure::new(
@@ -128,7 +128,7 @@ async fn merge(
         return Err(Failure::new(51_183, "Cannot find index to verify that join fields will be unique"));
     }
     loop {
-        let portion = supply.take(Room { documents: PORTION }, &context.charges, shared).await?;
+        let portion = supply.take(Room { documents: PORTION, ..Room::default() }, &context.charges, shared).await?;
         for document in &portion.documents {
             let document = bson::decode(document)?;
             merge_one(context, &collection, merge, &on, document, environment).await?;

@@ -112,7 +112,7 @@ impl<'c> Results<'c> {
     fn push_written(&mut self, written: &Written, asked: Asked) {
         let status = match written.kind {
             ChangeKind::Create => StatusCode::CREATED,
-            ChangeKind::Replace => StatusCode::OK,
+            ChangeKind::Replace | ChangeKind::Update => StatusCode::OK,
             ChangeKind::Delete | ChangeKind::Expire => StatusCode::NO_CONTENT,
         };
         self.begin(status, written.charge);

@@ -89,7 +89,7 @@ fn push_envelope(text: &mut Vec<u8>, identity: &ContainerIdentity, change: &Feed
 fn push_full(text: &mut Vec<u8>, identity: &ContainerIdentity, change: &FeedChange, naming: &Naming) {
     let (word, is_delete) = match change.kind {
         ChangeKind::Create => ("create", false),
-        ChangeKind::Replace => ("replace", false),
+        ChangeKind::Replace | ChangeKind::Update => ("replace", false),
         ChangeKind::Delete | ChangeKind::Expire => ("delete", true),
     };
     text.extend_from_slice(b"{\"current\":");

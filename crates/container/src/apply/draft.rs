@@ -18,6 +18,7 @@ use super::purge::purges_per_write_max;
 use super::reads::Reads;
 use super::scope::{Scope, check_load};
 use super::{Base, Group};
+use super::write::Revision;
 use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
@@ -170,13 +171,13 @@ impl Draft {
             let (old, item) =
                 group.patched(compiled, address, partition_key, patch, precondition, drafted)?;
             patched = Some(item.clone());
-            group.write(compiled, Some(old), item, patch.len())
+            group.write(compiled, Some(old), item, Revision::Parts(patch.len()))
         })?;
         let mut item = patched.expect("a patch that was written was prepared");
         if let Some(drafted) = &mut item.drafted {
             drafted.moment = written.item.moment();
         }
-        self.writes.push(Intent::Put { mode: WriteMode::Replace, item, precondition });
+        self.writes.push(Intent::Put { mode: WriteMode::Update, item, precondition });
         Ok(written)
     }
 

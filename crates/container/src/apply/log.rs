@@ -4,6 +4,7 @@ use armilla_kv::Family;
 use bytes::Bytes;
 
 use super::Group;
+use super::write::Revision;
 use crate::compiled_definition::CompiledDefinition;
 use crate::error::Position;
 use crate::feed::{Change, ChangeKind, carried};
@@ -35,9 +36,14 @@ impl Group<'_> {
         item_key: Bytes,
         old: Option<&Item>,
         new: &Item,
+        revision: Revision,
     ) {
         let header = new.header();
-        let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
+        let kind = match (old, revision) {
+            (None, _) => ChangeKind::Create,
+            (Some(_), Revision::Whole) => ChangeKind::Replace,
+            (Some(_), Revision::Parts(_)) => ChangeKind::Update,
+        };
         let change = Change {
             carried: carried(compiled, new),
             ..change_of(kind, header.ts, header.number, item_key, old)

@@ -20,6 +20,24 @@ use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure
 use crate::write::outcome::Written;
 use crate::write::{self, Drafted, Intent, ItemAddress, Precondition, PreparedItem, WriteMode};
 
+/// How a new version of an item came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Revision {
+    /// All of it was given.
+    Whole,
+    /// Parts of the one before were changed: by so many operations of a patch, where it was one.
+    Parts(usize),
+}
+
+impl Revision {
+    fn operations(self) -> usize {
+        match self {
+            Revision::Whole => 0,
+            Revision::Parts(operations) => operations,
+        }
+    }
+}
+
 impl Group<'_> {
     pub(super) fn write_by_itself(
         &mut self,
@@ -44,11 +62,11 @@ impl Group<'_> {
         precondition: Precondition,
     ) -> Result<Written> {
         let old = match mode {
-            WriteMode::Replace => self.live_item(compiled, &item.address.key)?,
+            WriteMode::Replace | WriteMode::Update => self.live_item(compiled, &item.address.key)?,
             WriteMode::Create | WriteMode::Upsert => self.live_item_or_room(compiled, &item.address)?,
         };
         match (mode, &old) {
-            (WriteMode::Replace, None) => return Err(not_found(&item.address)),
+            (WriteMode::Replace | WriteMode::Update, None) => return Err(not_found(&item.address)),
             (WriteMode::Create, Some(_)) if precondition != Precondition::Missing => {
                 return Err(Error::new(
                     ErrorKind::ItemExists,
@@ -60,7 +78,8 @@ impl Group<'_> {
         if let Some(old) = &old {
             self.check(old, precondition)?;
         }
-        self.write(compiled, old, item, 0)
+        let how = if mode == WriteMode::Update { Revision::Parts(0) } else { Revision::Whole };
+        self.write(compiled, old, item, how)
     }
 
     /// Replaces an item by one with another id: the one goes, the other comes, or nothing happens.
@@ -98,7 +117,7 @@ impl Group<'_> {
         precondition: Precondition,
     ) -> Result<Written> {
         let (old, item) = self.patched(compiled, address, partition_key, patch, precondition, None)?;
-        self.write(compiled, Some(old), item, patch.len())
+        self.write(compiled, Some(old), item, Revision::Parts(patch.len()))
     }
 
     /// Returns an item that may be patched, and what it becomes.
@@ -189,7 +208,7 @@ impl Group<'_> {
         compiled: &CompiledDefinition,
         old: Option<Item>,
         prepared: PreparedItem,
-        patch_operations: usize,
+        revision: Revision,
     ) -> Result<Written> {
         let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl, drafted } =
             prepared;
@@ -290,7 +309,7 @@ impl Group<'_> {
         header.operation = operation;
         header.write(&mut value);
         let item = Item::open(value.into())?;
-        self.log_version(compiled, address.key.clone(), old.as_ref(), &item);
+        self.log_version(compiled, address.key.clone(), old.as_ref(), &item, revision);
         let new_bytes = item.json_bytes(&self.partition.identity);
         let work = match &old {
             None => Work::Create {
@@ -315,7 +334,7 @@ impl Group<'_> {
                         entries: changed_entries + composites_removed + composites_added,
                         partition_key: false,
                     },
-                    patch_operations,
+                    patch_operations: revision.operations(),
                 }
             }
         };

@@ -18,9 +18,10 @@ pub(crate) mod trigonometry;
 
 use std::borrow::Cow;
 
-use armilla_value::{Value, json};
+use armilla_value::Value;
 
 use crate::error::{Error, Result};
+use crate::measure::excerpt;
 use crate::parse::{Named, Parser};
 use crate::tree::{Argument, Binary, Frame, Lazy, Many, Node, Output, Unary};
 use crate::{arithmetic, codes, type_name};
@@ -170,7 +171,7 @@ pub(crate) fn definition(name: &str) -> Option<Definition> {
         "$unsetField" => Special(objects::read_unset_field),
         "$bsonSize" => Unary(objects::bson_size),
         "$binarySize" => Unary(objects::binary_size),
-        "$type" => Unary(objects::type_of),
+        "$type" => Lazy((1, 1), objects::type_of),
         "$isNumber" => Unary(objects::is_number),
         "$tsSecond" => Unary(objects::timestamp_second),
         "$tsIncrement" => Unary(objects::timestamp_increment),
@@ -237,13 +238,13 @@ pub(crate) fn kind(argument: &Argument<'_>) -> &'static str {
 
 /// Writes an argument for a message.
 pub(crate) fn text(argument: &Argument<'_>) -> String {
-    argument.as_deref().map_or_else(|| "missing".to_owned(), json::to_string)
+    argument.as_deref().map_or_else(|| "missing".to_owned(), excerpt)
 }
 
 /// Evaluates an argument with a name; `None` where it was not given or is missing.
 pub(crate) fn named<'a>(arguments: &'a [Option<Node>], place: usize, frame: &Frame<'a, '_>) -> Output<'a> {
     match arguments.get(place).and_then(Option::as_ref) {
-        Some(node) => node.evaluate(frame),
+        Some(node) => node.evaluate(frame).map(crate::tree::defined),
         None => Ok(None),
     }
 }

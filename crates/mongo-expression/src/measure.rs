@@ -1,9 +1,9 @@
 //! How large values are: in memory, as BSON, and in levels.
 
-use armilla_value::{Legacy, Object, Value};
+use armilla_value::{Legacy, Object, Value, json};
 
 use crate::error::{Error, Result, codes};
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, EXCERPT_BYTES_MAX};
 
 const VALUE_BYTES: usize = std::mem::size_of::<Value>();
 const NAME_BYTES: usize = std::mem::size_of::<String>();
@@ -17,6 +17,12 @@ pub fn memory_bytes(value: &Value) -> usize {
             Value::Regex { pattern, options } => pattern.len() + options.len(),
             Value::Array(elements) => elements.iter().map(memory_bytes).sum(),
             Value::Object(object) => object_memory_bytes(object),
+            Value::Legacy(legacy) => match &**legacy {
+                Legacy::Undefined => 0,
+                Legacy::Code(text) | Legacy::Symbol(text) => text.len(),
+                Legacy::CodeWithScope { code, scope } => code.len() + object_memory_bytes(scope),
+                Legacy::DbPointer { namespace, .. } => namespace.len(),
+            },
             _ => 0,
         }
 }
@@ -58,10 +64,20 @@ pub fn bson_value_bytes(value: &Value) -> usize {
         Value::Legacy(legacy) => match &**legacy {
             Legacy::Undefined => 0,
             Legacy::Code(text) | Legacy::Symbol(text) => 5 + text.len(),
-            Legacy::CodeWithScope { code, scope } => 9 + code.len() + bson_bytes(scope),
-            Legacy::DbPointer { namespace, .. } => 17 + namespace.len(),
+            Legacy::CodeWithScope { code, scope } => 4 + 5 + code.len() + bson_bytes(scope),
+            Legacy::DbPointer { namespace, .. } => 5 + namespace.len() + 12,
         },
     }
+}
+
+/// Writes a value for a message, cut short if it is long.
+pub fn excerpt(value: &Value) -> String {
+    let mut text = json::to_string(value);
+    if text.len() > EXCERPT_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(EXCERPT_BYTES_MAX));
+        text.push_str("...");
+    }
+    text
 }
 
 /// Fails if a value has more levels than allowed.
@@ -76,6 +92,12 @@ fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(elements) => levels > 0 && elements.iter().all(|element| is_within(element, levels - 1)),
         Value::Object(object) => levels > 0 && object.iter().all(|(_, member)| is_within(member, levels - 1)),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::CodeWithScope { scope, .. } => {
+                levels > 0 && scope.iter().all(|(_, member)| is_within(member, levels - 1))
+            }
+            _ => true,
+        },
         _ => true,
     }
 }

@@ -93,7 +93,7 @@ pub fn type_number_of_name(name: &str) -> Option<i32> {
     })
 }
 
-/// Says whether a value counts as true: all do but false, null, a missing one and zeros.
+/// Says whether a value counts as true: all do but false, null, undefined, a missing one and zeros.
 pub fn is_truthy(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => false,
@@ -104,13 +104,21 @@ pub fn is_truthy(value: Option<&Value>) -> bool {
         Some(Value::Decimal128(bytes)) => {
             !matches!(Decimal::from_bytes(bytes), Decimal::Finite { coefficient: 0, .. })
         }
-        Some(_) => true,
+        Some(value) => !is_undefined(value),
     }
+}
+
+/// Says whether a value is what BSON calls undefined.
+pub fn is_undefined(value: &Value) -> bool {
+    matches!(value, Value::Legacy(legacy) if **legacy == Legacy::Undefined)
 }
 
 /// Says whether a value is missing or null (or what BSON calls undefined).
 pub fn is_nullish(value: Option<&Value>) -> bool {
-    matches!(value, None | Some(Value::Null))
+    match value {
+        None | Some(Value::Null) => true,
+        Some(value) => is_undefined(value),
+    }
 }
 
 /// Says whether a value is one of the four kinds of numbers.

@@ -63,9 +63,11 @@ fn shifted<'a>(ms: i64, by: &Value, name: &str) -> Output<'a> {
 
 /// `$subtract`: numbers, a date and milliseconds, or two dates.
 pub(crate) fn subtract<'a>(_: &Budget, left: Argument<'a>, right: Argument<'a>) -> Output<'a> {
+    if is_nullish(&left) || is_nullish(&right) {
+        return null();
+    }
     let (Some(a), Some(b)) = (left.as_deref(), right.as_deref()) else { return null() };
     match (a, b) {
-        (Value::Null, _) | (_, Value::Null) => null(),
         (Value::Date(a), Value::Date(b)) => match a.checked_sub(*b) {
             Some(ms) => give(Value::Int64(ms)),
             None => Err(Error::new(codes::OVERFLOW, "overflow while subtracting dates")),
@@ -279,14 +281,8 @@ fn round_double(number: f64, places: i32, rounding: Rounding) -> f64 {
             _ => number.round_ties_even(),
         };
     }
-    // The digits that a double shows are rounded, and not the binary fraction behind them.
-    match number.to_string().parse::<Decimal>() {
-        Ok(exact) => {
-            let rounded = decimal::to_f64(decimal::round_to(exact, -places, rounding));
-            rounded.abs().copysign(number)
-        }
-        Err(_) => number,
-    }
+    let exact = decimal::from_f64_exactly(number);
+    decimal::to_f64(decimal::round_to(exact, -places, rounding)).abs().copysign(number)
 }
 
 /// `$pow`: an integer where both are and the result fits.

@@ -82,3 +82,7 @@ fn add(path: &str, value: &Value, equalities: &mut Vec<(String, Value)>) -> Resu
     equalities.push((path.to_owned(), value.clone()));
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "equalities_tests.rs"]
+mod tests;

@@ -216,3 +216,26 @@ fn what_is_refused() {
         assert_eq!(error.code, 2, "{query}");
     }
 }
+
+#[test]
+fn shapes_have_bounds() {
+    let points = |count: usize| {
+        let query = format!(
+            "{{a: {{$geoIntersects: {{$geometry: {{type: 'MultiPoint', coordinates: [{}]}}}}}}}}",
+            vec!["[1, 2]"; count].join(", ")
+        );
+        Filter::parse(&object(&query), &Scope::default()).map(|_| ()).map_err(|error| error.code)
+    };
+    assert_eq!(points(crate::limits::SHAPE_VERTICES_MAX), Ok(()));
+    assert_eq!(points(crate::limits::SHAPE_VERTICES_MAX + 1), Err(2));
+    let nested = |depth: usize| {
+        let mut shape = point(1.0, 2.0);
+        for _ in 0..depth {
+            shape = format!("{{type: 'GeometryCollection', geometries: [{shape}]}}");
+        }
+        let query = format!("{{a: {{$geoIntersects: {{$geometry: {shape}}}}}}}");
+        Filter::parse(&object(&query), &Scope::default()).map(|_| ()).map_err(|error| error.code)
+    };
+    assert_eq!(nested(crate::limits::SHAPE_DEPTH_MAX), Ok(()));
+    assert_eq!(nested(crate::limits::SHAPE_DEPTH_MAX + 1), Err(2));
+}

@@ -8,3 +8,6 @@ pub const SORT_KEYS_MAX: usize = 32;
 
 /// Most vertices of one shape in a filter: they are compared with those of each document.
 pub const SHAPE_VERTICES_MAX: usize = 10_000;
+
+/// Deepest nesting of collections of shapes.
+pub const SHAPE_DEPTH_MAX: usize = 16;

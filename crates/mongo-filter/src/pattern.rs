@@ -68,7 +68,8 @@ impl Pattern {
         while let Some(character) = characters.next() {
             let literal = match character {
                 '\\' => match characters.next() {
-                    Some(escaped) if !escaped.is_alphanumeric() => escaped,
+                    // Some engines mean the bounds of words by these.
+                    Some(escaped) if !escaped.is_alphanumeric() && !"<>`'".contains(escaped) => escaped,
                     _ => {
                         is_whole = false;
                         break;
@@ -98,3 +99,7 @@ pub struct Prefix {
     /// Whether every text that begins so matches.
     pub is_whole: bool,
 }
+
+#[cfg(test)]
+#[path = "pattern_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! The types of values by MongoDB's numbers and names, and the classes inside which filters compare.
 
 use armilla_mongo_expression::{Error, Result, codes};
+pub use armilla_mongo_expression::{type_name, type_number};
 use armilla_value::{Legacy, Value};
 
 /// A set of types.
@@ -116,41 +117,6 @@ impl TypeSet {
             None => Err(Error::bad_value(format!("Invalid numerical type code: {number}"))),
         }
     }
-}
-
-/// Returns the number of a value's type.
-pub fn type_number(value: &Value) -> i32 {
-    match value {
-        Value::Double(_) => 1,
-        Value::String(_) => 2,
-        Value::Object(_) => 3,
-        Value::Array(_) => 4,
-        Value::Binary { .. } => 5,
-        Value::ObjectId(_) => 7,
-        Value::Bool(_) => 8,
-        Value::Date(_) => 9,
-        Value::Null => 10,
-        Value::Regex { .. } => 11,
-        Value::Int32(_) => 16,
-        Value::Timestamp { .. } => 17,
-        Value::Int64(_) => 18,
-        Value::Decimal128(_) => 19,
-        Value::MinKey => -1,
-        Value::MaxKey => 127,
-        Value::Legacy(legacy) => match **legacy {
-            Legacy::Undefined => 6,
-            Legacy::DbPointer { .. } => 12,
-            Legacy::Code(_) => 13,
-            Legacy::Symbol(_) => 14,
-            Legacy::CodeWithScope { .. } => 15,
-        },
-    }
-}
-
-/// Returns the name of a value's type.
-pub fn type_name(value: &Value) -> &'static str {
-    let own = type_number(value);
-    TYPES.iter().find(|(number, _)| *number == own).map_or("missing", |(_, name)| name)
 }
 
 /// Returns the class of a value: values of one class compare with each other, in the order of the numbers with others.

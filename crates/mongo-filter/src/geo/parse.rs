@@ -4,13 +4,10 @@ use armilla_mongo_expression::{Error, Result};
 use armilla_value::{Object, Value};
 
 use super::{Geometry, Near, Position, Region, Shape, Unit};
-use crate::limits::SHAPE_VERTICES_MAX;
+use crate::limits::{SHAPE_DEPTH_MAX, SHAPE_VERTICES_MAX};
 use crate::number::to_f64;
 use crate::path::Path;
 use crate::text::{show, show_member};
-
-/// Deepest nesting of collections of shapes.
-const COLLECTION_DEPTH_MAX: usize = 16;
 
 /// Reads the operand of `$geoWithin`.
 pub(crate) fn parse_within(operand: &Value) -> Result<Region> {
@@ -244,8 +241,7 @@ impl Reader {
         };
         if name == "GeometryCollection" {
             let shapes = object.get("geometries").and_then(Value::as_array);
-            let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty() && depth < COLLECTION_DEPTH_MAX)
-            else {
+            let Some(shapes) = shapes.filter(|shapes| !shapes.is_empty() && depth < SHAPE_DEPTH_MAX) else {
                 return Err(Error::bad_value("GeometryCollection geometries must be an array"));
             };
             let shapes = shapes.iter().map(|shape| match shape {

@@ -55,6 +55,15 @@ pub fn from_f64(number: f64) -> Decimal {
     format!("{number:.14e}").parse().unwrap_or(Decimal::NaN)
 }
 
+/// Returns a double with all its digits, up to 34.
+pub fn from_f64_exactly(number: f64) -> Decimal {
+    if number.is_finite() && number != 0.0 {
+        format!("{number:.33e}").parse().unwrap_or_else(|_| from_f64(number))
+    } else {
+        from_f64(number)
+    }
+}
+
 /// Returns the nearest double.
 pub fn to_f64(decimal: Decimal) -> f64 {
     match decimal {

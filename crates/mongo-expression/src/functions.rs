@@ -18,9 +18,10 @@ pub(crate) mod trigonometry;
 
 use std::borrow::Cow;
 
-use armilla_value::{Value, json};
+use armilla_value::Value;
 
 use crate::error::{Error, Result};
+use crate::measure::excerpt;
 use crate::parse::{Named, Parser};
 use crate::tree::{Argument, Binary, Frame, Lazy, Many, Node, Output, Unary};
 use crate::{arithmetic, codes, type_name};
@@ -237,7 +238,7 @@ pub(crate) fn kind(argument: &Argument<'_>) -> &'static str {
 
 /// Writes an argument for a message.
 pub(crate) fn text(argument: &Argument<'_>) -> String {
-    argument.as_deref().map_or_else(|| "missing".to_owned(), json::to_string)
+    argument.as_deref().map_or_else(|| "missing".to_owned(), excerpt)
 }
 
 /// Evaluates an argument with a name; `None` where it was not given or is missing.

@@ -6,6 +6,12 @@ pub const DEPTH_MAX: usize = 200;
 /// Bytes that all values may take together that one evaluation makes and holds; beyond, code 146.
 pub const EVALUATION_BYTES_MAX: usize = 100 << 20;
 
+/// Steps that one evaluation may take: elements gone through, and bytes made by sixteen; beyond, code 50.
+pub const EVALUATION_STEPS_MAX: u64 = 100_000_000;
+
+/// Bytes of a value that a message shows.
+pub const EXCERPT_BYTES_MAX: usize = 1_000;
+
 /// Bytes that one accumulator may gather of one group; beyond, code 146.
 pub const GATHERED_BYTES_MAX: usize = 100 << 20;
 

@@ -1,9 +1,9 @@
 //! How large values are: in memory, as BSON, and in levels.
 
-use armilla_value::{Legacy, Object, Value};
+use armilla_value::{Legacy, Object, Value, json};
 
 use crate::error::{Error, Result, codes};
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, EXCERPT_BYTES_MAX};
 
 const VALUE_BYTES: usize = std::mem::size_of::<Value>();
 const NAME_BYTES: usize = std::mem::size_of::<String>();
@@ -68,6 +68,16 @@ pub fn bson_value_bytes(value: &Value) -> usize {
             Legacy::DbPointer { namespace, .. } => 5 + namespace.len() + 12,
         },
     }
+}
+
+/// Writes a value for a message, cut short if it is long.
+pub fn excerpt(value: &Value) -> String {
+    let mut text = json::to_string(value);
+    if text.len() > EXCERPT_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(EXCERPT_BYTES_MAX));
+        text.push_str("...");
+    }
+    text
 }
 
 /// Fails if a value has more levels than allowed.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 
 use crate::error::{Error, Result, codes};
 use crate::functions::{self, Definition};
 use crate::limits::DEPTH_MAX;
-use crate::measure::memory_bytes;
+use crate::measure::{excerpt, memory_bytes};
 use crate::path::{Path, check_name};
 use crate::tree::{Budget, Frame, Node, System};
 use crate::{Environment, Scope, type_name};
@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
                     15983,
                     format!(
                         "An object representing an expression must have exactly one field: {}",
-                        json::to_string(&Value::Object(object.clone()))
+                        excerpt(&Value::Object(object.clone()))
                     ),
                 ));
             }

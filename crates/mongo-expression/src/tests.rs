@@ -6,6 +6,7 @@
 mod accumulators;
 mod arrays;
 mod dates;
+mod hostile;
 mod logic;
 mod numbers;
 mod objects;

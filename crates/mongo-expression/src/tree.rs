@@ -16,7 +16,7 @@ use armilla_value::{Object, Value};
 
 use crate::Environment;
 use crate::error::{Error, Result, codes};
-use crate::limits::EVALUATION_BYTES_MAX;
+use crate::limits::{EVALUATION_BYTES_MAX, EVALUATION_STEPS_MAX};
 use crate::measure::memory_bytes;
 use crate::path::Path;
 
@@ -98,6 +98,7 @@ pub(crate) struct Locals<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     used: Cell<usize>,
+    steps: Cell<u64>,
 }
 
 impl Budget {
@@ -110,6 +111,21 @@ impl Budget {
                 codes::EXCEEDED_MEMORY_LIMIT,
                 format!(
                     "evaluating the expression would take more than {EVALUATION_BYTES_MAX} bytes of memory"
+                ),
+            ));
+        }
+        self.step((bytes / 16) as u64)
+    }
+
+    /// Counts steps of a loop, which nothing else could stop.
+    pub(crate) fn step(&self, count: u64) -> Result<()> {
+        let steps = self.steps.get().saturating_add(count);
+        self.steps.set(steps);
+        if steps > EVALUATION_STEPS_MAX {
+            return Err(Error::new(
+                codes::MAX_TIME_MS_EXPIRED,
+                format!(
+                    "evaluating the expression for one document takes more than {EVALUATION_STEPS_MAX} steps"
                 ),
             ));
         }

@@ -338,13 +338,30 @@ fn double_text(number: f64) -> String {
     if number == 0.0 {
         return if number.is_sign_negative() { "-0" } else { "0" }.to_owned();
     }
-    // The fewest digits that give the number back; very large and very small ones with an exponent of two digits.
-    let scientific = format!("{number:e}");
+    // As C writes with `%.16g`: sixteen digits without zeros at the end, and with an exponent where it is far away.
+    let scientific = format!("{number:.15e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..16).contains(&exponent) {
-        return number.to_string();
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", mantissa),
+    };
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let digits = digits.trim_end_matches('0');
+    let count = digits.len() as i32;
+    let with_point = |digits: &str, whole: usize| {
+        let (whole, fraction) = digits.split_at(whole);
+        if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+    };
+    match exponent {
+        0..16 if count <= exponent + 1 => {
+            format!("{sign}{digits}{}", "0".repeat((exponent + 1 - count) as usize))
+        }
+        0..16 => format!("{sign}{}", with_point(digits, exponent as usize + 1)),
+        -4..0 => format!("{sign}0.{}{digits}", "0".repeat((-exponent - 1) as usize)),
+        _ => {
+            let direction = if exponent < 0 { '-' } else { '+' };
+            format!("{sign}{}e{direction}{:02}", with_point(digits, 1), exponent.abs())
+        }
     }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", exponent.abs())
 }

@@ -47,6 +47,7 @@ fn map<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a> {
     for element in elements {
         let values = [Some(Cow::Borrowed(element))];
         let locals = Locals { parent: frame.locals, values: &values };
+        frame.budget.step(1)?;
         let before = frame.budget.used();
         let value = frame.budget.own_or_null(body.evaluate(&Frame { locals: Some(&locals), ..*frame })?)?;
         frame.budget.release_to(before);
@@ -109,6 +110,7 @@ fn filter<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a
         }
         let values = [Some(Cow::Borrowed(element))];
         let locals = Locals { parent: frame.locals, values: &values };
+        frame.budget.step(1)?;
         let before = frame.budget.used();
         let is_kept = body.is_truthy(&Frame { locals: Some(&locals), ..*frame })?;
         frame.budget.release_to(before);
@@ -137,8 +139,70 @@ pub(crate) fn read_reduce(parser: &mut Parser<'_>, _: &str, argument: &Value) ->
         (required(40077, "input")?, required(40078, "initialValue")?, required(40079, "in")?);
     let input = parser.operand(input)?;
     let initial = parser.operand(initial)?;
-    let body = parser.within(vec!["this".to_owned(), "value".to_owned()], body)?;
+    let names = vec!["this".to_owned(), "value".to_owned()];
+    // Joining arrays one after the other would copy all of what is joined so far at each step.
+    if let Some(parts) = appended(body) {
+        let parts = parser.within(names, &Value::Array(parts.to_vec()))?;
+        return Ok(Node::Lazy(reduce_by_appending, [Some(input), Some(initial), Some(parts)].into()));
+    }
+    let body = parser.within(names, body)?;
     Ok(Node::Lazy(reduce, [Some(input), Some(initial), Some(body)].into()))
+}
+
+/// Returns what is appended if a body is `{$concatArrays: ["$$value", ...]}`.
+fn appended(body: &Value) -> Option<&[Value]> {
+    let Value::Object(object) = body else { return None };
+    match (object.len(), object.get("$concatArrays")?) {
+        (1, Value::Array(parts)) => {
+            let (first, rest) = parts.split_first()?;
+            if first.as_str() == Some("$$value") { Some(rest) } else { None }
+        }
+        _ => None,
+    }
+}
+
+fn reduce_by_appending<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a> {
+    let input = named(arguments, 0, frame)?;
+    if is_nullish(&input) {
+        return null();
+    }
+    let (Some(Value::Array(elements)), Some(Some(parts))) = (input.as_deref(), arguments.get(2)) else {
+        return Err(Error::new(
+            40080,
+            format!("$reduce requires that 'input' be an array, found: {}", text(&input)),
+        ));
+    };
+    let initial = named(arguments, 1, frame)?;
+    let Some(initial) = initial else {
+        return if elements.is_empty() { Ok(None) } else { null() };
+    };
+    let mut value = frame.budget.own(initial)?;
+    let not_array = |found: &Value| {
+        Error::new(28664, format!("$concatArrays only supports arrays, not {}", crate::type_name(found)))
+    };
+    for element in elements {
+        let more = {
+            let values = [Some(Cow::Borrowed(element)), Some(Cow::Borrowed(&value))];
+            let locals = Locals { parent: frame.locals, values: &values };
+            frame.budget.step(1)?;
+            frame.budget.own_or_null(parts.evaluate(&Frame { locals: Some(&locals), ..*frame })?)?
+        };
+        check_depth(&more)?;
+        let Value::Array(more) = more else { continue };
+        for part in more {
+            match (&mut value, part) {
+                (Value::Null, _) => {}
+                (Value::Array(joined), Value::Array(part)) => joined.extend(part),
+                (Value::Array(_), part) if crate::is_nullish(Some(&part)) => value = Value::Null,
+                (Value::Array(_), part) => return Err(not_array(&part)),
+                (other, _) => return Err(not_array(other)),
+            }
+        }
+        if !matches!(value, Value::Array(_) | Value::Null) {
+            return Err(not_array(&value));
+        }
+    }
+    give(value)
 }
 
 fn reduce<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a> {
@@ -160,6 +224,7 @@ fn reduce<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a
     for element in elements {
         let values = [Some(Cow::Borrowed(element)), value.as_ref().map(Cow::Borrowed)];
         let locals = Locals { parent: frame.locals, values: &values };
+        frame.budget.step(1)?;
         let next = match body.evaluate(&Frame { locals: Some(&locals), ..*frame })? {
             Some(next) => Some(frame.budget.own(next)?),
             None => None,

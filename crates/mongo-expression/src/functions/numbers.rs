@@ -281,14 +281,8 @@ fn round_double(number: f64, places: i32, rounding: Rounding) -> f64 {
             _ => number.round_ties_even(),
         };
     }
-    // The digits that a double shows are rounded, and not the binary fraction behind them.
-    match number.to_string().parse::<Decimal>() {
-        Ok(exact) => {
-            let rounded = decimal::to_f64(decimal::round_to(exact, -places, rounding));
-            rounded.abs().copysign(number)
-        }
-        Err(_) => number,
-    }
+    let exact = decimal::from_f64_exactly(number);
+    decimal::to_f64(decimal::round_to(exact, -places, rounding)).abs().copysign(number)
 }
 
 /// `$pow`: an integer where both are and the result fits.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, Value};
 
 use super::{give, give_count, into_elements, is_nullish, kind, named, null, text};
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ pub(crate) fn merge_value(made: &mut Object, value: Value) -> Result<()> {
             40400,
             format!(
                 "$mergeObjects requires object inputs, but input {} is of type {}",
-                json::to_string(&other),
+                measure::excerpt(&other),
                 type_name(&other)
             ),
         )),
@@ -172,7 +172,7 @@ fn read_key_value(object: &Object) -> Result<(&str, &Value)> {
             40393,
             "$arrayToObject requires an object with keys 'k' and 'v'. Missing either or both keys from: "
                 .to_owned()
-                + &json::to_string(&Value::Object(object.clone())),
+                + &measure::excerpt(&Value::Object(object.clone())),
         ));
     };
     match key {

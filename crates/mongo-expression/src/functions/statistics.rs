@@ -1,11 +1,12 @@
 //! Sums, averages, extremes, deviations and percentiles, of the elements of an array or of several operands.
 
-use armilla_value::{Decimal, Value, json, mongo_cmp};
+use armilla_value::{Decimal, Value, mongo_cmp};
 
 use super::{give, named, null};
 use crate::arithmetic::{narrow, to_double};
 use crate::decimal_arithmetic as decimal;
 use crate::error::{Error, Result, codes};
+use crate::measure::excerpt;
 use crate::parse::{Named, Parser};
 use crate::tree::{Argument, Budget, Frame, Node, Output};
 
@@ -119,7 +120,7 @@ impl Sum {
         }
         for part in [self.double, self.rest] {
             if part != 0.0 {
-                total = decimal::add(total, exactly(part));
+                total = decimal::add(total, decimal::from_f64_exactly(part));
             }
         }
         total
@@ -136,11 +137,6 @@ impl Sum {
         }
         Value::Double(self.double_total() / self.count as f64)
     }
-}
-
-/// Returns a double with all its digits, up to 34.
-fn exactly(number: f64) -> Decimal {
-    format!("{number:.33e}").parse().unwrap_or_else(|_| decimal::from_f64(number))
 }
 
 /// A standard deviation in the making.
@@ -284,7 +280,7 @@ pub(crate) fn read_percentile_input(
                 7750302,
                 format!(
                     "The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found {}",
-                    json::to_string(rank)
+                    excerpt(rank)
                 ),
             ));
         };

@@ -242,8 +242,9 @@ fn trimmed<'a>(
         match chars.as_deref() {
             None | Some(Value::Null) => return null(),
             Some(Value::String(chars)) => {
-                let chars = chars.clone();
-                Box::new(move |letter| chars.contains(letter))
+                let mut chars: Vec<char> = chars.chars().collect();
+                chars.sort_unstable();
+                Box::new(move |letter| chars.binary_search(&letter).is_ok())
             }
             Some(_) => {
                 return Err(Error::new(
@@ -282,12 +283,11 @@ pub(crate) fn index_of_bytes<'a>(_: &Budget, arguments: Vec<Argument<'a>>) -> Ou
     if start > end || start > text.len() {
         return give(Value::Int32(-1));
     }
-    let found = text.as_bytes()[start..end]
-        .windows(token.len().max(1))
-        .position(|window| window == token.as_bytes())
-        .or(if token.is_empty() { Some(0) } else { None });
-    match found {
-        Some(at) => give_count(start + if token.is_empty() { 0 } else { at }),
+    // What is searched is whole characters, so that it is never found from the middle of one.
+    let first = (start..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let last = text.floor_char_boundary(end).max(first);
+    match text[first..last].find(token) {
+        Some(at) => give_count(first + at),
         None => give(Value::Int32(-1)),
     }
 }

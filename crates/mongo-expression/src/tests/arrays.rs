@@ -131,6 +131,30 @@ fn iteration() {
                 r#"{"$reduce": {"input": "$a", "initialValue": {"s": 0}, "in": {"s": {"$add": ["$$value.s", "$$this"]}}}}"#,
                 "{s: 6}",
             ),
+            (
+                r#"{"$reduce": {"input": [[1, 2], [3], []], "initialValue": [0], "in": {"$concatArrays": ["$$value", "$$this"]}}}"#,
+                "[0, 1, 2, 3]",
+            ),
+            (
+                r#"{"$reduce": {"input": "$a", "initialValue": [0], "in": {"$concatArrays": ["$$value", ["$$this"], {"$slice": ["$$value", 1]}]}}}"#,
+                "[0, 1, 0, 2, 0, 3, 0]",
+            ),
+            (
+                r#"{"$reduce": {"input": [[1], null], "initialValue": [], "in": {"$concatArrays": ["$$value", "$$this"]}}}"#,
+                "null",
+            ),
+            (
+                r#"{"$reduce": {"input": [[1], 2], "initialValue": [], "in": {"$concatArrays": ["$$value", "$$this"]}}}"#,
+                "error 28664",
+            ),
+            (
+                r#"{"$reduce": {"input": [[1]], "initialValue": 5, "in": {"$concatArrays": ["$$value", "$$this"]}}}"#,
+                "error 28664",
+            ),
+            (
+                r#"{"$reduce": {"input": [], "initialValue": 5, "in": {"$concatArrays": ["$$value", "$$this"]}}}"#,
+                "5",
+            ),
             (r#"{"$reduce": {"input": "$n", "initialValue": 0, "in": 1}}"#, "null"),
             (r#"{"$reduce": {"input": [], "initialValue": "$zzz", "in": 1}}"#, "missing"),
             (r#"{"$reduce": {"input": "$s", "initialValue": 0, "in": 1}}"#, "error 40080"),

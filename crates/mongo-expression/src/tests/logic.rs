@@ -145,6 +145,9 @@ fn what_takes_too_much_memory() {
     ] {
         assert_eq!(evaluated(&document, expression), "error 146", "{expression}");
     }
+    let endless =
+        r#"{"$map": {"input": {"$range": [0, 1000000]}, "in": {"$size": {"$range": [0, 1000000]}}}}"#;
+    assert_eq!(evaluated(&document, endless), "error 50");
     // What a step leaves behind does not count.
     let sum = r#"{"$reduce": {"input": {"$range": [0, 3000]}, "initialValue": 0, "in": {"$add": ["$$value", {"$size": {"$range": [0, 1000]}}]}}}"#;
     assert_eq!(evaluated(&document, sum), "3000000");

@@ -50,7 +50,10 @@ pub(crate) fn failed(message: impl Into<String>) -> Error {
 /// Reads a number that must be an integer of at least zero, as `$limit` and `$skip` do.
 pub(crate) fn non_negative(stage: &str, code: i32, value: &Value) -> Result<u64> {
     let refuse = |reason: String| {
-        Err(Error::new(code, format!("invalid argument to {stage} stage: {reason} {stage}: {}", shown(value))))
+        Err(Error::new(
+            code,
+            format!("invalid argument to {stage} stage: {reason} {stage}: {}", shown(value)),
+        ))
     };
     match integer(value) {
         Integer::NotNumber => refuse("Expected a number in:".to_owned()),
@@ -167,9 +170,14 @@ pub(crate) fn check_variable_name(name: &str) -> Result<()> {
         return Err(Error::new(codes::FAILED_TO_PARSE, "empty variable names are not allowed"));
     };
     if !(first.is_ascii_lowercase() || !first.is_ascii()) {
-        return Err(Error::new(codes::FAILED_TO_PARSE, format!("'{name}' starts with an invalid character for a user variable name")));
+        return Err(Error::new(
+            codes::FAILED_TO_PARSE,
+            format!("'{name}' starts with an invalid character for a user variable name"),
+        ));
     }
-    match characters.find(|character| !(character.is_ascii_alphanumeric() || *character == '_' || !character.is_ascii())) {
+    match characters
+        .find(|character| !(character.is_ascii_alphanumeric() || *character == '_' || !character.is_ascii()))
+    {
         None => Ok(()),
         Some(character) => Err(Error::new(
             codes::FAILED_TO_PARSE,

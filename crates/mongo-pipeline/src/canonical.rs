@@ -46,7 +46,9 @@ mod tests {
     #[test]
     fn equality_is_that_of_the_canonical_order() {
         let object = |members: &[(&str, i32)]| {
-            Value::Object(members.iter().map(|(name, number)| (*name, Value::Int32(*number))).collect::<Object>())
+            Value::Object(
+                members.iter().map(|(name, number)| (*name, Value::Int32(*number))).collect::<Object>(),
+            )
         };
         let values = [
             Value::Null,

@@ -104,7 +104,9 @@ impl Fields {
                     match (name, value) {
                         ("$literal", _) => continue,
                         // Fields named without a dollar: of the document, where no input is given.
-                        ("$getField", Value::String(field)) if !field.starts_with('$') => self.add_path(field),
+                        ("$getField", Value::String(field)) if !field.starts_with('$') => {
+                            self.add_path(field)
+                        }
                         ("$getField", Value::Object(arguments)) if arguments.contains("input") => {}
                         ("$getField" | "$meta" | "$function" | "$accumulator", _) => self.0 = None,
                         ("sortBy", Value::Object(keys)) => {
@@ -177,9 +179,9 @@ pub(crate) fn is_random(value: &Value, depth: usize) -> bool {
     }
     match value {
         Value::Array(elements) => elements.iter().any(|element| is_random(element, depth + 1)),
-        Value::Object(object) => object
-            .iter()
-            .any(|(name, value)| matches!(name, "$rand" | "$sample" | "$sampleRate") || is_random(value, depth + 1)),
+        Value::Object(object) => object.iter().any(|(name, value)| {
+            matches!(name, "$rand" | "$sample" | "$sampleRate") || is_random(value, depth + 1)
+        }),
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_mongo_filter::{Filter, Sort};
+use armilla_mongo_filter::{Condition, Filter, Sort};
 use armilla_value::{Object, Value};
 
 use crate::dependencies::needed_fields;
@@ -17,13 +17,14 @@ pub struct Front {
     pub sort: Option<Sort>,
     /// How many of the first are left out.
     pub skip: u64,
-    /// How many there are at most, after those left out.
+    /// How many there are at most, after those left out; zero is none at all.
     pub limit: Option<u64>,
     /// Whether only the number of them matters; the rest then runs over the one document that says it.
     pub count_as: Option<CountAs>,
     /// The stages after that.
     pub rest: Pipeline,
-    /// The top-level fields of documents that the rest looks at, if it can be told that it looks at no others.
+    /// The top-level fields of documents that the rest looks at, if it can be told that it looks at no others. Those
+    /// of the filter and of the order are not among them.
     pub needed_fields: Option<Vec<String>>,
 }
 
@@ -32,12 +33,18 @@ impl Pipeline {
     pub fn split_front(&self) -> Front {
         let mut front = Front::default();
         let mut taken = 0;
-        if let Some(Stage::Match(filter)) = self.stages.first() {
-            front.filter = Some(Arc::clone(filter));
-            taken += 1;
-        }
-        if let Some(Stage::Sort(sort)) = self.stages.get(taken) {
-            front.sort = Some(sort.clone());
+        // An order does not change which documents match, so filters after it go before it.
+        while let Some(stage) = self.stages.get(taken) {
+            match stage {
+                Stage::Match(filter) => {
+                    front.filter = Some(match front.filter.take() {
+                        None => Arc::clone(filter),
+                        Some(first) => Arc::new(both(&first, filter)),
+                    });
+                }
+                Stage::Sort(sort) if front.sort.is_none() => front.sort = Some(sort.clone()),
+                _ => break,
+            }
             taken += 1;
         }
         while let Some(stage) = self.stages.get(taken) {
@@ -128,6 +135,18 @@ impl Pipeline {
             }
         }
     }
+}
+
+/// Joins two filters.
+fn both(left: &Filter, right: &Filter) -> Filter {
+    let mut conditions = Vec::new();
+    for filter in [left, right] {
+        match &filter.root {
+            Condition::And(inner) => conditions.extend(inner.iter().cloned()),
+            other => conditions.push(other.clone()),
+        }
+    }
+    Filter { root: Condition::And(conditions) }
 }
 
 /// The document that tells a count.

@@ -54,6 +54,13 @@ pub trait Outside: Send + Sync {
     fn narrows_by(&self, _database: Option<&str>, _collection: &str, _path: &str) -> bool {
         true
     }
+
+    /// Says whether to go on: a failure (time is up, the operation was killed) ends the pipeline.
+    ///
+    /// Asked now and then by stages that work long without asking for a document.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A pipeline that was read.

@@ -1,30 +1,16 @@
 //! How much memory values take, and the bound of a stage.
 
+use armilla_mongo_expression::measure::object_memory_bytes;
 use armilla_mongo_expression::{Error, Result, codes};
-use armilla_value::{Object, Value};
+use armilla_value::Object;
 
 use crate::limits::STAGE_BYTES_MAX;
 
-/// Returns about how much memory a value takes.
-pub(crate) fn value_bytes(value: &Value) -> usize {
-    size_of::<Value>()
-        + match value {
-            Value::String(text) => text.len(),
-            Value::Binary { bytes, .. } => bytes.len(),
-            Value::Regex { pattern, options } => pattern.len() + options.len(),
-            Value::Array(elements) => elements.iter().map(value_bytes).sum(),
-            Value::Object(object) => members_bytes(object),
-            _ => 0,
-        }
-}
+pub(crate) use armilla_mongo_expression::measure::{check_depth, memory_bytes as value_bytes};
 
 /// Returns about how much memory a document takes.
 pub(crate) fn object_bytes(object: &Object) -> usize {
-    size_of::<Object>() + members_bytes(object)
-}
-
-fn members_bytes(object: &Object) -> usize {
-    object.iter().map(|(name, value)| size_of::<String>() + name.len() + value_bytes(value)).sum()
+    size_of::<Object>() + object_memory_bytes(object)
 }
 
 /// The memory that a stage has taken of what it may.

@@ -119,14 +119,22 @@ impl<'a> Reading<'a> {
                 | "$documents"
         );
         let is_last_only = matches!(name, "$out" | "$merge" | "$changeStreamSplitLargeEvent");
+        // The caller knows only the pipeline of the command.
+        let is_callers = is_last_only || (is_first_only && !matches!(name, "$geoNear" | "$documents"));
         match self.place {
-            Place::Facet if is_first_only || matches!(name, "$out" | "$merge" | "$facet" | "$changeStreamSplitLargeEvent") => {
-                return Err(Error::new(40600, format!("{name} is not allowed to be used within a $facet stage")));
+            Place::Facet if is_first_only || is_last_only || name == "$facet" => {
+                return Err(Error::new(
+                    40600,
+                    format!("{name} is not allowed to be used within a $facet stage"),
+                ));
             }
-            Place::Lookup if matches!(name, "$out" | "$merge" | "$changeStream" | "$changeStreamSplitLargeEvent") => {
-                return Err(Error::new(51047, format!("{name} is not allowed within a $lookup's sub-pipeline")));
+            Place::Lookup if is_callers => {
+                return Err(Error::new(
+                    51047,
+                    format!("{name} is not allowed within a $lookup's sub-pipeline"),
+                ));
             }
-            Place::Union if matches!(name, "$out" | "$merge" | "$changeStream" | "$changeStreamSplitLargeEvent") => {
+            Place::Union if is_callers => {
                 return Err(Error::new(
                     31441,
                     format!("{name} is not allowed within a $unionWith's sub-pipeline"),
@@ -260,7 +268,9 @@ impl<'a> Reading<'a> {
             "$planCacheStats" => {
                 let options = options(name, argument, codes::FAILED_TO_PARSE)?;
                 if let Some((option, _)) = options.iter().find(|(option, _)| *option != "allHosts") {
-                    return Err(failed(format!("{name} parameters object may contain only 'allHosts' field. Found: {option}")));
+                    return Err(failed(format!(
+                        "{name} parameters object may contain only 'allHosts' field. Found: {option}"
+                    )));
                 }
                 whole(Stage::PlanCacheStats)
             }
@@ -315,8 +325,7 @@ fn in_stage(name: &str, error: Error) -> Error {
 }
 
 fn project(argument: &Value, scope: &Scope) -> Result<(Stage, Needs)> {
-    let specification =
-        object_or(argument, 15969, || "$project specification must be an object".to_owned())?;
+    let specification = object_or(argument, 15969, || "$project specification must be an object".to_owned())?;
     let projection =
         Projection::parse_aggregation(specification, scope).map_err(|error| in_stage("$project", error))?;
     Ok((Stage::Project(Arc::new(projection)), projection_needs(specification)))
@@ -340,7 +349,9 @@ fn projection_needs(specification: &Object) -> Needs {
             Value::Object(inner) if !inner.iter().any(|(name, _)| name.starts_with('$')) => {
                 return Needs::everything();
             }
-            Value::Object(_) | Value::Array(_) | Value::String(_) => fields = fields.expression(value).path(path),
+            Value::Object(_) | Value::Array(_) | Value::String(_) => {
+                fields = fields.expression(value).path(path)
+            }
             _ => fields = fields.path(path),
         }
         includes |= path != "_id";
@@ -373,7 +384,10 @@ fn unset(argument: &Value, scope: &Scope) -> Result<(Stage, Needs)> {
         _ => return Err(Error::new(31002, "$unset specification must be a string or an array")),
     };
     if paths.is_empty() {
-        return Err(Error::new(31119, "$unset specification must be a string or an array with at least one field"));
+        return Err(Error::new(
+            31119,
+            "$unset specification must be a string or an array with at least one field",
+        ));
     }
     let mut specification = Object::new();
     for path in paths {

@@ -130,14 +130,19 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
         return Err(Error::new(16411, "FieldPath field names may not contain '\0'."));
     }
     if name.contains('.') {
-        return Err(Error::new(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField."));
+        return Err(Error::new(
+            16412,
+            "FieldPath field names may not contain '.'. Consider using $getField or $setField.",
+        ));
     }
     Ok(())
 }
 
 fn array_index(component: &str) -> Option<usize> {
     let canonical = component == "0" || !component.starts_with('0');
-    (canonical && component.bytes().all(|byte| byte.is_ascii_digit())).then(|| component.parse().ok()).flatten()
+    (canonical && component.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| component.parse().ok())
+        .flatten()
 }
 
 fn gather_local(value: &Value, rest: &[String], out: &mut Vec<Value>) {
@@ -239,7 +244,9 @@ mod tests {
         ] {
             let document = object(document);
             let mut values = Vec::new();
-            FieldPath::parse(path).unwrap().matching_values(&document, &mut |value| values.push(value.clone()));
+            FieldPath::parse(path)
+                .unwrap()
+                .matching_values(&document, &mut |value| values.push(value.clone()));
             assert_eq!(shown(&Value::Array(values)), expected, "{document:?} {path}");
         }
     }
@@ -259,7 +266,9 @@ mod tests {
 
     #[test]
     fn bad_paths() {
-        for (path, code) in [("", 40352), ("a.", 40353), ("a..b", 15998), ("$a", 16410), ("a.$b", 16410), ("a\0", 16411)] {
+        for (path, code) in
+            [("", 40352), ("a.", 40353), ("a..b", 15998), ("$a", 16410), ("a.$b", 16410), ("a\0", 16411)]
+        {
             assert_eq!(FieldPath::parse(path).unwrap_err().code, code, "{path:?}");
         }
     }

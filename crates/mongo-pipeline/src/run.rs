@@ -7,8 +7,8 @@ use armilla_mongo_filter::Matched;
 use armilla_value::{Object, Value};
 
 use crate::stages::{
-    bucket_auto, densify, documents, facet, geo_near, graph_lookup, group, lookup, redact, replace_root, sample,
-    sort, union_with, unwind, window,
+    bucket_auto, densify, documents, facet, geo_near, graph_lookup, group, lookup, redact, replace_root,
+    sample, sort, union_with, unwind, window,
 };
 use crate::{Documents, Outside, Pipeline, Stage};
 

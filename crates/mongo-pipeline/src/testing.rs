@@ -9,7 +9,8 @@ use armilla_value::{Object, Value, json};
 
 use crate::{Documents, Outside, Pipeline};
 
-/// Reads a value; plain integers that fit become 32-bit ones, as drivers would send them.
+/// Reads a value; plain integers that fit become 32-bit ones, as drivers would send them, and `{'$day': '2020-01-31'}`
+/// is a date.
 pub(crate) fn value(text: &str) -> Value {
     let text = text.replace('\'', "\"");
     let mut value = json::parse_extended(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error:?}"));
@@ -25,7 +26,14 @@ fn narrow(value: &mut Value) {
             }
         }
         Value::Array(elements) => elements.iter_mut().for_each(narrow),
-        Value::Object(object) => object.iter_mut().for_each(|(_, value)| narrow(value)),
+        Value::Object(object) => {
+            object.iter_mut().for_each(|(_, value)| narrow(value));
+            if let Some(Value::String(day)) = object.get("$day") {
+                let parts: Vec<i64> = day.split('-').map(|part| part.parse().unwrap()).collect();
+                let days = armilla_value::calendar::days_from_date(parts[0], parts[1], parts[2]);
+                *value = Value::Date(days * 86_400_000);
+            }
+        }
         _ => {}
     }
 }
@@ -67,12 +75,19 @@ pub(crate) struct Memory {
 }
 
 impl Outside for Memory {
-    fn documents(&self, _database: Option<&str>, collection: &str, narrowed_by: Option<&Filter>) -> Result<Documents> {
+    fn documents(
+        &self,
+        _database: Option<&str>,
+        collection: &str,
+        narrowed_by: Option<&Filter>,
+    ) -> Result<Documents> {
         let documents = self.collections.get(collection).cloned().unwrap_or_default();
         let filter = narrowed_by.filter(|_| self.narrows).cloned();
-        Ok(Box::new(documents.into_iter().map(Ok).filter(move |document: &Result<Object>| match (&filter, document) {
-            (Some(filter), Ok(document)) => filter.matches(document, &Environment::default()).unwrap(),
-            _ => true,
+        Ok(Box::new(documents.into_iter().map(Ok).filter(move |document: &Result<Object>| {
+            match (&filter, document) {
+                (Some(filter), Ok(document)) => filter.matches(document, &Environment::default()).unwrap(),
+                _ => true,
+            }
         })))
     }
 
@@ -85,7 +100,9 @@ impl Outside for Memory {
 pub(crate) fn run_with(memory: Memory, documents: &str, pipeline: &str) -> Result<Vec<Object>> {
     let pipeline = Pipeline::parse(&array(pipeline), &Scope::default())?;
     let input: Documents = Box::new(objects(documents).into_iter().map(Ok));
-    pipeline.run(input, Arc::new(Environment { seed: 42, ..Environment::default() }), Arc::new(memory))?.collect()
+    pipeline
+        .run(input, Arc::new(Environment { seed: 42, ..Environment::default() }), Arc::new(memory))?
+        .collect()
 }
 
 /// Runs a pipeline and compares what comes with the expected documents, types of numbers aside where the text

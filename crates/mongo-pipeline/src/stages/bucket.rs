@@ -22,7 +22,9 @@ impl Boundaries {
     pub(crate) fn of(&self, document: &Object, environment: &Environment) -> Result<Value> {
         let value = self.value.evaluate(document, environment)?;
         // A missing value is below everything, and so below the lowest bound.
-        let range = value.as_ref().map_or(0, |value| self.bounds.partition_point(|bound| mongo_cmp(bound, value).is_le()));
+        let range = value
+            .as_ref()
+            .map_or(0, |value| self.bounds.partition_point(|bound| mongo_cmp(bound, value).is_le()));
         if range > 0 && range < self.bounds.len() {
             return Ok(self.bounds[range - 1].clone());
         }
@@ -60,7 +62,10 @@ pub(crate) fn parse(argument: &Value, scope: &Scope) -> Result<(Group, Needs)> {
     let Value::Array(boundaries) = boundaries else {
         return Err(Error::new(
             40200,
-            format!("The $bucket 'boundaries' field must be an array, but found type: {}.", type_name(boundaries)),
+            format!(
+                "The $bucket 'boundaries' field must be an array, but found type: {}.",
+                type_name(boundaries)
+            ),
         ));
     };
     let mut bounds: Vec<Value> = Vec::with_capacity(boundaries.len());
@@ -114,7 +119,10 @@ pub(crate) fn parse(argument: &Value, scope: &Scope) -> Result<(Group, Needs)> {
         Some(default) => Some(constant(default, scope)?.ok_or_else(|| {
             Error::new(
                 40195,
-                format!("The $bucket 'default' field must be a constant expression, but found: {}.", shown(default)),
+                format!(
+                    "The $bucket 'default' field must be a constant expression, but found: {}.",
+                    shown(default)
+                ),
             )
         })?),
     };

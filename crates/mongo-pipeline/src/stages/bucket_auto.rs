@@ -8,7 +8,7 @@ use armilla_value::{Object, Value, mongo_cmp};
 use crate::Documents;
 use crate::arguments::{Integer, as_double, integer, is_number, object_or, shown, type_name};
 use crate::dependencies::{Fields, Needs};
-use crate::memory::{Budget, object_bytes, value_bytes};
+use crate::memory::{Budget, check_depth, object_bytes, value_bytes};
 use crate::run::{Context, deferred};
 use crate::stages::bucket::group_by_expression;
 use crate::stages::granularity::Granularity;
@@ -68,12 +68,16 @@ impl BucketAuto {
                 ));
             }
         };
-        let bucket_count = usize::try_from(bucket_count).ok().filter(|count| *count > 0).ok_or_else(|| {
-            Error::new(
-                40243,
-                format!("The $bucketAuto 'buckets' field must be greater than 0, but found: {}.", shown(buckets)),
-            )
-        })?;
+        let bucket_count =
+            usize::try_from(bucket_count).ok().filter(|count| *count > 0).ok_or_else(|| {
+                Error::new(
+                    40243,
+                    format!(
+                        "The $bucketAuto 'buckets' field must be greater than 0, but found: {}.",
+                        shown(buckets)
+                    ),
+                )
+            })?;
         let granularity = match object.get("granularity") {
             None => None,
             Some(Value::String(name)) => Some(
@@ -158,7 +162,9 @@ pub(crate) fn run(stage: Arc<BucketAuto>, input: Documents, context: &Context) -
                 for (_, document) in &entries[bucket.range.clone()] {
                     accumulator.add(&mut gathered, document, &environment)?;
                 }
-                members.push((name.clone(), accumulator.finish(gathered)?.unwrap_or(Value::Null)));
+                let value = accumulator.finish(gathered)?.unwrap_or(Value::Null);
+                check_depth(&value)?;
+                members.push((name.clone(), value));
             }
             results.push(Ok(Object::from(members)));
         }
@@ -188,13 +194,16 @@ fn divide(stage: &BucketAuto, entries: &[(Value, Object)]) -> Vec<Bucket> {
                 let bound = Value::Double(granularity.above(as_double(last).unwrap_or_default()));
                 // What lies below the rounded bound belongs here; at zero the bound itself does.
                 while end < entries.len()
-                    && (mongo_cmp(&entries[end].0, &bound).is_lt() || mongo_cmp(&entries[end].0, last).is_eq())
+                    && (mongo_cmp(&entries[end].0, &bound).is_lt()
+                        || mongo_cmp(&entries[end].0, last).is_eq())
                 {
                     end += 1;
                 }
                 min = match buckets.last() {
                     Some(previous) => previous.max.clone(),
-                    None => Value::Double(granularity.below(as_double(&entries[start].0).unwrap_or_default())),
+                    None => {
+                        Value::Double(granularity.below(as_double(&entries[start].0).unwrap_or_default()))
+                    }
                 };
                 max = bound;
             }

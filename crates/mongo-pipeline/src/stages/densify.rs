@@ -10,7 +10,8 @@ use armilla_value::{Object, Value, mongo_cmp};
 
 use crate::Documents;
 use crate::arguments::{
-    Integer, as_double, integer, is_number, known_members, missing_member, object_or, shown, type_name, wrong_type,
+    Integer, as_double, integer, is_number, known_members, missing_member, object_or, shown, type_name,
+    wrong_type,
 };
 use crate::canonical;
 use crate::limits::DENSIFY_DOCUMENTS_MAX;
@@ -65,7 +66,10 @@ impl Densify {
             Some(other) => return Err(wrong_type("$densify", "partitionByFields", other, "array")),
         }
         if partition_by.contains(&field) {
-            return Err(Error::new(8993000, "BSON field '$densify.partitionByFields' contains the field that is being densified"));
+            return Err(Error::new(
+                8993000,
+                "BSON field '$densify.partitionByFields' contains the field that is being densified",
+            ));
         }
         let range = match object.get("range") {
             None => return Err(missing_member("$densify", "range")),
@@ -132,7 +136,8 @@ impl Densify {
         match (first, &self.unit) {
             // Counted from the first, so that the end of a month stays one.
             (Value::Date(ms), Some(unit)) => {
-                let count = self.step.as_i64().unwrap_or(1).saturating_mul(i64::try_from(steps).unwrap_or(i64::MAX));
+                let count =
+                    self.step.as_i64().unwrap_or(1).saturating_mul(i64::try_from(steps).unwrap_or(i64::MAX));
                 Ok(Value::Date(unit.add(*ms, count)?))
             }
             _ => arithmetic::add(previous, &self.step)
@@ -227,17 +232,22 @@ pub(crate) fn run(stage: Arc<Densify>, input: Documents) -> Documents {
             });
             partitions[position].documents.push((value, document));
         }
-        if partitions.is_empty() && stage.partition_by.is_empty() && matches!(stage.bounds, Bounds::Explicit(..)) {
+        if partitions.is_empty()
+            && stage.partition_by.is_empty()
+            && matches!(stage.bounds, Bounds::Explicit(..))
+        {
             partitions.push(Partition { common: Object::new(), documents: Vec::new() });
         }
         for partition in &mut partitions {
             partition.documents.sort_by(|left, right| mongo_cmp(&left.0, &right.0));
         }
-        let grids = partitions.iter().map(|partition| Grid::of(&stage, partition, &partitions)).collect::<Vec<_>>();
+        let grids =
+            partitions.iter().map(|partition| Grid::of(&stage, partition, &partitions)).collect::<Vec<_>>();
         let mut added_count = 0u64;
-        let dense = partitions.into_iter().zip(grids).flat_map(move |(partition, grid)| {
-            densified(Arc::clone(&stage), partition, grid)
-        });
+        let dense = partitions
+            .into_iter()
+            .zip(grids)
+            .flat_map(move |(partition, grid)| densified(Arc::clone(&stage), partition, grid));
         let counted = dense.map(move |document| {
             let (document, is_added) = document?;
             added_count += u64::from(is_added);

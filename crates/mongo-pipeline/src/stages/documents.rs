@@ -11,7 +11,10 @@ use crate::run::Context;
 pub(crate) fn run(expression: &Expression, context: &Context) -> Result<Documents> {
     let value = expression.evaluate(&Object::new(), &context.environment)?;
     let Some(Value::Array(elements)) = value else {
-        return Err(Error::new(5858203, "error during evaluation of $documents: must evaluate to an array of objects"));
+        return Err(Error::new(
+            5858203,
+            "error during evaluation of $documents: must evaluate to an array of objects",
+        ));
     };
     Ok(Box::new(elements.into_iter().map(|element| match element {
         Value::Object(document) => Ok(document),

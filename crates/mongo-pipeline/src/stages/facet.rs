@@ -7,7 +7,7 @@ use armilla_value::{Object, Value};
 
 use crate::arguments::type_name;
 use crate::limits::STAGE_BYTES_MAX;
-use crate::memory::{Budget, object_bytes};
+use crate::memory::{Budget, check_depth, object_bytes};
 use crate::parse::{Place, Reading};
 use crate::path::check_name;
 use crate::run::{Context, deferred, run_stages};
@@ -31,7 +31,10 @@ pub(crate) fn parse(argument: &Value, reading: &Reading<'_>) -> Result<Vec<(Stri
         if let Some(stage) = stages.iter().find(|stage| stage.as_object().is_none()) {
             return Err(Error::new(
                 40171,
-                format!("elements of arrays in $facet spec must be non-empty objects, {name} argument contained an element of type {}", type_name(stage)),
+                format!(
+                    "elements of arrays in $facet spec must be non-empty objects, {name} argument contained an element of type {}",
+                    type_name(stage)
+                ),
             ));
         }
         facets.push((name.to_owned(), reading.inside(Place::Facet)?.pipeline(stages)?));
@@ -57,16 +60,21 @@ pub(crate) fn run(facets: Arc<Vec<(String, Pipeline)>>, input: Documents, contex
             let mut elements = Vec::new();
             for document in run_stages(&pipeline.stages, replay(&documents), &context)? {
                 let document = document?;
+                context.outside.check()?;
                 bytes += object_bytes(&document);
                 if bytes > STAGE_BYTES_MAX {
                     return Err(Error::new(
                         4031700,
-                        format!("document constructed by $facet is {bytes} bytes, which exceeds the limit of {STAGE_BYTES_MAX} bytes"),
+                        format!(
+                            "document constructed by $facet is {bytes} bytes, which exceeds the limit of {STAGE_BYTES_MAX} bytes"
+                        ),
                     ));
                 }
                 elements.push(Value::Object(document));
             }
-            result.insert(name.as_str(), Value::Array(elements));
+            let elements = Value::Array(elements);
+            check_depth(&elements)?;
+            result.insert(name.as_str(), elements);
         }
         Ok(Box::new(std::iter::once(Ok(result))) as Documents)
     })

@@ -44,11 +44,19 @@ pub(crate) fn parse(argument: &Value, scope: &Scope) -> Result<Stages> {
                     _ => return Err(Error::new(6050202, "Method must be either locf or linear")),
                 };
                 if function == "$linearFill" && !object.contains("sortBy") {
-                    return Err(Error::new(605001, "$linearFill must be specified with a top level sortBy expression with exactly one element"));
+                    return Err(Error::new(
+                        605001,
+                        "$linearFill must be specified with a top level sortBy expression with exactly one element",
+                    ));
                 }
                 windows.insert(path, Value::Object(Object::from([(function, field)])));
             }
-            (None, Some(other)) => return Err(Error::new(6050202, format!("Method must be either locf or linear, found {}", shown(other)))),
+            (None, Some(other)) => {
+                return Err(Error::new(
+                    6050202,
+                    format!("Method must be either locf or linear, found {}", shown(other)),
+                ));
+            }
             _ => {
                 return Err(Error::new(
                     40414,

@@ -48,7 +48,12 @@ struct Held {
 
 impl Foreign {
     /// Names the collection and the path.
-    pub(crate) fn new(context: &Context, database: Option<&str>, collection: &str, path: &FieldPath) -> Foreign {
+    pub(crate) fn new(
+        context: &Context,
+        database: Option<&str>,
+        collection: &str,
+        path: &FieldPath,
+    ) -> Foreign {
         Foreign {
             context: context.clone(),
             database: database.map(str::to_owned),
@@ -67,8 +72,11 @@ impl Foreign {
         }
         if self.state == State::New {
             self.state = State::Partial;
-            let narrows =
-                self.context.outside.narrows_by(self.database.as_deref(), &self.collection, self.path.as_str());
+            let narrows = self.context.outside.narrows_by(
+                self.database.as_deref(),
+                &self.collection,
+                self.path.as_str(),
+            );
             if !narrows && self.load(None, None)? {
                 self.state = State::Whole;
                 return Ok(true);
@@ -164,7 +172,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_asked_for_in_parts() {
         for narrows in [false, true] {
-            let documents = (0..100).map(|n| format!("{{'_id':{n},'a':{}}}", n % 10)).collect::<Vec<_>>().join(",");
+            let documents =
+                (0..100).map(|n| format!("{{'_id':{n},'a':{}}}", n % 10)).collect::<Vec<_>>().join(",");
             let collections = [("c".to_owned(), objects(&format!("[{documents}]")))].into();
             let context = Context {
                 environment: Arc::new(Environment::default()),

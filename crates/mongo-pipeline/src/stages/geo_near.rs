@@ -54,7 +54,10 @@ impl GeoNear {
             Some(Value::String(text)) => FieldPath::parse(text).map(Some),
             Some(other) => Err(Error::new(
                 code,
-                format!("$geoNear parameter '{name}' must be of type string but found type: {}", type_name(other)),
+                format!(
+                    "$geoNear parameter '{name}' must be of type string but found type: {}",
+                    type_name(other)
+                ),
             )),
         };
         let number = |name: &str| match object.get(name) {
@@ -64,7 +67,10 @@ impl GeoNear {
                 Some(_) => Err(Error::bad_value(format!("$geoNear parameter '{name}' must be non-negative"))),
                 None => Err(Error::new(
                     codes::TYPE_MISMATCH,
-                    format!("$geoNear parameter '{name}' must be numeric but found type: {}", type_name(value)),
+                    format!(
+                        "$geoNear parameter '{name}' must be numeric but found type: {}",
+                        type_name(value)
+                    ),
                 )),
             },
         };
@@ -73,16 +79,24 @@ impl GeoNear {
             .ok_or_else(|| Error::new(5860400, "$geoNear requires a 'near' argument"))?
             .clone();
         if !matches!(near, Value::Object(_) | Value::Array(_)) {
-            return Err(Error::new(5860401, "$geoNear requires near argument to be a GeoJSON object or a legacy point"));
+            return Err(Error::new(
+                5860401,
+                "$geoNear requires near argument to be a GeoJSON object or a legacy point",
+            ));
         }
         let key = match object.get("key") {
             None => None,
             Some(Value::String(key)) if !key.is_empty() => Some(key.clone()),
-            Some(Value::String(_)) => return Err(Error::bad_value("$geoNear parameter 'key' cannot be the empty string")),
+            Some(Value::String(_)) => {
+                return Err(Error::bad_value("$geoNear parameter 'key' cannot be the empty string"));
+            }
             Some(other) => {
                 return Err(Error::new(
                     codes::TYPE_MISMATCH,
-                    format!("$geoNear parameter 'key' must be of type string but found type: {}", type_name(other)),
+                    format!(
+                        "$geoNear parameter 'key' must be of type string but found type: {}",
+                        type_name(other)
+                    ),
                 ));
             }
         };
@@ -92,7 +106,10 @@ impl GeoNear {
             Some(other) => {
                 return Err(Error::new(
                     codes::TYPE_MISMATCH,
-                    format!("$geoNear parameter 'query' must be an object but found type: {}", type_name(other)),
+                    format!(
+                        "$geoNear parameter 'query' must be an object but found type: {}",
+                        type_name(other)
+                    ),
                 ));
             }
         };
@@ -106,9 +123,9 @@ impl GeoNear {
         Ok(GeoNear {
             key,
             query,
-            is_spherical: object.get("spherical").is_some_and(|value| {
-                armilla_mongo_expression::is_truthy(Some(value))
-            }),
+            is_spherical: object
+                .get("spherical")
+                .is_some_and(|value| armilla_mongo_expression::is_truthy(Some(value))),
             near,
             distance_field,
             include_locations: path("includeLocs", 16607)?,

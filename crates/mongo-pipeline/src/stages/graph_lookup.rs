@@ -12,7 +12,7 @@ use crate::arguments::{Integer, failed, integer, object_or, shown, type_name};
 use crate::canonical;
 use crate::dependencies::{Fields, Needs};
 use crate::limits::{LOOKUP_BATCH_MAX, STAGE_BYTES_MAX};
-use crate::memory::object_bytes;
+use crate::memory::{check_depth, object_bytes};
 use crate::parse::Reading;
 use crate::path::FieldPath;
 use crate::run::{Context, each};
@@ -36,7 +36,10 @@ impl GraphLookup {
     /// Reads the arguments.
     pub(crate) fn parse(argument: &Value, reading: &Reading<'_>) -> Result<(GraphLookup, Needs)> {
         let object = object_or(argument, 40327, || {
-            format!("the $graphLookup stage specification must be an object, but found {}", type_name(argument))
+            format!(
+                "the $graphLookup stage specification must be an object, but found {}",
+                type_name(argument)
+            )
         })?;
         let (mut collection, mut start_with, mut from, mut to, mut into) = (None, None, None, None, None);
         let (mut depth_max, mut depth_field, mut restriction) = (None, None, None);
@@ -123,8 +126,9 @@ pub(crate) fn run(lookup: Arc<GraphLookup>, input: Documents, context: &Context)
     let context = context.clone();
     let mut foreign = Foreign::new(&context, None, &lookup.collection, &lookup.to);
     each(input, move |mut document| {
-        let reached = reach(&lookup, &document, &mut foreign, &context)?;
-        lookup.into.set(&mut document, Value::Array(reached));
+        let reached = Value::Array(reach(&lookup, &document, &mut foreign, &context)?);
+        check_depth(&reached)?;
+        lookup.into.set(&mut document, reached);
         Ok(document)
     })
 }
@@ -149,6 +153,7 @@ fn reach(
         let mut next = Vec::new();
         let mut batches: VecDeque<&[Value]> = frontier.chunks(LOOKUP_BATCH_MAX).collect();
         while let Some(batch) = batches.pop_front() {
+            context.outside.check()?;
             if !foreign.prepare(batch)? {
                 if batch.len() == 1 {
                     return Err(too_large());

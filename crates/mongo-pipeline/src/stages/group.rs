@@ -3,6 +3,7 @@
 //! Keys are equal as the canonical order says, numbers of all types alike; the key that came first is the one
 //! shown. Groups come out in the order in which they were begun.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::arguments::{object_or, type_name};
 use crate::canonical;
 use crate::dependencies::{Fields, Needs};
 use crate::front::CountAs;
-use crate::memory::{Budget, value_bytes};
+use crate::memory::{Budget, check_depth, value_bytes};
 use crate::run::{Context, deferred};
 use crate::stages::bucket::Boundaries;
 
@@ -66,8 +67,7 @@ impl Group {
 
 /// Reads one accumulator of `$group`, `$bucket` or `$bucketAuto`.
 pub(crate) fn accumulator(name: &str, value: &Value, scope: &Scope) -> Result<Accumulator> {
-    let object =
-        object_or(value, 40234, || format!("The field '{name}' must be an accumulator object"))?;
+    let object = object_or(value, 40234, || format!("The field '{name}' must be an accumulator object"))?;
     if name.contains('.') {
         return Err(Error::new(40235, format!("The field name '{name}' cannot contain '.'")));
     }
@@ -115,9 +115,9 @@ pub(crate) fn run(group: Arc<Group>, input: Documents, context: &Context) -> Doc
             let document = document?;
             let key = match &group.key {
                 Key::Expression(expression) => {
-                    expression.evaluate(&document, &environment)?.unwrap_or(Value::Null)
+                    expression.evaluate_borrowed(&document, &environment)?.unwrap_or(Cow::Owned(Value::Null))
                 }
-                Key::Boundaries(boundaries) => boundaries.of(&document, &environment)?,
+                Key::Boundaries(boundaries) => Cow::Owned(boundaries.of(&document, &environment)?),
             };
             bytes.clear();
             canonical::encode(&key, &mut bytes);
@@ -126,10 +126,11 @@ pub(crate) fn run(group: Arc<Group>, input: Documents, context: &Context) -> Doc
                 None => {
                     let fields: Vec<Gathered> =
                         group.fields.iter().map(|(_, accumulator)| accumulator.begin()).collect();
-                    let held: usize = fields.iter().map(|gathered| size_of::<Gathered>() + gathered.bytes()).sum();
+                    let held: usize =
+                        fields.iter().map(|gathered| size_of::<Gathered>() + gathered.bytes()).sum();
                     budget.take(2 * bytes.len() + value_bytes(&key) + size_of::<Gathering>() + held)?;
                     positions.insert(bytes.as_slice().into(), groups.len());
-                    groups.push(Gathering { key, fields });
+                    groups.push(Gathering { key: key.into_owned(), fields });
                     groups.len() - 1
                 }
             };
@@ -153,7 +154,9 @@ fn finish(group: &Group, gathering: Gathering) -> Result<Object> {
     let mut members = Vec::with_capacity(1 + group.fields.len());
     members.push(("_id".to_owned(), gathering.key));
     for ((name, accumulator), gathered) in group.fields.iter().zip(gathering.fields) {
-        members.push((name.clone(), accumulator.finish(gathered)?.unwrap_or(Value::Null)));
+        let value = accumulator.finish(gathered)?.unwrap_or(Value::Null);
+        check_depth(&value)?;
+        members.push((name.clone(), value));
     }
     Ok(Object::from(members))
 }

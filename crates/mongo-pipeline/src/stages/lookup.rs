@@ -13,7 +13,7 @@ use armilla_value::{Object, Value};
 use crate::arguments::{check_variable_name, failed, scope_with, shown, type_name};
 use crate::dependencies::{Fields, Needs, is_random, mentions};
 use crate::limits::{FOREIGN_BYTES_MAX, GATHERED_BYTES_MAX, LOOKUP_BATCH_MAX};
-use crate::memory::object_bytes;
+use crate::memory::{check_depth, object_bytes};
 use crate::parse::{Place, Reading};
 use crate::path::FieldPath;
 use crate::run::{Context, run_stages};
@@ -67,7 +67,10 @@ impl Lookup {
                 ("pipeline", other) => {
                     return Err(Error::new(
                         codes::TYPE_MISMATCH,
-                        format!("'pipeline' option must be specified as an array, found type {}", type_name(other)),
+                        format!(
+                            "'pipeline' option must be specified as an array, found type {}",
+                            type_name(other)
+                        ),
                     ));
                 }
                 ("let", Value::Object(object)) => {
@@ -88,7 +91,11 @@ impl Lookup {
                     (Some(Value::String(db)), Some(Value::String(coll))) => {
                         (database, collection) = (Some(db.clone()), Some(coll.clone()));
                     }
-                    _ => return Err(failed("$lookup argument 'from' must be a string or an object with 'db' and 'coll'")),
+                    _ => {
+                        return Err(failed(
+                            "$lookup argument 'from' must be a string or an object with 'db' and 'coll'",
+                        ));
+                    }
                 },
                 ("from", Value::String(text)) => collection = Some(text.clone()),
                 ("as", Value::String(text)) => into = Some(FieldPath::parse(text)?),
@@ -114,10 +121,14 @@ impl Lookup {
                 Some(Reading { scope: &scope, ..reading.inside(Place::Lookup)? }.pipeline(stages)?)
             }
         };
-        let brings_documents =
-            pipeline.as_ref().is_some_and(|pipeline| matches!(pipeline.stages.first(), Some(Stage::Documents(_))));
+        let brings_documents = pipeline
+            .as_ref()
+            .is_some_and(|pipeline| matches!(pipeline.stages.first(), Some(Stage::Documents(_))));
         if collection.is_none() && !brings_documents {
-            return Err(failed(format!("missing 'from' option to $lookup stage specification: {}", shown(argument))));
+            return Err(failed(format!(
+                "missing 'from' option to $lookup stage specification: {}",
+                shown(argument)
+            )));
         }
         let join = match (local, foreign) {
             (Some(local), Some(foreign)) => {
@@ -342,6 +353,7 @@ impl Running {
     }
 
     fn joined(&mut self, waiting: Waiting) -> Result<Object> {
+        self.context.outside.check()?;
         let Waiting { mut document, variables, values } = waiting;
         let mut elements = Vec::new();
         let mut bytes = 0;
@@ -353,7 +365,9 @@ impl Running {
             }
             elements.push(Value::Object(joined));
         }
-        self.lookup.into.set(&mut document, Value::Array(elements));
+        let elements = Value::Array(elements);
+        check_depth(&elements)?;
+        self.lookup.into.set(&mut document, elements);
         Ok(document)
     }
 

@@ -17,7 +17,8 @@ pub(crate) fn run(expression: Arc<Expression>, input: Documents, context: &Conte
     let environment = Arc::clone(&context.environment);
     Box::new(input.filter_map(move |document| {
         let redacted = document.and_then(|document| {
-            Redaction { root: &document, expression: &expression, environment: &environment }.object(&document, 0)
+            Redaction { root: &document, expression: &expression, environment: &environment }
+                .object(&document, 0)
         });
         redacted.transpose()
     }))

@@ -25,7 +25,10 @@ impl ReplaceRoot {
             format!("expected an object as specification for $replaceRoot stage, got {}", type_name(argument))
         })?;
         if let Some((name, _)) = object.iter().find(|(name, _)| *name != "newRoot") {
-            return Err(Error::new(40230, format!("unrecognized option to $replaceRoot stage: {name}, only valid option is 'newRoot'.")));
+            return Err(Error::new(
+                40230,
+                format!("unrecognized option to $replaceRoot stage: {name}, only valid option is 'newRoot'."),
+            ));
         }
         let root = object
             .get("newRoot")

@@ -10,7 +10,8 @@ use crate::run::{Context, deferred};
 
 /// Reads the argument: how many.
 pub(crate) fn parse(argument: &Value) -> Result<u64> {
-    let object = object_or(argument, 28745, || "the $sample stage specification must be an object".to_owned())?;
+    let object =
+        object_or(argument, 28745, || "the $sample stage specification must be an object".to_owned())?;
     let mut size = None;
     for (name, value) in object.iter() {
         if name != "size" {

@@ -40,7 +40,8 @@ fn gather(sort: &Sort, kept: Option<u64>, input: Documents, mut budget: Budget) 
         if kept == 0 || bound.as_ref().is_some_and(|bound| sort.compare(&key, bound).is_ge()) {
             continue;
         }
-        let bytes = object_bytes(&document) + key.0.iter().map(value_bytes).sum::<usize>() + size_of::<Entry>();
+        let bytes =
+            object_bytes(&document) + key.0.iter().map(value_bytes).sum::<usize>() + size_of::<Entry>();
         budget.take(bytes)?;
         entries.push(Entry { key, sequence, bytes, document });
         if entries.len() >= kept.saturating_mul(2) {
@@ -64,7 +65,9 @@ mod tests {
     use armilla_value::{Object, Value};
 
     fn numbers(count: i64) -> Documents {
-        Box::new((0..count).map(|number| Ok(Object::from([("n", Value::Int64(number * 7919 % 1000)), ("i", Value::Int64(number))]))))
+        Box::new((0..count).map(|number| {
+            Ok(Object::from([("n", Value::Int64(number * 7919 % 1000)), ("i", Value::Int64(number))]))
+        }))
     }
 
     #[test]
@@ -82,7 +85,8 @@ mod tests {
     #[test]
     fn memory_is_bounded_and_the_first_need_little() {
         let sort = Sort::parse(&object("{'n': 1}")).unwrap();
-        let error = gather(&sort, None, numbers(5000), Budget::with_max("$sort", 100_000)).map(|_| ()).unwrap_err();
+        let error =
+            gather(&sort, None, numbers(5000), Budget::with_max("$sort", 100_000)).map(|_| ()).unwrap_err();
         assert_eq!(error.code, 292);
         assert!(error.message.starts_with("Sort exceeded memory limit of 100000 bytes"));
         gather(&sort, Some(10), numbers(5000), Budget::with_max("$sort", 100_000)).unwrap();

@@ -58,9 +58,14 @@ impl Unwind {
                 ));
             }
         }
-        let path = path.filter(|path| !path.is_empty()).ok_or_else(|| Error::new(28812, "no path specified to $unwind stage"))?;
+        let path = path
+            .filter(|path| !path.is_empty())
+            .ok_or_else(|| Error::new(28812, "no path specified to $unwind stage"))?;
         let path = path.strip_prefix('$').ok_or_else(|| {
-            Error::new(28818, format!("path option to $unwind stage should be prefixed with a '$': {}", shown(argument)))
+            Error::new(
+                28818,
+                format!("path option to $unwind stage should be prefixed with a '$': {}", shown(argument)),
+            )
         })?;
         Ok(Unwind { path: FieldPath::parse(path)?, index, preserves_empty })
     }
@@ -139,12 +144,15 @@ fn is_undefined(value: &Value) -> bool {
 mod tests {
     use crate::testing::{check, check_error};
 
-    const DOCUMENTS: &str =
-        "[{'_id':1,'a':[1,2],'b':0},{'_id':2,'a':[]},{'_id':3,'a':null},{'_id':4},{'_id':5,'a':7},{'_id':6,'a':[[1]]}]";
+    const DOCUMENTS: &str = "[{'_id':1,'a':[1,2],'b':0},{'_id':2,'a':[]},{'_id':3,'a':null},{'_id':4},{'_id':5,'a':7},{'_id':6,'a':[[1]]}]";
 
     #[test]
     fn elements() {
-        check(DOCUMENTS, "[{'$unwind':'$a'}]", "[{'_id':1,'a':1,'b':0},{'_id':1,'a':2,'b':0},{'_id':5,'a':7},{'_id':6,'a':[1]}]");
+        check(
+            DOCUMENTS,
+            "[{'$unwind':'$a'}]",
+            "[{'_id':1,'a':1,'b':0},{'_id':1,'a':2,'b':0},{'_id':5,'a':7},{'_id':6,'a':[1]}]",
+        );
         check(
             DOCUMENTS,
             "[{'$unwind':{'path':'$a','includeArrayIndex':'i','preserveNullAndEmptyArrays':true}}]",
@@ -155,7 +163,11 @@ mod tests {
             "[{'$unwind':'$a.b'}]",
             "[{'a':{'b':1,'c':3}},{'a':{'b':2,'c':3}}]",
         );
-        check("[{'a':[1]}]", "[{'$unwind':{'path':'$a','includeArrayIndex':'x.y'}}]", "[{'a':1,'x':{'y':0}}]");
+        check(
+            "[{'a':[1]}]",
+            "[{'$unwind':{'path':'$a','includeArrayIndex':'x.y'}}]",
+            "[{'a':1,'x':{'y':0}}]",
+        );
     }
 
     #[test]

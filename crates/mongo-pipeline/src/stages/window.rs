@@ -5,6 +5,7 @@
 mod frame;
 mod functions;
 mod parse;
+mod sliding;
 
 use std::sync::Arc;
 
@@ -12,10 +13,10 @@ use armilla_mongo_expression::{Environment, Error, Expression, Result, codes};
 use armilla_mongo_filter::{Sort, SortKey};
 use armilla_value::{Object, Value, mongo_cmp};
 
-use crate::Documents;
-use crate::memory::{Budget, object_bytes, value_bytes};
+use crate::memory::{Budget, check_depth, object_bytes, value_bytes};
 use crate::path::FieldPath;
 use crate::run::{Context, deferred};
+use crate::{Documents, Outside};
 
 use frame::Window;
 use functions::Function;
@@ -48,6 +49,7 @@ struct Partition<'a> {
     documents: &'a [Entry],
     sort_by: Option<&'a SortBy>,
     environment: &'a Environment,
+    outside: &'a dyn Outside,
 }
 
 struct Entry {
@@ -85,9 +87,10 @@ impl Partition<'_> {
 
 /// Runs it.
 pub(crate) fn run(stage: Arc<SetWindowFields>, input: Documents, context: &Context) -> Documents {
-    let environment = Arc::clone(&context.environment);
+    let (environment, outside) = (Arc::clone(&context.environment), Arc::clone(&context.outside));
     deferred(move || {
-        let mut entries = gather(&stage, input, &environment)?;
+        let mut budget = Budget::new("$setWindowFields");
+        let mut entries = gather(&stage, input, &environment, &mut budget)?;
         entries.sort_by(|left, right| {
             mongo_cmp(&left.partition, &right.partition).then_with(|| {
                 match (&stage.sort_by, &left.key, &right.key) {
@@ -99,10 +102,17 @@ pub(crate) fn run(stage: Arc<SetWindowFields>, input: Documents, context: &Conte
         let mut values: Vec<Vec<Option<Value>>> = Vec::with_capacity(stage.outputs.len());
         for output in &stage.outputs {
             let mut column = Vec::with_capacity(entries.len());
-            for documents in entries.chunk_by(|left, right| mongo_cmp(&left.partition, &right.partition).is_eq()) {
+            for documents in
+                entries.chunk_by(|left, right| mongo_cmp(&left.partition, &right.partition).is_eq())
+            {
+                let sort_by = stage.sort_by.as_ref();
                 let partition =
-                    Partition { documents, sort_by: stage.sort_by.as_ref(), environment: &environment };
+                    Partition { documents, sort_by, environment: &environment, outside: &*outside };
                 output.function.evaluate(&partition, &output.window, &mut column)?;
+            }
+            for value in column.iter().flatten() {
+                check_depth(value)?;
+                budget.take(value_bytes(value))?;
             }
             values.push(column);
         }
@@ -119,8 +129,12 @@ pub(crate) fn run(stage: Arc<SetWindowFields>, input: Documents, context: &Conte
     })
 }
 
-fn gather(stage: &SetWindowFields, input: Documents, environment: &Environment) -> Result<Vec<Entry>> {
-    let mut budget = Budget::new("$setWindowFields");
+fn gather(
+    stage: &SetWindowFields,
+    input: Documents,
+    environment: &Environment,
+    budget: &mut Budget,
+) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for document in input {
         let document = document?;

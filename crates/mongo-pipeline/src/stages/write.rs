@@ -6,7 +6,9 @@ use armilla_mongo_expression::{Error, Expression, Result};
 use armilla_value::{Object, Value};
 
 use crate::Pipeline;
-use crate::arguments::{check_variable_name, known_members, missing_member, scope_with, shown, type_name, wrong_type};
+use crate::arguments::{
+    check_variable_name, known_members, missing_member, scope_with, shown, type_name, wrong_type,
+};
 use crate::parse::{Place, Reading};
 use crate::path::FieldPath;
 
@@ -24,9 +26,10 @@ impl Out {
     pub(crate) fn parse(argument: &Value) -> Result<Out> {
         match argument {
             Value::String(collection) => Ok(Out { database: None, collection: collection.clone() }),
-            Value::Object(object) if object.contains("timeseries") => {
-                Err(Error::new(armilla_mongo_expression::codes::COMMAND_NOT_SUPPORTED, "$out to a time-series collection is not supported"))
-            }
+            Value::Object(object) if object.contains("timeseries") => Err(Error::new(
+                armilla_mongo_expression::codes::COMMAND_NOT_SUPPORTED,
+                "$out to a time-series collection is not supported",
+            )),
             Value::Object(object) => match (object.len(), object.get("db"), object.get("coll")) {
                 (2, Some(Value::String(database)), Some(Value::String(collection))) => {
                     Ok(Out { database: Some(database.clone()), collection: collection.clone() })
@@ -153,7 +156,14 @@ impl Merge {
                 ),
             ));
         }
-        Ok(Merge { database, collection, on: on(object.get("on"))?, variables, when_matched, when_not_matched })
+        Ok(Merge {
+            database,
+            collection,
+            on: on(object.get("on"))?,
+            variables,
+            when_matched,
+            when_not_matched,
+        })
     }
 }
 
@@ -178,7 +188,10 @@ fn on(argument: Option<&Value>) -> Result<Option<Vec<FieldPath>>> {
                     ));
                 };
                 if fields.iter().any(|known| known.as_str() == path) {
-                    return Err(Error::new(31465, format!("Found a duplicate field '{path}' in $merge 'on'")));
+                    return Err(Error::new(
+                        31465,
+                        format!("Found a duplicate field '{path}' in $merge 'on'"),
+                    ));
                 }
                 fields.push(FieldPath::parse(path)?);
             }
@@ -186,7 +199,10 @@ fn on(argument: Option<&Value>) -> Result<Option<Vec<FieldPath>>> {
         }
         Some(other) => Err(Error::new(
             51186,
-            format!("$merge 'on' field  must be either a string or an array of strings, but found {}", type_name(other)),
+            format!(
+                "$merge 'on' field  must be either a string or an array of strings, but found {}",
+                type_name(other)
+            ),
         )),
     }
 }
@@ -208,7 +224,9 @@ fn when_matched(object: &Object, reading: &Reading<'_>) -> Result<(WhenMatched, 
                 ));
             }
             let mut read = Vec::new();
-            for (name, value) in variables.into_iter().flat_map(Object::iter).filter(|(name, _)| *name != "new") {
+            for (name, value) in
+                variables.into_iter().flat_map(Object::iter).filter(|(name, _)| *name != "new")
+            {
                 check_variable_name(name)?;
                 read.push((name.to_owned(), Expression::parse(value, reading.scope)?));
             }
@@ -227,7 +245,10 @@ fn when_matched(object: &Object, reading: &Reading<'_>) -> Result<(WhenMatched, 
         Some(other) => {
             return Err(Error::new(
                 51191,
-                format!("$merge 'whenMatched' field must be either a string or an array, but found {}", type_name(other)),
+                format!(
+                    "$merge 'whenMatched' field must be either a string or an array, but found {}",
+                    type_name(other)
+                ),
             ));
         }
     };

@@ -4,7 +4,8 @@ use crate::testing::{check, check_error};
 
 #[test]
 fn buckets() {
-    let documents = "[{'_id':1,'a':5},{'_id':2,'a':0},{'_id':3,'a':9.5},{'_id':4,'a':10},{'_id':5,'a':'x'},{'_id':6}]";
+    let documents =
+        "[{'_id':1,'a':5},{'_id':2,'a':0},{'_id':3,'a':9.5},{'_id':4,'a':10},{'_id':5,'a':'x'},{'_id':6}]";
     check(
         documents,
         "[{'$bucket':{'groupBy':'$a','boundaries':[0,5,10],'default':'other'}}]",
@@ -38,7 +39,10 @@ fn buckets() {
 fn automatic_buckets() {
     let documents = format!("[{}]", (0..10).map(|n| format!("{{'a':{n}}}")).collect::<Vec<_>>().join(","));
     for (argument, expected) in [
-        ("{'groupBy':'$a','buckets':2}", "[{'_id':{'min':0,'max':5},'count':5},{'_id':{'min':5,'max':9},'count':5}]"),
+        (
+            "{'groupBy':'$a','buckets':2}",
+            "[{'_id':{'min':0,'max':5},'count':5},{'_id':{'min':5,'max':9},'count':5}]",
+        ),
         (
             "{'groupBy':'$a','buckets':3}",
             "[{'_id':{'min':0,'max':3},'count':3},{'_id':{'min':3,'max':6},'count':3},{'_id':{'min':6,'max':9},'count':4}]",
@@ -72,7 +76,13 @@ fn automatic_buckets() {
     ] {
         check_error("[]", &format!("[{{'$bucketAuto':{argument}}}]"), code);
     }
-    for (document, code) in [("{'a':'x'}", 40258), ("{'a':-1}", 40260), ("{'a':{'$numberDouble':'NaN'}}", 40259)] {
-        check_error(&format!("[{document}]"), "[{'$bucketAuto':{'groupBy':'$a','buckets':1,'granularity':'R5'}}]", code);
+    for (document, code) in
+        [("{'a':'x'}", 40258), ("{'a':-1}", 40260), ("{'a':{'$numberDouble':'NaN'}}", 40259)]
+    {
+        check_error(
+            &format!("[{document}]"),
+            "[{'$bucketAuto':{'groupBy':'$a','buckets':1,'granularity':'R5'}}]",
+            code,
+        );
     }
 }

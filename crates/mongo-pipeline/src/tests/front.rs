@@ -2,7 +2,7 @@
 
 use crate::testing::{array, object};
 use crate::{Front, Pipeline, Stage};
-use armilla_mongo_expression::Scope;
+use armilla_mongo_expression::{Environment, Scope};
 
 fn front(pipeline: &str) -> Front {
     Pipeline::parse(&array(pipeline), &Scope::default()).unwrap().split_front()
@@ -14,14 +14,30 @@ fn fronts() {
     for (pipeline, filter, sort, skip, limit, rest) in [
         ("[]", false, false, 0, None, ""),
         ("[{'$match':{'a':1}}]", true, false, 0, None, ""),
-        ("[{'$match':{}},{'$sort':{'a':1}},{'$skip':5},{'$limit':3},{'$project':{'a':1}}]", true, true, 5, Some(3), "$project"),
+        (
+            "[{'$match':{}},{'$sort':{'a':1}},{'$skip':5},{'$limit':3},{'$project':{'a':1}}]",
+            true,
+            true,
+            5,
+            Some(3),
+            "$project",
+        ),
         ("[{'$limit':10},{'$skip':3}]", false, false, 3, Some(7), ""),
         ("[{'$limit':10},{'$skip':3},{'$limit':2},{'$skip':1}]", false, false, 4, Some(1), ""),
         ("[{'$limit':2},{'$skip':3}]", false, false, 3, Some(0), ""),
         ("[{'$skip':3},{'$skip':4}]", false, false, 7, None, ""),
         ("[{'$limit':2},{'$sort':{'a':1}}]", false, false, 0, Some(2), "$sort"),
         ("[{'$project':{'a':1}},{'$match':{'a':1}}]", false, false, 0, None, "$project $match"),
-        ("[{'$match':{'a':1}},{'$match':{'b':1}}]", true, false, 0, None, "$match"),
+        ("[{'$match':{'a':1}},{'$match':{'b':1}}]", true, false, 0, None, ""),
+        (
+            "[{'$sort':{'a':1}},{'$match':{'b':1}},{'$limit':1},{'$match':{'c':1}}]",
+            true,
+            true,
+            0,
+            Some(1),
+            "$match",
+        ),
+        ("[{'$sort':{'a':1}},{'$sort':{'b':1}}]", false, true, 0, None, "$sort"),
     ] {
         let front = front(pipeline);
         let names: Vec<&str> = front.rest.stages.iter().map(Stage::name).collect();
@@ -35,14 +51,33 @@ fn fronts() {
 }
 
 #[test]
+fn filters_are_joined() {
+    let filter = front("[{'$match':{'a':1,'b':2}},{'$sort':{'a':1}},{'$match':{'c':3}}]").filter.unwrap();
+    for (document, expected) in [("{'a':1,'b':2,'c':3}", true), ("{'a':1,'b':2}", false), ("{'c':3}", false)]
+    {
+        assert_eq!(
+            filter.matches(&object(document), &Environment::default()).unwrap(),
+            expected,
+            "{document}"
+        );
+    }
+}
+
+#[test]
 fn counts() {
     for (pipeline, expected) in [
         ("[{'$match':{'a':1}},{'$count':'n'}]", Some("{'n':7}")),
         ("[{'$count':'n'}]", Some("{'n':7}")),
-        ("[{'$match':{}},{'$skip':1},{'$limit':9},{'$group':{'_id':1,'n':{'$sum':1}}}]", Some("{'_id':1,'n':7}")),
+        (
+            "[{'$match':{}},{'$skip':1},{'$limit':9},{'$group':{'_id':1,'n':{'$sum':1}}}]",
+            Some("{'_id':1,'n':7}"),
+        ),
         ("[{'$group':{'_id':null,'n':{'$count':{}}}}]", Some("{'_id':null,'n':7}")),
         ("[{'$group':{'_id':null,'n':{'$sum':1.0}}}]", Some("{'_id':null,'n':7.0}")),
-        ("[{'$group':{'_id':null,'n':{'$sum':{'$numberLong':'1'}}}}]", Some("{'_id':null,'n':{'$numberLong':'7'}}")),
+        (
+            "[{'$group':{'_id':null,'n':{'$sum':{'$numberLong':'1'}}}}]",
+            Some("{'_id':null,'n':{'$numberLong':'7'}}"),
+        ),
         ("[{'$group':{'_id':null,'n':{'$sum':2}}}]", None),
         ("[{'$group':{'_id':null,'n':{'$sum':'$a'}}}]", None),
         ("[{'$group':{'_id':'$a','n':{'$sum':1}}}]", None),
@@ -69,12 +104,19 @@ fn needed_fields() {
         ("{'$project':{'_id':0,'a':'$z','l':{'$literal':'$no'}}}", Some("a l z")),
         ("{'$project':{'a':0}}", None),
         ("{'$project':{'_id':0}}", None),
-        ("{'$unwind':'$t'},{'$match':{'$or':[{'m.x':1},{'$expr':{'$gt':['$e',1]}}]}},{'$group':{'_id':'$t'}}", Some("e m t")),
+        ("{'$match':{'taken':1}},{'$project':{'a':1}}", Some("_id a")),
+        (
+            "{'$unwind':'$t'},{'$match':{'$or':[{'m.x':1},{'$expr':{'$gt':['$e',1]}}]}},{'$group':{'_id':'$t'}}",
+            Some("e m t"),
+        ),
         ("{'$set':{'q':'$w'}},{'$sort':{'s':1}},{'$project':{'_id':1,'q':1}}", Some("_id q s w")),
-        ("{'$lookup':{'from':'c','localField':'l','foreignField':'f','as':'r'}},{'$project':{'r':1}}", Some("_id l r")),
+        (
+            "{'$lookup':{'from':'c','localField':'l','foreignField':'f','as':'r'}},{'$project':{'r':1}}",
+            Some("_id l r"),
+        ),
         ("{'$replaceWith':'$d'}", Some("d")),
         ("{'$replaceWith':'$$ROOT'}", None),
-        ("{'$match':{'$jsonSchema':{'required':['a']}}},{'$project':{'a':1}}", None),
+        ("{'$unset':'x'},{'$match':{'$jsonSchema':{'required':['a']}}},{'$project':{'a':1}}", None),
         ("{'$unset':'a'},{'$count':'n'}", Some("")),
     ] {
         let found = front(&format!("[{{'$match':{{'first':1}}}},{rest}]").replace(",]", "]")).needed_fields;

@@ -11,7 +11,11 @@ use armilla_value::{Object, Value};
 fn groups() {
     for (documents, pipeline, expected) in [
         ("[]", "[{'$group':{'_id':null}}]", "[]"),
-        ("[{'a':1},{'a':2}]", "[{'$group':{'_id':null,'n':{'$sum':1},'s':{'$sum':'$a'}}}]", "[{'_id':null,'n':2,'s':3}]"),
+        (
+            "[{'a':1},{'a':2}]",
+            "[{'$group':{'_id':null,'n':{'$sum':1},'s':{'$sum':'$a'}}}]",
+            "[{'_id':null,'n':2,'s':3}]",
+        ),
         // Numbers of all types are one key, shown as the first was.
         (
             "[{'a':{'$numberLong':'1'}},{'a':1},{'a':1.0},{'a':{'$numberDecimal':'1.00'}},{'a':'1'},{'a':true}]",
@@ -19,14 +23,38 @@ fn groups() {
             "[{'_id':1,'n':4},{'_id':'1','n':1},{'_id':true,'n':1}]",
         ),
         // Null and missing are one key.
-        ("[{'a':null},{},{'a':0}]", "[{'$group':{'_id':'$a','n':{'$sum':1}}}]", "[{'_id':null,'n':2},{'_id':0,'n':1}]"),
+        (
+            "[{'a':null},{},{'a':0}]",
+            "[{'$group':{'_id':'$a','n':{'$sum':1}}}]",
+            "[{'_id':null,'n':2},{'_id':0,'n':1}]",
+        ),
         // In an object they are not, and the order of members counts.
-        ("[{'a':null},{},{'a':0}]", "[{'$group':{'_id':{'k':'$a'},'n':{'$sum':1}}}]", "[{'_id':{'k':null},'n':1},{'_id':{},'n':1},{'_id':{'k':0},'n':1}]"),
-        ("[{'a':{'x':1,'y':2}},{'a':{'y':2,'x':1}},{'a':{'x':1.0,'y':2}}]", "[{'$group':{'_id':'$a','n':{'$sum':1}}}]", "[{'_id':{'x':1,'y':2},'n':2},{'_id':{'y':2,'x':1},'n':1}]"),
-        ("[{'a':[1,2]},{'a':[2,1]},{'a':[1,2.0]},{'a':[]}]", "[{'$group':{'_id':'$a','n':{'$sum':1}}}]", "[{'_id':[1,2],'n':2},{'_id':[2,1],'n':1},{'_id':[],'n':1}]"),
+        (
+            "[{'a':null},{},{'a':0}]",
+            "[{'$group':{'_id':{'k':'$a'},'n':{'$sum':1}}}]",
+            "[{'_id':{'k':null},'n':1},{'_id':{},'n':1},{'_id':{'k':0},'n':1}]",
+        ),
+        (
+            "[{'a':{'x':1,'y':2}},{'a':{'y':2,'x':1}},{'a':{'x':1.0,'y':2}}]",
+            "[{'$group':{'_id':'$a','n':{'$sum':1}}}]",
+            "[{'_id':{'x':1,'y':2},'n':2},{'_id':{'y':2,'x':1},'n':1}]",
+        ),
+        (
+            "[{'a':[1,2]},{'a':[2,1]},{'a':[1,2.0]},{'a':[]}]",
+            "[{'$group':{'_id':'$a','n':{'$sum':1}}}]",
+            "[{'_id':[1,2],'n':2},{'_id':[2,1],'n':1},{'_id':[],'n':1}]",
+        ),
         // What was missing in a group is null.
-        ("[{'_id':1}]", "[{'$group':{'_id':'$_id','f':{'$first':'$a'},'p':{'$push':'$a'},'m':{'$max':'$a'}}}]", "[{'_id':1,'f':null,'p':[],'m':null}]"),
-        ("[{'a':1,'b':2},{'a':1,'b':3}]", "[{'$group':{'_id':'$a','p':{'$push':{'b':'$b'}},'x':{'$avg':'$b'}}}]", "[{'_id':1,'p':[{'b':2},{'b':3}],'x':2.5}]"),
+        (
+            "[{'_id':1}]",
+            "[{'$group':{'_id':'$_id','f':{'$first':'$a'},'p':{'$push':'$a'},'m':{'$max':'$a'}}}]",
+            "[{'_id':1,'f':null,'p':[],'m':null}]",
+        ),
+        (
+            "[{'a':1,'b':2},{'a':1,'b':3}]",
+            "[{'$group':{'_id':'$a','p':{'$push':{'b':'$b'}},'x':{'$avg':'$b'}}}]",
+            "[{'_id':1,'p':[{'b':2},{'b':3}],'x':2.5}]",
+        ),
     ] {
         check(documents, pipeline, expected);
     }
@@ -52,10 +80,16 @@ fn refusals() {
 /// A hundred thousand documents in a thousand groups; run it by hand with `--nocapture` and a clock.
 #[test]
 fn many_documents() {
-    let pipeline = array("[{'$group':{'_id':'$k','n':{'$sum':1},'s':{'$sum':'$v'},'a':{'$avg':'$v'}}},{'$sort':{'_id':1}}]");
+    let pipeline = array(
+        "[{'$group':{'_id':'$k','n':{'$sum':1},'s':{'$sum':'$v'},'a':{'$avg':'$v'}}},{'$sort':{'_id':1}}]",
+    );
     let pipeline = Pipeline::parse(&pipeline, &Scope::default()).unwrap();
     let input: Documents = Box::new((0..100_000i64).map(|n| {
-        Ok(Object::from([("_id", Value::Int64(n)), ("k", Value::String(format!("k{:04}", n % 1000))), ("v", Value::Int64(n))]))
+        Ok(Object::from([
+            ("_id", Value::Int64(n)),
+            ("k", Value::String(format!("k{:04}", n % 1000))),
+            ("v", Value::Int64(n)),
+        ]))
     }));
     let found: Vec<Object> = pipeline
         .run(input, Arc::new(Environment::default()), Arc::new(Memory::default()))

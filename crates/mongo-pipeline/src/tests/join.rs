@@ -41,7 +41,12 @@ fn equalities() {
             assert_eq!(found, expected, "{local} {narrows}");
         }
     }
-    let missing = joined(true, "[{'_id':1}]", FOREIGN, "[{'$lookup':{'from':'c','localField':'l.m','foreignField':'f','as':'a.b'}},{'$project':{'_id':0,'ids':'$a.b._id'}}]");
+    let missing = joined(
+        true,
+        "[{'_id':1}]",
+        FOREIGN,
+        "[{'$lookup':{'from':'c','localField':'l.m','foreignField':'f','as':'a.b'}},{'$project':{'_id':0,'ids':'$a.b._id'}}]",
+    );
     assert_eq!(missing, "[{'ids':[2,3]}]");
 }
 
@@ -50,18 +55,43 @@ fn pipelines_with_variables() {
     let documents = "[{'_id':1,'k':1},{'_id':2,'k':2},{'_id':3},{'_id':4,'k':[1]}]";
     let foreign = "[{'_id':10,'f':1,'g':5},{'_id':11,'f':2,'g':6},{'_id':12,'f':1,'g':7},{'_id':13,'f':[1]},{'_id':14}]";
     for (lookup, expected) in [
-        ("{'from':'c','let':{'x':'$k'},'pipeline':[{'$match':{'$expr':{'$eq':['$f','$$x']}}},{'$project':{'_id':1}}],'as':'r'}", "[[10,12],[11],[14],[13]]"),
-        ("{'from':'c','let':{'x':'$k'},'pipeline':[{'$match':{'$expr':{'$and':[{'$eq':['$$x','$f']},{'$gt':['$g',5]}]}}}],'as':'r'}", "[[12],[11],[],[]]"),
-        ("{'from':'c','let':{'x':'$k'},'pipeline':[{'$match':{'g':{'$gt':5}}},{'$match':{'$expr':{'$lte':['$f','$$x']}}}],'as':'r'}", "[[12],[11,12],[],[11,12]]"),
+        (
+            "{'from':'c','let':{'x':'$k'},'pipeline':[{'$match':{'$expr':{'$eq':['$f','$$x']}}},{'$project':{'_id':1}}],'as':'r'}",
+            "[[10,12],[11],[14],[13]]",
+        ),
+        (
+            "{'from':'c','let':{'x':'$k'},'pipeline':[{'$match':{'$expr':{'$and':[{'$eq':['$$x','$f']},{'$gt':['$g',5]}]}}}],'as':'r'}",
+            "[[12],[11],[],[]]",
+        ),
+        (
+            "{'from':'c','let':{'x':'$k'},'pipeline':[{'$match':{'g':{'$gt':5}}},{'$match':{'$expr':{'$lte':['$f','$$x']}}}],'as':'r'}",
+            "[[12],[11,12],[],[11,12]]",
+        ),
         ("{'from':'c','pipeline':[{'$match':{'f':2}}],'as':'r'}", "[[11],[11],[11],[11]]"),
-        ("{'from':'c','pipeline':[],'as':'r'}", "[[10,11,12,13,14],[10,11,12,13,14],[10,11,12,13,14],[10,11,12,13,14]]"),
-        ("{'from':'c','localField':'k','foreignField':'f','pipeline':[{'$match':{'g':{'$gte':6}}}],'as':'r'}", "[[12],[11],[],[12]]"),
-        ("{'from':'c','localField':'k','foreignField':'f','let':{'i':'$_id'},'pipeline':[{'$match':{'$expr':{'$lt':['$$i',2]}}}],'as':'r'}", "[[10,12,13],[],[],[]]"),
+        (
+            "{'from':'c','pipeline':[],'as':'r'}",
+            "[[10,11,12,13,14],[10,11,12,13,14],[10,11,12,13,14],[10,11,12,13,14]]",
+        ),
+        (
+            "{'from':'c','localField':'k','foreignField':'f','pipeline':[{'$match':{'g':{'$gte':6}}}],'as':'r'}",
+            "[[12],[11],[],[12]]",
+        ),
+        (
+            "{'from':'c','localField':'k','foreignField':'f','let':{'i':'$_id'},'pipeline':[{'$match':{'$expr':{'$lt':['$$i',2]}}}],'as':'r'}",
+            "[[10,12,13],[],[],[]]",
+        ),
         ("{'pipeline':[{'$documents':[{'_id':1},{'_id':2}]}],'as':'r'}", "[[1,2],[1,2],[1,2],[1,2]]"),
         ("{'from':'nothing','pipeline':[{'$match':{'a':1}}],'as':'r'}", "[[],[],[],[]]"),
     ] {
         for narrows in [false, true] {
-            let found = joined(narrows, documents, foreign, &format!("[{{'$lookup':{lookup}}},{{'$group':{{'_id':null,'ids':{{'$push':'$r._id'}}}}}},{{'$project':{{'_id':0}}}}]"));
+            let found = joined(
+                narrows,
+                documents,
+                foreign,
+                &format!(
+                    "[{{'$lookup':{lookup}}},{{'$group':{{'_id':null,'ids':{{'$push':'$r._id'}}}}}},{{'$project':{{'_id':0}}}}]"
+                ),
+            );
             assert_eq!(found, format!("[{{'ids':{expected}}}]"), "{lookup} {narrows}");
         }
     }
@@ -80,7 +110,12 @@ fn lookups_in_lookups_see_variables_of_both() {
 
 #[test]
 fn many_documents_are_joined_in_batches() {
-    let documents = |count: usize| format!("[{}]", (0..count).map(|n| format!("{{'_id':{n},'k':{}}}", n % 97)).collect::<Vec<_>>().join(","));
+    let documents = |count: usize| {
+        format!(
+            "[{}]",
+            (0..count).map(|n| format!("{{'_id':{n},'k':{}}}", n % 97)).collect::<Vec<_>>().join(",")
+        )
+    };
     for narrows in [false, true] {
         let found = joined(
             narrows,
@@ -129,17 +164,25 @@ fn graphs() {
                 narrows,
                 staff,
                 staff,
-                &format!("[{{'$graphLookup':{{'from':'c','startWith':'$boss','connectFromField':'boss','connectToField':'name','as':'r'{options}}}}},{{'$group':{{'_id':null,'ids':{{'$push':'$r._id'}}}}}},{{'$project':{{'_id':0}}}}]"),
+                &format!(
+                    "[{{'$graphLookup':{{'from':'c','startWith':'$boss','connectFromField':'boss','connectToField':'name','as':'r'{options}}}}},{{'$group':{{'_id':null,'ids':{{'$push':'$r._id'}}}}}},{{'$project':{{'_id':0}}}}]"
+                ),
             );
             let sorted = |text: &str| {
-                let mut lists: Vec<Vec<char>> = text.split('[').map(|list| list.chars().filter(char::is_ascii_digit).collect()).collect();
+                let mut lists: Vec<Vec<char>> =
+                    text.split('[').map(|list| list.chars().filter(char::is_ascii_digit).collect()).collect();
                 lists.iter_mut().for_each(|list| list.sort_unstable());
                 lists
             };
             assert_eq!(sorted(&found), sorted(&format!("[{{'ids':{expected}}}]")), "{options} {found}");
         }
     }
-    let found = joined(true, "[{'_id':1,'s':'Asya'}]", staff, "[{'$graphLookup':{'from':'c','startWith':'$s','connectFromField':'boss','connectToField':'name','as':'r','depthField':'d'}},{'$project':{'_id':0,'d':'$r.d'}}]");
+    let found = joined(
+        true,
+        "[{'_id':1,'s':'Asya'}]",
+        staff,
+        "[{'$graphLookup':{'from':'c','startWith':'$s','connectFromField':'boss','connectToField':'name','as':'r','depthField':'d'}},{'$project':{'_id':0,'d':'$r.d'}}]",
+    );
     assert_eq!(found, "[{'d':[0,1,2,3]}]");
     for (argument, code) in [
         ("1", 40327),

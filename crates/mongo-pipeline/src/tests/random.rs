@@ -11,37 +11,114 @@ use armilla_value::{Object, Value};
 
 /// Arguments that are nearly right, to be put together anew.
 const ARGUMENTS: &[&str] = &[
-    "1", "0", "-1", "1.5", "'a'", "'$a'", "'$a.b'", "'$$ROOT'", "'$$x'", "null", "true", "[]", "{}", "[1,2]",
-    "{'a':1}", "{'a':0}", "{'a':-1,'b':1}", "{'a':{'$gt':1}}", "{'a':null}", "{'x':'$a'}", "{'a.b':'$c'}",
-    "{'_id':'$a','n':{'$sum':'$b'}}", "{'_id':null,'n':{'$push':'$$ROOT'}}", "{'_id':{'k':'$b'},'n':{'$avg':'$c'}}",
-    "{'path':'$a','includeArrayIndex':'i','preserveNullAndEmptyArrays':true}", "{'size':2}",
-    "{'newRoot':'$a'}", "{'newRoot':{'a':['$b','$c']}}", "{'groupBy':'$a','boundaries':[0,2,5],'default':9}",
-    "{'groupBy':'$b','buckets':3}", "{'groupBy':'$b','buckets':3,'granularity':'E6'}",
+    "1",
+    "0",
+    "-1",
+    "1.5",
+    "'a'",
+    "'$a'",
+    "'$a.b'",
+    "'$$ROOT'",
+    "'$$x'",
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "[1,2]",
+    "{'a':1}",
+    "{'a':0}",
+    "{'a':-1,'b':1}",
+    "{'a':{'$gt':1}}",
+    "{'a':null}",
+    "{'x':'$a'}",
+    "{'a.b':'$c'}",
+    "{'_id':'$a','n':{'$sum':'$b'}}",
+    "{'_id':null,'n':{'$push':'$$ROOT'}}",
+    "{'_id':{'k':'$b'},'n':{'$avg':'$c'}}",
+    "{'path':'$a','includeArrayIndex':'i','preserveNullAndEmptyArrays':true}",
+    "{'size':2}",
+    "{'newRoot':'$a'}",
+    "{'newRoot':{'a':['$b','$c']}}",
+    "{'groupBy':'$a','boundaries':[0,2,5],'default':9}",
+    "{'groupBy':'$b','buckets':3}",
+    "{'groupBy':'$b','buckets':3,'granularity':'E6'}",
     "{'from':'c','localField':'a','foreignField':'b','as':'r'}",
     "{'from':'c','let':{'x':'$a'},'pipeline':[{'$match':{'$expr':{'$eq':['$b','$$x']}}}],'as':'r'}",
     "{'from':'c','startWith':'$a','connectFromField':'a','connectToField':'b','as':'r','maxDepth':3}",
-    "{'coll':'c','pipeline':[{'$limit':1}]}", "{'f':[{'$count':'n'}],'g':[{'$unwind':'$a'}]}",
+    "{'coll':'c','pipeline':[{'$limit':1}]}",
+    "{'f':[{'$count':'n'}],'g':[{'$unwind':'$a'}]}",
     "{'sortBy':{'b':1},'output':{'w':{'$sum':'$a','window':{'documents':[-1,1]}}}}",
     "{'sortBy':{'b':1},'output':{'w':{'$avg':'$a','window':{'range':[-1,1]}}}}",
     "{'partitionBy':'$a','sortBy':{'b':1},'output':{'w':{'$rank':{}},'v':{'$shift':{'output':'$c','by':1}}}}",
     "{'sortBy':{'b':1},'output':{'w':{'$derivative':{'input':'$a'},'window':{'documents':[-1,0]}},'v':{'$linearFill':'$c'}}}",
-    "{'field':'b','range':{'step':1,'bounds':'full'}}", "{'field':'a','range':{'step':2,'bounds':[0,9]}}",
+    "{'field':'b','range':{'step':1,'bounds':'full'}}",
+    "{'field':'a','range':{'step':2,'bounds':[0,9]}}",
     "{'sortBy':{'b':1},'output':{'a':{'method':'locf'},'c':{'value':0}}}",
-    "{'$cond':[{'$gt':['$a',1]},'$$DESCEND','$$PRUNE']}", "[{'a':1},{'b':2}]",
+    "{'$cond':[{'$gt':['$a',1]},'$$DESCEND','$$PRUNE']}",
+    "[{'a':1},{'b':2}]",
     "{'near':[0,0],'distanceField':'d','key':'a'}",
 ];
 
 const STAGES: &[&str] = &[
-    "$match", "$project", "$addFields", "$set", "$unset", "$group", "$sort", "$limit", "$skip", "$count", "$unwind",
-    "$lookup", "$replaceRoot", "$replaceWith", "$facet", "$sample", "$sortByCount", "$bucket", "$bucketAuto",
-    "$unionWith", "$redact", "$documents", "$graphLookup", "$setWindowFields", "$densify", "$fill", "$geoNear",
-    "$out", "$merge", "$changeStream", "$collStats", "$indexStats", "$currentOp", "$listSessions", "$planCacheStats",
+    "$match",
+    "$project",
+    "$addFields",
+    "$set",
+    "$unset",
+    "$group",
+    "$sort",
+    "$limit",
+    "$skip",
+    "$count",
+    "$unwind",
+    "$lookup",
+    "$replaceRoot",
+    "$replaceWith",
+    "$facet",
+    "$sample",
+    "$sortByCount",
+    "$bucket",
+    "$bucketAuto",
+    "$unionWith",
+    "$redact",
+    "$documents",
+    "$graphLookup",
+    "$setWindowFields",
+    "$densify",
+    "$fill",
+    "$geoNear",
+    "$out",
+    "$merge",
+    "$changeStream",
+    "$collStats",
+    "$indexStats",
+    "$currentOp",
+    "$listSessions",
+    "$planCacheStats",
 ];
 
 const VALUES: &[&str] = &[
-    "null", "1", "2", "2.5", "-7", "{'$numberLong':'3'}", "{'$numberDecimal':'4.5'}", "{'$numberDouble':'NaN'}",
-    "{'$numberDouble':'Infinity'}", "'x'", "''", "true", "[]", "[1,2]", "[[1]]", "{}", "{'b':1}", "[{'b':1},{'b':[2]}]",
-    "{'$date':'2020-01-01T00:00:00Z'}", "{'$oid':'0123456789abcdef01234567'}", "{'$minKey':1}",
+    "null",
+    "1",
+    "2",
+    "2.5",
+    "-7",
+    "{'$numberLong':'3'}",
+    "{'$numberDecimal':'4.5'}",
+    "{'$numberDouble':'NaN'}",
+    "{'$numberDouble':'Infinity'}",
+    "'x'",
+    "''",
+    "true",
+    "[]",
+    "[1,2]",
+    "[[1]]",
+    "{}",
+    "{'b':1}",
+    "[{'b':1},{'b':[2]}]",
+    "{'$day':'2020-01-01'}",
+    "{'$oid':'0123456789abcdef01234567'}",
+    "{'$minKey':1}",
 ];
 
 fn documents() -> impl Strategy<Value = Vec<Object>> {
@@ -61,7 +138,9 @@ fn stage() -> impl Strategy<Value = Value> {
 fn readable_stage() -> impl Strategy<Value = Value> {
     let readable: Vec<Value> = STAGES
         .iter()
-        .flat_map(|name| ARGUMENTS.iter().map(move |argument| Value::Object(Object::from([(*name, value(argument))]))))
+        .flat_map(|name| {
+            ARGUMENTS.iter().map(move |argument| Value::Object(Object::from([(*name, value(argument))])))
+        })
         .filter(|stage| Pipeline::parse(std::slice::from_ref(stage), &Scope::default()).is_ok())
         .collect();
     proptest::sample::select(readable)
@@ -71,7 +150,16 @@ fn run(stages: &[Value], documents: Vec<Object>) {
     let Ok(pipeline) = Pipeline::parse(stages, &Scope::default()) else { return };
     let front = pipeline.split_front();
     assert!(front.rest.stages.len() <= pipeline.stages.len());
-    let memory = || Arc::new(Memory { collections: [("c".to_owned(), objects("[{'_id':1,'a':1,'b':2},{'_id':2,'a':[2],'b':1},{'_id':3}]"))].into(), narrows: false });
+    let memory = || {
+        Arc::new(Memory {
+            collections: [(
+                "c".to_owned(),
+                objects("[{'_id':1,'a':1,'b':2},{'_id':2,'a':[2],'b':1},{'_id':3}]"),
+            )]
+            .into(),
+            narrows: false,
+        })
+    };
     let input: Documents = Box::new(documents.into_iter().map(Ok));
     if let Ok(found) = pipeline.run(input, Arc::new(Environment::default()), memory()) {
         // What fails, fails once.

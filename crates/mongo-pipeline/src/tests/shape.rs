@@ -1,6 +1,6 @@
 //! Shapes, names and positions of stages, and what is wrong with their arguments.
 
-use crate::testing::{array, check_error, run_with, Memory};
+use crate::testing::{Memory, array, check_error, run_with};
 use crate::{Merge, Out, Pipeline, Stage, WhenMatched, WhenNotMatched};
 use armilla_mongo_expression::Scope;
 
@@ -108,7 +108,8 @@ fn last(pipeline: &str) -> Stage {
 #[test]
 fn out() {
     for (argument, database) in [("'c'", None), ("{'db':'d','coll':'c'}", Some("d"))] {
-        let Stage::Out(Out { database: found, collection }) = last(&format!("[{{'$out':{argument}}}]")) else {
+        let Stage::Out(Out { database: found, collection }) = last(&format!("[{{'$out':{argument}}}]"))
+        else {
             panic!()
         };
         assert_eq!((found.as_deref(), collection.as_str()), (database, "c"));
@@ -132,7 +133,10 @@ fn merges() {
         "{'into':{'db':'d','coll':'c'},'on':['a','b.c'],'let':{'x':'$y'},'whenMatched':[{'$set':{'z':'$$x','w':'$$new.w'}}],'whenNotMatched':'discard'}",
     );
     assert_eq!(full.database.as_deref(), Some("d"));
-    assert_eq!(full.on.unwrap().iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>(), ["a", "b.c"]);
+    assert_eq!(
+        full.on.unwrap().iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>(),
+        ["a", "b.c"]
+    );
     let names: Vec<&str> = full.variables.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["x", "new"]);
     assert!(matches!(full.when_matched, WhenMatched::Pipeline(_)));
@@ -162,7 +166,15 @@ fn merges() {
 
 #[test]
 fn stages_of_the_caller_pass_documents_through() {
-    for pipeline in ["[{'$collStats':{'count':{}}},{'$limit':1}]", "[{'$limit':1},{'$out':'x'}]", "[{'$changeStream':{}},{'$limit':1}]"] {
-        assert_eq!(run_with(Memory::default(), "[{'a':1},{'a':2}]", pipeline).unwrap().len(), 1, "{pipeline}");
+    for pipeline in [
+        "[{'$collStats':{'count':{}}},{'$limit':1}]",
+        "[{'$limit':1},{'$out':'x'}]",
+        "[{'$changeStream':{}},{'$limit':1}]",
+    ] {
+        assert_eq!(
+            run_with(Memory::default(), "[{'a':1},{'a':2}]", pipeline).unwrap().len(),
+            1,
+            "{pipeline}"
+        );
     }
 }

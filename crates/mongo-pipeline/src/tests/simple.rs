@@ -7,7 +7,8 @@ use crate::{Documents, Pipeline};
 use armilla_mongo_expression::{Environment, Scope};
 use armilla_value::Object;
 
-const PEOPLE: &str = "[{'_id':1,'n':'a','x':3},{'_id':2,'n':'b','x':1},{'_id':3,'n':'c','x':2},{'_id':4,'n':'a'}]";
+const PEOPLE: &str =
+    "[{'_id':1,'n':'a','x':3},{'_id':2,'n':'b','x':1},{'_id':3,'n':'c','x':2},{'_id':4,'n':'a'}]";
 
 #[test]
 fn one_by_one() {
@@ -22,7 +23,10 @@ fn one_by_one() {
         ("[{'$count':'total'}]", "[{'total':4}]"),
         ("[{'$match':{'x':99}},{'$count':'total'}]", "[]"),
         ("[{'$limit':2},{'$replaceWith':{'k':'$_id'}}]", "[{'k':1},{'k':2}]"),
-        ("[{'$limit':1},{'$replaceRoot':{'newRoot':{'$mergeObjects':[{'z':0},'$$ROOT']}}}]", "[{'z':0,'_id':1,'n':'a','x':3}]"),
+        (
+            "[{'$limit':1},{'$replaceRoot':{'newRoot':{'$mergeObjects':[{'z':0},'$$ROOT']}}}]",
+            "[{'z':0,'_id':1,'n':'a','x':3}]",
+        ),
         ("[{'$sortByCount':'$n'},{'$limit':1}]", "[{'_id':'a','count':2}]"),
         ("[{'$sample':{'size':0}}]", "[]"),
         ("[{'$documents':[{'a':1},{'a':2}]},{'$match':{'a':2}}]", "[{'a':2}]"),
@@ -48,8 +52,16 @@ fn redactions() {
         "[{'$redact':{'$cond':[{'$lte':['$level',2]},'$$DESCEND','$$PRUNE']}}]",
         "[{'_id':1,'level':1,'c':[{'level':1,'d':1},7,[{'level':1}]]}]",
     );
-    check(documents, "[{'$redact':{'$cond':[{'$eq':['$level',5]},'$$PRUNE','$$KEEP']}},{'$project':{'a':1}}]", "[{'_id':1,'a':{'level':5,'b':1}}]");
-    check("[{'a':1,'b':{'c':1}}]", "[{'$redact':{'$cond':[{'$eq':['$$ROOT.a',1]},'$$DESCEND','$$PRUNE']}}]", "[{'a':1,'b':{'c':1}}]");
+    check(
+        documents,
+        "[{'$redact':{'$cond':[{'$eq':['$level',5]},'$$PRUNE','$$KEEP']}},{'$project':{'a':1}}]",
+        "[{'_id':1,'a':{'level':5,'b':1}}]",
+    );
+    check(
+        "[{'a':1,'b':{'c':1}}]",
+        "[{'$redact':{'$cond':[{'$eq':['$$ROOT.a',1]},'$$DESCEND','$$PRUNE']}}]",
+        "[{'a':1,'b':{'c':1}}]",
+    );
 }
 
 #[test]
@@ -66,7 +78,8 @@ fn facets() {
 fn samples_are_drawn_without_repetition() {
     let documents = format!("[{}]", (0..100).map(|n| format!("{{'_id':{n}}}")).collect::<Vec<_>>().join(","));
     for (size, expected) in [(1, 1), (10, 10), (100, 100), (1000, 100)] {
-        let mut found = run_with(Memory::default(), &documents, &format!("[{{'$sample':{{'size':{size}}}}}]")).unwrap();
+        let mut found =
+            run_with(Memory::default(), &documents, &format!("[{{'$sample':{{'size':{size}}}}}]")).unwrap();
         assert_eq!(found.len(), expected);
         found.sort_by_key(|document| document.get("_id").unwrap().as_i64());
         found.dedup();
@@ -90,14 +103,21 @@ fn a_limit_stops_asking() {
 
 #[test]
 fn unions() {
-    let memory = || Memory { collections: [("c".to_owned(), objects("[{'_id':10,'x':1},{'_id':11,'x':2}]"))].into(), narrows: true };
+    let memory = || Memory {
+        collections: [("c".to_owned(), objects("[{'_id':10,'x':1},{'_id':11,'x':2}]"))].into(),
+        narrows: true,
+    };
     for (pipeline, expected) in [
         ("[{'$unionWith':'c'},{'$project':{'_id':1}}]", "[{'_id':1},{'_id':10},{'_id':11}]"),
-        ("[{'$unionWith':{'coll':'c','pipeline':[{'$match':{'x':2}},{'$project':{'_id':1}}]}}]", "[{'_id':1},{'_id':11}]"),
+        (
+            "[{'$unionWith':{'coll':'c','pipeline':[{'$match':{'x':2}},{'$project':{'_id':1}}]}}]",
+            "[{'_id':1},{'_id':11}]",
+        ),
         ("[{'$unionWith':'nothing'}]", "[{'_id':1}]"),
         ("[{'$unionWith':{'pipeline':[{'$documents':[{'a':1}]}]}}]", "[{'_id':1},{'a':1}]"),
     ] {
-        let found = run_with(memory(), "[{'_id':1}]", pipeline).unwrap_or_else(|error| panic!("{pipeline} {error:?}"));
+        let found = run_with(memory(), "[{'_id':1}]", pipeline)
+            .unwrap_or_else(|error| panic!("{pipeline} {error:?}"));
         assert_eq!(found, objects(expected), "{pipeline}");
     }
 }

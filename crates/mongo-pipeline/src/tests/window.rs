@@ -12,7 +12,8 @@ fn values(function: &str, expected: &str) {
     let pipeline = format!(
         "[{{'$setWindowFields':{{'partitionBy':'$p','sortBy':{{'t':1}},'output':{{'r':{function}}}}}}},{{'$group':{{'_id':null,'r':{{'$push':'$r'}}}}}},{{'$project':{{'_id':0}}}}]"
     );
-    let found = run_with(Memory::default(), DOCUMENTS, &pipeline).unwrap_or_else(|error| panic!("{function}: {error:?}"));
+    let found = run_with(Memory::default(), DOCUMENTS, &pipeline)
+        .unwrap_or_else(|error| panic!("{function}: {error:?}"));
     let found = shown(&Value::Object(found.into_iter().next().unwrap())).replace('"', "'");
     assert_eq!(found, format!("{{'r':{expected}}}"), "{function}");
 }
@@ -29,7 +30,10 @@ fn functions() {
         ("{'$sum':'$v','window':{'range':[-1,1]}}", "[30,30,30,0,12,12]"),
         ("{'$sum':'$v','window':{'range':[-2,'current']}}", "[10,30,50,0,12,12]"),
         ("{'$sum':'$v','window':{'range':['unbounded','current']}}", "[10,30,60,60,12,12]"),
-        ("{'$push':'$_id','window':{'documents':['current','unbounded']}}", "[[1,2,4,6],[2,4,6],[4,6],[6],[3,5],[5]]"),
+        (
+            "{'$push':'$_id','window':{'documents':['current','unbounded']}}",
+            "[[1,2,4,6],[2,4,6],[4,6],[6],[3,5],[5]]",
+        ),
         ("{'$push':'$_id','window':{'documents':['unbounded',-1]}}", "[[],[1],[1,2],[1,2,4],[],[3]]"),
         ("{'$avg':'$v','window':{'documents':[-1,0]}}", "[10.0,15.0,25.0,30.0,5.0,6.0]"),
         ("{'$min':'$v'}", "[10,10,10,10,5,5]"),
@@ -41,11 +45,17 @@ fn functions() {
         ("{'$shift':{'output':'$v','by':1}}", "[20,30,null,null,7,null]"),
         ("{'$shift':{'output':'$v','by':-1,'default':'none'}}", "['none',10,20,30,'none',5]"),
         ("{'$derivative':{'input':'$v'},'window':{'documents':[-1,0]}}", "[null,10.0,5.0,null,null,null]"),
-        ("{'$integral':{'input':'$v'},'window':{'documents':['unbounded','current']}}", "[0,15.0,65.0,65.0,0,0.0]"),
+        (
+            "{'$integral':{'input':'$v'},'window':{'documents':['unbounded','current']}}",
+            "[0,15.0,65.0,65.0,0,0.0]",
+        ),
         ("{'$expMovingAvg':{'input':'$v','N':3}}", "[10,15.0,22.5,22.5,5,6.0]"),
         ("{'$expMovingAvg':{'input':'$v','alpha':0.25}}", "[10,12.5,16.875,16.875,5,5.5]"),
         ("{'$locf':'$v'}", "[10,20,30,30,5,7]"),
-        ("{'$covariancePop':['$t','$v'],'window':{'documents':['unbounded','current']}}", "[0.0,2.5,10.0,10.0,0.0,0.0]"),
+        (
+            "{'$covariancePop':['$t','$v'],'window':{'documents':['unbounded','current']}}",
+            "[0.0,2.5,10.0,10.0,0.0,0.0]",
+        ),
         ("{'$covarianceSamp':['$t','$v']}", "[15.0,15.0,15.0,15.0,0.0,0.0]"),
     ] {
         values(function, expected);
@@ -59,27 +69,54 @@ fn orders_and_fields() {
         "[{'$setWindowFields':{'partitionBy':'$p','sortBy':{'t':-1},'output':{'a.n':{'$documentNumber':{}},'b':{'$sum':1}}}}]",
         "[{'_id':4,'t':1,'a':{'n':1},'b':1},{'_id':2,'p':1,'t':2,'a':{'n':1},'b':2},{'_id':3,'p':1,'t':1,'a':{'n':2},'b':2},{'_id':1,'p':2,'t':1,'a':{'n':1},'b':1}]",
     );
-    check("[{'t':1},{'t':3},{'t':3},{'t':5}]", "[{'$setWindowFields':{'sortBy':{'t':1},'output':{'r':{'$rank':{}},'d':{'$denseRank':{}}}}}]", "[{'t':1,'r':1,'d':1},{'t':3,'r':2,'d':2},{'t':3,'r':2,'d':2},{'t':5,'r':4,'d':3}]");
-    check("[{'a':1},{'a':2}]", "[{'$setWindowFields':{'output':{'n':{'$sum':'$a'}}}}]", "[{'a':1,'n':3},{'a':2,'n':3}]");
+    check(
+        "[{'t':1},{'t':3},{'t':3},{'t':5}]",
+        "[{'$setWindowFields':{'sortBy':{'t':1},'output':{'r':{'$rank':{}},'d':{'$denseRank':{}}}}}]",
+        "[{'t':1,'r':1,'d':1},{'t':3,'r':2,'d':2},{'t':3,'r':2,'d':2},{'t':5,'r':4,'d':3}]",
+    );
+    check(
+        "[{'a':1},{'a':2}]",
+        "[{'$setWindowFields':{'output':{'n':{'$sum':'$a'}}}}]",
+        "[{'a':1,'n':3},{'a':2,'n':3}]",
+    );
     check("[]", "[{'$setWindowFields':{'output':{'n':{'$sum':'$a'}}}}]", "[]");
 }
 
 #[test]
 fn windows_of_dates() {
-    let day = |day: u32| format!("{{'$date':'2020-01-{day:02}T00:00:00Z'}}");
+    let day = |day: u32| format!("{{'$day':'2020-01-{day:02}'}}");
     let documents = format!("[{{'d':{},'v':1}},{{'d':{},'v':2}},{{'d':{},'v':4}}]", day(1), day(2), day(5));
     let project = "{'$project':{'_id':0,'d':0,'v':0}}";
     for (function, expected) in [
         ("{'$sum':'$v','window':{'range':[-1,0],'unit':'day'}}", "[{'r':1},{'r':3},{'r':4}]"),
         ("{'$sum':'$v','window':{'range':[-1,'current'],'unit':'month'}}", "[{'r':1},{'r':3},{'r':7}]"),
-        ("{'$derivative':{'input':'$v','unit':'hour'},'window':{'documents':[-1,0]}}", "[{'r':null},{'r':0.041666666666666664},{'r':0.027777777777777776}]"),
+        (
+            "{'$derivative':{'input':'$v','unit':'hour'},'window':{'documents':[-1,0]}}",
+            "[{'r':null},{'r':0.041666666666666664},{'r':0.027777777777777776}]",
+        ),
         ("{'$integral':{'input':'$v','unit':'day'}}", "[{'r':10.5},{'r':10.5},{'r':10.5}]"),
     ] {
-        check(&documents, &format!("[{{'$setWindowFields':{{'sortBy':{{'d':1}},'output':{{'r':{function}}}}}}},{project}]"), expected);
+        check(
+            &documents,
+            &format!("[{{'$setWindowFields':{{'sortBy':{{'d':1}},'output':{{'r':{function}}}}}}},{project}]"),
+            expected,
+        );
     }
-    check_error(&documents, "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$sum':'$v','window':{'range':[-1,0]}}}}}]", 5429414);
-    check_error("[{'d':1}]", "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$sum':'$v','window':{'range':[-1,0],'unit':'day'}}}}}]", 5429513);
-    check_error("[{'d':1},{'d':2}]", "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$derivative':{'input':'$d','unit':'day'},'window':{'documents':[-1,0]}}}}}]", 5624900);
+    check_error(
+        &documents,
+        "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$sum':'$v','window':{'range':[-1,0]}}}}}]",
+        5429414,
+    );
+    check_error(
+        "[{'d':1}]",
+        "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$sum':'$v','window':{'range':[-1,0],'unit':'day'}}}}}]",
+        5429513,
+    );
+    check_error(
+        "[{'d':1},{'d':2}]",
+        "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$derivative':{'input':'$d','unit':'day'},'window':{'documents':[-1,0]}}}}}]",
+        5624900,
+    );
 }
 
 #[test]
@@ -126,10 +163,22 @@ fn refusals() {
 fn fills() {
     let documents = "[{'t':0,'v':null},{'t':1,'v':10},{'t':2},{'t':4,'v':40},{'t':5,'v':null}]";
     for (argument, expected) in [
-        ("{'output':{'v':{'value':0}}}", "[{'t':0,'v':0},{'t':1,'v':10},{'t':2,'v':0},{'t':4,'v':40},{'t':5,'v':0}]"),
-        ("{'sortBy':{'t':1},'output':{'v':{'method':'locf'}}}", "[{'t':0,'v':null},{'t':1,'v':10},{'t':2,'v':10},{'t':4,'v':40},{'t':5,'v':40}]"),
-        ("{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}", "[{'t':0,'v':null},{'t':1,'v':10},{'t':2,'v':20.0},{'t':4,'v':40},{'t':5,'v':null}]"),
-        ("{'sortBy':{'t':1},'partitionByFields':['x'],'output':{'v':{'method':'locf'},'w':{'value':'$t'}}}", "[{'t':0,'v':null,'w':0},{'t':1,'v':10,'w':1},{'t':2,'v':10,'w':2},{'t':4,'v':40,'w':4},{'t':5,'v':40,'w':5}]"),
+        (
+            "{'output':{'v':{'value':0}}}",
+            "[{'t':0,'v':0},{'t':1,'v':10},{'t':2,'v':0},{'t':4,'v':40},{'t':5,'v':0}]",
+        ),
+        (
+            "{'sortBy':{'t':1},'output':{'v':{'method':'locf'}}}",
+            "[{'t':0,'v':null},{'t':1,'v':10},{'t':2,'v':10},{'t':4,'v':40},{'t':5,'v':40}]",
+        ),
+        (
+            "{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}",
+            "[{'t':0,'v':null},{'t':1,'v':10},{'t':2,'v':20.0},{'t':4,'v':40},{'t':5,'v':null}]",
+        ),
+        (
+            "{'sortBy':{'t':1},'partitionByFields':['x'],'output':{'v':{'method':'locf'},'w':{'value':'$t'}}}",
+            "[{'t':0,'v':null,'w':0},{'t':1,'v':10,'w':1},{'t':2,'v':10,'w':2},{'t':4,'v':40,'w':4},{'t':5,'v':40,'w':5}]",
+        ),
     ] {
         check(documents, &format!("[{{'$fill':{argument}}}]"), expected);
     }
@@ -144,16 +193,36 @@ fn fills() {
     ] {
         check_error("[]", &format!("[{{'$fill':{argument}}}]"), code);
     }
-    check_error("[{'t':1},{'t':1}]", "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]", 6050106);
-    check_error("[{'t':1,'v':'x'}]", "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]", 6050201);
+    check_error(
+        "[{'t':1},{'t':1}]",
+        "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]",
+        6050106,
+    );
+    check_error(
+        "[{'t':1,'v':'x'}]",
+        "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]",
+        6050201,
+    );
 }
 
 #[test]
 fn gaps() {
     for (documents, argument, expected) in [
-        ("[{'_id':1,'a':1},{'_id':2,'a':4}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", "[{'_id':1,'a':1},{'a':2},{'a':3},{'_id':2,'a':4}]"),
-        ("[{'_id':1,'a':1},{'_id':2,'a':2.5}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", "[{'_id':1,'a':1},{'a':2},{'_id':2,'a':2.5}]"),
-        ("[{'_id':1,'a':1},{'_id':2,'a':9},{'_id':3}]", "{'field':'a','range':{'step':2,'bounds':[0,5]}}", "[{'_id':3},{'a':0},{'_id':1,'a':1},{'a':2},{'a':4},{'_id':2,'a':9}]"),
+        (
+            "[{'_id':1,'a':1},{'_id':2,'a':4}]",
+            "{'field':'a','range':{'step':1,'bounds':'full'}}",
+            "[{'_id':1,'a':1},{'a':2},{'a':3},{'_id':2,'a':4}]",
+        ),
+        (
+            "[{'_id':1,'a':1},{'_id':2,'a':2.5}]",
+            "{'field':'a','range':{'step':1,'bounds':'full'}}",
+            "[{'_id':1,'a':1},{'a':2},{'_id':2,'a':2.5}]",
+        ),
+        (
+            "[{'_id':1,'a':1},{'_id':2,'a':9},{'_id':3}]",
+            "{'field':'a','range':{'step':2,'bounds':[0,5]}}",
+            "[{'_id':3},{'a':0},{'_id':1,'a':1},{'a':2},{'a':4},{'_id':2,'a':9}]",
+        ),
         ("[]", "{'field':'a','range':{'step':2,'bounds':[0,3]}}", "[{'a':0},{'a':2}]"),
         ("[]", "{'field':'a','range':{'step':2,'bounds':'full'}}", "[]"),
         (
@@ -167,11 +236,15 @@ fn gaps() {
             "[{'p':1,'a':1},{'p':1,'a':2},{'p':1,'a':3},{'p':2,'a':1},{'p':2,'a':2},{'p':2,'a':3}]",
         ),
         (
-            "[{'t':{'$date':'2020-01-31T00:00:00Z'}},{'t':{'$date':'2020-04-30T00:00:00Z'}}]",
+            "[{'t':{'$day':'2020-01-31'}},{'t':{'$day':'2020-04-30'}}]",
             "{'field':'t','range':{'step':1,'unit':'month','bounds':'full'}}",
-            "[{'t':{'$date':'2020-01-31T00:00:00Z'}},{'t':{'$date':'2020-02-29T00:00:00Z'}},{'t':{'$date':'2020-03-31T00:00:00Z'}},{'t':{'$date':'2020-04-30T00:00:00Z'}}]",
+            "[{'t':{'$day':'2020-01-31'}},{'t':{'$day':'2020-02-29'}},{'t':{'$day':'2020-03-31'}},{'t':{'$day':'2020-04-30'}}]",
         ),
-        ("[{'a':{'b':1}},{'a':{'b':3}}]", "{'field':'a.b','range':{'step':1,'bounds':'full'}}", "[{'a':{'b':1}},{'a':{'b':2}},{'a':{'b':3}}]"),
+        (
+            "[{'a':{'b':1}},{'a':{'b':3}}]",
+            "{'field':'a.b','range':{'step':1,'bounds':'full'}}",
+            "[{'a':{'b':1}},{'a':{'b':2}},{'a':{'b':3}}]",
+        ),
     ] {
         check(documents, &format!("[{{'$densify':{argument}}}]"), expected);
     }
@@ -188,9 +261,36 @@ fn gaps() {
         ("[]", "{'field':'a','range':{'step':1.5,'unit':'day','bounds':'full'}}", 6586400),
         ("[{'a':'x'}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", 5733201),
         ("[{'a':1}]", "{'field':'a','range':{'step':1,'unit':'day','bounds':'full'}}", 6053600),
-        ("[{'a':{'$date':'2020-01-01T00:00:00Z'}}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", 6053600),
+        ("[{'a':{'$day':'2020-01-01'}}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", 6053600),
         ("[{'a':0},{'a':500002}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", 5897900),
     ] {
         check_error(documents, &format!("[{{'$densify':{argument}}}]"), code);
+    }
+}
+
+#[test]
+fn windows_that_slide_agree_with_those_that_begin_anew() {
+    let documents: Vec<String> = (0..60)
+        .map(|n| {
+            format!(
+                "{{'t':{},'v':{}}}",
+                n * n % 61,
+                ["3", "null", "'x'", "-8", "{'$numberLong':'5'}", "2147483647", "0"][n % 7]
+            )
+        })
+        .collect();
+    let documents = format!("[{}]", documents.join(","));
+    for window in
+        ["'documents':[-3,2]", "'documents':[2,5]", "'documents':[-5,-2]", "'range':[-7,4]", "'range':[1,9]"]
+    {
+        for function in ["$sum", "$avg", "$min", "$max"] {
+            // What is pushed is the window itself, of which the expression makes the same.
+            let pipeline = format!(
+                "[{{'$setWindowFields':{{'sortBy':{{'t':1}},'output':{{'w':{{'{function}':'$v','window':{{{window}}}}},'p':{{'$push':'$v','window':{{{window}}}}}}}}}}},{{'$set':{{'e':{{'{function}':'$p'}}}}}}]"
+            );
+            for document in run_with(Memory::default(), &documents, &pipeline).unwrap() {
+                assert_eq!(document.get("w"), document.get("e"), "{function} {window} {document:?}");
+            }
+        }
     }
 }

@@ -53,7 +53,8 @@ impl Window {
             Window::All => Ok(vec![0..count; count]),
             Window::Documents(lower, upper) => Ok((0..count)
                 .map(|index| {
-                    let at = |offset: i64| (index as i64).saturating_add(offset).clamp(0, count as i64) as usize;
+                    let at =
+                        |offset: i64| (index as i64).saturating_add(offset).clamp(0, count as i64) as usize;
                     let start = match lower {
                         Bound::Unbounded => 0,
                         Bound::Offset(offset) => at(*offset),

@@ -1,12 +1,15 @@
 //! What is computed over windows: accumulators, and functions that know the order of documents.
 
-use armilla_mongo_expression::{Accumulator, Environment, Error, Expression, Gathered, Result, arithmetic, is_nullish};
+use armilla_mongo_expression::{
+    Accumulator, Environment, Error, Expression, Gathered, Result, arithmetic, is_nullish,
+};
 use armilla_value::{Object, Value};
 
 use crate::arguments::{as_double, is_number, type_name};
 use crate::stages::time::Unit;
 use crate::stages::window::Partition;
 use crate::stages::window::frame::Window;
+use crate::stages::window::sliding::Sliding;
 
 /// A function over windows.
 #[derive(Debug, Clone)]
@@ -109,9 +112,8 @@ impl Function {
                 Function::DenseRank => dense,
                 _ => index + 1,
             };
-            column.push(Some(
-                i32::try_from(number).map_or_else(|_| Value::Int64(number as i64), Value::Int32),
-            ));
+            column
+                .push(Some(i32::try_from(number).map_or_else(|_| Value::Int64(number as i64), Value::Int32)));
         }
     }
 }
@@ -127,7 +129,10 @@ fn along(partition: &Partition<'_>, function: &str, unit: Option<&Unit>, index: 
         (Value::Date(ms), Some(length_ms)) => Ok(Value::Double(ms as f64 / length_ms as f64)),
         (other, Some(_)) => Err(Error::new(
             5624900,
-            format!("{function} with 'unit' expects the sortBy field to be a Date, but it was {}", type_name(&other)),
+            format!(
+                "{function} with 'unit' expects the sortBy field to be a Date, but it was {}",
+                type_name(&other)
+            ),
         )),
         (Value::Date(_), None) => Err(Error::new(
             5624901,
@@ -136,7 +141,10 @@ fn along(partition: &Partition<'_>, function: &str, unit: Option<&Unit>, index: 
         (value, None) if is_number(&value) => Ok(value),
         (other, None) => Err(Error::new(
             5624902,
-            format!("{function} (with no 'unit') expects the sortBy field to be numeric, but it was {}", type_name(&other)),
+            format!(
+                "{function} (with no 'unit') expects the sortBy field to be numeric, but it was {}",
+                type_name(&other)
+            ),
         )),
     }
 }
@@ -149,7 +157,8 @@ fn derivative(
     last: usize,
 ) -> Result<Value> {
     let (from, to) = (partition.evaluate(input, first)?, partition.evaluate(input, last)?);
-    let (Some(from), Some(to)) = (from.filter(|value| !value.is_null()), to.filter(|value| !value.is_null())) else {
+    let (Some(from), Some(to)) = (from.filter(|value| !value.is_null()), to.filter(|value| !value.is_null()))
+    else {
         return Ok(Value::Null);
     };
     let run = arithmetic::subtract(
@@ -161,7 +170,10 @@ fn derivative(
         _ => arithmetic::subtract(&to, &from),
     };
     let Some(rise) = rise else {
-        return Err(Error::new(5624903, format!("$derivative expects numbers, but found {}", type_name(&to))));
+        return Err(Error::new(
+            5624903,
+            format!("$derivative expects numbers, but found {}", type_name(&to)),
+        ));
     };
     Ok(run.and_then(|run| divide(&rise, &run)).unwrap_or(Value::Null))
 }
@@ -184,11 +196,7 @@ fn divide(left: &Value, right: &Value) -> Option<Value> {
     }
 }
 
-fn linear_fill(
-    partition: &Partition<'_>,
-    input: &Expression,
-    column: &mut Vec<Option<Value>>,
-) -> Result<()> {
+fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Vec<Option<Value>>) -> Result<()> {
     let count = partition.len();
     let mut values = Vec::with_capacity(count);
     let mut places = Vec::with_capacity(count);
@@ -254,8 +262,14 @@ fn interpolated(left: Option<&Value>, right: Option<&Value>, share: f64) -> Opti
 /// Something gathered of documents one by one.
 #[derive(Debug, Clone)]
 pub(super) enum Fold {
-    /// An accumulator, and whether the order of documents does not matter to it.
-    Accumulator { accumulator: Accumulator, is_unordered: bool },
+    /// An accumulator.
+    Accumulator {
+        accumulator: Accumulator,
+        /// Whether the order of documents does not matter to it.
+        is_unordered: bool,
+        /// How it is computed over a window that slides, without beginning anew for each document.
+        sliding: Option<Sliding>,
+    },
     /// `$covariancePop` and `$covarianceSamp`.
     Covariance { left: Expression, right: Expression, is_sample: bool },
     /// `$integral`.
@@ -301,7 +315,9 @@ impl Fold {
                 Ok(())
             }
             (Fold::Integral { input, unit }, Folded::Integral(last, sum)) => {
-                let Some(value) = input.evaluate(document, environment)?.filter(is_number) else { return Ok(()) };
+                let Some(value) = input.evaluate(document, environment)?.filter(is_number) else {
+                    return Ok(());
+                };
                 let place = along(partition, "$integral", unit.as_ref(), index)?;
                 if let Some((last_place, last_value)) = last {
                     let area = arithmetic::subtract(&place, last_place)
@@ -361,7 +377,8 @@ impl Fold {
             }
             return Ok(());
         }
-        let is_unordered = matches!(self, Fold::Accumulator { is_unordered: true, .. } | Fold::Covariance { .. });
+        let is_unordered =
+            matches!(self, Fold::Accumulator { is_unordered: true, .. } | Fold::Covariance { .. });
         if window.ends_with_partition() && is_unordered {
             // Each frame holds the one after it: backwards it grows.
             let first = column.len();
@@ -377,7 +394,13 @@ impl Fold {
             column[first..].reverse();
             return Ok(());
         }
+        if let Fold::Accumulator { sliding: Some(sliding), .. } = self
+            && sliding.evaluate(partition, &frames, column)?
+        {
+            return Ok(());
+        }
         for frame in frames {
+            partition.outside.check()?;
             let mut folded = self.begin();
             for index in frame {
                 self.add(&mut folded, partition, index)?;

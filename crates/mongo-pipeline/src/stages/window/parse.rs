@@ -6,9 +6,11 @@ use armilla_value::{Object, Value, mongo_cmp};
 
 use super::frame::{Bound, Window};
 use super::functions::{Fold, Function};
+use super::sliding::Sliding;
 use super::{Output, SetWindowFields, SortBy};
 use crate::arguments::{
-    Integer, as_double, failed, integer, is_number, known_members, missing_member, object_or, shown, wrong_type,
+    Integer, as_double, failed, integer, is_number, known_members, missing_member, object_or, shown,
+    wrong_type,
 };
 use crate::dependencies::{Fields, Needs};
 use crate::path::FieldPath;
@@ -72,7 +74,12 @@ impl SortBy {
     }
 }
 
-fn parse_output(path: &str, specification: &Value, sort_by: Option<&SortBy>, scope: &Scope) -> Result<Output> {
+fn parse_output(
+    path: &str,
+    specification: &Value,
+    sort_by: Option<&SortBy>,
+    scope: &Scope,
+) -> Result<Output> {
     let object = object_or(specification, 9, || {
         format!("The field '{path}' must be a window function object, found {}", shown(specification))
     })?;
@@ -122,8 +129,9 @@ fn parse_function(
 ) -> Result<Function> {
     let accumulator = |is_unordered: bool| {
         let specification = Value::Object(Object::from([(name, argument.clone())]));
-        Accumulator::parse(path, &specification, scope)
-            .map(|accumulator| Function::Fold(Fold::Accumulator { accumulator, is_unordered }))
+        let accumulator = Accumulator::parse(path, &specification, scope)?;
+        let sliding = Sliding::parse(name, argument, scope)?;
+        Ok(Function::Fold(Fold::Accumulator { accumulator, is_unordered, sliding }))
     };
     match name {
         "$sum" | "$avg" | "$min" | "$max" | "$count" | "$stdDevPop" | "$stdDevSamp" | "$median"
@@ -132,12 +140,17 @@ fn parse_function(
         | "$topN" | "$bottom" | "$bottomN" => accumulator(false),
         "$rank" | "$denseRank" | "$documentNumber" => {
             if !argument.as_object().is_some_and(Object::is_empty) {
-                return Err(Error::new(5371603, format!("(None) {name} must be specified with '{{}}' as the value")));
+                return Err(Error::new(
+                    5371603,
+                    format!("(None) {name} must be specified with '{{}}' as the value"),
+                ));
             }
             if !sort_by.is_some_and(SortBy::is_single) && (name != "$documentNumber" || sort_by.is_none()) {
                 return Err(Error::new(
                     5371602,
-                    format!("{name} must be specified with a top level sortBy expression with exactly one element"),
+                    format!(
+                        "{name} must be specified with a top level sortBy expression with exactly one element"
+                    ),
                 ));
             }
             Ok(match name {
@@ -159,11 +172,19 @@ fn parse_function(
                     }
                     Some(unit)
                 }
-                Some(other) => return Err(Error::new(5490704, format!("'unit' must be a string, found {}", shown(other)))),
+                Some(other) => {
+                    return Err(Error::new(
+                        5490704,
+                        format!("'unit' must be a string, found {}", shown(other)),
+                    ));
+                }
             };
             if !sort_by.is_some_and(SortBy::is_single_ascending) {
                 let code = if name == "$derivative" { 5490701 } else { 5490703 };
-                return Err(Error::new(code, format!("{name} requires a sortBy with a single ascending field")));
+                return Err(Error::new(
+                    code,
+                    format!("{name} requires a sortBy with a single ascending field"),
+                ));
             }
             Ok(match name {
                 "$derivative" => Function::Derivative { input, unit },
@@ -177,13 +198,19 @@ fn parse_function(
                 return Ok(Function::CarryForward(input));
             }
             if !sort_by.is_some_and(SortBy::is_single) {
-                return Err(Error::new(605001, "$linearFill must be specified with a top level sortBy expression with exactly one element"));
+                return Err(Error::new(
+                    605001,
+                    "$linearFill must be specified with a top level sortBy expression with exactly one element",
+                ));
             }
             Ok(Function::LinearFill(input))
         }
         "$covariancePop" | "$covarianceSamp" => {
             let Some([left, right]) = argument.as_array() else {
-                return Err(failed(format!("{name} requires an array of two expressions, found {}", shown(argument))));
+                return Err(failed(format!(
+                    "{name} requires an array of two expressions, found {}",
+                    shown(argument)
+                )));
             };
             Ok(Function::Fold(Fold::Covariance {
                 left: Expression::parse(left, scope)?,
@@ -204,7 +231,8 @@ fn named_arguments<'a>(name: &str, argument: &'a Value, known: &[&str]) -> Resul
 }
 
 fn input(name: &str, object: &Object, scope: &Scope) -> Result<Expression> {
-    let input = object.get("input").ok_or_else(|| failed(format!("{name} requires an 'input' expression")))?;
+    let input =
+        object.get("input").ok_or_else(|| failed(format!("{name} requires an 'input' expression")))?;
     Expression::parse(input, scope)
 }
 
@@ -221,10 +249,12 @@ fn shift(argument: &Value, sort_by: Option<&SortBy>, scope: &Scope) -> Result<Fu
     };
     let default = match object.get("default") {
         None => Value::Null,
-        Some(default) => Expression::parse(default, scope)?
-            .as_constant()
-            .cloned()
-            .ok_or_else(|| failed(format!("'$shift:default' expression must yield a constant value. Got: {}", shown(default))))?,
+        Some(default) => Expression::parse(default, scope)?.as_constant().cloned().ok_or_else(|| {
+            failed(format!(
+                "'$shift:default' expression must yield a constant value. Got: {}",
+                shown(default)
+            ))
+        })?,
     };
     Ok(Function::Shift { output: Expression::parse(output, scope)?, by, default })
 }
@@ -239,7 +269,12 @@ fn exponential_average(argument: &Value, sort_by: Option<&SortBy>, scope: &Scope
     let alpha = match (object.get("N"), object.get("alpha")) {
         (Some(count), None) => match integer(count) {
             Integer::Is(count) if count > 0 => Value::Double(2.0 / (count as f64 + 1.0)),
-            _ => return Err(failed(format!("'N' field must be an integer greater than zero, but found  {}", shown(count)))),
+            _ => {
+                return Err(failed(format!(
+                    "'N' field must be an integer greater than zero, but found  {}",
+                    shown(count)
+                )));
+            }
         },
         (None, Some(alpha)) => match as_double(alpha) {
             Some(number) if number > 0.0 && number < 1.0 => alpha.clone(),
@@ -259,8 +294,11 @@ fn exponential_average(argument: &Value, sort_by: Option<&SortBy>, scope: &Scope
 
 fn parse_window(window: &Value, sort_by: Option<&SortBy>) -> Result<Window> {
     let object = object_or(window, 9, || "'window' field must be an object".to_owned())?;
-    if let Some((name, _)) = object.iter().find(|(name, _)| !matches!(*name, "documents" | "range" | "unit")) {
-        return Err(failed(format!("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field, found {name}")));
+    if let Some((name, _)) = object.iter().find(|(name, _)| !matches!(*name, "documents" | "range" | "unit"))
+    {
+        return Err(failed(format!(
+            "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field, found {name}"
+        )));
     }
     let unit = match object.get("unit") {
         None => None,
@@ -268,14 +306,18 @@ fn parse_window(window: &Value, sort_by: Option<&SortBy>) -> Result<Window> {
         Some(other) => return Err(failed(format!("'unit' must be a string, found {}", shown(other)))),
     };
     match (object.get("documents"), object.get("range")) {
-        (Some(_), Some(_)) => Err(failed("Window bounds can specify either 'documents' or 'range', not both.")),
+        (Some(_), Some(_)) => {
+            Err(failed("Window bounds can specify either 'documents' or 'range', not both."))
+        }
         (Some(_), None) if unit.is_some() => {
             Err(failed("Window bounds can only specify 'unit' with range-based bounds."))
         }
         (Some(documents), None) => {
             let (lower, upper) = bounds(documents, |value| match integer(value) {
                 Integer::Is(offset) => Ok(offset),
-                _ => Err(failed(format!("Numeric document-based bounds must be an integer: {}", shown(value)))),
+                _ => {
+                    Err(failed(format!("Numeric document-based bounds must be an integer: {}", shown(value))))
+                }
             })?;
             if sort_by.is_none() && (lower != Bound::Unbounded || upper != Bound::Unbounded) {
                 return Err(Error::new(5339901, "Document-based bounds require a sortBy"));
@@ -301,7 +343,10 @@ fn parse_window(window: &Value, sort_by: Option<&SortBy>) -> Result<Window> {
                 _ => Err(failed(format!("Range-based bounds expression must be a number: {}", shown(value)))),
             })?;
             if !sort_by.is_some_and(SortBy::is_single_ascending) {
-                return Err(Error::new(5339902, "Range-based bounds require sortBy a single ascending field"));
+                return Err(Error::new(
+                    5339902,
+                    "Range-based bounds require sortBy a single ascending field",
+                ));
             }
             if let (Bound::Offset(lower), Bound::Offset(upper)) = (&lower, &upper)
                 && mongo_cmp(lower, upper).is_gt()

@@ -278,12 +278,11 @@ impl Accumulator {
                 let bytes = keep_better(input.evaluate(&frame)?, best, Ordering::is_gt);
                 gathered.bytes = bytes.unwrap_or(gathered.bytes);
             }
+            (Operation::First(_), State::Value(Some(_))) => {}
             (Operation::First(input), State::Value(first)) => {
-                if first.is_none() {
-                    let value = input.evaluate(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
-                    gathered.bytes += memory_bytes(&value);
-                    *first = Some(value);
-                }
+                let value = input.evaluate(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
+                gathered.bytes += memory_bytes(&value);
+                *first = Some(value);
             }
             (Operation::Last(input), State::Value(last)) => {
                 let value = input.evaluate(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);

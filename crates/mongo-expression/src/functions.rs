@@ -170,7 +170,7 @@ pub(crate) fn definition(name: &str) -> Option<Definition> {
         "$unsetField" => Special(objects::read_unset_field),
         "$bsonSize" => Unary(objects::bson_size),
         "$binarySize" => Unary(objects::binary_size),
-        "$type" => Unary(objects::type_of),
+        "$type" => Lazy((1, 1), objects::type_of),
         "$isNumber" => Unary(objects::is_number),
         "$tsSecond" => Unary(objects::timestamp_second),
         "$tsIncrement" => Unary(objects::timestamp_increment),
@@ -243,7 +243,7 @@ pub(crate) fn text(argument: &Argument<'_>) -> String {
 /// Evaluates an argument with a name; `None` where it was not given or is missing.
 pub(crate) fn named<'a>(arguments: &'a [Option<Node>], place: usize, frame: &Frame<'a, '_>) -> Output<'a> {
     match arguments.get(place).and_then(Option::as_ref) {
-        Some(node) => node.evaluate(frame),
+        Some(node) => node.evaluate(frame).map(crate::tree::defined),
         None => Ok(None),
     }
 }

@@ -27,7 +27,7 @@ pub use accumulator::{Accumulator, Gathered, is_accumulator};
 pub use date::arithmetic::Unit;
 pub use error::{Error, Result, codes};
 pub use types::{
-    is_nullish, is_number, is_truthy, type_name, type_name_of, type_number, type_number_of_name,
+    is_nullish, is_number, is_truthy, is_undefined, type_name, type_name_of, type_number, type_number_of_name,
 };
 
 use tree::{Budget, Frame, Node};

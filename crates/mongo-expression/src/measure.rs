@@ -1,6 +1,6 @@
 //! How large values are: in memory, as BSON, and in levels.
 
-use armilla_value::{Object, Value};
+use armilla_value::{Legacy, Object, Value};
 
 use crate::error::{Error, Result, codes};
 use crate::limits::DEPTH_MAX;
@@ -17,6 +17,12 @@ pub fn memory_bytes(value: &Value) -> usize {
             Value::Regex { pattern, options } => pattern.len() + options.len(),
             Value::Array(elements) => elements.iter().map(memory_bytes).sum(),
             Value::Object(object) => object_memory_bytes(object),
+            Value::Legacy(legacy) => match &**legacy {
+                Legacy::Undefined => 0,
+                Legacy::Code(text) | Legacy::Symbol(text) => text.len(),
+                Legacy::CodeWithScope { code, scope } => code.len() + object_memory_bytes(scope),
+                Legacy::DbPointer { namespace, .. } => namespace.len(),
+            },
             _ => 0,
         }
 }
@@ -55,6 +61,12 @@ pub fn bson_value_bytes(value: &Value) -> usize {
                 .sum::<usize>()
         }
         Value::Object(object) => bson_bytes(object),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::Undefined => 0,
+            Legacy::Code(text) | Legacy::Symbol(text) => 5 + text.len(),
+            Legacy::CodeWithScope { code, scope } => 4 + 5 + code.len() + bson_bytes(scope),
+            Legacy::DbPointer { namespace, .. } => 5 + namespace.len() + 12,
+        },
     }
 }
 
@@ -70,6 +82,12 @@ fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(elements) => levels > 0 && elements.iter().all(|element| is_within(element, levels - 1)),
         Value::Object(object) => levels > 0 && object.iter().all(|(_, member)| is_within(member, levels - 1)),
+        Value::Legacy(legacy) => match &**legacy {
+            Legacy::CodeWithScope { scope, .. } => {
+                levels > 0 && scope.iter().all(|(_, member)| is_within(member, levels - 1))
+            }
+            _ => true,
+        },
         _ => true,
     }
 }

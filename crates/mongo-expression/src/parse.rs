@@ -200,6 +200,8 @@ impl<'a> Parser<'a> {
             "NOW" => return Ok(Node::System { variable: System::Now, path }),
             "CLUSTER_TIME" => return Ok(Node::System { variable: System::ClusterTime, path }),
             "USER_ROLES" => return Ok(Node::System { variable: System::UserRoles, path }),
+            // There is no search whose metadata it could hold.
+            "SEARCH_META" => return Ok(Node::Missing),
             "DESCEND" => crate::REDACT_DESCEND,
             "PRUNE" => crate::REDACT_PRUNE,
             "KEEP" => crate::REDACT_KEEP,

@@ -136,7 +136,10 @@ impl Budget {
 
     /// Copies a value.
     pub(crate) fn copy(&self, value: &Value) -> Result<Value> {
-        if matches!(value, Value::Array(_) | Value::Object(_) | Value::String(_) | Value::Binary { .. }) {
+        if matches!(
+            value,
+            Value::Array(_) | Value::Object(_) | Value::String(_) | Value::Binary { .. } | Value::Legacy(_)
+        ) {
             self.charge(memory_bytes(value))?;
         }
         Ok(value.clone())
@@ -163,14 +166,15 @@ impl Node {
                 Ok(variable(frame, name).and_then(|value| walk(value, path.as_ref())))
             }
             Node::System { variable, path } => Ok(system(frame.environment, *variable, path.as_ref())),
-            Node::Unary(function, argument) => function(frame.budget, argument.evaluate(frame)?),
+            Node::Unary(function, argument) => function(frame.budget, defined(argument.evaluate(frame)?)),
             Node::Binary(function, arguments) => {
                 let left = arguments[0].evaluate(frame)?;
                 let right = arguments[1].evaluate(frame)?;
                 function(frame.budget, left, right)
             }
             Node::Many(function, arguments) => {
-                let arguments = arguments.iter().map(|node| node.evaluate(frame)).collect::<Result<_>>()?;
+                let arguments =
+                    arguments.iter().map(|node| node.evaluate(frame).map(defined)).collect::<Result<_>>()?;
                 function(frame.budget, arguments)
             }
             Node::Lazy(function, arguments) => function(arguments, frame),
@@ -201,6 +205,14 @@ impl Node {
     /// Evaluates and says whether the result counts as true.
     pub(crate) fn is_truthy<'a>(&'a self, frame: &Frame<'a, '_>) -> Result<bool> {
         Ok(crate::is_truthy(self.evaluate(frame)?.as_deref()))
+    }
+}
+
+/// Makes null of what BSON calls undefined, which functions take for the same.
+pub(crate) fn defined(argument: Argument<'_>) -> Argument<'_> {
+    match argument {
+        Some(value) if crate::types::is_undefined(&value) => Some(Cow::Owned(Value::Null)),
+        other => other,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The names and numbers of types, and what counts as true.
 
-use armilla_value::{Decimal, Kind, Value};
+use armilla_value::{Decimal, Kind, Legacy, Value};
 
 /// Returns the name that `$type` has for the type of a value.
 pub fn type_name(value: &Value) -> &'static str {
@@ -21,6 +21,13 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::MaxKey => "maxKey",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::Undefined => "undefined",
+            Legacy::Code(_) => "javascript",
+            Legacy::CodeWithScope { .. } => "javascriptWithScope",
+            Legacy::Symbol(_) => "symbol",
+            Legacy::DbPointer { .. } => "dbPointer",
+        },
     }
 }
 
@@ -48,6 +55,13 @@ pub fn type_number(value: &Value) -> i32 {
         Value::Decimal128(_) => 19,
         Value::MinKey => -1,
         Value::MaxKey => 127,
+        Value::Legacy(legacy) => match **legacy {
+            Legacy::Undefined => 6,
+            Legacy::DbPointer { .. } => 12,
+            Legacy::Code(_) => 13,
+            Legacy::Symbol(_) => 14,
+            Legacy::CodeWithScope { .. } => 15,
+        },
     }
 }
 
@@ -79,7 +93,7 @@ pub fn type_number_of_name(name: &str) -> Option<i32> {
     })
 }
 
-/// Says whether a value counts as true: all do but false, null, a missing one and zeros.
+/// Says whether a value counts as true: all do but false, null, undefined, a missing one and zeros.
 pub fn is_truthy(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => false,
@@ -90,13 +104,21 @@ pub fn is_truthy(value: Option<&Value>) -> bool {
         Some(Value::Decimal128(bytes)) => {
             !matches!(Decimal::from_bytes(bytes), Decimal::Finite { coefficient: 0, .. })
         }
-        Some(_) => true,
+        Some(value) => !is_undefined(value),
     }
+}
+
+/// Says whether a value is what BSON calls undefined.
+pub fn is_undefined(value: &Value) -> bool {
+    matches!(value, Value::Legacy(legacy) if **legacy == Legacy::Undefined)
 }
 
 /// Says whether a value is missing or null (or what BSON calls undefined).
 pub fn is_nullish(value: Option<&Value>) -> bool {
-    matches!(value, None | Some(Value::Null))
+    match value {
+        None | Some(Value::Null) => true,
+        Some(value) => is_undefined(value),
+    }
 }
 
 /// Says whether a value is one of the four kinds of numbers.

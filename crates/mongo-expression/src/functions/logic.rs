@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::measure::check_depth;
 use crate::parse::{Parser, check_variable_name};
 use crate::tree::{Argument, Budget, Frame, Locals, Node, Output};
-use crate::type_name;
+use crate::{is_undefined, type_name};
 
 /// `$and`.
 pub(crate) fn and<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a> {
@@ -44,6 +44,8 @@ pub(crate) fn order(left: Option<&Value>, right: Option<&Value>) -> Ordering {
         (None, None) => Ordering::Equal,
         (None, Some(Value::MinKey)) => Ordering::Greater,
         (Some(Value::MinKey), None) => Ordering::Less,
+        // Undefined and missing are one in the order.
+        (None, Some(value)) | (Some(value), None) if is_undefined(value) => Ordering::Equal,
         (None, Some(_)) => Ordering::Less,
         (Some(_), None) => Ordering::Greater,
     }

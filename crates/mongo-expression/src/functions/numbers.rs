@@ -63,9 +63,11 @@ fn shifted<'a>(ms: i64, by: &Value, name: &str) -> Output<'a> {
 
 /// `$subtract`: numbers, a date and milliseconds, or two dates.
 pub(crate) fn subtract<'a>(_: &Budget, left: Argument<'a>, right: Argument<'a>) -> Output<'a> {
+    if is_nullish(&left) || is_nullish(&right) {
+        return null();
+    }
     let (Some(a), Some(b)) = (left.as_deref(), right.as_deref()) else { return null() };
     match (a, b) {
-        (Value::Null, _) | (_, Value::Null) => null(),
         (Value::Date(a), Value::Date(b)) => match a.checked_sub(*b) {
             Some(ms) => give(Value::Int64(ms)),
             None => Err(Error::new(codes::OVERFLOW, "overflow while subtracting dates")),

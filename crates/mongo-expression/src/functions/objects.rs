@@ -49,7 +49,7 @@ pub(crate) fn merge<'a>(budget: &Budget, mut arguments: Vec<Argument<'a>>) -> Ou
 /// Joins a value that must be an object, or null, to an object.
 pub(crate) fn merge_value(made: &mut Object, value: Value) -> Result<()> {
     match value {
-        Value::Null => Ok(()),
+        value if crate::is_nullish(Some(&value)) => Ok(()),
         Value::Object(object) => {
             merge_into(made, object);
             Ok(())
@@ -364,8 +364,11 @@ pub(crate) fn binary_size<'a>(_: &Budget, argument: Argument<'a>) -> Output<'a> 
 }
 
 /// `$type`.
-pub(crate) fn type_of<'a>(_: &Budget, argument: Argument<'a>) -> Output<'a> {
-    give(kind(&argument))
+pub(crate) fn type_of<'a>(arguments: &'a [Option<Node>], frame: &Frame<'a, '_>) -> Output<'a> {
+    match arguments {
+        [Some(node)] => give(kind(&node.evaluate(frame)?)),
+        _ => Ok(None),
+    }
 }
 
 /// `$isNumber`.

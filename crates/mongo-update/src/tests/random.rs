@@ -2,7 +2,7 @@
 
 use armilla_mongo_expression::Scope;
 use armilla_mongo_filter::{Filter, Matched};
-use armilla_value::{Decimal, Object, Value, mongo_cmp};
+use armilla_value::{Decimal, Legacy, Object, Value, mongo_cmp};
 use proptest::prelude::*;
 
 use super::environment;
@@ -46,6 +46,14 @@ fn scalar() -> impl Strategy<Value = Value> {
         any::<[u8; 16]>().prop_map(Value::Decimal128),
         Just(Value::Regex { pattern: "^a".into(), options: "i".into() }),
         Just(Value::Regex { pattern: "(".into(), options: "".into() }),
+        prop::sample::select(vec![
+            Legacy::Undefined,
+            Legacy::Code("a".to_owned()),
+            Legacy::CodeWithScope { code: "a".to_owned(), scope: Object::from([("a", f64::NAN)]) },
+            Legacy::Symbol("a".to_owned()),
+            Legacy::DbPointer { namespace: "a.b".to_owned(), id: [1; 12] },
+        ])
+        .prop_map(|legacy| Value::Legacy(Box::new(legacy))),
         Just(Value::MinKey),
         Just(Value::MaxKey),
         (any::<u8>(), any::<Vec<u8>>()).prop_map(|(subtype, bytes)| Value::Binary { subtype, bytes }),

@@ -52,6 +52,7 @@ fn upserts() {
         (r#"{"_id": {"$gt": 1}}"#, r#"{"$set": {"_id": 7}}"#, r#"{"_id": 7}"#),
         (r#"{}"#, r#"{"$set": {"_id": [1]}}"#, "!53 The '_id' value cannot be of type array"),
         (r#"{}"#, r#"{"$set": {"_id": {"$regularExpression": {"pattern": "x", "options": ""}}}}"#, "!53"),
+        (r#"{}"#, r#"{"$set": {"_id": {"$undefined": true}}}"#, "!53 cannot be of type undefined"),
         (r#"{}"#, r#"{"$set": {"_id": {"$x": 1}}}"#, "!52 '$x' in '_id.$x'"),
         (r#"{}"#, r#"{"$set": {"_id": {"a": [{"$x": 1}]}}}"#, "!52"),
         (r#"{}"#, r#"{"a": 1, "$x": 1}"#, "!52"),

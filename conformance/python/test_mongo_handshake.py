@@ -187,4 +187,3 @@ def test_the_monitor_is_content(mongo_server, mode):
         wait_until(lambda: len(heard) >= 3)
         client.admin.command("ping")
     assert failed == []
-

@@ -7,7 +7,7 @@ import uuid
 
 import bson
 import pytest
-from bson import Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, SON, Timestamp
+from bson import SON, Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 
 from mongo import element, raw, refused, stored_bytes
 

@@ -189,7 +189,7 @@ def partition() -> str:
 
 @pytest.fixture(scope="session")
 def mongo_server(tmp_path_factory) -> Iterator[Server]:
-    """The server that the tests of the MongoDB API share: collections made by a write have 400 RU/s, too few for them."""
+    """The server that tests of the MongoDB API share: collections that a write makes have 400 RU/s, too few for it."""
     keys = ("--secondary-key", SECONDARY_KEY, "--read-only-key", READ_ONLY_KEY)
     shared = Server(tmp_path_factory.mktemp("mongo"), "--throttle", "off", *keys).start()
     yield shared

@@ -26,7 +26,7 @@ DUPLICATE_KEY = 11000
 
 
 def options(server: Server, **more: Any) -> dict[str, Any]:
-    """Returns what both clients are made with: TLS that trusts the server's own certificate, the account and its key."""
+    """Returns what both clients are made with: TLS that trusts the server's own certificate, the account, its key."""
     given = {
         "host": "localhost",
         "port": server.mongo_port,

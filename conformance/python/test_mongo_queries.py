@@ -148,7 +148,7 @@ TABLE = [
     ({"$or": [{"a": "x"}], "_id": "x"}, {"x"}),
     ({"$or": [{"a": "x"}], "_id": "one"}, set()),
     ({"_id": {"$in": ["one", "x", "absent"]}}, {"one", "x"}),
-    ({"_id": {"$gte": "nulls"}, "a": {"$exists": True}}, {"nulls", "object", "objects", "one", "pair", "undefined", "x", "yes"}),
+    ({"_id": {"$gte": "pair"}, "a": {"$exists": True}}, {"pair", "undefined", "x", "yes"}),
     ({"_id": {"$regex": "^n"}}, {"null", "nulls", "nested", "nan"}),
     ({"$comment": "why"}, ALL),
     ({"a": 1, "$comment": "why"}, ONES),

@@ -43,7 +43,8 @@ def metered(make_container, client):
 def test_a_bucket_uses_no_more_than_its_share(server, metered):
     assert _buckets(server, metered).startswith("no bucket has a share")
     assert _buckets(server, metered, "1=10", "2=100") == (
-        "bucket 1: at most 10 % of the container's throughput\nbucket 2: at most 100 % of the container's throughput\n"
+        "bucket 1: at most 10 % of the container's throughput\n"
+        "bucket 2: at most 100 % of the container's throughput\n"
     )
     # 40 of 400 RU/s are a handful of writes, over two seconds at most.
     assert _writes_until_refused(metered, 1, 40) < 30

@@ -34,7 +34,10 @@ ORDERED = [
     ([{"$sort": {"price": -1}}, {"$limit": 2}, {"$project": {"_id": 1}}], [{"_id": 6}, {"_id": 5}]),
     ([{"$sort": {"_id": 1}}, {"$skip": 4}, {"$project": {"_id": 1}}], [{"_id": 5}, {"_id": 6}]),
     ([{"$match": {"_id": 1}}, {"$project": {"city": 1, "_id": 0}}], [{"city": "Oslo"}]),
-    ([{"$match": {"_id": 1}}, {"$project": {"tags": 0, "n": 0, "price": 0}}], [{"_id": 1, "city": "Oslo", "item": "tea"}]),
+    (
+        [{"$match": {"_id": 1}}, {"$project": {"tags": 0, "n": 0, "price": 0}}],
+        [{"_id": 1, "city": "Oslo", "item": "tea"}],
+    ),
     ([{"$match": {"_id": 1}}, {"$project": {"sum": {"$multiply": ["$n", "$price"]}}}], [{"_id": 1, "sum": 20}]),
     ([{"$match": {"_id": 6}}, {"$project": {"city": "$city", "item": "$item"}}], [{"_id": 6, "item": "milk"}]),
     ([{"$match": {"_id": 6}}, {"$project": {"c": ["$city"]}}], [{"_id": 6, "c": [None]}]),
@@ -63,7 +66,11 @@ ORDERED = [
         [{"_id": None, "n": 2}, {"_id": "Oslo", "n": 2}, {"_id": "Rome", "n": 2}],
     ),
     (
-        [{"$group": {"_id": {"c": "$city", "i": "$item"}, "n": {"$count": {}}}}, {"$match": {"_id.c": "Oslo"}}, {"$sort": {"_id.i": 1}}],
+        [
+            {"$group": {"_id": {"c": "$city", "i": "$item"}, "n": {"$count": {}}}},
+            {"$match": {"_id.c": "Oslo"}},
+            {"$sort": {"_id.i": 1}},
+        ],
         [{"_id": {"c": "Oslo", "i": "milk"}, "n": 1}, {"_id": {"c": "Oslo", "i": "tea"}, "n": 1}],
     ),
     (
@@ -80,34 +87,80 @@ ORDERED = [
                 }
             },
         ],
-        [{"_id": None, "min": 10, "max": 60, "first": "tea", "last": "milk", "all": ["Oslo", "Oslo", "Rome", "Rome", None]}],
+        [
+            {
+                "_id": None,
+                "min": 10,
+                "max": 60,
+                "first": "tea",
+                "last": "milk",
+                "all": ["Oslo", "Oslo", "Rome", "Rome", None],
+            }
+        ],
     ),
     (
-        [{"$group": {"_id": None, "set": {"$addToSet": "$item"}}}, {"$project": {"set": {"$sortArray": {"input": "$set", "sortBy": 1}}}}],
+        [
+            {"$group": {"_id": None, "set": {"$addToSet": "$item"}}},
+            {"$project": {"set": {"$sortArray": {"input": "$set", "sortBy": 1}}}},
+        ],
         [{"_id": None, "set": ["milk", "tea", "wine"]}],
     ),
     (
-        [{"$group": {"_id": None, "p": {"$stdDevPop": "$n"}, "s": {"$stdDevSamp": "$n"}}}, {"$project": {"_id": 0, "p": {"$round": ["$p", 4]}, "s": {"$round": ["$s", 4]}}}],
+        [
+            {"$group": {"_id": None, "p": {"$stdDevPop": "$n"}, "s": {"$stdDevSamp": "$n"}}},
+            {"$project": {"_id": 0, "p": {"$round": ["$p", 4]}, "s": {"$round": ["$s", 4]}}},
+        ],
         [{"p": 1.7078, "s": 1.8708}],
     ),
     (
-        [{"$group": {"_id": None, "t": {"$top": {"sortBy": {"n": -1}, "output": "$_id"}}, "b": {"$bottomN": {"sortBy": {"n": -1}, "output": "$_id", "n": 2}}}}],
+        [
+            {
+                "$group": {
+                    "_id": None,
+                    "t": {"$top": {"sortBy": {"n": -1}, "output": "$_id"}},
+                    "b": {"$bottomN": {"sortBy": {"n": -1}, "output": "$_id", "n": 2}},
+                }
+            }
+        ],
         [{"_id": None, "t": 6, "b": [1, 2]}],
     ),
     (
-        [{"$sort": {"_id": 1}}, {"$group": {"_id": None, "f": {"$firstN": {"input": "$_id", "n": 2}}, "l": {"$lastN": {"input": "$_id", "n": 2}}, "x": {"$maxN": {"input": "$n", "n": 2}}, "i": {"$minN": {"input": "$n", "n": 2}}}}],
+        [
+            {"$sort": {"_id": 1}},
+            {
+                "$group": {
+                    "_id": None,
+                    "f": {"$firstN": {"input": "$_id", "n": 2}},
+                    "l": {"$lastN": {"input": "$_id", "n": 2}},
+                    "x": {"$maxN": {"input": "$n", "n": 2}},
+                    "i": {"$minN": {"input": "$n", "n": 2}},
+                }
+            },
+        ],
         [{"_id": None, "f": [1, 2], "l": [5, 6], "x": [6, 5], "i": [1, 2]}],
     ),
     (
-        [{"$group": {"_id": None, "m": {"$mergeObjects": {"$arrayToObject": [[["$item", "$city"]]]}}}}, {"$project": {"k": {"$size": {"$objectToArray": "$m"}}}}],
+        [
+            {"$group": {"_id": None, "m": {"$mergeObjects": {"$arrayToObject": [[["$item", "$city"]]]}}}},
+            {"$project": {"k": {"$size": {"$objectToArray": "$m"}}}},
+        ],
         [{"_id": None, "k": 3}],
     ),
     (
-        [{"$match": {"_id": {"$lte": 6}}}, {"$unwind": "$tags"}, {"$sort": {"_id": 1, "tags": 1}}, {"$project": {"tags": 1}}],
+        [
+            {"$match": {"_id": {"$lte": 6}}},
+            {"$unwind": "$tags"},
+            {"$sort": {"_id": 1, "tags": 1}},
+            {"$project": {"tags": 1}},
+        ],
         [{"_id": 1, "tags": "a"}, {"_id": 1, "tags": "b"}, {"_id": 3, "tags": "b"}, {"_id": 6, "tags": "c"}],
     ),
     (
-        [{"$sort": {"_id": 1}}, {"$unwind": {"path": "$tags", "includeArrayIndex": "i", "preserveNullAndEmptyArrays": True}}, {"$project": {"tags": 1, "i": 1}}],
+        [
+            {"$sort": {"_id": 1}},
+            {"$unwind": {"path": "$tags", "includeArrayIndex": "i", "preserveNullAndEmptyArrays": True}},
+            {"$project": {"tags": 1, "i": 1}},
+        ],
         [
             {"_id": 1, "tags": "a", "i": 0},
             {"_id": 1, "tags": "b", "i": 1},
@@ -120,7 +173,16 @@ ORDERED = [
     ),
     ([{"$sortByCount": "$item"}, {"$limit": 1}], [{"_id": "tea", "count": 3}]),
     (
-        [{"$bucket": {"groupBy": "$price", "boundaries": [0, 25, 45], "default": "more", "output": {"n": {"$sum": "$n"}}}}],
+        [
+            {
+                "$bucket": {
+                    "groupBy": "$price",
+                    "boundaries": [0, 25, 45],
+                    "default": "more",
+                    "output": {"n": {"$sum": "$n"}},
+                }
+            }
+        ],
         [{"_id": 0, "n": 3}, {"_id": 25, "n": 8}, {"_id": "more", "n": 10}],
     ),
     (
@@ -132,28 +194,62 @@ ORDERED = [
         ],
     ),
     (
-        [{"$facet": {"n": [{"$count": "all"}], "tea": [{"$match": {"item": "tea"}}, {"$sort": {"_id": 1}}, {"$project": {"n": 1}}], "no": [{"$match": {"x": 1}}]}}],
+        [
+            {
+                "$facet": {
+                    "n": [{"$count": "all"}],
+                    "tea": [{"$match": {"item": "tea"}}, {"$sort": {"_id": 1}}, {"$project": {"n": 1}}],
+                    "no": [{"$match": {"x": 1}}],
+                }
+            }
+        ],
         [{"n": [{"all": 6}], "tea": [{"_id": 1, "n": 2}, {"_id": 3, "n": 5}, {"_id": 5, "n": 4}], "no": []}],
     ),
     ([{"$sample": {"size": 10}}, {"$count": "n"}], [{"n": 6}]),
     ([{"$sample": {"size": 2}}, {"$count": "n"}], [{"n": 2}]),
     (
-        [{"$match": {"_id": 1}}, {"$redact": {"$cond": [{"$eq": ["$city", "Oslo"]}, "$$KEEP", "$$PRUNE"]}}, {"$project": {"_id": 1}}],
+        [
+            {"$match": {"_id": 1}},
+            {"$redact": {"$cond": [{"$eq": ["$city", "Oslo"]}, "$$KEEP", "$$PRUNE"]}},
+            {"$project": {"_id": 1}},
+        ],
         [{"_id": 1}],
     ),
     (
-        [{"$match": {"_id": {"$in": [1, 2]}}}, {"$setWindowFields": {"partitionBy": "$city", "sortBy": {"n": 1}, "output": {"sum": {"$sum": "$n", "window": {"documents": ["unbounded", "current"]}}, "rank": {"$rank": {}}}}}, {"$project": {"sum": 1, "rank": 1}}],
+        [
+            {"$match": {"_id": {"$in": [1, 2]}}},
+            {
+                "$setWindowFields": {
+                    "partitionBy": "$city",
+                    "sortBy": {"n": 1},
+                    "output": {
+                        "sum": {"$sum": "$n", "window": {"documents": ["unbounded", "current"]}},
+                        "rank": {"$rank": {}},
+                    },
+                }
+            },
+            {"$project": {"sum": 1, "rank": 1}},
+        ],
         [{"_id": 2, "sum": 1, "rank": 1}, {"_id": 1, "sum": 3, "rank": 2}],
     ),
     (
-        [{"$match": {"_id": {"$in": [1, 3]}}}, {"$project": {"_id": 1}}, {"$densify": {"field": "_id", "range": {"step": 1, "bounds": "full"}}}],
+        [
+            {"$match": {"_id": {"$in": [1, 3]}}},
+            {"$project": {"_id": 1}},
+            {"$densify": {"field": "_id", "range": {"step": 1, "bounds": "full"}}},
+        ],
         [{"_id": 1}, {"_id": 2}, {"_id": 3}],
     ),
     (
-        [{"$match": {"_id": {"$gte": 4}}}, {"$sort": {"_id": 1}}, {"$project": {"city": 1}}, {"$fill": {"sortBy": {"_id": 1}, "output": {"city": {"method": "locf"}}}}],
+        [
+            {"$match": {"_id": {"$gte": 4}}},
+            {"$sort": {"_id": 1}},
+            {"$project": {"city": 1}},
+            {"$fill": {"sortBy": {"_id": 1}, "output": {"city": {"method": "locf"}}}},
+        ],
         [{"_id": 4, "city": "Rome"}, {"_id": 5, "city": "Rome"}, {"_id": 6, "city": "Rome"}],
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("pipeline", "expected"), ORDERED, ids=[str(row[0])[:100] for row in ORDERED])

@@ -56,9 +56,14 @@ def test_an_abort_shows_nothing(session, pair):
 
 def test_an_exception_aborts(session, pair):
     one, _ = pair
-    with pytest.raises(ZeroDivisionError), session.start_transaction():
-        one.insert_one({"_id": 1}, session=session)
-        1 / 0  # noqa: B018
+
+    def fail():
+        with session.start_transaction():
+            one.insert_one({"_id": 1}, session=session)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert ids(one.find()) == [0]
 
 

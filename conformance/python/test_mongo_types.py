@@ -230,11 +230,17 @@ def test_the_id_comes_first(collection):
 
 
 def test_names_of_rest_are_ordinary_names(collection):
-    document = {"_id": 1, "id": "mine", "_rid": 1, "_self": 2, "_etag": 3, "_ts": 4, "_attachments": 5, "$$id": 6}
+    document = {"_id": 1, "id": "mine", "_rid": 1, "_self": 2, "_etag": 3, "_ts": 4, "_attachments": 5}
     collection.insert_one(document)
     assert stored_bytes(collection, {"id": "mine"}) == bson.encode(document)
     collection.update_one({"_ts": 4}, {"$set": {"_etag": "new", "id": None}})
     assert collection.find_one() == {**document, "_etag": "new", "id": None}
+
+
+def test_a_name_with_dollars_is_not_the_name_without(collection):
+    document = {"_id": 1, "id": "mine", "$$id": "other", "x": {"$$id": 1, "id": 2}}
+    collection.insert_one(document)
+    assert stored_bytes(collection, {}) == bson.encode(document)
 
 
 def test_system_properties_do_not_show(collection):

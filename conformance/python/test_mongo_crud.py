@@ -192,8 +192,6 @@ WRONG = [
     ({"find": "c", "tailable": True}, {2, 72}),
     ({"insert": "c"}, {40414, 9}),
     ({"insert": "c", "documents": []}, {16}),
-    ({"insert": "c", "documents": 1}, {14}),
-    ({"insert": "c", "documents": [1]}, {14}),
     ({"insert": "$c", "documents": [{}]}, {73}),
     ({"insert": "a..b$", "documents": [{}]}, {73}),
     ({"update": "c"}, {40414, 9}),

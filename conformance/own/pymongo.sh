@@ -37,7 +37,7 @@ if [ -z "${DB_PORT:-}" ]; then
   folder=$(mktemp -d)
   # shellcheck disable=SC2086
   NO_COLOR=1 "$ARMILLA_BIN" --data-dir "$folder/data" --port 0 --table-port off --mongo-port 0 --throttle off \
-    ${OWN_FLAGS:-} >"$folder/out" 2>"$RESULTS/server.log" &
+    --mongo-test-commands on ${OWN_FLAGS:-} >"$folder/out" 2>"$RESULTS/server.log" &
   server=$!
   trap 'kill $server 2>/dev/null; wait $server; rm -rf "$folder"' EXIT
   until grep -q '^armilla ready:' "$folder/out"; do

@@ -1,6 +1,6 @@
 """Sums up files of JUnit's form: what failed, by file and with its reason, and how many passed.
 
-    summary.py RESULTS.xml...
+summary.py RESULTS.xml...
 """
 
 import sys

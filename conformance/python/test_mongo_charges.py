@@ -221,3 +221,12 @@ def test_a_stream_is_not_refused(throttled):
             if stream.try_next() is not None:
                 seen += 1
         assert seen >= done
+
+
+def test_the_server_may_wait_instead(start_server):
+    server = start_server("--mongo-server-side-retry", "on")
+    with connect(server) as client:
+        client["busy"].command({"customAction": "CreateCollection", "collection": "notes", "offerThroughput": 400})
+        done, failed = flood(client["busy"]["notes"], 4)
+        assert failed == []
+        assert client["busy"]["notes"].estimated_document_count() == done

@@ -187,3 +187,12 @@ def test_the_monitor_is_content(mongo_server, mode):
         wait_until(lambda: len(heard) >= 3)
         client.admin.command("ping")
     assert failed == []
+
+
+def test_what_clients_are_told(start_server):
+    server = start_server("--mongo-advertised-address", "db.example:10255", "--mongo-set-name", "mine")
+    with connect(server, directConnection=True) as client:
+        said = client.admin.command("hello")
+        assert said["hosts"] == ["db.example:10255"]
+        assert said["me"] == "db.example:10255"
+        assert said["setName"] == "mine"

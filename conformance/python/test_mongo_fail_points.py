@@ -13,7 +13,7 @@ RETRYABLE = 189
 
 
 @pytest.fixture(scope="module")
-def test_server(tmp_path_factory):
+def failing_server(tmp_path_factory):
     """A server that takes these commands."""
     server = Server(tmp_path_factory.mktemp("fail-points"), "--throttle", "off", "--mongo-test-commands", "on").start()
     yield server
@@ -21,9 +21,9 @@ def test_server(tmp_path_factory):
 
 
 @pytest.fixture
-def client(test_server):
+def client(failing_server):
     """A client; afterwards nothing fails on demand any more."""
-    with connect(test_server) as connected:
+    with connect(failing_server) as connected:
         assert connected.admin.command("getParameter", "*")["enableTestCommands"] is True
         yield connected
         connected.admin.command("configureFailPoint", "failCommand", mode="off")
@@ -80,8 +80,8 @@ def test_retryable_writes_are_retried(client):
     notes.drop()
 
 
-def test_labels_follow_the_code(test_server, client):
-    with connect(test_server, retryWrites=False) as plain:
+def test_labels_follow_the_code(failing_server, client):
+    with connect(failing_server, retryWrites=False) as plain:
         fail(client, {"times": 1}, "insert", errorCode=RETRYABLE)
         with pytest.raises(OperationFailure) as caught:
             plain["points"]["labels"].insert_one({})
@@ -107,8 +107,8 @@ def test_reads_are_retried(client):
     assert list(client["points"]["reads"].aggregate([])) == [{"_id": 1}]
 
 
-def test_a_connection_that_closes(test_server, client):
-    with connect(test_server, retryReads=False) as plain:
+def test_a_connection_that_closes(failing_server, client):
+    with connect(failing_server, retryReads=False) as plain:
         fail(client, {"times": 1}, "find", closeConnection=True)
         with pytest.raises(AutoReconnect):
             plain["points"]["notes"].find_one()
@@ -133,8 +133,8 @@ def test_a_write_concern_that_is_not_met(client):
     notes.drop()
 
 
-def test_only_one_application(test_server, client):
-    with connect(test_server, appname="unlucky") as unlucky:
+def test_only_one_application(failing_server, client):
+    with connect(failing_server, appname="unlucky") as unlucky:
         fail(client, "alwaysOn", "find", errorCode=2, appName="unlucky")
         assert client["points"]["notes"].find_one() is None
         with refused(2):
@@ -189,7 +189,7 @@ def test_the_callback_form_tries_again(client):
     notes.drop()
 
 
-def test_overload_is_retried_by_the_driver(test_server, client):
+def test_overload_is_retried_by_the_driver(failing_server, client):
     started = []
 
     class Listener(monitoring.CommandListener):
@@ -202,7 +202,7 @@ def test_overload_is_retried_by_the_driver(test_server, client):
         def failed(self, event):
             pass
 
-    with connect(test_server, event_listeners=[Listener()]) as watched:
+    with connect(failing_server, event_listeners=[Listener()]) as watched:
         fail(
             client,
             {"times": 2},

@@ -133,7 +133,7 @@ def test_a_collection_may_not_be_called(empty_database, name):
         empty_database.command("insert", name, documents=[{}])
 
 
-@pytest.mark.parametrize("name", ["x" * 64, "a/b", "a*b", "a<b", "a|b", "a:b", "a?b"])
+@pytest.mark.parametrize("name", ["x" * 64, "a*b", "a<b", "a|b", "a:b", "a?b"])
 def test_a_database_may_not_be_called(mongo, name):
     # PyMongo refuses some names itself.
     with refused(73):

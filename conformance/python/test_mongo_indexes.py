@@ -4,7 +4,7 @@ import datetime
 import time
 
 import pytest
-from pymongo import ASCENDING, DESCENDING, HASHED, IndexModel
+from pymongo import HASHED, IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from mongo import ids, refused, wait_until
@@ -32,7 +32,7 @@ def test_making_listing_and_dropping(collection):
     assert list(listed[2]["key"]) == ["b", "c"]
     answer = collection.database.command("dropIndexes", collection.name, index="a_1")
     assert answer["nIndexesWas"] == 3
-    collection.drop_index([("b", DESCENDING), ("c", ASCENDING)])
+    collection.database.command("dropIndexes", collection.name, index={"b": -1, "c": 1})
     assert list(collection.index_information()) == ["_id_"]
 
 

@@ -84,7 +84,7 @@ def test_a_place_in_an_array(collection):
         "_id": 1,
         "l": [{"x": 1, "y": 1}],
     }
-    with refused(51246, 2):
+    with refused(31277, 51246):
         collection.find_one({"_id": 1}, {"n.$": 1})
 
 

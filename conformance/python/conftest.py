@@ -10,6 +10,7 @@ import pytest
 from azure.cosmos import CosmosClient, PartitionKey
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from mongo import READ_ONLY_KEY, SECONDARY_KEY, connect
 from server import KEY, Server
 from tables import DOORS, ROOMY, Door
 
@@ -184,6 +185,55 @@ def common_table(table_service):
 def partition() -> str:
     """A partition key no other test uses."""
     return fresh("partition")
+
+
+@pytest.fixture(scope="session")
+def mongo_server(tmp_path_factory) -> Iterator[Server]:
+    """The server that tests of the MongoDB API share: collections that a write makes have 400 RU/s, too few for it."""
+    keys = ("--secondary-key", SECONDARY_KEY, "--read-only-key", READ_ONLY_KEY)
+    shared = Server(tmp_path_factory.mktemp("mongo"), "--throttle", "off", *keys).start()
+    yield shared
+    before_stop = shared.log_length()
+    exit_code = shared.stop()
+    assert exit_code == 0, f"SIGTERM ended the server with {exit_code}: {shared.log_text()[-2000:]}"
+    assert shared.complaints(before_stop) == []
+
+
+@pytest.fixture(scope="session")
+def mongo(mongo_server):
+    """A MongoClient over TLS with the account's name and key."""
+    with connect(mongo_server) as connected:
+        yield connected
+
+
+@pytest.fixture(scope="session")
+def mongo_database(mongo):
+    """A database for the whole session."""
+    return mongo["conformance"]
+
+
+@pytest.fixture
+def collection(mongo_database):
+    """A collection that does not exist yet; gone after the test."""
+    made = mongo_database[fresh("collection")]
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def second_collection(mongo_database):
+    """Another one."""
+    made = mongo_database[fresh("collection")]
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def empty_database(mongo):
+    """A database that does not exist yet; gone after the test."""
+    made = mongo[fresh("database")]
+    yield made
+    mongo.drop_database(made.name)
 
 
 def fresh_table() -> str:

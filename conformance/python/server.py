@@ -39,6 +39,7 @@ class Server:
         self.log_file = folder / f"stderr-{len(list(folder.glob('stderr-*')))}.log"
         self._flags = flags
         self._fixed_port = 0
+        self._fixed_mongo_port = 0
         self._process: subprocess.Popen | None = None
         self.ready: dict[str, str] = {}
 
@@ -46,8 +47,9 @@ class Server:
         """Starts the process and waits for its ready line."""
         port = str(self._fixed_port)
         command = [str(binary()), "--port", port, "--data-dir", str(self.data_folder), *self._flags]
-        # The Table endpoint takes a free port by itself when the SQL endpoint does; the other has to be asked for.
+        # The Table endpoint takes a free port by itself when the SQL endpoint does; the others have to be asked for.
         environment = {**os.environ, "NO_COLOR": "1", "ARMILLA_STORAGE_TABLE_PORT": "0"}
+        environment["ARMILLA_MONGO_PORT"] = str(self._fixed_mongo_port)
         # As many physical partitions as the throughput needs, so that a test says how many it has.
         environment.setdefault("ARMILLA_INITIAL_PARTITION_RU", "10000")
         if self._fixed_port:
@@ -74,8 +76,9 @@ class Server:
         return self
 
     def start_again(self) -> "Server":
-        """Starts the process on the port it had, so that its clients find it."""
+        """Starts the process on the ports it had, so that its clients find it."""
         self._fixed_port = self.port
+        self._fixed_mongo_port = self.mongo_port if "mongo" in self.ready else 0
         return self.start()
 
     @property
@@ -97,6 +100,11 @@ class Server:
     def storage_table_port(self) -> int:
         """The port of the Table endpoint in the flavour of Azure Storage, for both schemes."""
         return _port(self.ready["storage_table"])
+
+    @property
+    def mongo_port(self) -> int:
+        """The port of the MongoDB API, with and without TLS."""
+        return _port(self.ready["mongo"])
 
     @property
     def certificate(self) -> Path:

@@ -32,6 +32,7 @@ const (
 )
 
 var (
+	address   = regexp.MustCompile(`[^/]+:\d+`)
 	pair      = regexp.MustCompile(`(\w+)=(\S+)`)
 	complaint = regexp.MustCompile(`(?i)^(?:\S+\s+)?(?:WARN|ERROR)\b|^thread .* panicked at`)
 )
@@ -42,6 +43,8 @@ type Server struct {
 	HTTPS string
 	// Tables is the Table endpoint in the flavour of Cosmos DB.
 	Tables string
+	// Mongo is the address of the MongoDB API, host and port.
+	Mongo string
 
 	folder  string
 	process *exec.Cmd
@@ -68,7 +71,7 @@ func Start(flags ...string) (*Server, error) {
 	}
 	defer log.Close()
 	server.process = exec.Command(binary(), append([]string{"--port", "0", "--data-dir", server.dataFolder()}, flags...)...)
-	server.process.Env = append(os.Environ(), "NO_COLOR=1")
+	server.process.Env = append(os.Environ(), "NO_COLOR=1", "ARMILLA_MONGO_PORT=0")
 	server.process.Stderr = log
 	output, err := server.process.StdoutPipe()
 	if err != nil {
@@ -95,6 +98,8 @@ func Start(flags ...string) (*Server, error) {
 				server.HTTPS = found[2]
 			case "table":
 				server.Tables = found[2]
+			case "mongo":
+				server.Mongo = address.FindString(found[2])
 			}
 		}
 	case <-time.After(readyMax):

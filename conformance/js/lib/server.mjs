@@ -42,7 +42,7 @@ export class Server {
     server.process = spawn(binary(), command, {
       stdio: ["ignore", "pipe", log],
       // As many physical partitions as the throughput needs, so that a test says how many it has.
-      env: { ARMILLA_INITIAL_PARTITION_RU: "10000", ...process.env, NO_COLOR: "1" },
+      env: { ARMILLA_INITIAL_PARTITION_RU: "10000", ARMILLA_MONGO_PORT: "0", ...process.env, NO_COLOR: "1" },
     });
     closeSync(log);
     server.exited = new Promise((resolve, reject) => {
@@ -56,6 +56,7 @@ export class Server {
     server.http = `http://localhost:${server.port}/`;
     server.tables = pairs.table;
     server.storageTables = pairs.storage_table;
+    server.mongoPort = Number(/:(\d+)\/?$/.exec(pairs.mongo ?? "")?.[1]);
     return server;
   }
 
@@ -82,7 +83,12 @@ export class Server {
 
   /** The certificate to trust for https. */
   get certificate() {
-    return readFileSync(join(this.dataFolder, "tls", "cert.pem"));
+    return readFileSync(this.certificateFile);
+  }
+
+  /** Where that certificate lies. */
+  get certificateFile() {
+    return join(this.dataFolder, "tls", "cert.pem");
   }
 
   /** Ends the process with a signal; returns its exit code, or the signal that ended it. */

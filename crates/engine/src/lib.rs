@@ -39,6 +39,7 @@ mod permissions;
 mod procedures;
 mod queries;
 mod ranges;
+mod receipts;
 mod record;
 mod reindexing;
 mod reshaping;
@@ -93,7 +94,7 @@ pub use triggers::Triggers;
 pub use armilla_container::{
     ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, ETag, FeedChange, FeedMode,
     FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Moment, Operation,
-    PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, RequestUnits, SessionToken,
+    PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, Receipt, RequestUnits, SessionToken,
     WriteMode, Written,
 };
 
@@ -117,10 +118,10 @@ pub mod plans {
     pub use armilla_query::bound::{
         BoundQuery, BoundSource, Grouping, ITEM_SLOT, OrderKey, Projection, SourceKind, Window,
     };
-    pub use armilla_query::expr::{Expr, PathStep};
+    pub use armilla_query::expr::{Expr, PathStep, SubqueryKind};
     pub use armilla_query::logical::LogicalPlan;
     pub use armilla_query::physical::{Access, PhysicalPlan, Served};
-    pub use armilla_query::{Comparison, Function, SystemProperty};
+    pub use armilla_query::{Aggregate, Comparison, Function, SystemProperty};
 }
 // How the processes of scripts are started is told with the engine's options.
 pub use armilla_script::{WORKER_COMMAND as SCRIPT_WORKER_COMMAND, WorkerStart};

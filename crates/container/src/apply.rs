@@ -9,7 +9,7 @@
 //! how to take it back (`effects`), what it goes on from (`applied`), one write (`write`), several as one (`transaction`), the same
 //! on a snapshot (`draft`), index entries (`index`), taking items over from another partition (`copy_in`), bringing items
 //! to another layout of the index (`reindex`), how much logical partitions hold and may hold (`sizes`), the change log
-//! (`log`), dropping from it (`trim`), expired items (`purge`).
+//! (`log`), dropping from it (`trim`), expired items (`purge`), receipts (`receipts`).
 
 use std::cell::RefCell;
 
@@ -35,6 +35,7 @@ mod log;
 mod log_state;
 mod purge;
 mod reads;
+mod receipts;
 mod reindex;
 mod scope;
 mod sizes;
@@ -152,7 +153,10 @@ impl<'a> Group<'a> {
                 let written = self.write_by_itself(compiled, intent).map_err(|error| self.refused(error))?;
                 Ok(Done::Written(Box::new(written)))
             }
-            Task::Batch(batch) => Ok(Done::Batch(Box::new(self.batch(compiled, *batch)))),
+            Task::Batch(batch) => {
+                self.check_receipts(&batch.logical, &batch.receipts).map_err(|error| self.refused(error))?;
+                Ok(Done::Batch(Box::new(self.batch(compiled, *batch))))
+            }
             Task::Transaction(transaction) => {
                 let done = self.transaction(compiled, *transaction);
                 done.map(Done::Committed).map_err(|error| self.refused(error))
@@ -160,6 +164,7 @@ impl<'a> Group<'a> {
             Task::Reindex => self.reindex(compiled).map(|()| Done::Reindexed),
             Task::Trim => self.trim(compiled).map(Done::Trimmed),
             Task::Purge(task) => Ok(Done::Purged(self.purge(*task))),
+            Task::DropReceipts(places) => self.drop_receipts(&places).map(Done::ReceiptsDropped),
             Task::Barrier => Ok(Done::Passed),
         }
     }

@@ -25,6 +25,7 @@ mod changes;
 mod index;
 mod index_seen;
 pub(crate) mod rebuild;
+mod receipts;
 
 use index_seen::IndexSeen;
 
@@ -302,7 +303,7 @@ impl Check<'_> {
 
     fn records(&mut self) -> Result<()> {
         let (mut sizes, mut reservations, mut counts, mut names, mut computed) = (0, 0, 0, 0, 0);
-        let mut expiries = 0;
+        let (mut expiries, mut receipts, mut places) = (0, 0, 0);
         let single = [
             keys::COUNTERS,
             keys::INDEX_LAYOUTS,
@@ -311,7 +312,7 @@ impl Check<'_> {
             keys::TRIM_STATE,
             keys::MERGED,
         ];
-        self.scan(Family::Meta, |check, key, _| {
+        self.scan(Family::Meta, |check, key, value| {
             match key.first() {
                 _ if single.contains(&&key[..]) => {}
                 Some(&keys::SIZE_TAG) => sizes += 1,
@@ -320,6 +321,11 @@ impl Check<'_> {
                 Some(&keys::INDEX_NAME_TAG) => names += 1,
                 Some(&keys::COMPUTED_TAG) => computed += 1,
                 Some(&keys::EXPIRY_TAG) => expiries += 1,
+                Some(&keys::RECEIPT_TAG) => receipts += 1,
+                Some(&keys::RECEIPT_PLACE_TAG) => {
+                    places += 1;
+                    check.receipt(key, value)?;
+                }
                 _ => check.problem(format!("the record {} is of no known kind", shown(key))),
             }
             Ok(())
@@ -343,6 +349,10 @@ impl Check<'_> {
         if expiries != self.expiries {
             let expected = self.expiries;
             self.problem(format!("there are {expiries} records of times to live, {expected} are expected"));
+        }
+        // Each place was looked at, and no two are of one receipt.
+        if receipts != places {
+            self.problem(format!("there are {receipts} receipts, {places} places of them"));
         }
         let expected = self.summary.items * self.compiled.definition.unique_keys.len() as u64;
         if reservations != expected {

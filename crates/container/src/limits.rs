@@ -26,6 +26,8 @@ pub struct Limits {
     pub continuous_backup_minutes: u32,
     /// Most physical partitions a container may begin with.
     pub physical_partitions_max: u32,
+    /// Receipts that a physical partition keeps; beyond it, the oldest go.
+    pub receipts_max: u64,
 }
 
 impl Default for Limits {
@@ -41,6 +43,7 @@ impl Default for Limits {
             sharing_containers_max: 25,
             continuous_backup_minutes: 0,
             physical_partitions_max: 1_000,
+            receipts_max: 65_536,
         }
     }
 }
@@ -152,6 +155,28 @@ pub const TRANSACTION_WRITES_MAX: usize = 1_000;
 /// alone may be larger.
 pub const TRANSACTION_BYTES_MAX: usize = 24 * 1024 * 1024;
 
+/// How long a receipt lives.
+pub const RECEIPT_SECONDS: u32 = 30 * 60;
+
+/// Longest key of a receipt, in bytes.
+pub const RECEIPT_KEY_BYTES_MAX: usize = 64;
+
+/// Most bytes in which a receipt says what was done.
+pub const RECEIPT_OUTCOME_BYTES_MAX: usize = 64 * 1024;
+
+/// Most receipts that one transaction or batch leaves.
+pub const TRANSACTION_RECEIPTS_MAX: usize = 100;
+
+/// Operations of the store for one receipt: its record and its place, and the place of one with the same key that was
+/// over.
+const RECEIPT_RECORDS_MAX: usize = 3;
+
+/// Receipts that one step drops from a partition.
+pub(crate) const RECEIPT_STEP_RECORDS: usize = 1_000;
+
+/// Receipts that are counted at once.
+pub(crate) const RECEIPTS_COUNTED_AT_ONCE: usize = 1_000;
+
 /// Most operations of the store that one transaction may need for index entries, and for the counts and names of their
 /// indexes. One write alone may need more.
 pub const TRANSACTION_ENTRY_OPERATIONS_MAX: usize = 72_000;
@@ -173,6 +198,7 @@ const _: () = assert!(
         + GROUP_RECORDS_MAX
         + TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX
         + TRANSACTION_WRITES_MAX * WRITE_RECORDS_MAX
+        + TRANSACTION_RECEIPTS_MAX * RECEIPT_RECORDS_MAX
         + REINDEX_STEP_ITEMS
         + 100
         <= armilla_kv::BATCH_OPS_MAX

@@ -37,11 +37,13 @@ pub(crate) mod known_numbers;
 pub(crate) mod locks;
 mod moments;
 mod queue;
+mod receipt_count;
 pub(crate) mod recount;
 
 pub(crate) use copy_in::Landing;
 pub(crate) use gate::{Gate, Growth, Never};
 use queue::Queue;
+use receipt_count::ReceiptCount;
 
 /// What is known of a partition's index.
 struct KnownIndex {
@@ -80,6 +82,8 @@ pub(crate) struct Partition {
     known_numbers: Arc<KnownNumbers>,
     /// Where to go on looking for expired items.
     pub(crate) due: DueCursor,
+    /// How many receipts there may be.
+    pub(crate) receipts: ReceiptCount,
     queue: Mutex<Queue>,
     locks: Arc<LogicalLocks>,
     /// Tells the committer that writes have come while it waits for the store.
@@ -140,6 +144,7 @@ impl Partition {
             known_layouts: Mutex::default(),
             known_numbers,
             due: DueCursor::default(),
+            receipts: ReceiptCount::default(),
             queue: Mutex::default(),
             locks: Arc::default(),
             arrived: Notify::new(),

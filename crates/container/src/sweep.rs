@@ -1,11 +1,11 @@
 //! Clearing away what is not wanted any more, in the background and in small steps: expired items, and what a
-//! change log holds too long.
+//! change log holds too long, and receipts that are over.
 //!
 //! Nothing here runs by itself: the owner of the container waits for [`Container::sweep_wanted`] and calls
 //! [`Container::sweep_step`]. Between steps everything is whole.
 //!
 //! In this folder: taking expired items away (`purge`), where it is kept which they are (`due`), taking away all items of a
-//! logical partition (`key_deletion`).
+//! logical partition (`key_deletion`), dropping receipts (`receipts`).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -24,6 +24,7 @@ use crate::write::task::Trimmed;
 pub(crate) mod due;
 pub(crate) mod key_deletion;
 pub(crate) mod purge;
+pub(crate) mod receipts;
 
 /// What a step came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Swept {
     pub purged: u64,
     /// Entries that were dropped from change logs.
     pub trimmed: u64,
+    /// Receipts that were dropped because they were over, or too many.
+    pub receipts: u64,
     /// Whether there is more to do now.
     pub more: bool,
     /// Whether there will be something to do as time passes.
@@ -60,6 +63,10 @@ impl Container {
             let Trimmed { entries, more } = trim_partition(&compiled, &partition).await?;
             swept.trimmed += entries;
             swept.more |= more;
+            let dropped = receipts::drop_some(&compiled, &partition).await?;
+            swept.receipts += dropped.receipts;
+            swept.more |= dropped.more;
+            swept.periodic |= dropped.periodic;
         }
         let (purged, more) = self.purge_step().await?;
         swept.purged = purged;

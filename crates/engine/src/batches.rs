@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use armilla_container::{BatchDone, BatchFailed, BatchStep, Position, RequestUnits};
+use armilla_container::{BatchDone, BatchFailed, BatchStep, Position, Receipt, RequestUnits};
 use armilla_value::PartitionKey;
 
 use crate::access::Caller;
@@ -53,6 +53,19 @@ impl Engine {
         partition_key: Option<&PartitionKey>,
         actions: Vec<ItemAction>,
     ) -> Result<BatchAnswer> {
+        self.execute_batch_with_receipts(caller, container, partition_key, actions, Vec::new()).await
+    }
+
+    /// The same, and leaves receipts with what is done (`receipts`). If there is one with the same key in the logical
+    /// partition, nothing is done, and the batch as a whole fails with [`ErrorKind::Conflict`].
+    pub async fn execute_batch_with_receipts(
+        &self,
+        caller: &Caller,
+        container: &Arc<ContainerHandle>,
+        partition_key: Option<&PartitionKey>,
+        actions: Vec<ItemAction>,
+        receipts: Vec<Receipt>,
+    ) -> Result<BatchAnswer> {
         let cost = caller.read_cost(self.consistency())?;
         let partition_key = required(partition_key)?;
         let count = actions.len();
@@ -73,7 +86,8 @@ impl Engine {
             }));
             found_wrong.push(wrong);
         }
-        let done = container.container().batch(partition_key, steps, cost, caller.claim).await;
+        let inner = container.container();
+        let done = inner.batch_with_receipts(partition_key, steps, receipts, cost, caller.claim).await;
         match done.map_err(|error| container.translate(error))? {
             Ok(BatchDone { steps, charge, position }) => {
                 let results = steps.into_iter().map(|step| Ok(step.into())).collect();

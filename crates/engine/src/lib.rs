@@ -39,6 +39,7 @@ mod permissions;
 mod procedures;
 mod queries;
 mod ranges;
+mod receipts;
 mod record;
 mod reindexing;
 mod reshaping;
@@ -93,7 +94,7 @@ pub use triggers::Triggers;
 pub use armilla_container::{
     ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, ETag, FeedChange, FeedMode,
     FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Moment, Operation,
-    PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, RequestUnits, SessionToken,
+    PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, Receipt, RequestUnits, SessionToken,
     WriteMode, Written,
 };
 

@@ -30,9 +30,10 @@ pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
 async fn look_after(container: Arc<ContainerHandle>, env: Env, mut ended: watch::Receiver<bool>) {
     loop {
         let pause = match container.container().sweep_step().await {
-            Ok(Swept { purged, trimmed, more, periodic }) => {
-                if purged > 0 || trimmed > 0 {
-                    tracing::debug!(container = container.id(), purged, trimmed, "a step of sweeping");
+            Ok(Swept { purged, trimmed, receipts, more, periodic }) => {
+                if purged > 0 || trimmed > 0 || receipts > 0 {
+                    let container = container.id();
+                    tracing::debug!(container, purged, trimmed, receipts, "a step of sweeping");
                 }
                 match (more, periodic) {
                     (true, _) => Some(STEP_PAUSE),

@@ -16,9 +16,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use armilla_container::{self as container, ChargeMeter, Position, Precondition, ReadCost, RequestUnits};
+use armilla_container::{
+    self as container, ChargeMeter, Position, Precondition, ReadCost, Receipt, RequestUnits,
+};
 use armilla_env::Env;
 use armilla_value::PartitionKey;
+use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::access::{Access, Action, Caller};
@@ -257,6 +260,23 @@ impl Transaction {
             Err(error) => error.charge,
         };
         page
+    }
+
+    /// Leaves a receipt with what the transaction writes (`receipts`). The commit fails with [`ErrorKind::Conflict`] if
+    /// another one has left a receipt with this key in the logical partition, so work that is run again should begin with
+    /// [`Transaction::find_receipt`].
+    pub fn leave_receipt(&mut self, receipt: Receipt) -> Result<()> {
+        self.check_time()?;
+        let key = self.inner.partition_key();
+        self.access.check_item(Action::Write, self.handle.rid(), None, Some(key))?;
+        self.inner.leave_receipt(receipt).map_err(|error| self.handle.translate(error))
+    }
+
+    /// Returns what the receipt with a key says, if there was one in the logical partition when the transaction began.
+    pub fn find_receipt(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let partition_key = self.inner.partition_key();
+        self.access.check_item(Action::Read, self.handle.rid(), None, Some(partition_key))?;
+        self.inner.find_receipt(key).map_err(|error| self.handle.translate(error))
     }
 
     /// Returns what was done so far costs.

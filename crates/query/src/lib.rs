@@ -61,7 +61,7 @@ pub use source::{Source, SourceItem, SystemProperty};
 pub use work::Work;
 
 // What callers need of the crates below.
-pub use armilla_functions::Function;
 pub use armilla_functions::operators::{Comparison, order};
-pub use armilla_functions::{Aggregate, Datum, Look, Meter, PatternCache, Stop};
+pub use armilla_functions::{Aggregate, Function};
+pub use armilla_functions::{Datum, Look, Meter, PatternCache, Stop};
 pub use armilla_sql::{QueryError, Span};

@@ -24,6 +24,7 @@ use crate::index::layout::Layout;
 use crate::item::Item;
 use crate::item::keys::{self, LogicalKey};
 use crate::partition::counters::SizeChange;
+use crate::receipt::StoredReceipt;
 use crate::write;
 
 /// One key of another partition, and what becomes of it.
@@ -54,6 +55,8 @@ pub(crate) enum CopiedState {
     Gone,
     /// It has this version.
     Is(Box<CopiedVersion>),
+    /// It is no item: the key is that of a logical partition, with this receipt and its record.
+    Receipt(Box<(Bytes, StoredReceipt)>),
 }
 
 /// A version of an item, with all that can be worked out about it beforehand.
@@ -120,8 +123,12 @@ impl Group<'_> {
     ) -> Result<()> {
         let CopiedKey { key, lsn, change, state } = copied;
         self.effects.written = true;
+        if let CopiedState::Receipt(receipt) = state {
+            let (record, stored) = *receipt;
+            return self.copy_receipt_in(record, &stored);
+        }
         let old = match state {
-            CopiedState::Unchanged => None,
+            CopiedState::Unchanged | CopiedState::Receipt(_) => None,
             CopiedState::Gone | CopiedState::Is(_) => self.item(&key)?,
         };
         if let (CopiedState::Is(version), Some(old)) = (&state, &old)
@@ -133,7 +140,7 @@ impl Group<'_> {
             Some(change) => {
                 let version = match &state {
                     CopiedState::Is(version) => Some(&version.item),
-                    CopiedState::Unchanged | CopiedState::Gone => {
+                    CopiedState::Unchanged | CopiedState::Gone | CopiedState::Receipt(_) => {
                         self.effects.log.note_more();
                         None
                     }
@@ -143,7 +150,7 @@ impl Group<'_> {
             None => None,
         };
         match state {
-            CopiedState::Unchanged => Ok(()),
+            CopiedState::Unchanged | CopiedState::Receipt(_) => Ok(()),
             CopiedState::Gone => match old {
                 Some(old) => self.disown(compiled, &key, &old, origin.keeps_versions_at(lsn)),
                 None => Ok(()),

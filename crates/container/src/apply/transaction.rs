@@ -12,8 +12,9 @@ use super::scope::{Scope, check_load};
 use super::write::not_found;
 use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
-use crate::item::keys;
+use crate::item::keys::{self, LogicalKey};
 use crate::limits::{TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX};
+use crate::receipt::Receipt;
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
 use crate::write;
 use crate::write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone};
@@ -45,6 +46,13 @@ impl Group<'_> {
                     return Err(BatchFailed { step: position, error, charge, position: place });
                 }
             }
+        }
+        if let Err(error) = self.leave_all(&batch.logical, batch.receipts, TRANSACTION_ENTRY_OPERATIONS_MAX) {
+            self.effects.roll_back();
+            self.scope = None;
+            let (error, place) = (self.refused(error), self.position());
+            charge += error.charge;
+            return Err(BatchFailed { step: steps.len().saturating_sub(1), error, charge, position: place });
         }
         self.effects.keep();
         self.scope = None;
@@ -109,6 +117,7 @@ impl Group<'_> {
         transaction: TransactionTask,
     ) -> Result<Position> {
         self.validate(compiled, &transaction)?;
+        self.check_receipts(&transaction.logical, &transaction.receipts)?;
         self.effects.mark();
         self.scope = Some(Scope::default());
         let mut applied = Ok(());
@@ -121,12 +130,32 @@ impl Group<'_> {
                 break;
             }
         }
+        if applied.is_ok() {
+            let (logical, receipts) = (transaction.logical, transaction.receipts);
+            applied = self.leave_all(&logical, receipts, TRANSACTION_REPLAY_ENTRY_OPERATIONS_MAX);
+        }
         self.scope = None;
         match applied {
             Ok(()) => self.effects.keep(),
             Err(_) => self.effects.roll_back(),
         }
         applied.map(|()| self.position())
+    }
+
+    /// Leaves the receipts of a transaction or batch, which then is no larger than it may be.
+    fn leave_all(
+        &mut self,
+        logical: &LogicalKey,
+        receipts: Vec<Receipt>,
+        entry_operations_max: usize,
+    ) -> Result<()> {
+        if receipts.is_empty() {
+            return Ok(());
+        }
+        self.leave_receipts(logical, receipts)?;
+        let writes = self.scope.as_ref().map_or(0, |scope| scope.writes);
+        // A write by itself may be as large as it is, but is far from the bounds where there are receipts.
+        check_load(writes, self.effects.load_since_mark(), entry_operations_max)
     }
 
     /// Checks that what a transaction read is what there is now, with all that was applied before it.
@@ -157,7 +186,7 @@ impl Group<'_> {
     }
 }
 
-fn conflict() -> Error {
+pub(super) fn conflict() -> Error {
     Error::new(ErrorKind::Conflict, "another writer changed what the transaction read; run it again")
 }
 

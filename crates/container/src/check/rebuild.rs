@@ -3,6 +3,7 @@
 //! Items are what counts. Whatever can be worked out from them is thrown away and worked out anew: numbers, reservations of
 //! unique keys, sizes, times to live. The index is dropped, and built by the server that opens the partition next, as for one
 //! that never had any. Of the change log everything stays that is still true, and items that are not in it are put there.
+//! Receipts go: they are good for half an hour, and nothing tells which of them were lost.
 //!
 //! For a store without other users; a caller that has the partition open must open it again afterwards.
 

@@ -83,6 +83,49 @@ pub(crate) const MERGED: &[u8] = &[0x0B];
 /// What the records of items with a time to live of their own begin with, in the meta family.
 pub(crate) const EXPIRY_TAG: u8 = 0x0A;
 
+/// What the receipts begin with, in the meta family.
+pub(crate) const RECEIPT_TAG: u8 = 0x0C;
+
+/// What the places of receipts in the order of commits begin with, in the meta family.
+pub(crate) const RECEIPT_PLACE_TAG: u8 = 0x0D;
+
+/// The record of a receipt in a logical partition, in the meta family; without one, what all with that key begin with.
+pub(crate) fn receipt(key: &[u8], logical: &[u8]) -> Bytes {
+    let mut bytes = Vec::with_capacity(2 + key.len() + logical.len());
+    // Its length is bounded by that of a byte.
+    bytes.extend_from_slice(&[RECEIPT_TAG, key.len() as u8]);
+    bytes.extend_from_slice(key);
+    bytes.extend_from_slice(logical);
+    bytes.into()
+}
+
+/// Returns the logical partition that the record of a receipt belongs to.
+pub(crate) fn logical_of_receipt(record: &Bytes) -> Result<Bytes> {
+    let length = record.get(1).map_or(0, |length| 2 + usize::from(*length));
+    if record.first() != Some(&RECEIPT_TAG) || length == 0 || record.len() <= length {
+        return Err(Error::corrupt(format!("a receipt has a key of {} bytes", record.len())));
+    }
+    Ok(record.slice(length..))
+}
+
+/// The place of a receipt in the order of commits, in the meta family.
+pub(crate) fn receipt_place(lsn: u64, record: &[u8]) -> Bytes {
+    let mut bytes = Vec::with_capacity(8 + record.len());
+    bytes.push(RECEIPT_PLACE_TAG);
+    bytes.extend_from_slice(&lsn.to_be_bytes());
+    bytes.extend_from_slice(record.get(1..).unwrap_or_default());
+    bytes.into()
+}
+
+/// Reads the commit and the record of the receipt that are such a place.
+pub(crate) fn decode_receipt_place(place: &[u8]) -> Result<(u64, Bytes)> {
+    let damaged = || Error::corrupt(format!("the place of a receipt has a key of {} bytes", place.len()));
+    let (lsn, rest) = place.get(1..).and_then(<[u8]>::split_first_chunk).ok_or_else(damaged)?;
+    let record = Bytes::from([&[RECEIPT_TAG], rest].concat());
+    logical_of_receipt(&record)?;
+    Ok((u64::from_be_bytes(*lsn), record))
+}
+
 /// The record of an item with a time to live of its own, in the meta family: they lie in the order in which the
 /// items expire. `last_second` is the last one in which the item lives.
 pub(crate) fn expiry(last_second: u32, number: u64) -> Bytes {

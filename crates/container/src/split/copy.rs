@@ -33,6 +33,7 @@ use crate::map::Slot;
 use crate::map::ranges::Range;
 use crate::partition::counters::Counters;
 use crate::partition::{Landing, Partition};
+use crate::receipt::StoredReceipt;
 
 /// A partition that is being filled.
 pub(super) struct Child {
@@ -85,6 +86,8 @@ enum Pass {
     Items(Bound<Bytes>),
     /// Entries of the change log with their items, behind this key.
     Changes(Bound<Bytes>),
+    /// Receipts, behind this place in the order of commits.
+    Receipts(Bound<Bytes>),
 }
 
 /// What was read and is not taken over yet, for each child.
@@ -154,6 +157,7 @@ impl Copy {
         if copy.keeps_older() {
             Arc::clone(&copy).run(Pass::Log(Bound::Unbounded), pace, |_| {}).await?;
         }
+        Arc::clone(&copy).run(Pass::Receipts(Bound::Unbounded), pace, |_| {}).await?;
         let mut items = 0;
         let copied = copy.run(Pass::Items(Bound::Unbounded), pace, |count| {
             items += count as u64;
@@ -168,7 +172,11 @@ impl Copy {
             return Ok(0);
         }
         let from = Bound::Included(keys::feed(after_lsn + 1, 0));
-        Arc::new(self).run(Pass::Changes(from), pace, |_| {}).await
+        let copy = Arc::new(self);
+        // They are not among the changes, and count as none: each came with some, but for a few.
+        let receipts = Bound::Included(keys::receipt_place(after_lsn + 1, b""));
+        Arc::clone(&copy).run(Pass::Receipts(receipts), pace, |_| {}).await?;
+        copy.run(Pass::Changes(from), pace, |_| {}).await
     }
 
     async fn run(self: Arc<Self>, pass: Pass, pace: Pace, mut read: impl FnMut(usize)) -> Result<usize> {
@@ -273,6 +281,21 @@ impl Copy {
                 self.read_changes(compiled, page.entries, queues)?;
                 Ok((page.next.map(Pass::Changes), count))
             }
+            Pass::Receipts(lower) => {
+                let mut scan = Scan::prefix(Family::Meta, &[keys::RECEIPT_PLACE_TAG]);
+                (scan.entries_max, scan.bytes_max) = (COPY_ENTRIES, bytes_max);
+                if lower != Bound::Unbounded {
+                    scan.lower = lower;
+                }
+                let page = self.snapshot.scan(&scan)?;
+                let count = page.entries.len();
+                let behind = match page.entries.last() {
+                    Some((last, _)) if page.more => Some(Bound::Excluded(last.clone())),
+                    _ => None,
+                };
+                self.read_receipts(page.entries, queues)?;
+                Ok((behind.map(Pass::Receipts), count))
+            }
         }
     }
 
@@ -300,6 +323,24 @@ impl Copy {
             let bytes = Change::without_carried(&change)?;
             let change = CopiedChange { operation, bytes, image: None };
             self.queue(queues, CopiedKey { key, lsn, change: Some(change), state })?;
+        }
+        Ok(())
+    }
+
+    fn read_receipts(&self, places: Vec<(Bytes, Bytes)>, queues: &mut Queues) -> Result<()> {
+        let mut named = Vec::with_capacity(places.len());
+        for (place, _) in &places {
+            named.push(keys::decode_receipt_place(place)?);
+        }
+        let records: Vec<Bytes> = named.iter().map(|(_, record)| record.clone()).collect();
+        let values = self.snapshot.multi_get(Family::Meta, &records)?;
+        for ((lsn, record), value) in named.into_iter().zip(values) {
+            let stored = value.map(|value| StoredReceipt::decode(&value)).transpose()?;
+            // A place without a receipt is left over, which is for `check` to find.
+            let Some(stored) = stored.filter(|stored| stored.lsn == lsn) else { continue };
+            let key = keys::logical_of_receipt(&record)?;
+            let state = CopiedState::Receipt(Box::new((record, stored)));
+            self.queue(queues, CopiedKey { key, lsn, change: None, state })?;
         }
         Ok(())
     }

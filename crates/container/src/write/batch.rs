@@ -11,6 +11,7 @@ use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::ETag;
 use crate::item::patch::Patch;
+use crate::receipt::{Receipt, check_receipts};
 use crate::throughput::ReadCost;
 use crate::throughput::source::Admission;
 use crate::write::body::ItemBody;
@@ -70,6 +71,21 @@ impl Container {
         cost: ReadCost,
         claim: impl Into<Claim>,
     ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
+        self.batch_with_receipts(partition_key, steps, Vec::new(), cost, claim).await
+    }
+
+    /// The same, and leaves receipts with what is done. If one with the same key is there, nothing is done, and the batch
+    /// as a whole fails with [`ErrorKind::Conflict`].
+    pub async fn batch_with_receipts(
+        &self,
+        partition_key: &PartitionKey,
+        steps: Vec<BatchStep>,
+        receipts: Vec<Receipt>,
+        cost: ReadCost,
+        claim: impl Into<Claim>,
+    ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
+        check_receipts(&receipts)?;
+        let has_receipts = !receipts.is_empty();
         let compiled = self.compiled();
         let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let (slot, _) = self.route(&hashed)?;
@@ -78,12 +94,15 @@ impl Container {
         let prepare =
             |step| self.prepare_step(&compiled, partition_key, step).unwrap_or_else(PreparedStep::Fail);
         let steps = steps.into_iter().map(prepare).collect();
-        let task = Task::Batch(Box::new(BatchTask { steps, cost }));
+        let task = Task::Batch(Box::new(BatchTask { steps, cost, logical: logical.clone(), receipts }));
         let (slot, done) = self.submit(&compiled, task, &hashed, &logical).await;
         let done = done.and_then(|done| match done {
             Done::Batch(done) => Ok(*done),
             _ => Err(Error::new(ErrorKind::Internal, "a batch was taken for something else")),
         });
+        if has_receipts {
+            self.core.sweep_wanted.notify_one();
+        }
         let Some(slot) = slot else { return done };
         admission.finish(&slot, bytes, done, |done| match done {
             Ok(done) => done.charge,

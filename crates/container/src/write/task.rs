@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Position};
 use crate::item::ETag;
 use crate::item::keys::LogicalKey;
 use crate::limits::{REINDEX_STEP_ITEMS, TRIM_STEP_BYTES};
+use crate::receipt::Receipt;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::outcome::{BatchDone, BatchFailed, Written};
 use crate::write::{Intent, ItemAddress, Precondition};
@@ -29,6 +30,8 @@ pub(crate) enum Task {
     Trim,
     /// Taking away expired items.
     Purge(Box<PurgeTask>),
+    /// Dropping receipts, by their places in the order of commits.
+    DropReceipts(Vec<Bytes>),
     /// Nothing: it is answered once everything before it has landed.
     Barrier,
 }
@@ -41,6 +44,8 @@ pub(crate) enum Done {
     Reindexed,
     Trimmed(Trimmed),
     Purged(Purged),
+    /// So many.
+    ReceiptsDropped(u64),
     Passed,
 }
 
@@ -73,6 +78,7 @@ impl Task {
             Task::Transaction(transaction) => transaction.bytes(),
             Task::Barrier => 0,
             Task::Purge(purge) => purge.bytes(),
+            Task::DropReceipts(places) => places.iter().map(|place| 64 + place.len()).sum(),
             Task::Reindex => REINDEX_STEP_ITEMS * 1024,
             Task::Trim => TRIM_STEP_BYTES,
         }
@@ -91,19 +97,19 @@ pub(crate) enum PreparedStep {
 pub(crate) struct BatchTask {
     pub(crate) steps: Vec<PreparedStep>,
     pub(crate) cost: ReadCost,
+    pub(crate) logical: LogicalKey,
+    pub(crate) receipts: Vec<Receipt>,
 }
 
 impl BatchTask {
     /// Returns about how much memory the batch holds while it waits.
     pub(crate) fn bytes(&self) -> usize {
         const FIXED: usize = 256;
-        self.steps
-            .iter()
-            .map(|step| match step {
-                PreparedStep::Write(intent) => intent.bytes(),
-                PreparedStep::Read { .. } | PreparedStep::Fail(_) => FIXED,
-            })
-            .sum()
+        let steps = self.steps.iter().map(|step| match step {
+            PreparedStep::Write(intent) => intent.bytes(),
+            PreparedStep::Read { .. } | PreparedStep::Fail(_) => FIXED,
+        });
+        steps.sum::<usize>() + self.receipts.iter().map(Receipt::bytes).sum::<usize>()
     }
 }
 
@@ -116,12 +122,14 @@ pub(crate) struct TransactionTask {
     pub(crate) is_locked: bool,
     /// The second by which its draft judged whether an item has expired.
     pub(crate) now: u32,
+    pub(crate) receipts: Vec<Receipt>,
 }
 
 impl TransactionTask {
     /// Returns about how much memory the transaction holds while it waits.
     pub(crate) fn bytes(&self) -> usize {
-        self.writes.iter().map(Intent::bytes).sum::<usize>() + self.reads.bytes()
+        let receipts = self.receipts.iter().map(Receipt::bytes).sum::<usize>();
+        self.writes.iter().map(Intent::bytes).sum::<usize>() + self.reads.bytes() + receipts
     }
 }
 

@@ -26,6 +26,8 @@ use crate::item::{ContainerIdentity, Item};
 use crate::partition::Partition;
 use crate::partition::locks::Pass;
 use crate::read::reader::PartitionReader;
+use crate::read::receipts::find_receipt;
+use crate::receipt::{Receipt, check_receipts};
 use crate::throughput::source::ChargeMeter;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::body::ItemBody;
@@ -46,6 +48,9 @@ pub struct Transaction {
     reader: Arc<PartitionReader>,
     draft: Draft,
     has_writes: bool,
+    receipts: Vec<Receipt>,
+    /// The container, to be told that there is something to sweep.
+    container: Container,
     hold: Option<Pass>,
 }
 
@@ -102,6 +107,8 @@ impl Container {
             reader: Arc::new(reader),
             draft,
             has_writes: false,
+            receipts: Vec::new(),
+            container: self.clone(),
             hold,
         })
     }
@@ -220,6 +227,22 @@ impl Transaction {
         Error { position: Some(self.position()), ..error }
     }
 
+    /// Leaves a receipt with what the transaction writes: both are stored, or neither. The commit fails with
+    /// [`ErrorKind::Conflict`] if another one has left a receipt with this key in the logical partition.
+    pub fn leave_receipt(&mut self, receipt: Receipt) -> Result<()> {
+        self.receipts.push(receipt);
+        check_receipts(&self.receipts).map_err(|error| {
+            self.receipts.pop();
+            self.placed(error)
+        })
+    }
+
+    /// Returns what the receipt with a key says, if there was one when the transaction began.
+    pub fn find_receipt(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        find_receipt(self.reader.snapshot(), &self.logical, key, self.partition.now_seconds())
+            .map_err(|error| self.placed(error))
+    }
+
     /// Returns the logical partition as the transaction found it, without its own writes. All of it counts as read.
     pub fn snapshot(&mut self) -> Arc<PartitionReader> {
         self.draft.see_whole();
@@ -256,18 +279,23 @@ impl Transaction {
     /// Commits what was written, all or nothing. Fails with [`ErrorKind::Conflict`] if what was read has changed.
     pub async fn commit(self) -> Result<Position> {
         let position = self.position();
-        if !self.has_writes {
+        if !self.has_writes && self.receipts.is_empty() {
             return Ok(position);
         }
-        let Transaction { partition, compiled, logical, draft, hold, .. } = self;
+        let Transaction { partition, compiled, logical, draft, hold, receipts, container, .. } = self;
+        let has_receipts = !receipts.is_empty();
         let now = draft.now();
         let (writes, reads) = draft.finish();
         let gate = hold.is_none().then(|| logical.clone());
         let is_locked = hold.is_some();
-        let task = Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_locked, now }));
+        let task =
+            Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_locked, now, receipts }));
         let done = partition.submit(compiled, task, gate.as_ref()).await;
         // Not before the answer: others wait until all of this is over.
         drop(hold);
+        if has_receipts {
+            container.core.sweep_wanted.notify_one();
+        }
         match done? {
             Done::Committed(position) => Ok(position),
             _ => Err(Error::new(ErrorKind::Internal, "a transaction was taken for something else")),

@@ -21,6 +21,7 @@ mod moments;
 mod partitions;
 mod purge;
 mod rebuild;
+mod receipts;
 mod recount;
 mod reindex;
 mod reshape;

@@ -5,6 +5,7 @@
 mod access;
 mod backups;
 mod batches;
+mod bson_values;
 mod bulk;
 mod changes;
 mod concurrency;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use armilla_engine::{
     ActionDone, BatchAnswer, Caller, ChangeKind, ErrorKind, ItemAction, ItemBody, Policy, Precondition,
-    QueryRequest, RequestUnits, ResourceKind, TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX, Throughput,
-    Transaction, WriteMode, check,
+    QueryRequest, Receipt, RequestUnits, ResourceKind, TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX,
+    Throughput, Transaction, WriteMode, check,
 };
 use armilla_value::{Object, Value};
 
@@ -358,4 +358,40 @@ async fn items_as_values() {
     refused(open.act(put(Value::Int64(1))), ErrorKind::Invalid);
     open.commit().await.unwrap();
     assert_eq!(fixture.query("SELECT VALUE c.few FROM c WHERE c.few > 6 ORDER BY c.few").await, "7,8");
+}
+
+/// Work that is asked for twice under one key is done once, also if it is asked for after a restart.
+#[tokio::test]
+async fn receipts_say_what_was_done() {
+    let fixture = Fixture::with_container().await;
+    fixture.upsert("a", r#"{"id":"1","pk":"a","n":1}"#).await;
+    let (engine, caller, container) = (&fixture.engine, &fixture.caller, fixture.container("c"));
+    let key = partition_key("a");
+    for _ in 0..3 {
+        let work = |transaction: &mut Transaction| {
+            if let Some(outcome) = transaction.find_receipt(b"once")? {
+                return Ok(outcome);
+            }
+            transaction.act(increment("1", None))?;
+            transaction.leave_receipt(Receipt::new("once", "added one").expect("it is short"))?;
+            Ok("added one".into())
+        };
+        let done = engine.transact(caller, &container, &key, work).await.unwrap();
+        assert_eq!(done.value, &b"added one"[..]);
+        assert_eq!(n(&fixture, "1"), Some(2));
+    }
+    let receipt = |name: &'static str| vec![Receipt::new(name, "").unwrap()];
+    let batch = |name| {
+        let actions = vec![increment("1", None)];
+        engine.execute_batch_with_receipts(caller, &container, Some(&key), actions, receipt(name))
+    };
+    batch("other").await.unwrap();
+    for name in ["once", "other"] {
+        assert_eq!(batch(name).await.err().map(|error| error.kind), Some(ErrorKind::Conflict));
+    }
+    assert_eq!(n(&fixture, "1"), Some(3));
+    assert_eq!(engine.find_receipt(caller, &container, &key, b"once").unwrap().unwrap(), &b"added one"[..]);
+    assert_eq!(engine.find_receipt_anywhere(caller, &container, b"other").unwrap().unwrap(), &b""[..]);
+    assert_eq!(engine.find_receipt(caller, &container, &partition_key("b"), b"once").unwrap(), None);
+    assert_eq!(check(engine, &mut |_, _| {}).unwrap().problems, Vec::<String>::new());
 }

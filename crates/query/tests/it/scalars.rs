@@ -128,10 +128,13 @@ fn contains(values: &[Value]) -> Expr {
 const OPERATORS: [Comparison; 4] =
     [Comparison::Less, Comparison::LessOrEqual, Comparison::Greater, Comparison::GreaterOrEqual];
 
+/// Says for which value at the path a filter holds.
+type Meaning = dyn Fn(Option<&Value>) -> bool;
+
 /// A filter, and what it means for the value at the path.
 struct Filter {
     expr: Expr,
-    holds: Box<dyn Fn(Option<&Value>) -> bool>,
+    holds: Box<Meaning>,
 }
 
 fn is_nan(value: &Value) -> bool {

@@ -66,6 +66,7 @@ impl<'a> Context<'a> {
             charges: &self.charges,
             transaction: None,
             written: None,
+            patience: self.shared.patience(),
         }
     }
 
@@ -119,6 +120,11 @@ impl<'a> Context<'a> {
 }
 
 impl Shared {
+    /// Returns the clock on which operations wait where the throughput is spent, if they do.
+    pub(crate) fn patience(&self) -> Option<&dyn armilla_env::Clock> {
+        self.options.waits_when_throttled.then_some(&*self.env.clock)
+    }
+
     /// Makes an object id: seconds, process, counter.
     pub(crate) fn new_object_id(&self) -> Value {
         let seconds = u32::try_from(self.env.clock.now_ms() / 1000).unwrap_or(u32::MAX);

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use armilla_engine::{
-    ActionDone, Caller, ContainerHandle, Engine, ErrorKind, Item, ItemAction, ItemBody, ItemName, Precondition,
-    QueryPage, QueryRequest, RequestUnits, ResourceKind, Transaction, Triggers, WriteMode,
+    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemName, Precondition,
+    QueryPage, QueryRequest, Receipt, RequestUnits, ResourceKind, Transaction, Triggers, WriteMode,
 };
+use armilla_env::{Clock, SleepFuture};
 use armilla_value::{Object, PartitionKey};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// Adds up what a command costs, wherever it is computed.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +39,12 @@ pub(crate) struct Data<'d> {
     pub(crate) transaction: Option<&'d mut Transaction>,
     /// What it has written itself.
     pub(crate) written: Option<&'d mut Overlay>,
+    /// How long an operation waits where the throughput is spent, and on which clock.
+    pub(crate) patience: Option<&'d dyn Clock>,
 }
+
+/// How long operations wait at most where the throughput is spent, if they do.
+const PATIENCE_MAX: Duration = Duration::from_secs(60);
 
 /// What a transaction has written itself, by the ids of items; nothing where it deleted them.
 pub(crate) type Overlay = BTreeMap<String, Option<Object>>;
@@ -68,8 +75,31 @@ impl Data<'_> {
         }
     }
 
+    /// Says how long to wait before an operation that the throughput was not enough for is tried again, if at all.
+    fn pause<T>(&self, result: &armilla_engine::Result<T>, waited: &mut Duration) -> Option<SleepFuture> {
+        let clock = self.patience?;
+        let error = result.as_ref().err().filter(|error| error.kind == ErrorKind::Throttled)?;
+        let wait = error.retry_after.unwrap_or(Duration::from_millis(10)).max(Duration::from_millis(1));
+        if *waited + wait > PATIENCE_MAX {
+            return None;
+        }
+        *waited += wait;
+        Some(clock.sleep(wait))
+    }
+
     /// Reads an item.
-    pub(crate) fn read(&mut self, key: &PartitionKey, id: &str) -> Result<Option<Item>> {
+    pub(crate) async fn read(&mut self, key: &PartitionKey, id: &str) -> Result<Option<Item>> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let read = self.read_once(key, id);
+            match self.pause(&read, &mut waited) {
+                Some(pause) => pause.await,
+                None => return Ok(read?),
+            }
+        }
+    }
+
+    fn read_once(&mut self, key: &PartitionKey, id: &str) -> armilla_engine::Result<Option<Item>> {
         let read = match &mut self.transaction {
             None => {
                 let read = self.engine.read_item(self.caller, self.handle, ItemName::Id(id), Some(key), None);
@@ -79,7 +109,7 @@ impl Data<'_> {
                 let action = ItemAction::Read { id: id.to_owned(), known: None, precondition: Precondition::None };
                 match transaction.act(action) {
                     Ok(ActionDone::Read(read)) => Ok((read.item, read.charge)),
-                    Ok(_) => return Err(Failure::new(1, "a read came to nothing")),
+                    Ok(_) => Err(armilla_engine::Error::new(ErrorKind::Internal, "a read came to nothing")),
                     Err(error) => Err(error),
                 }
             }
@@ -87,12 +117,23 @@ impl Data<'_> {
         match self.paid(read) {
             Ok(item) => Ok(Some(item)),
             Err(error) if error.kind == ErrorKind::NotFound(ResourceKind::Item) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
     /// Returns a page of a query.
     pub(crate) async fn query(&mut self, request: QueryRequest) -> Result<QueryPage> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let page = self.query_once(request.clone()).await;
+            match self.pause(&page, &mut waited) {
+                Some(pause) => pause.await,
+                None => return Ok(page?),
+            }
+        }
+    }
+
+    async fn query_once(&mut self, request: QueryRequest) -> armilla_engine::Result<QueryPage> {
         let page = match &mut self.transaction {
             None => self.engine.query_items(self.caller, self.handle, request).await,
             // It computes on this thread, which others must not wait for.
@@ -102,10 +143,10 @@ impl Data<'_> {
             let charge = page.charge;
             (page, charge)
         });
-        Ok(self.paid(page)?)
+        self.paid(page)
     }
 
-    /// Writes an item.
+    /// Writes an item, and leaves a receipt with it if there is one.
     pub(crate) async fn put(
         &mut self,
         mode: WriteMode,
@@ -113,60 +154,90 @@ impl Data<'_> {
         id: &str,
         body: ItemBody,
         precondition: Precondition,
+        receipt: Option<Receipt>,
     ) -> armilla_engine::Result<()> {
-        let none = Triggers::default();
-        let written = match &mut self.transaction {
-            Some(transaction) => {
-                let id = matches!(mode, WriteMode::Replace | WriteMode::Update).then(|| id.to_owned());
-                let done = transaction.act(ItemAction::Put { mode, id, body, precondition });
-                done.map(|done| ((), charge_of(&done)))
-            }
-            None if mode == WriteMode::Update => {
-                let written = self.engine.revise_item(self.caller, self.handle, id, key, body, precondition);
-                written.await.map(|written| ((), written.charge))
-            }
-            None if mode == WriteMode::Replace => {
-                let name = ItemName::Id(id);
-                let written = self.engine.replace_item(
-                    self.caller,
-                    self.handle,
-                    name,
-                    Some(key),
-                    body,
-                    precondition,
-                    &none,
-                );
-                written.await.map(|written| ((), written.charge))
-            }
-            None => {
-                let written =
-                    self.engine.write_item(self.caller, self.handle, mode, Some(key), body, precondition, &none);
-                written.await.map(|written| ((), written.charge))
-            }
-        };
-        self.paid(written)
+        let id = matches!(mode, WriteMode::Replace | WriteMode::Update).then(|| id.to_owned());
+        self.act(key, ItemAction::Put { mode, id, body, precondition }, receipt).await
     }
 
-    /// Deletes an item.
+    /// Deletes an item, likewise.
     pub(crate) async fn delete(
         &mut self,
         key: &PartitionKey,
         id: &str,
         precondition: Precondition,
+        receipt: Option<Receipt>,
     ) -> armilla_engine::Result<()> {
-        let deleted = match &mut self.transaction {
-            Some(transaction) => {
-                let done = transaction.act(ItemAction::Delete { id: id.to_owned(), precondition });
-                done.map(|done| ((), charge_of(&done)))
+        self.act(key, ItemAction::Delete { id: id.to_owned(), precondition }, receipt).await
+    }
+
+    async fn act(
+        &mut self,
+        key: &PartitionKey,
+        action: ItemAction,
+        receipt: Option<Receipt>,
+    ) -> armilla_engine::Result<()> {
+        let mut waited = Duration::ZERO;
+        loop {
+            // Only who may try again needs a copy.
+            let again = self.patience.map(|_| (action.clone(), receipt.clone()));
+            let (now, left) = match again {
+                Some(again) => again,
+                None => return self.act_once(key, action, receipt).await,
+            };
+            let done = self.act_once(key, now, left).await;
+            match self.pause(&done, &mut waited) {
+                Some(pause) => pause.await,
+                None => return done,
             }
-            None => {
-                let (name, none) = (ItemName::Id(id), Triggers::default());
-                let deleted =
-                    self.engine.delete_item(self.caller, self.handle, name, Some(key), precondition, &none);
+        }
+    }
+
+    async fn act_once(
+        &mut self,
+        key: &PartitionKey,
+        action: ItemAction,
+        receipt: Option<Receipt>,
+    ) -> armilla_engine::Result<()> {
+        if let Some(transaction) = &mut self.transaction {
+            let done = transaction.act(action).map(|done| ((), charge_of(&done)));
+            return self.paid(done);
+        }
+        let none = Triggers::default();
+        let (engine, caller, handle) = (self.engine, self.caller, self.handle);
+        let written = match (receipt, action) {
+            (Some(receipt), action) => {
+                let answer = engine.execute_batch_with_receipts(caller, handle, Some(key), vec![action], vec![receipt]);
+                match answer.await {
+                    Ok(mut answer) => match answer.results.pop() {
+                        Some(Err(error)) => Err(Error { charge: answer.charge, ..error }),
+                        _ => Ok(((), answer.charge)),
+                    },
+                    Err(error) => Err(error),
+                }
+            }
+            (None, ItemAction::Put { mode: WriteMode::Update, id, body, precondition }) => {
+                let id = id.unwrap_or_default();
+                let written = engine.revise_item(caller, handle, &id, key, body, precondition);
+                written.await.map(|written| ((), written.charge))
+            }
+            (None, ItemAction::Put { mode: WriteMode::Replace, id, body, precondition }) => {
+                let id = id.unwrap_or_default();
+                let name = ItemName::Id(&id);
+                let written = engine.replace_item(caller, handle, name, Some(key), body, precondition, &none);
+                written.await.map(|written| ((), written.charge))
+            }
+            (None, ItemAction::Put { mode, body, precondition, .. }) => {
+                let written = engine.write_item(caller, handle, mode, Some(key), body, precondition, &none);
+                written.await.map(|written| ((), written.charge))
+            }
+            (None, ItemAction::Delete { id, precondition }) => {
+                let deleted = engine.delete_item(caller, handle, ItemName::Id(&id), Some(key), precondition, &none);
                 deleted.await.map(|deleted| ((), deleted.charge))
             }
+            (None, _) => Err(Error::new(ErrorKind::Internal, "what is written is no write")),
         };
-        self.paid(deleted)
+        self.paid(written)
     }
 }
 

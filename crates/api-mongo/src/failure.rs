@@ -25,6 +25,8 @@ pub(crate) struct Failure {
     pub(crate) retry_after_ms: Option<u64>,
     /// Whether the connection is closed after it.
     pub(crate) closes: bool,
+    /// What came of the same statement when it was sent before: it is no failure then.
+    pub(crate) repeated: Option<Box<Object>>,
 }
 
 /// The result of a command.
@@ -42,6 +44,7 @@ impl Failure {
             charge: RequestUnits::ZERO,
             retry_after_ms: None,
             closes: false,
+            repeated: None,
         }
     }
 
@@ -59,6 +62,11 @@ impl Failure {
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Failure {
         self.extra.insert(name, value);
         self
+    }
+
+    /// The statement was sent before, and done.
+    pub(crate) fn repeated(outcome: Object) -> Failure {
+        Failure { repeated: Some(Box::new(outcome)), ..Failure::new(codes::INTERNAL_ERROR, "the statement was done before") }
     }
 
     /// A collection that is not there.

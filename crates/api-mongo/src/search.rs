@@ -86,11 +86,11 @@ impl Search {
     }
 
     /// Reads the documents whose ids are known.
-    pub(crate) fn read_points(&self, data: &mut Data<'_>) -> Result<Vec<(Item, Object, Matched)>> {
+    pub(crate) async fn read_points(&self, data: &mut Data<'_>) -> Result<Vec<(Item, Object, Matched)>> {
         let Some((key, ids)) = self.points() else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for id in ids {
-            if let Some(item) = data.read(key, id)? {
+            if let Some(item) = data.read(key, id).await? {
                 let document = documents::of_item(&item);
                 if let Some(matched) = self.filter.find(&document, &self.environment)? {
                     found.push((item, document, matched));
@@ -131,7 +131,7 @@ impl Search {
             matched,
         };
         if self.points().is_some() {
-            let found = self.read_points(data)?;
+            let found = self.read_points(data).await?;
             let targets = found.into_iter().map(|(item, document, matched)| target(&item, document, matched));
             return Ok(targets.take(count_max).collect());
         }

@@ -191,6 +191,7 @@ impl Find {
                 charges,
                 transaction: None,
                 written: None,
+                patience: self.shared.patience(),
             };
             let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await?;
             form.check()?;
@@ -361,10 +362,11 @@ impl Scan {
             charges: &self.charges,
             transaction: None,
             written: None,
+            patience: self.shared.patience(),
         };
         if self.search.points().is_some() {
             self.is_done = true;
-            let found = self.search.read_points(&mut data)?;
+            let found = self.runtime.block_on(self.search.read_points(&mut data))?;
             self.buffer.extend(found.into_iter().map(|(_, document, _)| document));
             return Ok(());
         }

@@ -123,7 +123,8 @@ impl<'h> Held<'h> {
                 (transaction, written) = (Some(&mut work.transaction), Some(&mut work.written));
             }
         }
-        Ok(Data { engine, caller, handle: &collection.handle, charges, transaction, written })
+        let patience = self.shared.patience();
+        Ok(Data { engine, caller, handle: &collection.handle, charges, transaction, written, patience })
     }
 
     /// Gives up what the transaction did.

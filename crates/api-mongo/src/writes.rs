@@ -1,6 +1,6 @@
 //! Writing documents, one statement after the other: what each does, and how failures are told.
 
-use armilla_engine::{Error, ErrorKind, Precondition, ResourceKind, WriteMode};
+use armilla_engine::{Error, ErrorKind, Precondition, Receipt, ResourceKind, WriteMode};
 use armilla_mongo_expression::{Environment, codes};
 use armilla_mongo_update::Update;
 use armilla_mongo_wire::bson;
@@ -40,6 +40,16 @@ pub(crate) struct Writer<'w, 'd> {
     pub(crate) data: Data<'d>,
     pub(crate) collection: &'w Collection,
     pub(crate) new_id: &'w (dyn Fn() -> Value + Sync),
+    /// What a driver may ask for that sends the statement again.
+    pub(crate) receipts: Option<Receipts<'w>>,
+}
+
+/// How statements that may be sent again are told apart, and what is kept of them.
+pub(crate) struct Receipts<'w> {
+    /// The session, the number and the statement.
+    pub(crate) key: Vec<u8>,
+    /// Makes what is answered again of what was done.
+    pub(crate) outcome: &'w (dyn Fn(&UpdateDone) -> Result<Object> + Sync),
 }
 
 impl Writer<'_, '_> {
@@ -63,14 +73,50 @@ impl Writer<'_, '_> {
     ) -> Result<()> {
         let document = documents::with_id_first(document, self.new_id);
         let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
-        let written = self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None).await;
+        let receipt = self.receipt(&UpdateDone::default())?;
+        let written = self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await;
         match written {
             Ok(()) => {
                 self.data.note(&id, Some(&document));
                 Ok(())
             }
-            Err(error) => Err(self.refusal(error, &document)),
+            Err(error) => Err(self.refusal_in(error, &document, Some(&key))),
         }
+    }
+
+    /// Makes the receipt of a statement that may be sent again.
+    fn receipt(&self, done: &UpdateDone) -> Result<Option<Receipt>> {
+        let Some(receipts) = &self.receipts else { return Ok(None) };
+        let mut bytes = Vec::new();
+        bson::encode(&(receipts.outcome)(done)?, &mut bytes)?;
+        // A document that is too large to be kept is not shown again.
+        Ok(Receipt::new(receipts.key.clone(), bytes).ok())
+    }
+
+    /// Finds what came of the same statement when it was sent before.
+    fn before(&self, key: Option<&PartitionKey>) -> Result<Option<Object>> {
+        let Some(receipts) = &self.receipts else { return Ok(None) };
+        let Data { engine, caller, handle, .. } = &self.data;
+        let found = match key {
+            Some(key) => engine.find_receipt(caller, handle, key, &receipts.key)?,
+            None => engine.find_receipt_anywhere(caller, handle, &receipts.key)?,
+        };
+        Ok(match found {
+            Some(bytes) => Some(bson::decode(&bytes)?),
+            None => None,
+        })
+    }
+
+    /// Says why a document was not written: because the statement was done before, or for a reason.
+    fn refusal_in(&self, error: Error, document: &Object, key: Option<&PartitionKey>) -> Failure {
+        let may_be_repeated = matches!(
+            error.kind,
+            ErrorKind::Conflict | ErrorKind::AlreadyExists(_) | ErrorKind::UniqueKeyTaken | ErrorKind::FailedDependency
+        );
+        if may_be_repeated && let Ok(Some(outcome)) = self.before(key) {
+            return Failure::repeated(outcome);
+        }
+        self.refusal(error, document)
     }
 
     /// Says why a document was not written.
@@ -105,6 +151,9 @@ impl Writer<'_, '_> {
             let most = if statement.is_multi { usize::MAX } else { 1 };
             let targets = statement.search.targets(&mut self.data, self.collection, most).await?;
             if targets.is_empty() {
+                if done.matched == 0 && let Some(outcome) = self.before(statement.search.partition_key())? {
+                    return Err(Failure::repeated(outcome));
+                }
                 if !statement.is_upsert || done.matched > 0 {
                     return Ok(done);
                 }
@@ -142,12 +191,14 @@ impl Writer<'_, '_> {
         let document = statement.update.insert(&statement.search.filter, statement.environment)?;
         let document = documents::with_id_first(document, self.new_id);
         let (key, id, body) = self.prepare(&document, statement.environment, statement.bypasses_validation)?;
-        match self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None).await {
+        let upserted = document.get("_id").cloned();
+        let receipt = self.receipt(&UpdateDone { upserted, after: Some(document.clone()), ..UpdateDone::default() })?;
+        match self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await {
             Ok(()) => {
                 self.data.note(&id, Some(&document));
                 Ok(document)
             }
-            Err(error) => Err(self.refusal(error, &document)),
+            Err(error) => Err(self.refusal_in(error, &document, Some(&key))),
         }
     }
 
@@ -178,7 +229,14 @@ impl Writer<'_, '_> {
             let (id, body) = if id == target.id { (id, body) } else { (target.id.clone(), with_item_id(body, &target.id)) };
             let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
             let mode = if statement.update.is_replacement() { WriteMode::Replace } else { WriteMode::Update };
-            match self.data.put(mode, &key, &id, body.into(), precondition).await {
+            self.check_unchanged(&target).await?;
+            let mut now = UpdateDone { matched: 1, modified: 1, ..UpdateDone::default() };
+            if self.receipts.is_some() {
+                now.before = Some(target.document.clone());
+                now.after = Some(updated.document.clone());
+            }
+            let receipt = self.receipt(&now)?;
+            match self.data.put(mode, &key, &id, body.into(), precondition, receipt).await {
                 Ok(()) => {
                     self.data.note(&id, Some(&updated.document));
                     done.matched += 1;
@@ -187,19 +245,19 @@ impl Writer<'_, '_> {
                     done.after = Some(updated.document);
                     return Ok(true);
                 }
-                Err(error) if is_changed(&error) => match self.look_again(statement.search, &target)? {
+                Err(error) if is_changed(&error) => match self.look_again(statement.search, &target).await? {
                     Some(again) => target = again,
                     None => return Ok(false),
                 },
-                Err(error) => return Err(self.refusal(error, &updated.document)),
+                Err(error) => return Err(self.refusal_in(error, &updated.document, Some(&key))),
             }
         }
         Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
     }
 
     /// Reads a target that others changed.
-    fn look_again(&mut self, search: &Search, target: &Target) -> Result<Option<Target>> {
-        let Some(item) = self.data.read(&target.key, &target.id)? else { return Ok(None) };
+    async fn look_again(&mut self, search: &Search, target: &Target) -> Result<Option<Target>> {
+        let Some(item) = self.data.read(&target.key, &target.id).await? else { return Ok(None) };
         let document = documents::of_item(&item);
         let etag = Some(item.etag(self.collection.handle.identity()));
         let matched = search.filter.find(&document, &search.environment)?;
@@ -212,11 +270,34 @@ impl Writer<'_, '_> {
         }))
     }
 
+    /// Fails where another has written what a transaction is about to write: it could not be committed any more.
+    async fn check_unchanged(&mut self, target: &Target) -> Result<()> {
+        if self.data.transaction.is_none() {
+            return Ok(());
+        }
+        let Some(etag) = target.etag else { return Ok(()) };
+        let mut outside = Data {
+            engine: self.data.engine,
+            caller: self.data.caller,
+            handle: self.data.handle,
+            charges: self.data.charges,
+            transaction: None,
+            written: None,
+            patience: self.data.patience,
+        };
+        let now = outside.read(&target.key, &target.id).await?;
+        let now = now.map(|item| item.etag(self.collection.handle.identity()));
+        if now == Some(etag) { Ok(()) } else { Err(write_conflict()) }
+    }
+
     /// Deletes what matches; returns how many, and the last of them.
     pub(crate) async fn delete(&mut self, search: &Search, count_max: usize) -> Result<(i64, Option<Object>)> {
         let (mut count, mut last) = (0, None);
         for _ in 0..WRITE_ATTEMPTS_MAX {
             let targets = search.targets(&mut self.data, self.collection, count_max).await?;
+            if targets.is_empty() && count == 0 && let Some(outcome) = self.before(search.partition_key())? {
+                return Err(Failure::repeated(outcome));
+            }
             let mut is_lost = false;
             for target in targets {
                 match self.delete_one(search, target).await? {
@@ -238,12 +319,15 @@ impl Writer<'_, '_> {
     pub(crate) async fn delete_one(&mut self, search: &Search, mut target: Target) -> Result<Option<Object>> {
         for _ in 0..WRITE_ATTEMPTS_MAX {
             let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
-            match self.data.delete(&target.key, &target.id, precondition).await {
+            self.check_unchanged(&target).await?;
+            let done = UpdateDone { matched: 1, before: Some(target.document.clone()), ..UpdateDone::default() };
+            let receipt = self.receipt(&done)?;
+            match self.data.delete(&target.key, &target.id, precondition, receipt).await {
                 Ok(()) => {
                     self.data.note(&target.id, None);
                     return Ok(Some(target.document));
                 }
-                Err(error) if is_changed(&error) => match self.look_again(search, &target)? {
+                Err(error) if is_changed(&error) => match self.look_again(search, &target).await? {
                     Some(again) => target = again,
                     None => return Ok(None),
                 },
@@ -252,6 +336,15 @@ impl Writer<'_, '_> {
         }
         Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
     }
+}
+
+/// Another writer was faster than a transaction.
+pub(crate) fn write_conflict() -> Failure {
+    Failure::new(
+        codes::WRITE_CONFLICT,
+        "WriteConflict error: this operation conflicted with another operation. Please retry your operation or \
+         multi-document transaction.",
+    )
 }
 
 /// A document that may be stored, and as what.

@@ -55,7 +55,7 @@ fn reply(counted: u64, skip: u64, limit: u64) -> Reply {
 /// Counts what matches: by the figures of the container, by the index, or one by one.
 pub(super) async fn count(data: &mut Data<'_>, search: &Search, collection: &Collection) -> Result<u64> {
     if search.points().is_some() {
-        return Ok(search.read_points(data)?.len() as u64);
+        return Ok(search.read_points(data).await?.len() as u64);
     }
     if search.lowered.is_exact && search.lowered.condition.is_none() && search.partition_key().is_none_or(|key| key.0.is_empty()) {
         let definition = collection.handle.definition();

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::reply::Reply;
 use crate::search::Search;
 use crate::transactions::Held;
-use crate::writes::Writer;
+use crate::writes::{Receipts, UpdateDone, Writer};
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
@@ -63,13 +63,18 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             let data =
                 held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
             let new_id = || Value::Null;
-            let mut writer = Writer { data, collection, new_id: &new_id };
+            let outcome = |_: &UpdateDone| Ok(Object::from([("n", Value::Int64(1))]));
+            let receipts = statements.key(context, position).map(|key| Receipts { key, outcome: &outcome });
+            let mut writer = Writer { data, collection, new_id: &new_id, receipts };
             writer.delete(&search, if is_one { 1 } else { usize::MAX }).await
         };
         match outcome.await {
             Ok((count, _)) => {
                 deleted += count;
                 statements.remember(context, position, Object::from([("n", Value::Int64(count))]));
+            }
+            Err(Failure { repeated: Some(outcome), .. }) => {
+                deleted += outcome.get("n").and_then(number).unwrap_or(0);
             }
             Err(failure) => {
                 if !statements.fail(context, position, failure)? {

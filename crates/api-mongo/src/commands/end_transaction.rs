@@ -7,6 +7,7 @@ use super::transaction_state;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::reply::Reply;
+use crate::writes::write_conflict;
 use crate::transactions::{Held, State, no_transaction};
 
 fn number_of(context: &Context<'_>) -> Result<i64> {
@@ -37,11 +38,7 @@ pub(super) async fn commit(context: &mut Context<'_>) -> Result<Reply> {
             Err(error) => {
                 context.charges.add(error.charge);
                 return Err(match error.kind {
-                    ErrorKind::Conflict | ErrorKind::PreconditionFailed => Failure::new(
-                        codes::WRITE_CONFLICT,
-                        "WriteConflict error: this operation conflicted with another operation. Please retry your \
-                         operation or multi-document transaction.",
-                    ),
+                    ErrorKind::Conflict | ErrorKind::PreconditionFailed => write_conflict(),
                     _ => error.into(),
                 });
             }

@@ -198,7 +198,7 @@ async fn explain(context: &Context<'_>, explained: &Explained<'_>, verbosity: &s
     if verbosity != "queryPlanner" {
         let counts = &found.counts;
         let keys = counts.entries + counts.fetched;
-        let documents = counts.fetched + counts.scanned + found.read;
+        let documents = found.loaded + found.read;
         reply.insert(
             "executionStats",
             stats(found.rows, keys, documents, took.as_secs_f64() * 1000.0, found.charge, &stage),
@@ -235,6 +235,8 @@ struct Looked {
     /// Documents that were read by their ids.
     read: u64,
     counts: QueryCounts,
+    /// Items that were loaded.
+    loaded: u64,
     charge: RequestUnits,
     plan: Option<PhysicalPlan>,
 }
@@ -248,7 +250,7 @@ async fn look(
     let mut looked = Looked::default();
     let mut data = context.data(collection);
     if search.points().is_some() {
-        looked.rows = search.read_points(&mut data)?.len() as u64;
+        looked.rows = search.read_points(&mut data).await?.len() as u64;
         looked.read = looked.rows;
         looked.charge = context.charges.take();
         context.charges.add(looked.charge);
@@ -262,6 +264,7 @@ async fn look(
         form.check()?;
         looked.rows += page.row_count() as u64;
         looked.counts = page.work;
+        looked.loaded += page.metrics.retrieved_count;
         looked.charge += page.charge;
         looked.plan = page.plans.into_iter().next().or(looked.plan);
         match page.continuation {

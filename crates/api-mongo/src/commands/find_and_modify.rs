@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_mongo_filter::{Filter, Matched, Projection, Sort};
+use armilla_mongo_filter::{Filter, Projection, Sort};
 use armilla_mongo_update::Update;
 use armilla_value::{Object, Value};
 
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::reply::Reply;
 use crate::search::Search;
 use crate::transactions::Held;
-use crate::writes::{UpdateStatement, Writer};
+use crate::writes::{Receipts, UpdateDone, UpdateStatement, Writer};
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
@@ -75,24 +75,35 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut held = Held::of(context)?;
     let data = held.data(&context.caller, &context.charges, &collection, search.partition_key()).await?;
     let new_id = || context.new_object_id();
-    let mut writer = Writer { data, collection: &collection, new_id: &new_id };
-    let project = |document: Option<Object>| -> Result<Value> {
+    let project = |document: Option<&Object>| -> Result<Value> {
         let Some(document) = document else { return Ok(Value::Null) };
         Ok(Value::Object(match &fields {
             Some(fields) => {
                 // Which element it was, is found out from the document that is shown.
-                let matched = search.filter.find(&document, &environment)?.unwrap_or_else(Matched::default);
-                fields.apply(&document, &matched, &environment)?
+                let matched = search.filter.find(document, &environment)?.unwrap_or_default();
+                fields.apply(document, &matched, &environment)?
             }
-            None => document,
+            None => document.clone(),
         }))
     };
-    let reply = match &update {
+    let outcome = |done: &UpdateDone| -> Result<Object> {
+        let is_found = done.matched > 0;
+        let mut last = Object::from([("n", Value::Int32(i32::from(is_found || done.upserted.is_some())))]);
+        if !removes {
+            last.insert("updatedExisting", Value::Bool(is_found));
+        }
+        if let Some(id) = &done.upserted {
+            last.insert("upserted", id.clone());
+        }
+        let value = project(if is_new { done.after.as_ref() } else { done.before.as_ref() })?;
+        Ok(Object::from([("lastErrorObject", Value::Object(last)), ("value", value)]))
+    };
+    let receipts = statements.key(context, 0).map(|key| Receipts { key, outcome: &outcome });
+    let mut writer = Writer { data, collection: &collection, new_id: &new_id, receipts };
+    let done = match &update {
         None => {
-            let (count, last) = writer.delete(&search, 1).await?;
-            let value = project(last)?;
-            let last = Object::from([("n", Value::Int32(i32::from(count > 0)))]);
-            Object::from([("lastErrorObject", Value::Object(last)), ("value", value)])
+            let deleted = writer.delete(&search, 1).await;
+            deleted.map(|(count, before)| UpdateDone { matched: count, before, ..UpdateDone::default() })
         }
         Some(update) => {
             let statement = UpdateStatement {
@@ -103,18 +114,13 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 bypasses_validation: bypasses,
                 environment: &environment,
             };
-            let done = writer.update(&statement).await?;
-            let is_found = done.matched > 0;
-            let mut last = Object::from([
-                ("n", Value::Int32(i32::from(is_found || done.upserted.is_some()))),
-                ("updatedExisting", Value::Bool(is_found)),
-            ]);
-            if let Some(id) = &done.upserted {
-                last.insert("upserted", id.clone());
-            }
-            let value = project(if is_new { done.after } else { done.before })?;
-            Object::from([("lastErrorObject", Value::Object(last)), ("value", value)])
+            writer.update(&statement).await
         }
+    };
+    let reply = match done {
+        Ok(done) => outcome(&done)?,
+        Err(Failure { repeated: Some(outcome), .. }) => *outcome,
+        Err(failure) => return Err(failure),
     };
     drop(writer);
     statements.remember(context, 0, reply.clone());

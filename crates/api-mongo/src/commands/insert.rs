@@ -1,6 +1,6 @@
 //! `insert`.
 
-use armilla_engine::{ErrorKind, ItemAction, ItemBody, Precondition, WriteMode};
+use armilla_engine::{ErrorKind, ItemAction, ItemBody, Precondition, Receipt, WriteMode};
 use armilla_mongo_expression::Environment;
 use armilla_value::{Object, PartitionKey, Value};
 
@@ -9,11 +9,13 @@ use crate::arguments::objects;
 use crate::catalog::Collection;
 use crate::context::Context;
 use crate::documents;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::reply::Reply;
 use crate::transactions::Held;
-use crate::writes::{Writer, prepare_insert};
+use crate::writes::{Receipts, UpdateDone, Writer, prepare_insert};
 
+/// The outcome of an insert: there is nothing to tell.
+const EMPTY_DOCUMENT: [u8; 5] = [5, 0, 0, 0, 0];
 /// Documents that are stored with one commit.
 const TOGETHER_MAX: usize = 100;
 /// Bytes of them.
@@ -57,7 +59,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         let outcome = match &key {
             Ok(key) => {
                 let data = held.data(&context.caller, &context.charges, &collection, Some(key)).await?;
-                let mut writer = Writer { data, collection: &collection, new_id: &new_id };
+                let outcome = |_: &UpdateDone| Ok(Object::new());
+                let receipts = statements.key(context, position).map(|key| Receipts { key, outcome: &outcome });
+                let mut writer = Writer { data, collection: &collection, new_id: &new_id, receipts };
                 writer.insert(document, &environment, bypasses).await
             }
             Err(failure) => Err(failure.clone()),
@@ -67,6 +71,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 inserted += 1;
                 statements.remember(context, position, Object::new());
             }
+            Err(Failure { repeated: Some(_), .. }) => inserted += 1,
             Err(failure) => {
                 if !statements.fail(context, position, failure)? {
                     break;
@@ -92,6 +97,7 @@ async fn together(
     offset: usize,
 ) -> Result<Option<usize>> {
     let mut actions = Vec::new();
+    let mut receipts = Vec::new();
     let mut key: Option<PartitionKey> = None;
     let mut bytes = 0;
     for (position, document) in given.iter().take(TOGETHER_MAX).enumerate() {
@@ -108,6 +114,9 @@ async fn together(
             break;
         }
         key = Some(prepared.key);
+        if let Some(key) = statements.key(context, offset + position) {
+            receipts.extend(Receipt::new(key, EMPTY_DOCUMENT.to_vec()));
+        }
         let body = ItemBody::from(prepared.body);
         actions.push(ItemAction::Put { mode: WriteMode::Create, id: None, body, precondition: Precondition::None });
     }
@@ -116,10 +125,11 @@ async fn together(
         return Ok(None);
     }
     let answer =
-        context.shared.engine.execute_batch(&context.caller, &collection.handle, Some(&key), actions).await;
+        context.shared.engine.execute_batch_with_receipts(&context.caller, &collection.handle, Some(&key), actions, receipts).await;
     let answer = match answer {
         Ok(answer) => answer,
-        Err(error) if error.kind == ErrorKind::Throttled => return Ok(None),
+        // One by one it is found out which of them it was.
+        Err(error) if matches!(error.kind, ErrorKind::Throttled | ErrorKind::Conflict) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     context.charges.add(answer.charge);

@@ -86,7 +86,7 @@ async fn insert(context: &Context<'_>, collection: &Collection, document: Object
     let id = document.get("_id").cloned().unwrap_or(Value::Null);
     let (item, body) = documents::to_body(document)?;
     let mut data = context.data(collection);
-    let written = data.put(WriteMode::Create, &key, &item, body.into(), Default::default()).await;
+    let written = data.put(WriteMode::Create, &key, &item, body.into(), Default::default(), None).await;
     written.map_err(|error| match error.kind {
         armilla_engine::ErrorKind::AlreadyExists(_) => Failure::new(
             codes::DUPLICATE_KEY,
@@ -204,7 +204,7 @@ async fn merge_one(
         let key = documents::partition_key(&new, &collection.shard_key)?;
         let (_, body) = documents::to_body(new)?;
         let precondition = armilla_engine::Precondition::Version(old.etag);
-        match data.put(WriteMode::Replace, &key, &old.id, body.into(), precondition).await {
+        match data.put(WriteMode::Replace, &key, &old.id, body.into(), precondition, None).await {
             Ok(()) => return Ok(()),
             Err(error)
                 if matches!(

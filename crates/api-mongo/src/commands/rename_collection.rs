@@ -71,7 +71,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             let Some(item) = armilla_engine::Item::from_raw(bytes::Bytes::copy_from_slice(row)) else { continue };
             let key = documents::partition_key_of_item(&item, &target.shard_key);
             let body = item.stored().root().to_value();
-            context.data(&target).put(WriteMode::Upsert, &key, "", body.into(), Default::default()).await?;
+            context.data(&target).put(WriteMode::Upsert, &key, "", body.into(), Default::default(), None).await?;
         }
         match page.continuation {
             Some(next) => continuation = Some(next),

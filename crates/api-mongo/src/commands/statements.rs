@@ -61,6 +61,18 @@ impl Statements {
         }
     }
 
+    /// Returns the key under which the outcome of a statement is kept with what it writes, if it may be sent again.
+    pub(super) fn key(&self, context: &Context<'_>, position: usize) -> Option<Vec<u8>> {
+        let (Some(session), Some(number)) = (context.session, context.number) else { return None };
+        if context.is_in_transaction {
+            return None;
+        }
+        let mut key = session.to_vec();
+        key.extend_from_slice(&number.to_be_bytes());
+        key.extend_from_slice(&self.ids[position].to_be_bytes());
+        Some(key)
+    }
+
     /// Remembers what became of a statement.
     pub(super) fn remember(&self, context: &Context<'_>, position: usize, outcome: Object) {
         if let (Some(session), Some(number)) = (context.session, context.number)

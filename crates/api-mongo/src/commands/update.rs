@@ -14,7 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::reply::Reply;
 use crate::search::Search;
 use crate::transactions::Held;
-use crate::writes::{UpdateStatement, Writer};
+use crate::writes::{Receipts, UpdateDone, UpdateStatement, Writer};
 
 /// A statement that was read.
 struct Read<'s> {
@@ -60,7 +60,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             let data =
                 held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
             let new_id = || context.new_object_id();
-            let mut writer = Writer { data, collection, new_id: &new_id };
+            let receipts = statements.key(context, position).map(|key| Receipts { key, outcome: &outcome_of });
+            let mut writer = Writer { data, collection, new_id: &new_id, receipts };
             let statement = UpdateStatement {
                 search: &search,
                 update: &read.update,
@@ -73,15 +74,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         };
         match outcome.await {
             Ok(done) => {
-                let mut outcome = Object::from([
-                    ("n", Value::Int64(done.matched)),
-                    ("nModified", Value::Int64(done.modified)),
-                ]);
-                if let Some(id) = done.upserted {
-                    outcome.insert("upserted", id);
-                }
+                let outcome = outcome_of(&done)?;
                 take(&outcome, position, &mut matched, &mut modified, &mut upserted);
                 statements.remember(context, position, outcome);
+            }
+            Err(Failure { repeated: Some(outcome), .. }) => {
+                take(&outcome, position, &mut matched, &mut modified, &mut upserted);
             }
             Err(failure) => {
                 if !statements.fail(context, position, failure)? {
@@ -97,6 +95,16 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     statements.finish(&mut reply);
     Ok(reply.into())
+}
+
+/// Returns what is told again of a statement.
+fn outcome_of(done: &UpdateDone) -> Result<Object> {
+    let mut outcome =
+        Object::from([("n", Value::Int64(done.matched)), ("nModified", Value::Int64(done.modified))]);
+    if let Some(id) = &done.upserted {
+        outcome.insert("upserted", id.clone());
+    }
+    Ok(outcome)
 }
 
 /// Adds the outcome of a statement.

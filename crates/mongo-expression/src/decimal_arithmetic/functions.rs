@@ -149,7 +149,11 @@ pub fn logarithm_of_ten(number: Decimal) -> Decimal {
 
 /// Returns the logarithm to a base, which is whole for whole powers of it.
 pub fn logarithm_to_base(number: Decimal, base: Decimal) -> Decimal {
-    let quotient = divide(logarithm(number), logarithm(base));
+    let logarithm_of_number = logarithm(number);
+    if is_zero(logarithm_of_number) {
+        return logarithm_of_number;
+    }
+    let quotient = divide(logarithm_of_number, logarithm(base));
     // Both logarithms are right but for the last digit, so that a quotient as near to an integer is that integer.
     let whole = round_to(quotient, 0, Rounding::HalfEven);
     let near = multiply(absolute(whole), Decimal::Finite { negative: false, coefficient: 2, exponent: -33 });

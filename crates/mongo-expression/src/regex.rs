@@ -1,7 +1,9 @@
 //! Regular expressions: compiled once, with bounds on what a search may cost.
 //!
-//! The syntax is the one of `fancy-regex`, which has back references and looking around as PCRE does. What needs
-//! neither is searched in linear time; the rest goes back at most [`REGEX_BACKTRACK_MAX`] times.
+//! The syntax is that of PCRE, as far as `fancy-regex` has it: back references and looking around among others. What
+//! needs neither is searched in linear time; the rest goes back at most [`REGEX_BACKTRACK_MAX`] times.
+
+mod dialect;
 
 use std::sync::Arc;
 
@@ -11,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::limits::{
     REGEX_BACKTRACK_MAX, REGEX_COMPILED_BYTES_MAX, REGEX_INSTRUCTIONS_MAX, REGEX_PATTERN_BYTES_MAX,
 };
+use dialect::translate;
 
 /// A compiled regular expression. Copies are cheap.
 #[derive(Debug, Clone)]
@@ -30,7 +33,7 @@ pub fn compile(pattern: &str, options: &str) -> Result<Regex> {
     if pattern.len() > REGEX_PATTERN_BYTES_MAX {
         return Err(Error::new(51091, "Regular expression is too long"));
     }
-    let mut builder = RegexBuilder::new(pattern);
+    let mut builder = RegexBuilder::new(&translate(pattern, options));
     builder
         .backtrack_limit(REGEX_BACKTRACK_MAX)
         .max_prog_size(REGEX_INSTRUCTIONS_MAX)

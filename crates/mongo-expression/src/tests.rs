@@ -5,6 +5,7 @@
 
 mod accumulators;
 mod arrays;
+mod bounds;
 mod dates;
 mod hostile;
 mod logic;
@@ -127,4 +128,13 @@ fn unfolded(expression: &Value) -> Option<(Object, String)> {
         arguments.iter().enumerate().map(|(place, value)| (format!("a{place}"), value.clone())).collect();
     let paths: Vec<String> = (0..arguments.len()).map(|place| format!("\"$a{place}\"")).collect();
     Some((document, format!("{{\"{name}\": [{}]}}", paths.join(", "))))
+}
+
+#[test]
+fn what_is_read_can_be_shared_by_threads() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Expression>();
+    shared::<crate::Accumulator>();
+    shared::<crate::regex::Regex>();
+    shared::<Environment>();
 }

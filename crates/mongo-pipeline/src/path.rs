@@ -43,6 +43,16 @@ impl FieldPath {
         self.components.first().map_or("", String::as_str)
     }
 
+    /// Says whether the path is the other one, or leads to it, or it to this one.
+    pub(crate) fn conflicts_with(&self, other: &FieldPath) -> bool {
+        self.components.iter().zip(&other.components).all(|(left, right)| left == right)
+    }
+
+    /// Says whether the path is the other one or leads through it.
+    pub(crate) fn begins_with(&self, other: &FieldPath) -> bool {
+        self.components.starts_with(&other.components)
+    }
+
     /// Returns the value at the path; arrays are not entered.
     pub(crate) fn get<'a>(&self, document: &'a Object) -> Option<&'a Value> {
         let (last, parents) = self.components.split_last()?;

@@ -10,7 +10,6 @@ use armilla_mongo_expression::{Result, Scope};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
-use crate::arguments::type_name;
 use crate::canonical;
 use crate::limits::FOREIGN_BYTES_MAX;
 use crate::memory::object_bytes;
@@ -83,12 +82,8 @@ impl Foreign {
             }
         }
         let mut wanted = HashSet::with_capacity(values.len());
-        let distinct: Vec<Value> = values
-            .iter()
-            .map(nullish_as_null)
-            .filter(|value| wanted.insert(canonical::bytes(value)))
-            .cloned()
-            .collect();
+        let distinct: Vec<Value> =
+            values.iter().filter(|value| wanted.insert(canonical::bytes(value))).cloned().collect();
         let filter = narrowing(&self.path, distinct)?;
         self.load(filter.as_ref(), Some(&wanted))
     }
@@ -99,7 +94,7 @@ impl Foreign {
         let mut bytes = Vec::new();
         for value in values {
             bytes.clear();
-            canonical::encode(nullish_as_null(value), &mut bytes);
+            canonical::encode(value, &mut bytes);
             positions.extend(self.held.by_value.get(&bytes).into_iter().flatten());
         }
         if values.len() > 1 {
@@ -117,7 +112,7 @@ impl Foreign {
             let document = document?;
             let mut keys: Vec<Vec<u8>> = Vec::new();
             self.path.matching_values(&document, &mut |value| {
-                let key = canonical::bytes(nullish_as_null(value));
+                let key = canonical::bytes(value);
                 if wanted.is_none_or(|wanted| wanted.contains(&key)) && !keys.contains(&key) {
                     keys.push(key);
                 }
@@ -139,15 +134,11 @@ impl Foreign {
     }
 }
 
-/// Undefined joins as null.
-fn nullish_as_null(value: &Value) -> &Value {
-    if type_name(value) == "undefined" { &Value::Null } else { value }
-}
-
 /// Makes the filter that narrows to values, unless one of them would mean something else in a filter.
 fn narrowing(path: &FieldPath, values: Vec<Value>) -> Result<Option<Filter>> {
     let is_plain = |value: &Value| match value {
-        Value::Regex { .. } => false,
+        // Filters refuse to be asked for undefined.
+        Value::Regex { .. } | Value::Legacy(_) => false,
         Value::Object(object) => !object.iter().any(|(name, _)| name.starts_with('$')),
         _ => true,
     };

@@ -265,38 +265,38 @@ impl Accumulator {
         };
         match (&self.operation, &mut gathered.state) {
             (Operation::Sum(input) | Operation::Average(input), State::Sum(sum)) => {
-                if let Some(value) = input.evaluate(&frame)? {
+                if let Some(value) = input.evaluate_checked(&frame)? {
                     sum.add(&value);
                 }
             }
             (Operation::Count, State::Count(count)) => *count += 1,
             (Operation::Minimum(input), State::Value(best)) => {
-                let bytes = keep_better(input.evaluate(&frame)?, best, Ordering::is_lt);
+                let bytes = keep_better(input.evaluate_checked(&frame)?, best, Ordering::is_lt);
                 gathered.bytes = bytes.unwrap_or(gathered.bytes);
             }
             (Operation::Maximum(input), State::Value(best)) => {
-                let bytes = keep_better(input.evaluate(&frame)?, best, Ordering::is_gt);
+                let bytes = keep_better(input.evaluate_checked(&frame)?, best, Ordering::is_gt);
                 gathered.bytes = bytes.unwrap_or(gathered.bytes);
             }
             (Operation::First(_), State::Value(Some(_))) => {}
             (Operation::First(input), State::Value(first)) => {
-                let value = input.evaluate(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
+                let value = input.evaluate_checked(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
                 gathered.bytes += memory_bytes(&value);
                 *first = Some(value);
             }
             (Operation::Last(input), State::Value(last)) => {
-                let value = input.evaluate(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
+                let value = input.evaluate_checked(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
                 gathered.bytes = 64 + memory_bytes(&value);
                 *last = Some(value);
             }
             (Operation::Push(input), State::Values(values)) => {
-                if let Some(value) = input.evaluate(&frame)? {
+                if let Some(value) = input.evaluate_checked(&frame)? {
                     gathered.bytes += memory_bytes(&value);
                     values.push(value.into_owned());
                 }
             }
             (Operation::AddToSet(input), State::Set(set)) => {
-                if let Some(value) = input.evaluate(&frame)? {
+                if let Some(value) = input.evaluate_checked(&frame)? {
                     let bytes = memory_bytes(&value);
                     if set.insert(Ordered(value.into_owned())) {
                         gathered.bytes += bytes;
@@ -304,18 +304,18 @@ impl Accumulator {
                 }
             }
             (Operation::Deviation { input, .. }, State::Deviation(deviation)) => {
-                if let Some(value) = input.evaluate(&frame)? {
+                if let Some(value) = input.evaluate_checked(&frame)? {
                     deviation.add(&value);
                 }
             }
             (Operation::MergeObjects(input), State::Object(object)) => {
-                if let Some(value) = input.evaluate(&frame)? {
+                if let Some(value) = input.evaluate_checked(&frame)? {
                     gathered.bytes += memory_bytes(&value);
                     merge_value(object, value.into_owned())?;
                 }
             }
             (Operation::Percentiles { input, .. }, State::Numbers(numbers)) => {
-                if let Some(value) = input.evaluate(&frame)?
+                if let Some(value) = input.evaluate_checked(&frame)?
                     && let Some(number) = crate::arithmetic::to_double(&value)
                 {
                     gathered.bytes += std::mem::size_of::<f64>();
@@ -324,7 +324,7 @@ impl Accumulator {
             }
             (Operation::Several { which, input, count }, State::Values(values)) => {
                 let most = known_count(&mut gathered.count, count, document, environment)?;
-                let value = input.evaluate(&frame)?;
+                let value = input.evaluate_checked(&frame)?;
                 gathered.bytes += keep_several(*which, values, value, most);
             }
             (Operation::Ranked { order, output, count, from_end, .. }, State::Ranked(ranked)) => {
@@ -335,7 +335,8 @@ impl Accumulator {
                 let place = ranked.partition_point(|(other, _)| compare(other).is_ge());
                 let is_wanted = ranked.len() < most || if *from_end { place > 0 } else { place < most };
                 if is_wanted {
-                    let value = output.evaluate(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
+                    let value =
+                        output.evaluate_checked(&frame)?.map_or(Value::Null, std::borrow::Cow::into_owned);
                     gathered.bytes += memory_bytes(&value)
                         + keys.iter().flatten().map(memory_bytes).sum::<usize>()
                         + std::mem::size_of::<(Vec<Option<Value>>, Value)>();

@@ -138,3 +138,55 @@ fn conversions() {
     assert!(is_integral(decimal("1.00")));
     assert!(!is_integral(decimal("1.01")));
 }
+
+proptest::proptest! {
+    /// Against integers, which are exact as long as they fit.
+    #[test]
+    fn as_integers_compute(a in -1_000_000_000_000i64..1_000_000_000_000, b in -1_000_000_000_000i64..1_000_000_000_000) {
+        let (left, right) = (from_i64(a), from_i64(b));
+        let (wide_a, wide_b) = (i128::from(a), i128::from(b));
+        proptest::prop_assert_eq!(add(left, right), from_i128(wide_a + wide_b));
+        let product = multiply(left, right);
+        if wide_a * wide_b != 0 {
+            proptest::prop_assert_eq!(product, from_i128(wide_a * wide_b));
+            // What is divided again is what it was.
+            proptest::prop_assert_eq!(divide(product, right), left);
+            let rest = remainder(left, right);
+            proptest::prop_assert_eq!(to_i64(rest), Some(a % b));
+        }
+        let square = multiply(left, left);
+        proptest::prop_assert_eq!(square_root(square), absolute(left));
+    }
+
+    /// Whatever the digits and exponents are: no panic, and results in range.
+    #[test]
+    fn any_numbers(a in proptest::prelude::any::<[u8; 16]>(), b in proptest::prelude::any::<[u8; 16]>(), place in -6176i32..6111) {
+        let (left, right) = (Decimal::from_bytes(&a), Decimal::from_bytes(&b));
+        for result in [
+            add(left, right),
+            subtract(left, right),
+            multiply(left, right),
+            divide(left, right),
+            remainder(left, right),
+            square_root(left),
+            round_to(left, place, Rounding::HalfEven),
+            round_to(left, place, Rounding::Floor),
+        ] {
+            if let Decimal::Finite { coefficient, exponent, .. } = result {
+                proptest::prop_assert!(coefficient <= COEFFICIENT_MAX);
+                proptest::prop_assert!((EXPONENT_MIN..=EXPONENT_MAX).contains(&i64::from(exponent)));
+            }
+            proptest::prop_assert_eq!(Decimal::from_bytes(&result.to_bytes()), result);
+        }
+        let _ = (to_f64(left), to_i64(left), is_integral(left));
+    }
+
+    #[test]
+    fn doubles_keep_their_digits(number in proptest::prelude::any::<f64>()) {
+        let back = to_f64(from_f64_exactly(number));
+        proptest::prop_assert!(back == number || number.is_nan());
+        let rounded = to_f64(from_f64(number));
+        let error = (rounded - number).abs();
+        proptest::prop_assert!(!number.is_finite() || error <= number.abs() * 1e-14 || rounded.is_infinite());
+    }
+}

@@ -108,7 +108,7 @@ impl Expression {
         let budget = Budget::default();
         let frame =
             Frame { root: document, current: document, environment, extra, locals: None, budget: &budget };
-        self.finish(self.node.evaluate(&frame)?)
+        Ok(self.node.evaluate_checked(&frame)?.map(Cow::into_owned))
     }
 
     /// Evaluates it for a part of a document, as `$redact` does: field paths begin at `current`, `$$ROOT` is `root`.
@@ -120,7 +120,7 @@ impl Expression {
     ) -> Result<Option<Value>> {
         let budget = Budget::default();
         let frame = Frame { root, current, environment, extra: &[], locals: None, budget: &budget };
-        self.finish(self.node.evaluate(&frame)?)
+        Ok(self.node.evaluate_checked(&frame)?.map(Cow::into_owned))
     }
 
     /// Evaluates it without copying what is in the document already: for keys of groups and orders.
@@ -138,7 +138,7 @@ impl Expression {
             locals: None,
             budget: &budget,
         };
-        self.node.evaluate(&frame)
+        self.node.evaluate_checked(&frame)
     }
 
     /// Evaluates it and says whether the result counts as true.
@@ -159,17 +159,6 @@ impl Expression {
         match &self.node {
             Node::Current(path) | Node::Root(path) => path.as_ref(),
             _ => None,
-        }
-    }
-
-    fn finish(&self, value: Option<Cow<'_, Value>>) -> Result<Option<Value>> {
-        match value {
-            None => Ok(None),
-            Some(Cow::Borrowed(value)) => Ok(Some(value.clone())),
-            Some(Cow::Owned(value)) => {
-                measure::check_depth(&value)?;
-                Ok(Some(value))
-            }
         }
     }
 }

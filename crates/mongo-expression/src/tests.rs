@@ -5,6 +5,7 @@
 
 mod accumulators;
 mod arrays;
+mod bounds;
 mod dates;
 mod hostile;
 mod logic;

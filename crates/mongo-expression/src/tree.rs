@@ -17,7 +17,7 @@ use armilla_value::{Object, Value};
 use crate::Environment;
 use crate::error::{Error, Result, codes};
 use crate::limits::{EVALUATION_BYTES_MAX, EVALUATION_STEPS_MAX};
-use crate::measure::memory_bytes;
+use crate::measure::{check_depth, memory_bytes};
 use crate::path::Path;
 
 /// A value that may be missing, and may be borrowed.
@@ -216,6 +216,15 @@ impl Node {
                 Ok(Some(Cow::Owned(Value::Double(random(frame.environment.seed, draw)))))
             }
         }
+    }
+
+    /// Evaluates for what a frame shows; what was made must not be nested too deep.
+    pub(crate) fn evaluate_checked<'a>(&'a self, frame: &Frame<'a, '_>) -> Output<'a> {
+        let value = self.evaluate(frame)?;
+        if let Some(Cow::Owned(made)) = &value {
+            check_depth(made)?;
+        }
+        Ok(value)
     }
 
     /// Evaluates and says whether the result counts as true.

@@ -266,7 +266,7 @@ pub(crate) fn read_percentile_input(
     check_method(nodes[2].as_ref())?;
     let Some(Node::Constant(Value::Array(ranks))) = &nodes[1] else {
         return Err(Error::new(
-            7750300,
+            7750301,
             "The $percentile 'p' field must be an array of constant values from [0.0, 1.0]",
         ));
     };

@@ -118,9 +118,9 @@ impl FieldPath {
         }
     }
 
-    /// Returns the values with one of which the document would be found by an equality on the path: at the end of
-    /// the path an array and its elements, and null where the path leads to nothing.
-    pub(crate) fn matching_values<'a>(&self, document: &'a Object, visit: &mut dyn FnMut(&'a Value)) {
+    /// Visits the values with one of which the document would be found by an equality on the path: at the end of the
+    /// path an array and its elements, and nothing where the path leads to nothing, which an equality with null finds.
+    pub(crate) fn matching_values<'a>(&self, document: &'a Object, visit: &mut dyn FnMut(Option<&'a Value>)) {
         gather_matching_object(document, &self.components, visit);
     }
 }
@@ -185,20 +185,20 @@ fn gather_local(value: &Value, rest: &[String], out: &mut Vec<Value>) {
     }
 }
 
-fn gather_matching_object<'a>(object: &'a Object, path: &[String], visit: &mut dyn FnMut(&'a Value)) {
+fn gather_matching_object<'a>(object: &'a Object, path: &[String], visit: &mut dyn FnMut(Option<&'a Value>)) {
     let Some((next, rest)) = path.split_first() else { return };
     match object.get(next) {
-        None => visit(&Value::Null),
+        None => visit(None),
         Some(value) => gather_matching(value, rest, visit),
     }
 }
 
-fn gather_matching<'a>(value: &'a Value, rest: &[String], visit: &mut dyn FnMut(&'a Value)) {
+fn gather_matching<'a>(value: &'a Value, rest: &[String], visit: &mut dyn FnMut(Option<&'a Value>)) {
     let Some((next, after)) = rest.split_first() else {
         if let Value::Array(elements) = value {
-            elements.iter().for_each(&mut *visit);
+            elements.iter().for_each(|element| visit(Some(element)));
         }
-        visit(value);
+        visit(Some(value));
         return;
     };
     match value {
@@ -213,7 +213,7 @@ fn gather_matching<'a>(value: &'a Value, rest: &[String], visit: &mut dyn FnMut(
                 }
             }
         }
-        _ => visit(&Value::Null),
+        _ => visit(None),
     }
 }
 
@@ -256,7 +256,7 @@ mod tests {
             let mut values = Vec::new();
             FieldPath::parse(path)
                 .unwrap()
-                .matching_values(&document, &mut |value| values.push(value.clone()));
+                .matching_values(&document, &mut |value| values.push(value.cloned().unwrap_or(Value::Null)));
             assert_eq!(shown(&Value::Array(values)), expected, "{document:?} {path}");
         }
     }

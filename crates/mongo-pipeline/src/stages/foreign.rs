@@ -22,6 +22,8 @@ pub(crate) struct Foreign {
     database: Option<String>,
     collection: String,
     path: FieldPath,
+    /// Whether null finds documents in which nothing is at the path.
+    null_finds_missing: bool,
     held: Held,
     state: State,
     bytes_max: usize,
@@ -52,12 +54,14 @@ impl Foreign {
         database: Option<&str>,
         collection: &str,
         path: &FieldPath,
+        null_finds_missing: bool,
     ) -> Foreign {
         Foreign {
             context: context.clone(),
             database: database.map(str::to_owned),
             collection: collection.to_owned(),
             path: path.clone(),
+            null_finds_missing,
             held: Held::default(),
             state: State::New,
             bytes_max: FOREIGN_BYTES_MAX,
@@ -112,7 +116,10 @@ impl Foreign {
             let document = document?;
             let mut keys: Vec<Vec<u8>> = Vec::new();
             self.path.matching_values(&document, &mut |value| {
-                let key = canonical::bytes(value);
+                if value.is_none() && !self.null_finds_missing {
+                    return;
+                }
+                let key = canonical::bytes(value.unwrap_or(&Value::Null));
                 if wanted.is_none_or(|wanted| wanted.contains(&key)) && !keys.contains(&key) {
                     keys.push(key);
                 }
@@ -170,7 +177,7 @@ mod tests {
                 environment: Arc::new(Environment::default()),
                 outside: Arc::new(Memory { collections, narrows }),
             };
-            let mut foreign = Foreign::new(&context, None, "c", &FieldPath::parse("a").unwrap());
+            let mut foreign = Foreign::new(&context, None, "c", &FieldPath::parse("a").unwrap(), true);
             foreign.bytes_max = 4000;
             let all: Vec<Value> = (0..10).map(Value::Int64).collect();
             assert!(!foreign.prepare(&all).unwrap());

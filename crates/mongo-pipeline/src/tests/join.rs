@@ -214,10 +214,14 @@ fn graphs() {
     );
     assert_eq!(found, "[{'d':[0,1,2,3]}]");
     for (argument, code) in [
-        ("1", 40327),
-        ("{}", 40105),
+        ("1", 9),
+        ("{}", 9),
+        ("{'from':''}", 73),
+        ("{'from':'c','as':'r','startWith':1,'connectFromField':'a'}", 40105),
         ("{'x':1}", 40104),
-        ("{'from':1}", 40103),
+        ("{'from':1}", 9),
+        ("{'as':1}", 40103),
+        ("{'restrictSearchWithMatch':{'a':{'$near':[0,0]}}}", 5626500),
         ("{'maxDepth':'x'}", 40100),
         ("{'maxDepth':-1}", 40101),
         ("{'maxDepth':1.5}", 40102),
@@ -225,5 +229,19 @@ fn graphs() {
         ("{'connectToField':'$a'}", 16410),
     ] {
         check_error("[]", &format!("[{{'$graphLookup':{argument}}}]"), code);
+    }
+}
+
+#[test]
+fn nothing_is_not_null_in_graphs() {
+    let documents = "[{'_id':0,'x':1,'y':1},{'_id':1,'x':1,'y':null},{'_id':2,'x':1}]";
+    for narrows in [false, true] {
+        let found = joined(
+            narrows,
+            documents,
+            documents,
+            "[{'$graphLookup':{'from':'c','startWith':'$y','connectFromField':'x','connectToField':'y','as':'r','maxDepth':0}},{'$group':{'_id':null,'ids':{'$push':'$r._id'}}},{'$project':{'_id':0}}]",
+        );
+        assert_eq!(found, "[{'ids':[[0],[1],[]]}]", "{narrows}");
     }
 }

@@ -169,7 +169,7 @@ pub(crate) fn check_variable_name(name: &str) -> Result<()> {
     let Some(first) = characters.next() else {
         return Err(Error::new(codes::FAILED_TO_PARSE, "empty variable names are not allowed"));
     };
-    if !(first.is_ascii_lowercase() || !first.is_ascii()) {
+    if first.is_ascii() && !first.is_ascii_lowercase() {
         return Err(Error::new(
             codes::FAILED_TO_PARSE,
             format!("'{name}' starts with an invalid character for a user variable name"),

@@ -121,6 +121,14 @@ impl<'a> Reading<'a> {
         let is_last_only = matches!(name, "$out" | "$merge" | "$changeStreamSplitLargeEvent");
         // The caller knows only the pipeline of the command.
         let is_callers = is_last_only || (is_first_only && !matches!(name, "$geoNear" | "$documents"));
+        if matches!(self.place, Place::Lookup | Place::Union)
+            && matches!(name, "$currentOp" | "$listLocalSessions" | "$listSessions")
+        {
+            return Err(Error::new(
+                codes::INVALID_NAMESPACE,
+                format!("{name} must be run against the database with {{aggregate: 1}}"),
+            ));
+        }
         match self.place {
             Place::Facet if is_first_only || is_last_only || name == "$facet" => {
                 return Err(Error::new(

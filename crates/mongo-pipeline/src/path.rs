@@ -43,6 +43,16 @@ impl FieldPath {
         self.components.first().map_or("", String::as_str)
     }
 
+    /// Says whether the path is the other one, or leads to it, or it to this one.
+    pub(crate) fn conflicts_with(&self, other: &FieldPath) -> bool {
+        self.components.iter().zip(&other.components).all(|(left, right)| left == right)
+    }
+
+    /// Says whether the path is the other one or leads through it.
+    pub(crate) fn begins_with(&self, other: &FieldPath) -> bool {
+        self.components.starts_with(&other.components)
+    }
+
     /// Returns the value at the path; arrays are not entered.
     pub(crate) fn get<'a>(&self, document: &'a Object) -> Option<&'a Value> {
         let (last, parents) = self.components.split_last()?;
@@ -108,9 +118,9 @@ impl FieldPath {
         }
     }
 
-    /// Returns the values with one of which the document would be found by an equality on the path: at the end of
-    /// the path an array and its elements, and null where the path leads to nothing.
-    pub(crate) fn matching_values<'a>(&self, document: &'a Object, visit: &mut dyn FnMut(&'a Value)) {
+    /// Visits the values with one of which the document would be found by an equality on the path: at the end of the
+    /// path an array and its elements, and nothing where the path leads to nothing, which an equality with null finds.
+    pub(crate) fn matching_values<'a>(&self, document: &'a Object, visit: &mut dyn FnMut(Option<&'a Value>)) {
         gather_matching_object(document, &self.components, visit);
     }
 }
@@ -175,20 +185,20 @@ fn gather_local(value: &Value, rest: &[String], out: &mut Vec<Value>) {
     }
 }
 
-fn gather_matching_object<'a>(object: &'a Object, path: &[String], visit: &mut dyn FnMut(&'a Value)) {
+fn gather_matching_object<'a>(object: &'a Object, path: &[String], visit: &mut dyn FnMut(Option<&'a Value>)) {
     let Some((next, rest)) = path.split_first() else { return };
     match object.get(next) {
-        None => visit(&Value::Null),
+        None => visit(None),
         Some(value) => gather_matching(value, rest, visit),
     }
 }
 
-fn gather_matching<'a>(value: &'a Value, rest: &[String], visit: &mut dyn FnMut(&'a Value)) {
+fn gather_matching<'a>(value: &'a Value, rest: &[String], visit: &mut dyn FnMut(Option<&'a Value>)) {
     let Some((next, after)) = rest.split_first() else {
         if let Value::Array(elements) = value {
-            elements.iter().for_each(&mut *visit);
+            elements.iter().for_each(|element| visit(Some(element)));
         }
-        visit(value);
+        visit(Some(value));
         return;
     };
     match value {
@@ -203,7 +213,7 @@ fn gather_matching<'a>(value: &'a Value, rest: &[String], visit: &mut dyn FnMut(
                 }
             }
         }
-        _ => visit(&Value::Null),
+        _ => visit(None),
     }
 }
 
@@ -246,7 +256,7 @@ mod tests {
             let mut values = Vec::new();
             FieldPath::parse(path)
                 .unwrap()
-                .matching_values(&document, &mut |value| values.push(value.clone()));
+                .matching_values(&document, &mut |value| values.push(value.cloned().unwrap_or(Value::Null)));
             assert_eq!(shown(&Value::Array(values)), expected, "{document:?} {path}");
         }
     }

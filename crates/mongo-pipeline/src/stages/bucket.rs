@@ -144,11 +144,11 @@ pub(crate) fn parse(argument: &Value, scope: &Scope) -> Result<(Group, Needs)> {
     Ok((Group::by_boundaries(Boundaries { value, bounds, default }, fields), Needs::closed(needs)))
 }
 
-/// Reads `groupBy`, which must be a path or an object.
+/// Reads `groupBy`, which must be a path or an expression with an operator.
 pub(crate) fn group_by_expression(value: &Value, scope: &Scope) -> Option<Result<Expression>> {
     let is_expression = match value {
         Value::String(text) => text.starts_with('$'),
-        Value::Object(_) => true,
+        Value::Object(object) => object.iter().next().is_some_and(|(name, _)| name.starts_with('$')),
         _ => false,
     };
     is_expression.then(|| Expression::parse(value, scope))

@@ -94,7 +94,10 @@ impl BucketAuto {
                 ));
             }
         };
-        let fields = output(object.get("output"), 40244, "$bucketAuto", scope)?;
+        let mut fields = output(object.get("output"), 40244, "$bucketAuto", scope)?;
+        if fields.is_empty() {
+            fields = output(None, 40244, "$bucketAuto", scope)?;
+        }
         let mut needs = Fields::none().expression(group_by);
         if let Some(Value::Object(output)) = object.get("output") {
             needs = needs.expressions(output);
@@ -192,18 +195,20 @@ fn divide(stage: &BucketAuto, entries: &[(Value, Object)]) -> Vec<Bucket> {
             }
             Some(granularity) => {
                 let bound = Value::Double(granularity.above(as_double(last).unwrap_or_default()));
-                // What lies below the rounded bound belongs here; at zero the bound itself does.
-                while end < entries.len()
-                    && (mongo_cmp(&entries[end].0, &bound).is_lt()
-                        || mongo_cmp(&entries[end].0, last).is_eq())
-                {
+                // What lies below the rounded bound belongs here.
+                while end < entries.len() && mongo_cmp(&entries[end].0, &bound).is_lt() {
                     end += 1;
                 }
-                min = match buckets.last() {
-                    Some(previous) => previous.max.clone(),
-                    None => {
-                        Value::Double(granularity.below(as_double(&entries[start].0).unwrap_or_default()))
+                let below =
+                    Value::Double(granularity.below(as_double(&entries[start].0).unwrap_or_default()));
+                min = match buckets.last_mut() {
+                    // Zero is no number of a series: what follows it says where it ends.
+                    Some(previous) if as_double(&previous.max) == Some(0.0) => {
+                        previous.max = below.clone();
+                        below
                     }
+                    Some(previous) => previous.max.clone(),
+                    None => below,
                 };
                 max = bound;
             }

@@ -65,10 +65,16 @@ impl Densify {
             }
             Some(other) => return Err(wrong_type("$densify", "partitionByFields", other, "array")),
         }
-        if partition_by.contains(&field) {
+        if partition_by.iter().any(|path| path.begins_with(&field)) {
             return Err(Error::new(
                 8993000,
                 "BSON field '$densify.partitionByFields' contains the field that is being densified",
+            ));
+        }
+        if partition_by.iter().any(|path| field.begins_with(path)) {
+            return Err(Error::new(
+                9554500,
+                "The field that is being densified contains the BSON field '$densify.partitionByFields'",
             ));
         }
         let range = match object.get("range") {
@@ -78,7 +84,10 @@ impl Densify {
         };
         known_members("$densify.range", range, &["step", "unit", "bounds"])?;
         let step = range.get("step").ok_or_else(|| missing_member("$densify.range", "step"))?.clone();
-        if !as_double(&step).is_some_and(|step| step > 0.0) {
+        let Some(step_size) = as_double(&step) else {
+            return Err(wrong_type("$densify.range", "step", &step, "[int, decimal, double, long]"));
+        };
+        if step_size.is_nan() || step_size <= 0.0 {
             return Err(Error::new(
                 5733401,
                 "The step parameter in a range statement must be a strictly positive numeric value",
@@ -169,22 +178,25 @@ fn explicit(bounds: &[Value], has_unit: bool) -> Result<Bounds> {
             "a bounding array in a range statement must have exactly two elements",
         ));
     };
-    let are_dates = matches!((lower, upper), (Value::Date(_), Value::Date(_)));
-    if !are_dates && !(is_number(lower) && is_number(upper)) {
-        return Err(Error::new(
-            5733406,
-            "a bounding array must contain either both dates or both numeric types",
-        ));
-    }
-    if are_dates != has_unit {
-        return Err(Error::new(
-            5733405,
-            if has_unit {
-                "numeric bounds may not have unit parameter"
-            } else {
-                "bounds of dates require a unit"
-            },
-        ));
+    match (lower, upper) {
+        (Value::Date(_), Value::Date(_)) if !has_unit => {
+            return Err(Error::new(5733405, "a bounding array of dates must be specified with a unit"));
+        }
+        (Value::Date(_), Value::Date(_)) => {}
+        (Value::Date(_), _) => {
+            return Err(Error::new(
+                5733402,
+                "a bounding array must be an ascending array of either two dates or two numbers",
+            ));
+        }
+        (lower, upper) if !is_number(lower) || !is_number(upper) => {
+            return Err(Error::new(
+                5733406,
+                "a bounding array must contain either both dates or both numeric types",
+            ));
+        }
+        _ if has_unit => return Err(Error::new(5733409, "numeric bounds may not have unit parameter")),
+        _ => {}
     }
     if mongo_cmp(lower, upper).is_gt() {
         return Err(Error::new(5733402, "the bounds in a range statement must be in ascending order"));

@@ -7,7 +7,7 @@ use armilla_mongo_filter::AddFields;
 use armilla_value::{Object, Value};
 
 use crate::Stage;
-use crate::arguments::{failed, known_members, missing_member, object_or, shown, type_name, wrong_type};
+use crate::arguments::{known_members, missing_member, object_or, shown, type_name, wrong_type};
 use crate::dependencies::{Fields, Needs};
 use crate::parse::Stages;
 use crate::path::FieldPath;
@@ -15,20 +15,22 @@ use crate::stages::window::SetWindowFields;
 
 /// Reads the arguments.
 pub(crate) fn parse(argument: &Value, scope: &Scope) -> Result<Stages> {
-    let object = object_or(argument, 6050202, || {
+    let object = object_or(argument, 9, || {
         format!("The $fill stage specification must be an object, found {}", type_name(argument))
     })?;
     known_members("$fill", object, &["partitionBy", "partitionByFields", "sortBy", "output"])?;
     let outputs = match object.get("output") {
         None => return Err(missing_member("$fill", "output")),
         Some(Value::Object(outputs)) if !outputs.is_empty() => outputs,
-        Some(Value::Object(_)) => return Err(failed("$fill 'output' must have at least one field")),
+        Some(Value::Object(_)) => {
+            return Err(Error::new(6050203, "The output field in '$fill' must contain at least one element"));
+        }
         Some(other) => return Err(wrong_type("$fill", "output", other, "object")),
     };
     let (mut windows, mut values) = (Object::new(), Object::new());
     let mut needed = Fields::none();
     for (path, method) in outputs.iter() {
-        let method = object_or(method, 14, || format!("$fill output '{path}' must be an object"))?;
+        let method = object_or(method, 6050200, || format!("$fill output '{path}' must be an object"))?;
         known_members("$fill.output", method, &["value", "method"])?;
         let field = Value::String(format!("${path}"));
         match (method.get("value"), method.get("method")) {

@@ -10,7 +10,6 @@ use armilla_mongo_expression::{Result, Scope};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
-use crate::arguments::type_name;
 use crate::canonical;
 use crate::limits::FOREIGN_BYTES_MAX;
 use crate::memory::object_bytes;
@@ -23,6 +22,8 @@ pub(crate) struct Foreign {
     database: Option<String>,
     collection: String,
     path: FieldPath,
+    /// Whether null finds documents in which nothing is at the path.
+    null_finds_missing: bool,
     held: Held,
     state: State,
     bytes_max: usize,
@@ -53,12 +54,14 @@ impl Foreign {
         database: Option<&str>,
         collection: &str,
         path: &FieldPath,
+        null_finds_missing: bool,
     ) -> Foreign {
         Foreign {
             context: context.clone(),
             database: database.map(str::to_owned),
             collection: collection.to_owned(),
             path: path.clone(),
+            null_finds_missing,
             held: Held::default(),
             state: State::New,
             bytes_max: FOREIGN_BYTES_MAX,
@@ -83,12 +86,8 @@ impl Foreign {
             }
         }
         let mut wanted = HashSet::with_capacity(values.len());
-        let distinct: Vec<Value> = values
-            .iter()
-            .map(nullish_as_null)
-            .filter(|value| wanted.insert(canonical::bytes(value)))
-            .cloned()
-            .collect();
+        let distinct: Vec<Value> =
+            values.iter().filter(|value| wanted.insert(canonical::bytes(value))).cloned().collect();
         let filter = narrowing(&self.path, distinct)?;
         self.load(filter.as_ref(), Some(&wanted))
     }
@@ -99,7 +98,7 @@ impl Foreign {
         let mut bytes = Vec::new();
         for value in values {
             bytes.clear();
-            canonical::encode(nullish_as_null(value), &mut bytes);
+            canonical::encode(value, &mut bytes);
             positions.extend(self.held.by_value.get(&bytes).into_iter().flatten());
         }
         if values.len() > 1 {
@@ -117,7 +116,10 @@ impl Foreign {
             let document = document?;
             let mut keys: Vec<Vec<u8>> = Vec::new();
             self.path.matching_values(&document, &mut |value| {
-                let key = canonical::bytes(nullish_as_null(value));
+                if value.is_none() && !self.null_finds_missing {
+                    return;
+                }
+                let key = canonical::bytes(value.unwrap_or(&Value::Null));
                 if wanted.is_none_or(|wanted| wanted.contains(&key)) && !keys.contains(&key) {
                     keys.push(key);
                 }
@@ -139,15 +141,11 @@ impl Foreign {
     }
 }
 
-/// Undefined joins as null.
-fn nullish_as_null(value: &Value) -> &Value {
-    if type_name(value) == "undefined" { &Value::Null } else { value }
-}
-
 /// Makes the filter that narrows to values, unless one of them would mean something else in a filter.
 fn narrowing(path: &FieldPath, values: Vec<Value>) -> Result<Option<Filter>> {
     let is_plain = |value: &Value| match value {
-        Value::Regex { .. } => false,
+        // Filters refuse to be asked for undefined.
+        Value::Regex { .. } | Value::Legacy(_) => false,
         Value::Object(object) => !object.iter().any(|(name, _)| name.starts_with('$')),
         _ => true,
     };
@@ -179,7 +177,7 @@ mod tests {
                 environment: Arc::new(Environment::default()),
                 outside: Arc::new(Memory { collections, narrows }),
             };
-            let mut foreign = Foreign::new(&context, None, "c", &FieldPath::parse("a").unwrap());
+            let mut foreign = Foreign::new(&context, None, "c", &FieldPath::parse("a").unwrap(), true);
             foreign.bytes_max = 4000;
             let all: Vec<Value> = (0..10).map(Value::Int64).collect();
             assert!(!foreign.prepare(&all).unwrap());

@@ -192,7 +192,7 @@ pub(crate) fn run(stage: Arc<GeoNear>, input: Documents, context: &Context) -> R
         }
         found.sort_by(|left, right| left.0.total_cmp(&right.0));
         Ok(Box::new(found.into_iter().map(move |(distance, mut document)| {
-            let place = places.get(&document).cloned();
+            let place = places.get(&document).and_then(|value| nearest(&filter, value, distance)).cloned();
             if let Some(field) = &stage.distance_field {
                 field.set(&mut document, Value::Double(distance * stage.multiplier));
             }
@@ -202,4 +202,14 @@ pub(crate) fn run(stage: Arc<GeoNear>, input: Documents, context: &Context) -> R
             Ok(document)
         })) as Documents)
     }))
+}
+
+/// Returns the place that is as far as was found: the value itself, or one of its elements.
+fn nearest<'a>(filter: &Filter, value: &'a Value, distance: f64) -> Option<&'a Value> {
+    let near = filter.near()?;
+    let is_there = |value: &Value| near.distance_of(value) == Some(distance);
+    if is_there(value) {
+        return Some(value);
+    }
+    value.as_array()?.iter().find(|element| is_there(element))
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use armilla_mongo_expression::{Error, Expression, Result};
+use armilla_mongo_expression::{Error, Expression, Result, codes};
 use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
@@ -35,7 +35,7 @@ pub struct GraphLookup {
 impl GraphLookup {
     /// Reads the arguments.
     pub(crate) fn parse(argument: &Value, reading: &Reading<'_>) -> Result<(GraphLookup, Needs)> {
-        let object = object_or(argument, 40327, || {
+        let object = object_or(argument, codes::FAILED_TO_PARSE, || {
             format!(
                 "the $graphLookup stage specification must be an object, but found {}",
                 type_name(argument)
@@ -74,7 +74,14 @@ impl GraphLookup {
                     });
                 }
                 ("restrictSearchWithMatch", Value::Object(filter)) => {
-                    restriction = Some(Filter::parse(filter, reading.scope)?);
+                    let filter = Filter::parse(filter, reading.scope)?;
+                    if filter.near().is_some() {
+                        return Err(Error::new(
+                            5626500,
+                            "$geoNear, $near, and $nearSphere are not allowed in this context",
+                        ));
+                    }
+                    restriction = Some(filter);
                 }
                 ("restrictSearchWithMatch", other) => {
                     return Err(Error::new(
@@ -83,6 +90,12 @@ impl GraphLookup {
                     ));
                 }
                 ("from", Value::String(text)) => collection = Some(text.clone()),
+                ("from", other) => {
+                    return Err(failed(format!(
+                        "$graphLookup 'from' option must be a string, found {}",
+                        type_name(other)
+                    )));
+                }
                 ("as" | "connectFromField" | "connectToField" | "depthField", Value::String(text)) => {
                     let path = Some(FieldPath::parse(text)?);
                     match name {
@@ -92,7 +105,7 @@ impl GraphLookup {
                         _ => depth_field = path,
                     }
                 }
-                ("from" | "as" | "connectFromField" | "connectToField" | "depthField", other) => {
+                ("as" | "connectFromField" | "connectToField" | "depthField", other) => {
                     return Err(Error::new(
                         40103,
                         format!("expected string as argument for {name}, found: {}", type_name(other)),
@@ -101,18 +114,22 @@ impl GraphLookup {
                 _ => return Err(Error::new(40104, format!("Unknown argument to $graphLookup: {name}"))),
             }
         }
-        let (Some(collection), Some(start_with), Some(from), Some(to), Some(into)) =
-            (collection, start_with, from, to, into)
-        else {
+        let Some(collection) = collection else {
+            return Err(failed("missing 'from' option to $graphLookup stage specification"));
+        };
+        if collection.is_empty() {
+            return Err(Error::new(
+                codes::INVALID_NAMESPACE,
+                "$graphLookup argument 'from' must be a namespace",
+            ));
+        }
+        let (Some(start_with), Some(from), Some(to), Some(into)) = (start_with, from, to, into) else {
             return Err(Error::new(
                 40105,
                 "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be \
                  specified.",
             ));
         };
-        if collection.is_empty() {
-            return Err(failed("$graphLookup argument 'from' must not be empty"));
-        }
         let needs = Needs::open(needs.path(into.first()));
         Ok((
             GraphLookup { collection, start_with, from, to, into, depth_max, depth_field, restriction },
@@ -124,7 +141,7 @@ impl GraphLookup {
 /// Runs it.
 pub(crate) fn run(lookup: Arc<GraphLookup>, input: Documents, context: &Context) -> Documents {
     let context = context.clone();
-    let mut foreign = Foreign::new(&context, None, &lookup.collection, &lookup.to);
+    let mut foreign = Foreign::new(&context, None, &lookup.collection, &lookup.to, false);
     each(input, move |mut document| {
         let reached = Value::Array(reach(&lookup, &document, &mut foreign, &context)?);
         check_depth(&reached)?;

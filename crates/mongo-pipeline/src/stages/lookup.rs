@@ -214,7 +214,7 @@ fn join_of(field: &Value, variable: &Value, variables: &[String]) -> Option<Join
 pub(crate) fn run(lookup: Arc<Lookup>, input: Documents, context: &Context) -> Documents {
     let foreign = match (&lookup.join, &lookup.collection) {
         (Some(join), Some(collection)) => {
-            Some(Foreign::new(context, lookup.database.as_deref(), collection, &join.foreign))
+            Some(Foreign::new(context, lookup.database.as_deref(), collection, &join.foreign, true))
         }
         _ => None,
     };

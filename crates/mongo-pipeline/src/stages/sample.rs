@@ -21,7 +21,7 @@ pub(crate) fn parse(argument: &Value) -> Result<u64> {
             return Err(Error::new(28746, "size argument to $sample must be a number"));
         }
         let number = as_double(value).unwrap_or_default();
-        if !(number >= 0.0) {
+        if number.is_nan() || number < 0.0 {
             return Err(Error::new(28747, "size argument to $sample must not be negative"));
         }
         size = Some(number as u64);

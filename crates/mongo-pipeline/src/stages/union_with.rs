@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armilla_mongo_expression::Result;
 use armilla_value::Value;
 
-use crate::arguments::{failed, known_members, missing_member, type_name, wrong_type};
+use crate::arguments::{failed, known_members, type_name, wrong_type};
 use crate::parse::{Place, Reading};
 use crate::run::{Context, deferred, run_stages};
 use crate::{Documents, Pipeline, Stage};
@@ -46,7 +46,9 @@ impl UnionWith {
             Some(other) => return Err(wrong_type("$unionWith", "pipeline", other, "array")),
         };
         if collection.is_none() && !matches!(pipeline.stages.first(), Some(Stage::Documents(_))) {
-            return Err(missing_member("$unionWith", "coll"));
+            return Err(failed(
+                "$unionWith stage without explicit collection must have a pipeline with $documents as first stage",
+            ));
         }
         Ok(UnionWith { collection, pipeline })
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_mongo_expression::{Error, Expression, Result};
+use armilla_mongo_expression::{Environment, Error, Expression, Result, is_nullish};
 use armilla_value::{Object, Value};
 
 use crate::Pipeline;
@@ -164,6 +164,40 @@ impl Merge {
             when_matched,
             when_not_matched,
         })
+    }
+}
+
+impl Merge {
+    /// Returns the values by which the document that a new one meets is found, if `on` says by which fields.
+    pub fn on_values(&self, document: &Object) -> Result<Option<Vec<(String, Value)>>> {
+        let Some(paths) = &self.on else { return Ok(None) };
+        let mut values = Vec::with_capacity(paths.len());
+        for path in paths {
+            let refuse = |code| {
+                let text = "cannot be missing, null, undefined or an array";
+                Err(Error::new(code, format!("$merge write error: 'on' field '{}' {text}", path.as_str())))
+            };
+            match path.get(document) {
+                Some(Value::Array(_)) => return refuse(51185),
+                Some(value) if !is_nullish(Some(value)) => {
+                    values.push((path.as_str().to_owned(), value.clone()))
+                }
+                _ => return refuse(51132),
+            }
+        }
+        Ok(Some(values))
+    }
+
+    /// Returns the environment in which the pipeline of `whenMatched` runs for a new document.
+    pub fn environment(&self, document: &Object, environment: &Environment) -> Result<Environment> {
+        let mut inner = environment.clone();
+        for (name, expression) in &self.variables {
+            match expression.evaluate(document, environment)? {
+                Some(value) => inner.variables.insert(name.as_str(), value),
+                None => inner.variables.remove(name),
+            };
+        }
+        Ok(inner)
     }
 }
 

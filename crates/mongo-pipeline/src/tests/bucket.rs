@@ -22,6 +22,7 @@ fn buckets() {
         ("{'x':1}", 40197),
         ("{'groupBy':'$a'}", 40198),
         ("{'groupBy':'a','boundaries':[0,1]}", 40202),
+        ("{'groupBy':{'a':1},'boundaries':[0,1]}", 40202),
         ("{'groupBy':'$a','boundaries':1}", 40200),
         ("{'groupBy':'$a','boundaries':['$a',1]}", 40191),
         ("{'groupBy':'$a','boundaries':[1]}", 40192),
@@ -62,11 +63,23 @@ fn automatic_buckets() {
         "[{'_id':{'min':1,'max':2},'count':3},{'_id':{'min':2,'max':2},'count':1}]",
     );
     check("[]", "[{'$bucketAuto':{'groupBy':'$a','buckets':4}}]", "[]");
+    check(
+        "[{}]",
+        "[{'$bucketAuto':{'groupBy':'$a','buckets':4,'output':{}}}]",
+        "[{'_id':{'min':null,'max':null},'count':1}]",
+    );
+    // The bucket of zeros ends where the next begins.
+    check(
+        "[{'a':0},{'a':1},{'a':7}]",
+        "[{'$bucketAuto':{'groupBy':'$a','buckets':3,'granularity':'R5'}}]",
+        "[{'_id':{'min':0.0,'max':0.63},'count':1},{'_id':{'min':0.63,'max':1.6},'count':1},{'_id':{'min':1.6,'max':10.0},'count':1}]",
+    );
     for (argument, code) in [
         ("1", 40240),
         ("{'x':1}", 40245),
         ("{'groupBy':'$a'}", 40246),
         ("{'groupBy':1,'buckets':1}", 40239),
+        ("{'groupBy':{'a':'$a'},'buckets':1}", 40239),
         ("{'groupBy':'$a','buckets':'x'}", 40241),
         ("{'groupBy':'$a','buckets':1.5}", 40242),
         ("{'groupBy':'$a','buckets':0}", 40243),

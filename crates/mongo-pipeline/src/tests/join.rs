@@ -51,6 +51,35 @@ fn equalities() {
 }
 
 #[test]
+fn paths_through_arrays() {
+    // On the local side what leads nowhere is null only if all does; on the other side each object tells.
+    let documents = "[{'_id':0,'a':{'n':1}},{'_id':1,'a':[{'n':1},{'n':2}]},{'_id':2,'a':[{'n':2},{'x':1}]},{'_id':3,'a':[{'x':null},{'x':[1]}]},{'_id':4},{'_id':5,'a':[1]},{'_id':6,'a':[]},{'_id':7,'a':[[1]]},{'_id':8,'a':{'x':2}},{'_id':9,'a':5},{'_id':10,'a':{'x':[[1],2]}},{'_id':11,'a':[{'x':[1]}]},{'_id':12,'a':{'x':[]}}]";
+    for (value, local, foreign) in [
+        ("null", "[0,1,3,4,5,6,7,9,12]", "[0,1,2,3,4,9]"),
+        ("1", "[2,3,11]", "[2,3,11]"),
+        ("[1]", "[2,3,10,11]", "[2,3,11]"),
+    ] {
+        let single = format!("[{{'_id':0,'b':{value}}}]");
+        for narrows in [false, true] {
+            let found = joined(
+                narrows,
+                documents,
+                &single,
+                "[{'$lookup':{'from':'c','localField':'a.x','foreignField':'b','as':'r'}},{'$match':{'r':{'$ne':[]}}},{'$group':{'_id':null,'ids':{'$push':'$_id'}}},{'$project':{'_id':0}}]",
+            );
+            assert_eq!(found, format!("[{{'ids':{local}}}]"), "{value} local {narrows}");
+            let found = joined(
+                narrows,
+                &single,
+                documents,
+                "[{'$lookup':{'from':'c','localField':'b','foreignField':'a.x','as':'r'}},{'$project':{'_id':0,'ids':'$r._id'}}]",
+            );
+            assert_eq!(found, format!("[{{'ids':{foreign}}}]"), "{value} foreign {narrows}");
+        }
+    }
+}
+
+#[test]
 fn pipelines_with_variables() {
     let documents = "[{'_id':1,'k':1},{'_id':2,'k':2},{'_id':3},{'_id':4,'k':[1]}]";
     let foreign = "[{'_id':10,'f':1,'g':5},{'_id':11,'f':2,'g':6},{'_id':12,'f':1,'g':7},{'_id':13,'f':[1]},{'_id':14}]";
@@ -185,10 +214,14 @@ fn graphs() {
     );
     assert_eq!(found, "[{'d':[0,1,2,3]}]");
     for (argument, code) in [
-        ("1", 40327),
-        ("{}", 40105),
+        ("1", 9),
+        ("{}", 9),
+        ("{'from':''}", 73),
+        ("{'from':'c','as':'r','startWith':1,'connectFromField':'a'}", 40105),
         ("{'x':1}", 40104),
-        ("{'from':1}", 40103),
+        ("{'from':1}", 9),
+        ("{'as':1}", 40103),
+        ("{'restrictSearchWithMatch':{'a':{'$near':[0,0]}}}", 5626500),
         ("{'maxDepth':'x'}", 40100),
         ("{'maxDepth':-1}", 40101),
         ("{'maxDepth':1.5}", 40102),
@@ -196,5 +229,19 @@ fn graphs() {
         ("{'connectToField':'$a'}", 16410),
     ] {
         check_error("[]", &format!("[{{'$graphLookup':{argument}}}]"), code);
+    }
+}
+
+#[test]
+fn nothing_is_not_null_in_graphs() {
+    let documents = "[{'_id':0,'x':1,'y':1},{'_id':1,'x':1,'y':null},{'_id':2,'x':1}]";
+    for narrows in [false, true] {
+        let found = joined(
+            narrows,
+            documents,
+            documents,
+            "[{'$graphLookup':{'from':'c','startWith':'$y','connectFromField':'x','connectToField':'y','as':'r','maxDepth':0}},{'$group':{'_id':null,'ids':{'$push':'$r._id'}}},{'$project':{'_id':0}}]",
+        );
+        assert_eq!(found, "[{'ids':[[0],[1],[]]}]", "{narrows}");
     }
 }

@@ -1,8 +1,9 @@
 //! Shapes, names and positions of stages, and what is wrong with their arguments.
 
-use crate::testing::{Memory, array, check_error, run_with};
+use crate::testing::{Memory, array, check_error, object, run_with};
 use crate::{Merge, Out, Pipeline, Stage, WhenMatched, WhenNotMatched};
-use armilla_mongo_expression::Scope;
+use armilla_mongo_expression::{Environment, Scope};
+use armilla_value::Value;
 
 #[test]
 fn shapes_and_positions() {
@@ -68,7 +69,10 @@ fn shapes_and_positions() {
         ("[{'$sortByCount':'a'}]", 40148),
         ("[{'$sortByCount':{'a':1}}]", 40147),
         ("[{'$unionWith':1}]", 9),
-        ("[{'$unionWith':{}}]", 40414),
+        ("[{'$unionWith':{}}]", 9),
+        ("[{'$unionWith':{'pipeline':[{'$limit':1}]}}]", 9),
+        ("[{'$unionWith':{'coll':'a','pipeline':[{'$listLocalSessions':{}}]}}]", 73),
+        ("[{'$unionWith':{'coll':'a','pipeline':[{'$changeStream':{}}]}}]", 31441),
         ("[{'$unionWith':{'coll':1}}]", 14),
         ("[{'$unionWith':{'coll':'a','x':1}}]", 40415),
         ("[{'$indexStats':{'a':1}}]", 28803),
@@ -162,6 +166,24 @@ fn merges() {
     ] {
         check_error("[]", &format!("[{{'$merge':{argument}}}]"), code);
     }
+}
+
+#[test]
+fn merges_by_fields() {
+    let merge =
+        merge("{'into':'c','on':['a','b.c'],'whenMatched':[{'$set':{'z':'$$new.a'}}],'let':{'y':'$b'}}");
+    let found = merge.on_values(&object("{'a':1,'b':{'c':2}}")).unwrap().unwrap();
+    assert_eq!(found, [("a".to_owned(), Value::Int32(1)), ("b.c".to_owned(), Value::Int32(2))]);
+    for (document, code) in [
+        ("{'a':1}", 51132),
+        ("{'a':null,'b':{'c':1}}", 51132),
+        ("{'a':[1],'b':{'c':1}}", 51185),
+        ("{'a':1,'b':[{'c':1}]}", 51132),
+    ] {
+        assert_eq!(merge.on_values(&object(document)).unwrap_err().code, code, "{document}");
+    }
+    let inner = merge.environment(&object("{'a':1,'b':2}"), &Environment::default()).unwrap();
+    assert_eq!(inner.variables, object("{'y':2,'new':{'a':1,'b':2}}"));
 }
 
 #[test]

@@ -121,3 +121,50 @@ fn unions() {
         assert_eq!(found, objects(expected), "{pipeline}");
     }
 }
+
+#[test]
+fn distances() {
+    let places = "[{'_id':1,'p':[0,3]},{'_id':2,'p':[1,0]},{'_id':3,'p':{'x':0,'y':2}},{'_id':4},{'_id':5,'p':[[9,0],[0,4]]}]";
+    for (options, expected) in [
+        ("", "[{'_id':2,'d':1.0},{'_id':3,'d':2.0},{'_id':1,'d':3.0},{'_id':5,'d':4.0}]"),
+        (",'maxDistance':2", "[{'_id':2,'d':1.0},{'_id':3,'d':2.0}]"),
+        (
+            ",'minDistance':2,'maxDistance':3,'distanceMultiplier':10",
+            "[{'_id':3,'d':20.0},{'_id':1,'d':30.0}]",
+        ),
+        (",'query':{'_id':{'$lt':3}}", "[{'_id':2,'d':1.0},{'_id':1,'d':3.0}]"),
+    ] {
+        check(
+            places,
+            &format!(
+                "[{{'$geoNear':{{'near':[0,0],'key':'p','distanceField':'d.m'{options}}}}},{{'$project':{{'d':'$d.m'}}}}]"
+            ),
+            expected,
+        );
+    }
+    check(
+        "[{'p':[[9,0],[0,4]]}]",
+        "[{'$geoNear':{'near':[0,0],'key':'p','distanceField':'d','includeLocs':'l'}},{'$project':{'l':1,'d':1}}]",
+        "[{'d':4.0,'l':[0,4]}]",
+    );
+    // On the globe in metres: a degree of the equator.
+    check(
+        "[{'p':{'type':'Point','coordinates':[1,0]}},{'p':{'type':'Point','coordinates':[2,0]}}]",
+        "[{'$geoNear':{'near':{'type':'Point','coordinates':[0,0]},'key':'p','distanceField':'d','maxDistance':200000}},{'$project':{'d':{'$round':['$d',0]}}}]",
+        "[{'d':111319.0}]",
+    );
+    for (argument, code) in [
+        ("1", 10065),
+        ("{'distanceField':'d','key':'p'}", 5860400),
+        ("{'near':1,'distanceField':'d','key':'p'}", 5860401),
+        ("{'near':[0,0],'key':'p'}", 16605),
+        ("{'near':[0,0],'distanceField':'d'}", 27),
+        ("{'near':[0,0],'distanceField':'d','key':1}", 14),
+        ("{'near':[0,0],'distanceField':'d','key':''}", 2),
+        ("{'near':[0,0],'distanceField':'d','key':'p','maxDistance':-1}", 2),
+        ("{'near':[0,0],'distanceField':'d','key':'p','maxDistance':'x'}", 14),
+        ("{'near':[0,0],'distanceField':'d','key':'p','x':1}", 40415),
+    ] {
+        check_error("[{'p':[0,0]}]", &format!("[{{'$geoNear':{argument}}}]"), code);
+    }
+}

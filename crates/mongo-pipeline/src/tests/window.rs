@@ -39,9 +39,11 @@ fn functions() {
         ("{'$min':'$v'}", "[10,10,10,10,5,5]"),
         ("{'$count':{},'window':{'documents':['current','unbounded']}}", "[4,3,2,1,2,1]"),
         ("{'$first':'$v'}", "[10,10,10,10,5,5]"),
+        ("{'$sum':'$v','window':{'documents':[{'$add':[-2,1]},{'$literal':0}]}}", "[10,30,50,30,5,12]"),
         ("{'$rank':{}}", "[1,2,3,4,1,1]"),
         ("{'$denseRank':{}}", "[1,2,3,4,1,1]"),
         ("{'$documentNumber':{}}", "[1,2,3,4,1,2]"),
+        ("{'$shift':{'output':'$none','by':0,'default':'d'}}", "['d','d','d','d','d','d']"),
         ("{'$shift':{'output':'$v','by':1}}", "[20,30,null,null,7,null]"),
         ("{'$shift':{'output':'$v','by':-1,'default':'none'}}", "['none',10,20,30,'none',5]"),
         ("{'$derivative':{'input':'$v'},'window':{'documents':[-1,0]}}", "[null,10.0,5.0,null,null,null]"),
@@ -49,8 +51,8 @@ fn functions() {
             "{'$integral':{'input':'$v'},'window':{'documents':['unbounded','current']}}",
             "[0,15.0,65.0,65.0,0,0.0]",
         ),
-        ("{'$expMovingAvg':{'input':'$v','N':3}}", "[10,15.0,22.5,22.5,5,6.0]"),
-        ("{'$expMovingAvg':{'input':'$v','alpha':0.25}}", "[10,12.5,16.875,16.875,5,5.5]"),
+        ("{'$expMovingAvg':{'input':'$v','N':3}}", "[10.0,15.0,22.5,22.5,5.0,6.0]"),
+        ("{'$expMovingAvg':{'input':'$v','alpha':0.25}}", "[10.0,12.5,16.875,16.875,5.0,5.5]"),
         ("{'$locf':'$v'}", "[10,20,30,30,5,7]"),
         (
             "{'$covariancePop':['$t','$v'],'window':{'documents':['unbounded','current']}}",
@@ -102,6 +104,17 @@ fn windows_of_dates() {
             expected,
         );
     }
+    for (documents, function, code) in [
+        (documents.as_str(), "{'$integral':{'input':'$v'}}", 5423902),
+        ("[{'d':1,'v':1}]", "{'$integral':{'input':'$v','unit':'day'}}", 5423901),
+        (&documents, "{'$derivative':{'input':'$v'},'window':{'documents':[-1,0]}}", 5624901),
+    ] {
+        check_error(
+            documents,
+            &format!("[{{'$setWindowFields':{{'sortBy':{{'d':1}},'output':{{'r':{function}}}}}}}]"),
+            code,
+        );
+    }
     check_error(
         &documents,
         "[{'$setWindowFields':{'sortBy':{'d':1},'output':{'r':{'$sum':'$v','window':{'range':[-1,0]}}}}}]",
@@ -146,7 +159,13 @@ fn refusals() {
         ("{'output':{'a':{'$rank':{}}}}", 5371602),
         ("{'sortBy':{'t':1},'output':{'a':{'$rank':1}}}", 5371603),
         ("{'sortBy':{'t':1},'output':{'a':{'$rank':{},'window':{}}}}", 5371601),
-        ("{'sortBy':{'t':1},'output':{'a':{'$derivative':{'input':'$x'}}}}", 5490700),
+        ("{'sortBy':{'t':1},'output':{'a':{'$derivative':{'input':'$x'}}}}", 9),
+        (
+            "{'sortBy':{'t':1},'output':{'a':{'$derivative':{'input':'$x','unit':'month'},'window':{'documents':[0,1]}}}}",
+            5490710,
+        ),
+        ("{'sortBy':{'t':1},'output':{'a':{'$sum':1,'window':{'documents':['$x',1]}}}}", 9),
+        ("{'output':{'a':{'$sum':1},'a.b':{'$sum':1}}}", 6307900),
         ("{'sortBy':{'t':1},'output':{'a':{'$shift':{'output':'$x'}}}}", 9),
         ("{'output':{'a':{'$shift':{'output':'$x','by':1}}}}", 9),
         ("{'sortBy':{'t':1},'output':{'a':{'$expMovingAvg':{'input':'$x'}}}}", 9),
@@ -183,7 +202,11 @@ fn fills() {
         check(documents, &format!("[{{'$fill':{argument}}}]"), expected);
     }
     for (argument, code) in [
+        ("1", 9),
         ("{}", 40414),
+        ("{'output':{}}", 6050203),
+        ("{'output':{'v':'x'}}", 6050200),
+        ("{'output':{'v':{'method':'locf','x':1}}}", 40415),
         ("{'output':{'v':{'method':'x'}}}", 6050202),
         ("{'output':{'v':{'method':'linear'}}}", 605001),
         ("{'output':{'v':{}}}", 40414),
@@ -198,10 +221,12 @@ fn fills() {
         "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]",
         6050106,
     );
+    check_error("[{'t':1,'v':'x'}]", "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]", 14);
+    check_error("[{'v':1}]", "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]", 14);
     check_error(
-        "[{'t':1,'v':'x'}]",
+        "[{'t':1,'v':1},{'t':{'$day':'2020-01-01'}}]",
         "[{'$fill':{'sortBy':{'t':1},'output':{'v':{'method':'linear'}}}}]",
-        6050201,
+        14,
     );
 }
 
@@ -257,7 +282,11 @@ fn gaps() {
         ("[]", "{'field':'a','range':{'step':1,'bounds':[1]}}", 5733403),
         ("[]", "{'field':'a','range':{'step':1,'bounds':[2,1]}}", 5733402),
         ("[]", "{'field':'a','range':{'step':1,'bounds':['a','b']}}", 5733406),
-        ("[]", "{'field':'a','range':{'step':1,'unit':'day','bounds':[1,2]}}", 5733405),
+        ("[]", "{'field':'a','range':{'step':1,'unit':'day','bounds':[1,2]}}", 5733409),
+        ("[]", "{'field':'a','range':{'step':1,'unit':'day','bounds':[{'$day':'2020-01-01'},2]}}", 5733402),
+        ("[]", "{'field':'a','range':{'step':'x','bounds':'full'}}", 14),
+        ("[]", "{'field':'a','partitionByFields':['a.b'],'range':{'step':1,'bounds':'full'}}", 8993000),
+        ("[]", "{'field':'a.b','partitionByFields':['a'],'range':{'step':1,'bounds':'full'}}", 9554500),
         ("[]", "{'field':'a','range':{'step':1.5,'unit':'day','bounds':'full'}}", 6586400),
         ("[{'a':'x'}]", "{'field':'a','range':{'step':1,'bounds':'full'}}", 5733201),
         ("[{'a':1}]", "{'field':'a','range':{'step':1,'unit':'day','bounds':'full'}}", 6053600),
@@ -293,4 +322,53 @@ fn windows_that_slide_agree_with_those_that_begin_anew() {
             }
         }
     }
+}
+
+#[test]
+fn rates() {
+    let tick = |ms: i64, v: i32| format!("{{'t':{{'$date':{{'$numberLong':'{ms}'}}}},'v':{v}}}");
+    let ticks = format!(
+        "[{},{},{},{}]",
+        tick(1_577_836_800_000, 0),
+        tick(1_577_836_800_002, 2),
+        tick(1_577_836_800_004, 4),
+        tick(1_577_836_800_006, 6)
+    );
+    for (function, expected) in [
+        (
+            "{'$integral':{'input':'$v','unit':'second'},'window':{'documents':[-1,1]}}",
+            "[{'r':0.002},{'r':0.008},{'r':0.016},{'r':0.01}]",
+        ),
+        (
+            "{'$derivative':{'input':'$v','unit':'minute'},'window':{'documents':[-1,0]}}",
+            "[{'r':null},{'r':60000.0},{'r':60000.0},{'r':60000.0}]",
+        ),
+        (
+            "{'$integral':{'input':'$v','unit':'second'},'window':{'range':[-1,-1],'unit':'millisecond'}}",
+            "[{'r':null},{'r':null},{'r':null},{'r':null}]",
+        ),
+    ] {
+        check(
+            &ticks,
+            &format!(
+                "[{{'$setWindowFields':{{'sortBy':{{'t':1}},'output':{{'r':{function}}}}}}},{{'$project':{{'r':1}}}}]"
+            ),
+            expected,
+        );
+    }
+    check(
+        "[{'t':0,'v':100},{'t':1,'v':105},{'t':3,'v':108}]",
+        "[{'$setWindowFields':{'sortBy':{'t':-1},'output':{'r':{'$derivative':{'input':'$v'},'window':{'documents':[0,1]}}}}},{'$project':{'r':1}}]",
+        "[{'r':1.5},{'r':5.0},{'r':null}]",
+    );
+    check(
+        "[{'t':0.5,'v':0},{'t':9},{'t':10.09283,'v':11.28374}]",
+        "[{'$setWindowFields':{'sortBy':{'t':1},'output':{'v':{'$linearFill':'$v'}}}},{'$match':{'t':9}}]",
+        "[{'t':9,'v':9.998278922903879}]",
+    );
+    check(
+        "[{'_id':1},{'_id':2,'n':null},{'_id':3,'n':[null]},{'_id':4,'n':['abc',null]}]",
+        "[{'$setWindowFields':{'sortBy':{'n':1},'output':{'r':{'$rank':{}}}}},{'$group':{'_id':'$r','n':{'$sum':1}}}]",
+        "[{'_id':1,'n':4}]",
+    );
 }

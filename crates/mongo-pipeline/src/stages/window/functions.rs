@@ -1,9 +1,10 @@
 //! What is computed over windows: accumulators, and functions that know the order of documents.
 
 use armilla_mongo_expression::{
-    Accumulator, Environment, Error, Expression, Gathered, Result, arithmetic, is_nullish,
+    Accumulator, Environment, Error, Expression, Gathered, Result, arithmetic, codes,
+    decimal_arithmetic as decimal, is_nullish,
 };
-use armilla_value::{Object, Value};
+use armilla_value::{Decimal, Object, Value, mongo_cmp};
 
 use crate::arguments::{as_double, is_number, type_name};
 use crate::stages::time::Unit;
@@ -27,7 +28,7 @@ pub(super) enum Function {
     /// `$derivative`.
     Derivative { input: Expression, unit: Option<Unit> },
     /// `$expMovingAvg`.
-    ExponentialAverage { input: Expression, alpha: Value, rest: Value },
+    ExponentialAverage { input: Expression, alpha: Decimal },
     /// `$linearFill`.
     LinearFill(Expression),
     /// `$locf`.
@@ -54,10 +55,11 @@ impl Function {
                         .checked_add(*by)
                         .and_then(|index| usize::try_from(index).ok())
                         .filter(|index| *index < partition.len());
-                    column.push(Some(match other {
-                        Some(other) => partition.evaluate(output, other)?.unwrap_or(Value::Null),
-                        None => default.clone(),
-                    }));
+                    let value = match other {
+                        Some(other) => partition.evaluate(output, other)?,
+                        None => None,
+                    };
+                    column.push(Some(value.unwrap_or_else(|| default.clone())));
                 }
                 Ok(())
             }
@@ -71,19 +73,8 @@ impl Function {
                 }
                 Ok(())
             }
-            Function::ExponentialAverage { input, alpha, rest } => {
-                let mut average = Value::Null;
-                for index in 0..partition.len() {
-                    let value = partition.evaluate(input, index)?;
-                    if let Some(value) = value.filter(is_number) {
-                        average = match average {
-                            Value::Null => value,
-                            old => weighted(&value, alpha, &old, rest).unwrap_or(Value::Null),
-                        };
-                    }
-                    column.push(Some(average.clone()));
-                }
-                Ok(())
+            Function::ExponentialAverage { input, alpha } => {
+                exponential_average(partition, input, *alpha, column)
             }
             Function::LinearFill(input) => linear_fill(partition, input, column),
             Function::CarryForward(input) => {
@@ -118,35 +109,70 @@ impl Function {
     }
 }
 
-fn weighted(new: &Value, alpha: &Value, old: &Value, rest: &Value) -> Option<Value> {
-    arithmetic::add(&arithmetic::multiply(new, alpha)?, &arithmetic::multiply(old, rest)?)
+/// Averages in decimals, as the server does; what is shown is a double unless a decimal came.
+fn exponential_average(
+    partition: &Partition<'_>,
+    input: &Expression,
+    alpha: Decimal,
+    column: &mut Vec<Option<Value>>,
+) -> Result<()> {
+    let rest = decimal::subtract(Decimal::Finite { negative: false, coefficient: 1, exponent: 0 }, alpha);
+    let mut average: Option<Decimal> = None;
+    let mut is_decimal = false;
+    for index in 0..partition.len() {
+        let value = partition.evaluate(input, index)?;
+        if let Some(number) = value.as_ref().and_then(arithmetic::to_decimal) {
+            is_decimal |= matches!(value, Some(Value::Decimal128(_)));
+            average = Some(match average {
+                None => number,
+                Some(old) => decimal::add(decimal::multiply(number, alpha), decimal::multiply(old, rest)),
+            });
+        }
+        column.push(Some(match average {
+            None => Value::Null,
+            Some(average) if is_decimal => Value::Decimal128(average.to_bytes()),
+            Some(average) => Value::Double(decimal::to_f64(average)),
+        }));
+    }
+    Ok(())
 }
 
-/// Returns how far along its order a document is: a number, or with a unit that many of it.
-fn along(partition: &Partition<'_>, function: &str, unit: Option<&Unit>, index: usize) -> Result<Value> {
+/// Returns how far along its order a document is: a number, or with a unit a date's milliseconds.
+fn along(partition: &Partition<'_>, function: OrderFunction, has_unit: bool, index: usize) -> Result<Value> {
     let value = partition.sort_value(index)?.unwrap_or(Value::Null);
-    match (value, unit.and_then(|unit| unit.length_ms)) {
-        (Value::Date(ms), Some(length_ms)) => Ok(Value::Double(ms as f64 / length_ms as f64)),
-        (other, Some(_)) => Err(Error::new(
-            5624900,
+    let (name, code_of_no_date, code_of_no_number) = match function {
+        OrderFunction::Derivative => ("$derivative", 5624900, 5624901),
+        OrderFunction::Integral => ("$integral", 5423901, 5423902),
+    };
+    match (value, has_unit) {
+        (Value::Date(ms), true) => Ok(Value::Int64(ms)),
+        (value, false) if is_number(&value) => Ok(value),
+        (other, true) => Err(Error::new(
+            code_of_no_date,
             format!(
-                "{function} with 'unit' expects the sortBy field to be a Date, but it was {}",
+                "{name} with 'unit' expects the sortBy field to be a Date, but it was {}",
                 type_name(&other)
             ),
         )),
-        (Value::Date(_), None) => Err(Error::new(
-            5624901,
-            format!("{function} where the sortBy is a Date requires an explicit 'unit'"),
-        )),
-        (value, None) if is_number(&value) => Ok(value),
-        (other, None) => Err(Error::new(
-            5624902,
+        (other, false) => Err(Error::new(
+            code_of_no_number,
             format!(
-                "{function} (with no 'unit') expects the sortBy field to be numeric, but it was {}",
+                "{name} (with no 'unit') expects the sortBy field to be numeric, but it was {}",
                 type_name(&other)
             ),
         )),
     }
+}
+
+/// A function that looks at the value by which documents are ordered.
+#[derive(Debug, Clone, Copy)]
+enum OrderFunction {
+    Derivative,
+    Integral,
+}
+
+fn unit_ms(unit: Option<&Unit>) -> Option<Value> {
+    unit.and_then(|unit| unit.length_ms).map(Value::Int64)
 }
 
 fn derivative(
@@ -156,25 +182,27 @@ fn derivative(
     first: usize,
     last: usize,
 ) -> Result<Value> {
+    let place = |index| along(partition, OrderFunction::Derivative, unit.is_some(), index);
+    let run = arithmetic::subtract(&place(last)?, &place(first)?);
     let (from, to) = (partition.evaluate(input, first)?, partition.evaluate(input, last)?);
     let (Some(from), Some(to)) = (from.filter(|value| !value.is_null()), to.filter(|value| !value.is_null()))
     else {
         return Ok(Value::Null);
     };
-    let run = arithmetic::subtract(
-        &along(partition, "$derivative", unit, last)?,
-        &along(partition, "$derivative", unit, first)?,
-    );
     let rise = match (&to, &from) {
         (Value::Date(to), Value::Date(from)) => Some(Value::Int64(to.saturating_sub(*from))),
         _ => arithmetic::subtract(&to, &from),
     };
-    let Some(rise) = rise else {
+    let Some(mut rise) = rise else {
         return Err(Error::new(
             5624903,
             format!("$derivative expects numbers, but found {}", type_name(&to)),
         ));
     };
+    // First times the unit, then by the milliseconds: so that whole numbers stay whole.
+    if let Some(scaled) = unit_ms(unit).and_then(|length| arithmetic::multiply(&rise, &length)) {
+        rise = scaled;
+    }
     Ok(run.and_then(|run| divide(&rise, &run)).unwrap_or(Value::Null))
 }
 
@@ -186,10 +214,7 @@ fn divide(left: &Value, right: &Value) -> Option<Value> {
     }
     match (left, right) {
         (Value::Decimal128(_), _) | (_, Value::Decimal128(_)) => {
-            let quotient = armilla_mongo_expression::decimal_arithmetic::divide(
-                arithmetic::to_decimal(left)?,
-                arithmetic::to_decimal(right)?,
-            );
+            let quotient = decimal::divide(arithmetic::to_decimal(left)?, arithmetic::to_decimal(right)?);
             Some(Value::Decimal128(quotient.to_bytes()))
         }
         _ => Some(Value::Double(as_double(left)? / divisor)),
@@ -199,32 +224,31 @@ fn divide(left: &Value, right: &Value) -> Option<Value> {
 fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Vec<Option<Value>>) -> Result<()> {
     let count = partition.len();
     let mut values = Vec::with_capacity(count);
-    let mut places = Vec::with_capacity(count);
+    let mut places: Vec<Value> = Vec::with_capacity(count);
+    let mismatch = |text: &str, value: Option<&Value>| {
+        Error::new(codes::TYPE_MISMATCH, format!("{text}, but found {}", value.map_or("missing", type_name)))
+    };
+    let mut are_dates = None;
     for index in 0..count {
         let value = partition.evaluate(input, index)?.filter(|value| !is_nullish(Some(value)));
         if let Some(value) = &value
             && !is_number(value)
         {
-            return Err(Error::new(
-                6050201,
-                format!("Value to be filled must be numeric or nullish, but found {}", type_name(value)),
-            ));
+            return Err(mismatch("Value to be filled must be numeric or nullish", Some(value)));
         }
         values.push(value);
-        let place = match partition.sort_value(index)? {
-            Some(Value::Date(ms)) => ms as f64,
-            Some(value) if is_number(&value) => as_double(&value).unwrap_or_default(),
-            other => {
-                return Err(Error::new(
-                    6050200,
-                    format!(
-                        "'sortBy' value must be numeric or a date, but found {}",
-                        other.as_ref().map_or("missing", type_name)
-                    ),
-                ));
-            }
+        let (place, is_date) = match partition.sort_value(index)? {
+            Some(Value::Date(ms)) => (Value::Int64(ms), true),
+            Some(value) if is_number(&value) => (value, false),
+            other => return Err(mismatch("Sort key must be numeric or a date", other.as_ref())),
         };
-        if places.last() == Some(&place) {
+        if are_dates.replace(is_date).is_some_and(|before| before != is_date) {
+            return Err(Error::new(
+                codes::TYPE_MISMATCH,
+                "Conflicting sort value types, previous and current types do not match",
+            ));
+        }
+        if places.last().is_some_and(|last| mongo_cmp(last, &place).is_eq()) {
             return Err(Error::new(6050106, "There can be no repeated values in the sort field"));
         }
         places.push(place);
@@ -241,22 +265,29 @@ fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Vec<O
         let next = (index..count).find(|index| values[*index].is_some());
         let end = next.unwrap_or(count);
         for gap in index..end {
-            column.push(Some(match (known, next) {
+            let filled = match (known, next) {
                 (Some(left), Some(right)) => {
-                    let share = (places[gap] - places[left]) / (places[right] - places[left]);
-                    interpolated(values[left].as_ref(), values[right].as_ref(), share).unwrap_or(Value::Null)
+                    let point = |index: usize| (&places[index], values[index].as_ref());
+                    interpolated(point(left), point(right), &places[gap])
                 }
-                _ => Value::Null,
-            }));
+                _ => None,
+            };
+            column.push(Some(filled.unwrap_or(Value::Null)));
         }
         index = end;
     }
     Ok(())
 }
 
-fn interpolated(left: Option<&Value>, right: Option<&Value>, share: f64) -> Option<Value> {
-    let (left, right) = (left?, right?);
-    arithmetic::add(left, &arithmetic::multiply(&arithmetic::subtract(right, left)?, &Value::Double(share))?)
+/// Returns the value at a place on the line through two points.
+fn interpolated(
+    (left_place, left): (&Value, Option<&Value>),
+    (right_place, right): (&Value, Option<&Value>),
+    place: &Value,
+) -> Option<Value> {
+    let slope =
+        divide(&arithmetic::subtract(right?, left?)?, &arithmetic::subtract(right_place, left_place)?)?;
+    arithmetic::add(left?, &arithmetic::multiply(&arithmetic::subtract(place, left_place)?, &slope)?)
 }
 
 /// Something gathered of documents one by one.
@@ -318,7 +349,7 @@ impl Fold {
                 let Some(value) = input.evaluate(document, environment)?.filter(is_number) else {
                     return Ok(());
                 };
-                let place = along(partition, "$integral", unit.as_ref(), index)?;
+                let place = along(partition, OrderFunction::Integral, unit.is_some(), index)?;
                 if let Some((last_place, last_value)) = last {
                     let area = arithmetic::subtract(&place, last_place)
                         .zip(arithmetic::add(last_value, &value))
@@ -344,9 +375,9 @@ impl Fold {
                 let divisor = if *is_sample { count - 1.0 } else { count };
                 if divisor > 0.0 { Value::Double(sum / divisor) } else { Value::Null }
             }
-            (Fold::Integral { .. }, Folded::Integral(last, sum)) => match last {
-                Some(_) => sum,
-                None => Value::Null,
+            (Fold::Integral { unit, .. }, Folded::Integral(Some(_), sum)) => match unit_ms(unit.as_ref()) {
+                Some(length) => divide(&sum, &length).unwrap_or(Value::Null),
+                None => sum,
             },
             _ => Value::Null,
         }))

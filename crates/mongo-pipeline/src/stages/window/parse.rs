@@ -1,8 +1,10 @@
 //! Reading `$setWindowFields`.
 
-use armilla_mongo_expression::{Accumulator, Error, Expression, Result, Scope};
+use armilla_mongo_expression::{
+    Accumulator, Error, Expression, Result, Scope, arithmetic, decimal_arithmetic,
+};
 use armilla_mongo_filter::Sort;
-use armilla_value::{Object, Value, mongo_cmp};
+use armilla_value::{Decimal, Object, Value, mongo_cmp};
 
 use super::frame::{Bound, Window};
 use super::functions::{Fold, Function};
@@ -47,7 +49,17 @@ impl SetWindowFields {
         let mut outputs: Vec<Output> = Vec::with_capacity(fields.len());
         for (path, specification) in fields.iter() {
             needs = needs.path(path).expression(specification);
-            outputs.push(parse_output(path, specification, sort_by.as_ref(), scope)?);
+            let output = parse_output(path, specification, sort_by.as_ref(), scope)?;
+            if let Some(other) = outputs.iter().find(|other| other.path.conflicts_with(&output.path)) {
+                return Err(Error::new(
+                    6307900,
+                    format!(
+                        "$setWindowFields 'output' specification contains two conflicting paths: '{}' and '{path}'",
+                        other.path.as_str()
+                    ),
+                ));
+            }
+            outputs.push(output);
         }
         Ok((SetWindowFields { partition_by, sort_by, outputs }, Needs::open(needs)))
     }
@@ -83,27 +95,21 @@ fn parse_output(
     let object = object_or(specification, 9, || {
         format!("The field '{path}' must be a window function object, found {}", shown(specification))
     })?;
-    let mut function = None;
-    let mut window = None;
-    for (name, value) in object.iter() {
-        match name {
-            "window" => window = Some(value),
-            name if name.starts_with('$') => {
-                if function.replace((name, value)).is_some() {
-                    return Err(failed("Cannot specify two functions in window function spec"));
-                }
-            }
-            _ => return Err(failed(format!("Window function found an unknown argument: {name}"))),
-        }
-    }
-    let Some((name, argument)) = function else {
+    let window = object.get("window");
+    let Some((name, argument)) = object.iter().find(|(name, _)| *name != "window") else {
         return Err(failed("Expected a $-prefixed window function"));
     };
+    if !name.starts_with('$') {
+        return Err(failed(format!("Expected a $-prefixed window function, {name}")));
+    }
     let function = parse_function(path, name, argument, sort_by, scope)?;
+    if let Some((unknown, _)) = object.iter().find(|(member, _)| *member != "window" && *member != name) {
+        return Err(failed(format!("Window function {name} found an unknown argument: {unknown}")));
+    }
     let takes_window = matches!(function, Function::Fold(_) | Function::Derivative { .. });
     let window = match window {
         None if name == "$derivative" => {
-            return Err(Error::new(5490700, "$derivative requires explicit window bounds"));
+            return Err(failed("$derivative requires explicit window bounds"));
         }
         None => Window::All,
         Some(_) if !takes_window => {
@@ -115,7 +121,7 @@ fn parse_output(
             };
             return Err(Error::new(code, format!("{name} does not accept a 'window' field")));
         }
-        Some(window) => parse_window(window, sort_by)?,
+        Some(window) => parse_window(window, sort_by, scope)?,
     };
     Ok(Output { path: FieldPath::parse(path)?, function, window })
 }
@@ -129,7 +135,9 @@ fn parse_function(
 ) -> Result<Function> {
     let accumulator = |is_unordered: bool| {
         let specification = Value::Object(Object::from([(name, argument.clone())]));
-        let accumulator = Accumulator::parse(path, &specification, scope)?;
+        // Fields of groups may not be dotted; here they may.
+        let field = path.rsplit('.').next().unwrap_or(path);
+        let accumulator = Accumulator::parse(field, &specification, scope)?;
         let sliding = Sliding::parse(name, argument, scope)?;
         Ok(Function::Fold(Fold::Accumulator { accumulator, is_unordered, sliding }))
     };
@@ -179,12 +187,9 @@ fn parse_function(
                     ));
                 }
             };
-            if !sort_by.is_some_and(SortBy::is_single_ascending) {
+            if !sort_by.is_some_and(SortBy::is_single) {
                 let code = if name == "$derivative" { 5490701 } else { 5490703 };
-                return Err(Error::new(
-                    code,
-                    format!("{name} requires a sortBy with a single ascending field"),
-                ));
+                return Err(Error::new(code, format!("{name} requires a sortBy with a single field")));
             }
             Ok(match name {
                 "$derivative" => Function::Derivative { input, unit },
@@ -268,7 +273,11 @@ fn exponential_average(argument: &Value, sort_by: Option<&SortBy>, scope: &Scope
     }
     let alpha = match (object.get("N"), object.get("alpha")) {
         (Some(count), None) => match integer(count) {
-            Integer::Is(count) if count > 0 => Value::Double(2.0 / (count as f64 + 1.0)),
+            Integer::Is(count) if count > 0 => {
+                let number =
+                    |coefficient: u128| Decimal::Finite { negative: false, coefficient, exponent: 0 };
+                decimal_arithmetic::divide(number(2), number(count as u128 + 1))
+            }
             _ => {
                 return Err(failed(format!(
                     "'N' field must be an integer greater than zero, but found  {}",
@@ -276,8 +285,8 @@ fn exponential_average(argument: &Value, sort_by: Option<&SortBy>, scope: &Scope
                 )));
             }
         },
-        (None, Some(alpha)) => match as_double(alpha) {
-            Some(number) if number > 0.0 && number < 1.0 => alpha.clone(),
+        (None, Some(alpha)) => match (as_double(alpha), arithmetic::to_decimal(alpha)) {
+            (Some(number), Some(decimal)) if number > 0.0 && number < 1.0 => decimal,
             _ => {
                 return Err(failed(format!(
                     "'alpha' must be between 0 and 1 (exclusive), found {}",
@@ -287,12 +296,10 @@ fn exponential_average(argument: &Value, sort_by: Option<&SortBy>, scope: &Scope
         },
         _ => return Err(failed("$expMovingAvg sub object must have exactly one of 'N' and 'alpha'")),
     };
-    let rest = armilla_mongo_expression::arithmetic::subtract(&Value::Int32(1), &alpha)
-        .ok_or_else(|| failed("'alpha' must be a number"))?;
-    Ok(Function::ExponentialAverage { input, alpha, rest })
+    Ok(Function::ExponentialAverage { input, alpha })
 }
 
-fn parse_window(window: &Value, sort_by: Option<&SortBy>) -> Result<Window> {
+fn parse_window(window: &Value, sort_by: Option<&SortBy>, scope: &Scope) -> Result<Window> {
     let object = object_or(window, 9, || "'window' field must be an object".to_owned())?;
     if let Some((name, _)) = object.iter().find(|(name, _)| !matches!(*name, "documents" | "range" | "unit"))
     {
@@ -313,7 +320,7 @@ fn parse_window(window: &Value, sort_by: Option<&SortBy>) -> Result<Window> {
             Err(failed("Window bounds can only specify 'unit' with range-based bounds."))
         }
         (Some(documents), None) => {
-            let (lower, upper) = bounds(documents, |value| match integer(value) {
+            let (lower, upper) = bounds(documents, scope, |value| match integer(value) {
                 Integer::Is(offset) => Ok(offset),
                 _ => {
                     Err(failed(format!("Numeric document-based bounds must be an integer: {}", shown(value))))
@@ -333,7 +340,7 @@ fn parse_window(window: &Value, sort_by: Option<&SortBy>) -> Result<Window> {
             Ok(Window::Documents(lower, upper))
         }
         (None, Some(range)) => {
-            let (lower, upper) = bounds(range, |value| match (integer(value), &unit) {
+            let (lower, upper) = bounds(range, scope, |value| match (integer(value), &unit) {
                 (Integer::Is(_), Some(_)) => Ok(value.clone()),
                 (_, Some(_)) => Err(failed(format!(
                     "With 'unit', range-based bounds must be an integer: {}",
@@ -382,7 +389,11 @@ impl Current for Value {
     }
 }
 
-fn bounds<T: Current>(value: &Value, offset: impl Fn(&Value) -> Result<T>) -> Result<(Bound<T>, Bound<T>)> {
+fn bounds<T: Current>(
+    value: &Value,
+    scope: &Scope,
+    offset: impl Fn(&Value) -> Result<T>,
+) -> Result<(Bound<T>, Bound<T>)> {
     let Some([lower, upper]) = value.as_array() else {
         return Err(failed(format!("Window bounds must be a 2-element array: {}", shown(value))));
     };
@@ -392,7 +403,11 @@ fn bounds<T: Current>(value: &Value, offset: impl Fn(&Value) -> Result<T>) -> Re
             "current" => Ok(Bound::Offset(T::current())),
             _ => Err(failed("Window bounds must be 'unbounded', 'current', or a number.")),
         },
-        value => Ok(Bound::Offset(offset(value)?)),
+        // A number may be written as an expression of constants.
+        value => match Expression::parse(value, scope)?.as_constant() {
+            Some(constant) => Ok(Bound::Offset(offset(constant)?)),
+            None => Err(failed(format!("Window bounds must be constant: {}", shown(value)))),
+        },
     };
     Ok((bound(lower)?, bound(upper)?))
 }

@@ -215,6 +215,43 @@ impl Catalog {
         Ok(views)
     }
 
+    /// Lists the collections whose documents expire by a date of their own.
+    pub(crate) async fn with_expiry(&self) -> Result<Vec<Namespace>> {
+        let rids: Vec<String> = {
+            let state = self.state().await?.read();
+            let expiring = state.details.iter().filter(|(_, details)| {
+                details.indexes.iter().any(|index| index.expires_after.is_some())
+            });
+            expiring.map(|(rid, _)| rid.clone()).collect()
+        };
+        let mut found = Vec::new();
+        if rids.is_empty() {
+            return Ok(found);
+        }
+        let caller = Caller::full();
+        let mut continuation: Option<String> = None;
+        loop {
+            let databases = self.engine.list_databases(&caller, None, continuation.as_deref())?.value;
+            for database in &databases.resources {
+                let mut next: Option<String> = None;
+                loop {
+                    let listed = self.engine.list_containers(&caller, &database.id, None, next.as_deref());
+                    let Some(page) = self::found(listed)? else { break };
+                    let expiring = page.value.resources.iter().filter(|container| rids.contains(&container.rid));
+                    found.extend(expiring.filter_map(|container| Namespace::new(&database.id, &container.id).ok()));
+                    match page.value.continuation {
+                        Some(more) => next = Some(more),
+                        None => break,
+                    }
+                }
+            }
+            match databases.continuation {
+                Some(more) => continuation = Some(more),
+                None => return Ok(found),
+            }
+        }
+    }
+
     /// Keeps what is known of a collection.
     pub(crate) async fn keep(&self, rid: &str, details: Details) -> Result<()> {
         let body = Object::from([("id", Value::from(rid)), ("details", Value::Object(details.to_value()))]);

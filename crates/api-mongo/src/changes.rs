@@ -17,6 +17,7 @@ use armilla_value::{Object, Value};
 
 use crate::Shared;
 use crate::catalog::{Collection, Found};
+use crate::cluster_time::ClusterTime;
 use crate::data::Charges;
 use crate::documents;
 use crate::failure::{Failure, Result};
@@ -434,9 +435,19 @@ impl Stream {
 
     /// Makes an event of a change; nothing of one that is before the beginning.
     fn event(&mut self, collection: &Collection, change: &FeedChange) -> Result<Option<Object>> {
-        let increment = u32::try_from(change.lsn & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        self.clock = (change.ts, increment);
-        if self.clock < self.from {
+        // Of what is gone only the second is known: it comes after what came before it.
+        self.clock = match &change.item {
+            Some(item) => {
+                let time = ClusterTime::from(item.moment());
+                (time.seconds, time.increment)
+            }
+            None => (self.clock.0, self.clock.1.saturating_add(1)).max((change.ts, 1)),
+        };
+        let is_before = match change.item {
+            Some(_) => self.clock < self.from,
+            None => change.ts < self.from.0,
+        };
+        if is_before {
             return Ok(None);
         }
         let after = change.item.as_ref().map(documents::of_item);

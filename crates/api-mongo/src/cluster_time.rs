@@ -1,13 +1,22 @@
-//! The clock that every reply tells: seconds, and a counter inside of the second, never twice the same for two writes.
+//! The clock that every reply tells: seconds, and the part of the second, of the last write that was seen.
+//!
+//! It is the moment that the written item itself has, so that a change stream that begins with what a reply told begins
+//! exactly with that write.
 
 use std::sync::Arc;
 
+use armilla_engine::Moment;
 use armilla_env::Env;
 use armilla_value::{Object, Value};
 use parking_lot::Mutex;
 
 /// How far a client may push the clock, in seconds.
 const AHEAD_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;
+
+/// Ticks of a moment in a second.
+const TICKS_PER_SECOND: u64 = 10_000_000;
+/// Ticks of a moment in a millisecond.
+const TICKS_PER_MS: u32 = 10_000;
 
 /// A moment of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -28,34 +37,50 @@ pub(crate) struct ClusterClock {
     last: Arc<Mutex<ClusterTime>>,
 }
 
+impl From<Moment> for ClusterTime {
+    fn from(moment: Moment) -> ClusterTime {
+        let seconds = u32::try_from(moment.ticks() / TICKS_PER_SECOND).unwrap_or(u32::MAX);
+        // Less than a second, and never nothing: drivers take zero for no time.
+        let increment = u32::try_from(moment.ticks() % TICKS_PER_SECOND).unwrap_or(u32::MAX).max(1);
+        ClusterTime { seconds, increment }
+    }
+}
+
 impl ClusterClock {
     pub(crate) fn new(env: Env) -> ClusterClock {
-        ClusterClock { env, last: Arc::default() }
+        let clock = ClusterClock { env, last: Arc::default() };
+        clock.tick();
+        clock
+    }
+
+    fn of_day(&self) -> ClusterTime {
+        let ms = self.env.clock.now_ms();
+        let seconds = u32::try_from(ms / 1_000).unwrap_or(u32::MAX);
+        let increment = u32::try_from(ms % 1_000).unwrap_or(0) * TICKS_PER_MS;
+        ClusterTime { seconds, increment: increment.max(1) }
     }
 
     fn seconds(&self) -> u32 {
-        u32::try_from(self.env.clock.now_ms() / 1000).unwrap_or(u32::MAX)
+        self.of_day().seconds
     }
 
-    /// Returns the moment that it is, without moving on inside of the second.
+    /// Returns the moment of the last write that was seen.
     pub(crate) fn now(&self) -> ClusterTime {
-        let seconds = self.seconds();
-        let mut last = self.last.lock();
-        if seconds > last.seconds {
-            *last = ClusterTime { seconds, increment: 1 };
-        }
-        *last
+        *self.last.lock()
     }
 
-    /// Returns a moment after all that were told.
-    pub(crate) fn tick(&self) -> ClusterTime {
-        let seconds = self.seconds();
+    /// Notes the moment of a write.
+    pub(crate) fn observe(&self, moment: Moment) {
         let mut last = self.last.lock();
-        *last = if seconds > last.seconds {
-            ClusterTime { seconds, increment: 1 }
-        } else {
-            ClusterTime { seconds: last.seconds, increment: last.increment.saturating_add(1) }
-        };
+        *last = (*last).max(moment.into());
+    }
+
+    /// Returns a moment after all that were told, for what is written without one.
+    pub(crate) fn tick(&self) -> ClusterTime {
+        let of_day = self.of_day();
+        let mut last = self.last.lock();
+        let next = ClusterTime { seconds: last.seconds, increment: last.increment.saturating_add(1) };
+        *last = next.max(of_day);
         *last
     }
 

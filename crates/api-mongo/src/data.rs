@@ -6,26 +6,48 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use armilla_engine::{
-    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemName, Precondition,
+    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemName, Moment, Precondition,
     QueryPage, QueryRequest, Receipt, RequestUnits, ResourceKind, Transaction, Triggers, WriteMode,
 };
 use armilla_env::{Clock, SleepFuture};
 use armilla_value::{Object, PartitionKey};
 
+use crate::claims::ClaimSet;
 use crate::failure::Result;
 
 /// Adds up what a command costs, wherever it is computed.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Charges(Arc<AtomicU64>);
+pub(crate) struct Charges {
+    hundredths: Arc<AtomicU64>,
+    /// The moment of the last write, in ticks.
+    written: Arc<AtomicU64>,
+}
 
 impl Charges {
     pub(crate) fn add(&self, charge: RequestUnits) {
-        self.0.fetch_add(charge.hundredths(), Ordering::Relaxed);
+        self.hundredths.fetch_add(charge.hundredths(), Ordering::Relaxed);
     }
 
     /// Returns the sum, and begins anew.
     pub(crate) fn take(&self) -> RequestUnits {
-        RequestUnits::from_hundredths(self.0.swap(0, Ordering::Relaxed))
+        RequestUnits::from_hundredths(self.hundredths.swap(0, Ordering::Relaxed))
+    }
+
+    /// Notes when something was written.
+    pub(crate) fn wrote(&self, moment: Moment) {
+        self.written.fetch_max(moment.ticks(), Ordering::Relaxed);
+    }
+
+    /// Notes what actions wrote.
+    pub(crate) fn did(&self, done: &ActionDone) {
+        if let ActionDone::Written(written) = done {
+            self.wrote(written.item.moment());
+        }
+    }
+
+    /// Returns when the last write was, if there was one.
+    pub(crate) fn last_write(&self) -> Option<Moment> {
+        Some(self.written.load(Ordering::Relaxed)).filter(|ticks| *ticks > 0).map(Moment::from_ticks)
     }
 }
 
@@ -46,8 +68,13 @@ pub(crate) struct Data<'d> {
 /// How long operations wait at most where the throughput is spent, if they do.
 const PATIENCE_MAX: Duration = Duration::from_secs(60);
 
-/// What a transaction has written itself, by the ids of items; nothing where it deleted them.
-pub(crate) type Overlay = BTreeMap<String, Option<Object>>;
+/// What a transaction has written itself.
+pub(crate) struct Overlay {
+    /// By the ids of items; nothing where it deleted them.
+    pub(crate) documents: BTreeMap<String, Option<Object>>,
+    /// What no other transaction may write meanwhile.
+    pub(crate) claims: ClaimSet,
+}
 
 impl Data<'_> {
     fn paid<T>(&self, result: armilla_engine::Result<(T, RequestUnits)>) -> armilla_engine::Result<T> {
@@ -64,14 +91,22 @@ impl Data<'_> {
     }
 
     /// Returns what the transaction has written, if there is one.
-    pub(crate) fn overlay(&self) -> Option<Overlay> {
-        self.written.as_deref().cloned()
+    pub(crate) fn overlay(&self) -> Option<BTreeMap<String, Option<Object>>> {
+        self.written.as_deref().map(|written| written.documents.clone())
+    }
+
+    /// Makes sure that no other transaction writes a document meanwhile.
+    pub(crate) fn claim(&mut self, id: &str) -> Result<()> {
+        match &mut self.written {
+            Some(written) => written.claims.claim(&self.handle.rid().to_string(), id),
+            None => Ok(()),
+        }
     }
 
     /// Notes what a transaction writes, so that its own statements see it.
     pub(crate) fn note(&mut self, id: &str, document: Option<&Object>) {
         if let Some(written) = &mut self.written {
-            written.insert(id.to_owned(), document.cloned());
+            written.documents.insert(id.to_owned(), document.cloned());
         }
     }
 
@@ -211,7 +246,11 @@ impl Data<'_> {
                 match answer.await {
                     Ok(mut answer) => match answer.results.pop() {
                         Some(Err(error)) => Err(Error { charge: answer.charge, ..error }),
-                        _ => Ok(((), answer.charge)),
+                        Some(Ok(done)) => {
+                            self.charges.did(&done);
+                            Ok(((), answer.charge))
+                        }
+                        None => Ok(((), answer.charge)),
                     },
                     Err(error) => Err(error),
                 }
@@ -219,17 +258,26 @@ impl Data<'_> {
             (None, ItemAction::Put { mode: WriteMode::Update, id, body, precondition }) => {
                 let id = id.unwrap_or_default();
                 let written = engine.revise_item(caller, handle, &id, key, body, precondition);
-                written.await.map(|written| ((), written.charge))
+                written.await.map(|written| {
+                    self.charges.wrote(written.item.moment());
+                    ((), written.charge)
+                })
             }
             (None, ItemAction::Put { mode: WriteMode::Replace, id, body, precondition }) => {
                 let id = id.unwrap_or_default();
                 let name = ItemName::Id(&id);
                 let written = engine.replace_item(caller, handle, name, Some(key), body, precondition, &none);
-                written.await.map(|written| ((), written.charge))
+                written.await.map(|written| {
+                    self.charges.wrote(written.item.moment());
+                    ((), written.charge)
+                })
             }
             (None, ItemAction::Put { mode, body, precondition, .. }) => {
                 let written = engine.write_item(caller, handle, mode, Some(key), body, precondition, &none);
-                written.await.map(|written| ((), written.charge))
+                written.await.map(|written| {
+                    self.charges.wrote(written.item.moment());
+                    ((), written.charge)
+                })
             }
             (None, ItemAction::Delete { id, precondition }) => {
                 let deleted = engine.delete_item(caller, handle, ItemName::Id(&id), Some(key), precondition, &none);

@@ -74,7 +74,11 @@ fn write(connection: &mut Connection, to: &ReplyTo, reply: &Reply, end: &Object)
 }
 
 async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Request) -> Answer {
-    let name = request.command_name();
+    let name = match request.command_name() {
+        // The old form of the handshake knows no case.
+        name if name.eq_ignore_ascii_case("ismaster") => "isMaster",
+        name => name,
+    };
     let began = shared.env.clock.elapsed();
     let application = connection.application().map(str::to_owned);
     let namespace = match request.command.iter().next() {
@@ -156,8 +160,12 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
     if !request.wants_reply() {
         return Answer { reply: None, closes };
     }
-    if commands::writes(name) {
-        shared.clock.tick();
+    match context.charges.last_write() {
+        Some(moment) => shared.clock.observe(moment),
+        None if commands::writes(name) => {
+            shared.clock.tick();
+        }
+        None => {}
     }
     shared.clock.stamp(&mut end);
     let reply = write(context.connection, &request.reply_to(), &reply, &end);
@@ -191,10 +199,25 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
             context.deadline = Some(shared.env.clock.elapsed() + Duration::from_millis(ms));
         }
     }
+    let is_in_transaction = command.get("autocommit").and_then(Value::as_bool) == Some(false);
     if let Some(level) = arguments.object("readConcern")?.and_then(|concern| concern.get("level")) {
         let known = ["local", "available", "majority", "linearizable", "snapshot"];
         if !level.as_str().is_some_and(|level| known.contains(&level)) {
             return Err(Failure::parse("readConcern.level is not one of local, available, majority, linearizable, snapshot"));
+        }
+        // What was is not kept, so that nothing could be read as of a moment but now.
+        if level.as_str() == Some("snapshot") && !is_in_transaction {
+            return Err(Failure::new(
+                codes::SNAPSHOT_UNAVAILABLE,
+                "reads of one moment are there in transactions only: older versions are not kept for reads",
+            ));
+        }
+    }
+    if let Some(preference) = arguments.object("$readPreference")? {
+        let known = ["primary", "primaryPreferred", "secondary", "secondaryPreferred", "nearest"];
+        let mode = preference.get("mode").and_then(Value::as_str);
+        if !mode.is_some_and(|mode| known.contains(&mode)) {
+            return Err(Failure::parse(format!("Could not parse $readPreference mode '{}'", mode.unwrap_or_default())));
         }
     }
     context.session = Sessions::id_of(command)?;
@@ -207,7 +230,7 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
     if context.number.is_some() && context.session.is_none() {
         return Err(Failure::new(codes::INVALID_OPTIONS, "Transaction number requires a session ID to also be specified"));
     }
-    context.is_in_transaction = command.get("autocommit").and_then(Value::as_bool) == Some(false);
+    context.is_in_transaction = is_in_transaction;
     if context.is_in_transaction && context.number.is_none() {
         return Err(Failure::new(codes::INVALID_OPTIONS, "'autocommit' field requires a transaction number to also be specified"));
     }

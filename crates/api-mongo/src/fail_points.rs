@@ -50,8 +50,8 @@ impl FailPoints {
             Value::String(mode) if mode == "off" => None,
             Value::String(mode) if mode == "alwaysOn" => Some(Mode::Always),
             Value::Object(mode) => match (mode.get("times"), mode.get("skip")) {
-                (Some(times), _) => Some(Mode::Times(number(times).unwrap_or(0))),
-                (None, Some(skip)) => Some(Mode::Skip(number(skip).unwrap_or(0))),
+                (Some(times), _) => Some(Mode::Times(count(times)?)),
+                (None, Some(skip)) => Some(Mode::Skip(count(skip)?)),
                 _ => return Err(Failure::bad_value("the mode of a fail point has times or skip")),
             },
             _ => return Err(Failure::bad_value("the mode of a fail point is off, alwaysOn, {times} or {skip}")),
@@ -99,6 +99,12 @@ impl FailPoints {
         }
         Some(hit)
     }
+}
+
+fn count(value: &Value) -> Result<i64> {
+    number(value)
+        .filter(|count| *count >= 0)
+        .ok_or_else(|| Failure::bad_value("times and skip of a fail point are numbers"))
 }
 
 fn hit_of(data: &Object) -> Hit {

@@ -1,7 +1,7 @@
 //! Indexes as clients define them, and the indexing policy that follows from them.
 
 use armilla_mongo_expression::{Scope, codes, type_name};
-use armilla_mongo_filter::Filter;
+use armilla_mongo_filter::{Condition, Filter, Predicate};
 use armilla_value::{Object, Value};
 
 use crate::arguments::number;
@@ -77,6 +77,9 @@ impl Index {
             Some(Value::String(name)) if name.is_empty() => {
                 return Err(cannot("The index name cannot be empty"));
             }
+            Some(Value::String(name)) if name == "*" => {
+                return Err(Failure::bad_value("The index name '*' is not valid."));
+            }
             Some(Value::String(name)) => name.clone(),
             Some(other) => {
                 return Err(Failure::new(
@@ -119,7 +122,8 @@ impl Index {
         let partial = match options.get("partialFilterExpression") {
             None => None,
             Some(Value::Object(filter)) => {
-                Filter::parse(filter, &Scope::default()).map_err(|error| cannot(&error.message))?;
+                let read = Filter::parse(filter, &Scope::default()).map_err(|error| cannot(&error.message))?;
+                check_partial(&read.root)?;
                 Some(filter.clone())
             }
             Some(other) => {
@@ -140,6 +144,9 @@ impl Index {
             partial,
             options,
         };
+        if index.is_sparse && index.partial.is_some() {
+            return Err(cannot("cannot mix \"partialFilterExpression\" and \"sparse\" options"));
+        }
         if index.is_unique && (index.is_sparse || index.partial.is_some()) {
             return Err(cannot(
                 "unique indexes that leave documents out (sparse, partialFilterExpression) are not supported: a unique \
@@ -191,6 +198,72 @@ impl Index {
             _ => None,
         }
     }
+}
+
+/// Refuses what the filter of a partial index cannot say.
+fn check_partial(condition: &Condition) -> Result<()> {
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().try_for_each(check_partial),
+        Condition::Path { predicate, .. } => match predicate {
+            Predicate::Eq(_)
+            | Predicate::Lt(_)
+            | Predicate::Lte(_)
+            | Predicate::Gt(_)
+            | Predicate::Gte(_)
+            | Predicate::In { .. }
+            | Predicate::Exists(true)
+            | Predicate::Type(_)
+            | Predicate::GeoWithin(_)
+            | Predicate::GeoIntersects(_) => Ok(()),
+            _ => Err(cannot("Expression not supported in partial index")),
+        },
+        _ => Err(cannot("Expression not supported in partial index")),
+    }
+}
+
+/// Refuses a document with arrays at two fields of one index: it would have an entry for each pair.
+pub(crate) fn check_arrays(indexes: &[Index], document: &Object) -> Result<()> {
+    for index in indexes.iter().filter(|index| index.fields.len() > 1) {
+        let arrays: Vec<&str> = index
+            .fields
+            .iter()
+            .map(|(path, _)| path.as_str())
+            .filter(|path| has_array(document, path))
+            .collect();
+        // Fields of the elements of one array go together.
+        let roots: std::collections::BTreeSet<&str> = arrays.iter().filter_map(|path| array_root(document, path)).collect();
+        if roots.len() > 1 {
+            let shown: Vec<&str> = arrays.iter().map(|path| path.rsplit('.').next().unwrap_or(path)).collect();
+            return Err(Failure::new(
+                codes::CANNOT_INDEX_PARALLEL_ARRAYS,
+                format!("cannot index parallel arrays [{}]", shown.join("] [")),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn has_array(document: &Object, path: &str) -> bool {
+    array_root(document, path).is_some()
+}
+
+/// Returns the part of a path at which the first array lies.
+fn array_root<'p>(document: &Object, path: &'p str) -> Option<&'p str> {
+    let mut value: Option<&Value> = None;
+    let mut end = 0;
+    for name in path.split('.') {
+        end += name.len() + usize::from(end > 0);
+        value = match value {
+            None => document.get(name),
+            Some(Value::Object(members)) => members.get(name),
+            Some(_) => None,
+        };
+        if let Some(Value::Array(_)) = value {
+            return path.get(..end);
+        }
+        value?;
+    }
+    None
 }
 
 fn read_key(key: &Object) -> Result<Vec<(String, FieldKind)>> {

@@ -23,6 +23,7 @@ mod arguments;
 mod auth;
 mod catalog;
 mod changes;
+mod claims;
 mod cluster_time;
 mod collation;
 mod commands;
@@ -33,6 +34,7 @@ mod data;
 mod dispatch;
 mod documents;
 mod envelope;
+mod expiry;
 mod fail_points;
 mod failure;
 mod indexes;
@@ -66,6 +68,7 @@ pub use options::{MongoApiOptions, OptionsError};
 
 use auth::Keys;
 use catalog::Catalog;
+use claims::Claims;
 use cluster_time::ClusterClock;
 use cursors::Cursors;
 use fail_points::FailPoints;
@@ -101,6 +104,8 @@ pub(crate) struct Shared {
     pub(crate) cursors: Cursors,
     pub(crate) sessions: Sessions,
     pub(crate) fail_points: FailPoints,
+    pub(crate) claims: Arc<Claims>,
+    pub(crate) transaction_count: AtomicU64,
     /// Places for pipelines that compute.
     pub(crate) pipelines: Arc<Semaphore>,
     pub(crate) connections: AtomicI32,
@@ -149,6 +154,8 @@ impl MongoApi {
             cursors: Cursors::new(env.clone()),
             sessions: Sessions::new(env.clone()),
             fail_points: FailPoints::default(),
+            claims: Arc::default(),
+            transaction_count: AtomicU64::new(1),
             pipelines: Arc::new(Semaphore::new(limits::PIPELINES_AT_ONCE_MAX)),
             connections: AtomicI32::new(0),
             open_connections: AtomicI32::new(0),
@@ -160,6 +167,11 @@ impl MongoApi {
             options,
         };
         Ok(MongoApi { shared: Arc::new(shared) })
+    }
+
+    /// Deletes documents that expire, until the API is gone. It is to be run beside the API.
+    pub fn expire(&self) -> impl Future<Output = ()> + Send + 'static {
+        expiry::run(Arc::downgrade(&self.shared))
     }
 
     /// Begins a conversation with a client.

@@ -337,8 +337,9 @@ impl Lowering {
 
     fn range(&mut self, value: Expr, comparison: Comparison, bound: &Value) -> Option<Part> {
         let is_ordered_alike = match bound {
-            Value::Int32(_) | Value::Int64(_) | Value::Decimal128(_) | Value::Bool(_) => true,
-            Value::Double(number) => !number.is_nan(),
+            bound if is_nan(bound) => false,
+            Value::Int32(_) | Value::Int64(_) | Value::Double(_) | Value::Decimal128(_) | Value::Bool(_) => true,
+            Value::ObjectId(_) | Value::Date(_) | Value::Timestamp { .. } => true,
             // By UTF-16 and by UTF-8 in the same order, whatever it is compared with.
             Value::String(text) => text.chars().all(|character| character < '\u{D7FF}'),
             _ => false,
@@ -356,7 +357,7 @@ impl Lowering {
 /// Says whether both languages mean the same by equality with a value; nothing where the index cannot be asked at all.
 fn is_plain(constant: &Value) -> Option<bool> {
     match constant {
-        Value::Double(number) if number.is_nan() => None,
+        value if is_nan(value) => None,
         Value::String(_)
         | Value::Int32(_)
         | Value::Int64(_)
@@ -367,6 +368,15 @@ fn is_plain(constant: &Value) -> Option<bool> {
         Value::Decimal128(_) | Value::Binary { .. } | Value::Timestamp { .. } => Some(false),
         // Objects are the same there in whatever order their members stand, and arrays hold numbers of other types.
         _ => None,
+    }
+}
+
+/// Says whether a value is no number that is one.
+fn is_nan(value: &Value) -> bool {
+    match value {
+        Value::Double(number) => number.is_nan(),
+        Value::Decimal128(bytes) => matches!(armilla_value::Decimal::from_bytes(bytes), armilla_value::Decimal::NaN),
+        _ => false,
     }
 }
 

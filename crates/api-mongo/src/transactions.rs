@@ -3,12 +3,15 @@
 //! A transaction of the engine begins with the first statement that says where. All further ones must be about the same
 //! logical partition: what spans several is refused, as the service does.
 
+use std::sync::atomic::Ordering;
+
 use armilla_engine::{Caller, Transaction};
 use armilla_mongo_expression::codes;
 use armilla_value::PartitionKey;
 
 use crate::Shared;
 use crate::catalog::Collection;
+use crate::claims::ClaimSet;
 use crate::context::Context;
 use crate::data::{Charges, Data, Overlay};
 use crate::failure::{Failure, Result};
@@ -115,7 +118,13 @@ impl<'h> Held<'h> {
                         namespace: collection.namespace.clone(),
                         key: key.clone(),
                         transaction,
-                        written: Overlay::new(),
+                        written: Overlay {
+                            documents: Default::default(),
+                            claims: ClaimSet::new(
+                                self.shared.claims.clone(),
+                                self.shared.transaction_count.fetch_add(1, Ordering::Relaxed),
+                            ),
+                        },
                     });
                 }
             }

@@ -73,6 +73,7 @@ impl Writer<'_, '_> {
     ) -> Result<()> {
         let document = documents::with_id_first(document, self.new_id);
         let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
+        self.data.claim(&id)?;
         let receipt = self.receipt(&UpdateDone::default())?;
         let written = self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await;
         match written {
@@ -275,6 +276,7 @@ impl Writer<'_, '_> {
         if self.data.transaction.is_none() {
             return Ok(());
         }
+        self.data.claim(&target.id)?;
         let Some(etag) = target.etag else { return Ok(()) };
         let mut outside = Data {
             engine: self.data.engine,
@@ -365,6 +367,7 @@ fn prepare(
     if !bypasses_validation {
         validate(collection, document, environment)?;
     }
+    crate::indexes::check_arrays(&collection.details.indexes, document)?;
     let key = documents::partition_key(document, &collection.shard_key)?;
     let (id, body) = documents::to_body(document.clone())?;
     Ok(Prepared { key, id, body, bytes })

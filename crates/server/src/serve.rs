@@ -126,7 +126,10 @@ async fn start(settings: Settings, env: Env) -> Result<Server> {
     let mut entrances = Vec::new();
     for (door, listener) in listeners {
         if door.front == Front::Mongo {
-            let service = MongoService::new(storage.mongo_api(&settings, &env)?);
+            let api = storage.mongo_api(&settings, &env)?;
+            // Ends with the program.
+            drop(tokio::spawn(api.expire()));
+            let service = MongoService::new(api);
             let connections = Connections::new(Framed::new(service, common.clone()), &tls, common.clone());
             entrances.push(Entrance { listener, connections: Arc::new(connections) });
             continue;

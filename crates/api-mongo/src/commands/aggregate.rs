@@ -93,6 +93,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Some(namespace) => resolve(context.shared, namespace, &mut stages).await?,
     };
     let pipeline = Pipeline::parse(&stages, &scope)?;
+    if namespace.is_some() && matches!(pipeline.stages.first(), Some(Stage::Documents(_))) {
+        return Err(Failure::new(codes::INVALID_NAMESPACE, "$documents is not allowed in an aggregation over a collection"));
+    }
     let (pipeline, written) = pipeline.split_output();
     if written.is_some() && context.is_in_transaction {
         return Err(Failure::new(

@@ -21,7 +21,7 @@ pub(super) fn run() -> Reply {
         ("openssl", Value::Object(Object::from([("running", "rustls"), ("compiled", "rustls")]))),
         ("buildEnvironment", none()),
         ("bits", Value::Int32(64)),
-        ("debug", Value::Bool(cfg!(debug_assertions))),
+        ("debug", Value::Bool(false)),
         ("maxBsonObjectSize", Value::Int32(16 * 1024 * 1024)),
         ("storageEngines", Value::from(vec!["armilla"])),
     ])

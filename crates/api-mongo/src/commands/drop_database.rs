@@ -15,10 +15,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     check_account_write(context)?;
     let shared = context.shared;
     let database = context.database;
-    if database == "admin" {
+    if matches!(database, "admin" | "config" | "local") {
         return Err(Failure::new(
             codes::ILLEGAL_OPERATION,
-            "Dropping the 'admin' database is prohibited: it has the users and the descriptions of collections",
+            format!("Dropping the '{database}' database is prohibited."),
         ));
     }
     let _changing = shared.catalog.change().await;

@@ -133,5 +133,6 @@ async fn together(
         Err(error) => return Err(error.into()),
     };
     context.charges.add(answer.charge);
+    answer.results.iter().flatten().for_each(|done| context.charges.did(done));
     Ok(answer.results.iter().all(std::result::Result::is_ok).then_some(count))
 }

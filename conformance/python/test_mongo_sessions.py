@@ -4,15 +4,22 @@ import uuid
 
 import pytest
 from bson import Binary, Int64, Timestamp
-from pymongo.errors import OperationFailure
 
 from mongo import connect, ids, refused
+from mongo_wire import Wire
 
 
 @pytest.fixture
-def session(mongo):
+def client(mongo_server):
+    """A client of its own, whose sessions have used no numbers yet."""
+    with connect(mongo_server) as connected:
+        yield connected
+
+
+@pytest.fixture
+def session(client):
     """A session of its own."""
-    with mongo.start_session() as started:
+    with client.start_session() as started:
         yield started
 
 
@@ -76,9 +83,14 @@ def test_both_settings_of_the_client(mongo_server, collection, retry):
 def twice(collection, session, number: int, command: dict) -> tuple[dict, dict]:
     """Sends a write two times as one, the way a driver does after it lost the first answer."""
     sent = {**command, "txnNumber": Int64(number)}
-    once = collection.database.command(sent, session=session)
-    again = collection.database.command(sent, session=session)
+    once = send(collection, session, sent)
+    again = send(collection, session, sent)
     return once, again
+
+
+def send(collection, session, command: dict) -> dict:
+    """Sends a command through the client of the session."""
+    return session.client[collection.database.name].command(command, session=session)
 
 
 def test_an_insert_is_done_once(collection, session):
@@ -126,11 +138,10 @@ def test_find_and_modify_is_done_once(collection, session):
 
 
 def test_a_part_that_was_done_is_not_done_again(collection, session):
-    database = collection.database
     first = {"insert": collection.name, "documents": [{"_id": 1}], "txnNumber": Int64(1)}
-    database.command(first, session=session)
+    send(collection, session, first)
     both = {"insert": collection.name, "documents": [{"_id": 1}, {"_id": 2}], "txnNumber": Int64(1)}
-    assert database.command(both, session=session)["n"] == 2
+    assert send(collection, session, both)["n"] == 2
     assert sorted(ids(collection.find())) == [1, 2]
 
 
@@ -141,40 +152,35 @@ def test_a_failure_fails_again(collection, session):
 
 
 def test_an_older_number_is_too_old(collection, session):
-    database = collection.database
-    database.command({"insert": collection.name, "documents": [{}], "txnNumber": Int64(5)}, session=session)
+    send(collection, session, {"insert": collection.name, "documents": [{}], "txnNumber": Int64(5)})
     with refused(225):
-        database.command({"insert": collection.name, "documents": [{}], "txnNumber": Int64(4)}, session=session)
+        send(collection, session, {"insert": collection.name, "documents": [{}], "txnNumber": Int64(4)})
 
 
-def test_a_number_belongs_to_a_session(mongo, collection):
+def test_a_number_belongs_to_a_session(mongo_server, collection):
     for number in range(3):
-        with mongo.start_session() as session:
+        with connect(mongo_server) as client, client.start_session() as session:
             command = {"insert": collection.name, "documents": [{"_id": number}], "txnNumber": Int64(1)}
-            assert collection.database.command(command, session=session)["n"] == 1
+            assert send(collection, session, command)["n"] == 1
     assert collection.count_documents({}) == 3
 
 
 def test_what_is_not_retried(collection, session):
-    database = collection.database
     number = Int64(1)
     with refused(72):
         updates = [{"q": {}, "u": {"$set": {"a": 1}}, "multi": True}]
-        database.command({"update": collection.name, "updates": updates, "txnNumber": number}, session=session)
+        send(collection, session, {"update": collection.name, "updates": updates, "txnNumber": number})
     with refused(72):
         deletes = [{"q": {}, "limit": 0}]
-        database.command({"delete": collection.name, "deletes": deletes, "txnNumber": number}, session=session)
+        send(collection, session, {"delete": collection.name, "deletes": deletes, "txnNumber": number})
     with refused(50768):
-        database.command({"find": collection.name, "txnNumber": number}, session=session)
+        send(collection, session, {"find": collection.name, "txnNumber": number})
 
 
-def test_a_number_needs_a_session(mongo, collection):
-    # PyMongo adds a session to every command, so this one is of another client's making.
-    with pytest.raises(OperationFailure) as caught:
-        collection.database.command(
-            {"insert": collection.name, "documents": [{}], "txnNumber": Int64(1), "lsid": {"id": Binary(b"short", 4)}}
-        )
-    assert caught.value.code
+def test_a_session_has_an_id_of_sixteen_bytes(mongo_server):
+    with Wire(mongo_server) as wire:
+        answer = wire.ask({"ping": 1, "$db": "admin", "lsid": {"id": Binary(b"short", 4)}})
+        assert answer["ok"] == 0.0
 
 
 def test_records_outlive_the_server(start_server):
@@ -187,8 +193,10 @@ def test_records_outlive_the_server(start_server):
         database["notes"].delete_one({"_id": 1})
     server.stop()
     server.start_again()
-    with connect(server) as client:
-        answer = client["retry"].command({**command, "lsid": key})
-        assert answer["n"] == 1
+    with connect(server) as client, client.start_session() as session:
+        client.admin.command("ping", session=session)
+        # The same session, as a client has it that outlives the server.
+        session._server_session.session_id = key
+        assert client["retry"].command(command, session=session)["n"] == 1
         assert client["retry"]["notes"].count_documents({}) == 0
     assert server.stop() == 0

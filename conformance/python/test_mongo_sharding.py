@@ -233,12 +233,9 @@ def test_indexes_by_action(empty_database):
 
 def test_tokens_by_action(empty_database):
     act(empty_database, "CreateCollection", collection="people", shardKey="city", offerThroughput=1000)
-    answer = act(empty_database, "GetChangeStreamTokens", collection="people")
-    (tokens,) = [value for value in answer.values() if isinstance(value, list)]
-    assert tokens
-    with empty_database["people"].watch(resume_after=tokens[0]) as stream:
-        empty_database["people"].insert_one({"_id": 1, "city": "Oslo"})
-        assert next(stream)["documentKey"]["_id"] == 1
+    # A change stream covers all partitions, so there is no token for one of them.
+    with refused(115):
+        act(empty_database, "GetChangeStreamTokens", collection="people")
 
 
 ACTIONS_REFUSED = [

@@ -184,6 +184,8 @@ def test_own_fields_of_system_names(sharded, container):
 
 
 def test_sql_queries_over_documents(sharded, container):
+    # Without it only `_id` and the shard key have an index, and SQL sorts by indexes alone.
+    sharded.create_index("n")
     sharded.insert_many(
         {"_id": OBJECT_ID if number == 3 else number, "city": "Oslo", "n": number, "tags": ["a", f"t{number}"]}
         for number in range(10)
@@ -282,6 +284,7 @@ def test_throughput_is_the_same(sql, empty_database):
 
 
 def test_a_collection_without_a_shard_key(sql, collection):
+    collection.create_index("n")
     collection.insert_many({"_id": number, "n": number} for number in range(5))
     container = sql.get_database_client(collection.database.name).get_container_client(collection.name)
     rows = list(container.query_items("SELECT VALUE c.n FROM c ORDER BY c.n", enable_cross_partition_query=True))

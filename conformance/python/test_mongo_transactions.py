@@ -1,12 +1,14 @@
 """Transactions over documents and collections: isolation, conflicts, ends, refusals."""
 
+import contextlib
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from bson import Int64
 from pymongo.errors import OperationFailure
 
-from mongo import ids, refused
+from mongo import connect, ids, refused
 
 WRITE_CONFLICT = 112
 NO_SUCH_TRANSACTION = 251
@@ -22,41 +24,34 @@ def session(mongo):
 
 
 @pytest.fixture
-def pair(collection, second_collection):
-    """Two collections that exist."""
+def one(collection):
+    """A collection with a document."""
     collection.insert_one({"_id": 0, "n": 0})
-    second_collection.insert_one({"_id": 0, "n": 0})
-    return collection, second_collection
+    return collection
 
 
-def test_a_commit_shows_all_at_once(session, pair):
-    one, two = pair
+def test_a_commit_shows_all_at_once(session, one):
+    one.insert_one({"_id": "gone"})
     with session.start_transaction():
         one.insert_one({"_id": 1}, session=session)
-        two.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session)
-        one.delete_one({"_id": 0}, session=session)
-        assert ids(one.find(session=session)) == [1]
-        assert two.find_one(session=session)["n"] == 1
-        assert ids(one.find()) == [0]
-        assert two.find_one()["n"] == 0
-    assert ids(one.find()) == [1]
-    assert two.find_one()["n"] == 1
+        one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session)
+        one.delete_one({"_id": "gone"}, session=session)
+        assert sorted(ids(one.find(session=session))) == [0, 1]
+        assert one.find_one({"_id": 0}, session=session)["n"] == 1
+        assert {found["_id"]: found.get("n") for found in one.find()} == {0: 0, "gone": None}
+    assert {found["_id"]: found.get("n") for found in one.find()} == {0: 1, 1: None}
 
 
-def test_an_abort_shows_nothing(session, pair):
-    one, two = pair
+def test_an_abort_shows_nothing(session, one):
     session.start_transaction()
     one.insert_many([{"_id": 1}, {"_id": 2}], session=session)
-    two.delete_many({}, session=session)
     assert one.find_one_and_update({"_id": 0}, {"$set": {"x": 1}}, session=session, return_document=True)["x"] == 1
+    one.delete_many({"_id": 0}, session=session)
     session.abort_transaction()
     assert list(one.find()) == [{"_id": 0, "n": 0}]
-    assert list(two.find()) == [{"_id": 0, "n": 0}]
 
 
-def test_an_exception_aborts(session, pair):
-    one, _ = pair
-
+def test_an_exception_aborts(session, one):
     def fail():
         with session.start_transaction():
             one.insert_one({"_id": 1}, session=session)
@@ -67,18 +62,43 @@ def test_an_exception_aborts(session, pair):
     assert ids(one.find()) == [0]
 
 
-def test_reads_are_of_one_moment(session, pair):
-    one, two = pair
+def test_reads_are_of_one_moment(session, one):
     with session.start_transaction():
         assert ids(one.find(session=session)) == [0]
         one.insert_one({"_id": "later"})
-        two.insert_one({"_id": "later"})
         one.update_one({"_id": 0}, {"$set": {"n": 99}})
         assert list(one.find(session=session)) == [{"_id": 0, "n": 0}]
-        assert ids(two.find(session=session)) == [0]
         assert list(one.aggregate([{"$count": "n"}], session=session)) == [{"n": 1}]
         assert one.distinct("n", session=session) == [0]
     assert one.find_one({"_id": 0})["n"] == 99
+
+
+def test_a_transaction_stays_in_one_collection(session, one, second_collection):
+    second_collection.insert_one({"_id": 0})
+    session.start_transaction()
+    one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session)
+    with refused(NOT_IN_A_TRANSACTION):
+        second_collection.insert_one({"_id": 1}, session=session)
+    with contextlib.suppress(OperationFailure):
+        session.abort_transaction()
+    assert one.find_one()["n"] == 0
+
+
+def test_a_transaction_stays_in_one_logical_partition(session, empty_database):
+    empty_database.command({"shardCollection": f"{empty_database.name}.people", "key": {"city": "hashed"}})
+    people = empty_database["people"]
+    people.insert_many([{"_id": 1, "city": "Oslo"}, {"_id": 2, "city": "Rome"}])
+    with session.start_transaction():
+        people.update_one({"_id": 1, "city": "Oslo"}, {"$set": {"n": 1}}, session=session)
+        people.insert_one({"_id": 3, "city": "Oslo"}, session=session)
+    assert people.count_documents({"city": "Oslo"}) == 2
+    session.start_transaction()
+    people.update_one({"_id": 1, "city": "Oslo"}, {"$set": {"n": 2}}, session=session)
+    with refused(NOT_IN_A_TRANSACTION):
+        people.update_one({"_id": 2, "city": "Rome"}, {"$set": {"n": 2}}, session=session)
+    with contextlib.suppress(OperationFailure):
+        session.abort_transaction()
+    assert people.count_documents({"n": 2}) == 0
 
 
 def test_own_writes_are_seen_by_everything(session, collection):
@@ -94,44 +114,57 @@ def test_own_writes_are_seen_by_everything(session, collection):
     assert collection.count_documents({}) == 6
 
 
-def test_the_first_writer_wins(mongo, pair):
-    one, _ = pair
+def outcome(run) -> OperationFailure | None:
+    """Returns how a statement or a commit failed, if it did."""
+    try:
+        run()
+    except OperationFailure as error:
+        return error
+    return None
+
+
+def test_one_of_two_writers_wins(mongo, one):
     with mongo.start_session() as first, mongo.start_session() as second:
         first.start_transaction()
         second.start_transaction()
         one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=first)
-        with refused(WRITE_CONFLICT, labels=TRANSIENT):
-            one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=second)
+        # A conflict shows at the statement, or at the latest at the commit.
+        error = outcome(lambda: one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=second))
         first.commit_transaction()
-        with refused(NO_SUCH_TRANSACTION):
-            second.commit_transaction()
+        error = error or outcome(second.commit_transaction)
+        assert error is not None
+        assert error.code == WRITE_CONFLICT
+        assert error.has_error_label("TransientTransactionError")
+        assert not error.has_error_label("UnknownTransactionCommitResult")
     assert one.find_one()["n"] == 1
 
 
-def test_a_write_after_the_snapshot_conflicts(session, pair):
-    one, _ = pair
+def test_a_write_after_the_snapshot_conflicts(session, one):
     session.start_transaction()
     assert one.find_one(session=session)["n"] == 0
     one.update_one({"_id": 0}, {"$inc": {"n": 1}})
-    with refused(WRITE_CONFLICT, labels=TRANSIENT):
-        one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session)
-    with refused(NO_SUCH_TRANSACTION, labels=TRANSIENT):
-        one.find_one(session=session)
+    error = outcome(lambda: one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session))
+    error = error or outcome(session.commit_transaction)
+    assert error is not None
+    assert error.code == WRITE_CONFLICT
+    assert error.has_error_label("TransientTransactionError")
+    assert one.find_one()["n"] == 1
 
 
-def test_a_plain_write_waits_for_a_transaction_or_retries(session, pair):
-    one, _ = pair
+def test_a_plain_write_conflicts_with_nothing(session, one):
     session.start_transaction()
     one.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session)
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(lambda: one.update_one({"_id": 0}, {"$inc": {"n": 10}}))
-        session.commit_transaction()
+        time.sleep(0.2)
+        error = outcome(session.commit_transaction)
         assert waiting.result(30).modified_count == 1
-    assert one.find_one()["n"] == 11
+    # The plain write came first or last; it is never the one that is refused.
+    assert one.find_one()["n"] == (11 if error is None else 10)
+    assert error is None or error.code == WRITE_CONFLICT
 
 
-def test_an_error_aborts(session, pair):
-    one, _ = pair
+def test_an_error_aborts(session, one):
     session.start_transaction()
     one.insert_one({"_id": 1}, session=session)
     with refused(11000):
@@ -142,54 +175,56 @@ def test_an_error_aborts(session, pair):
     assert ids(one.find()) == [0]
 
 
-def command(collection, session, number: int, *, start: bool = False, **fields) -> dict:
+@pytest.fixture
+def fresh_session(mongo_server):
+    """A session of a client of its own, which has used no numbers yet."""
+    with connect(mongo_server) as client, client.start_session() as started:
+        yield started
+
+
+def command(collection, session, number: int, *, start: bool = False, more: dict | None = None, **fields) -> dict:
     """Sends a statement of a transaction by hand."""
-    sent = {**fields, "txnNumber": Int64(number), "autocommit": False}
+    sent = {**fields, **(more or {}), "txnNumber": Int64(number), "autocommit": False}
     if start:
         sent["startTransaction"] = True
-    database = (
-        collection.database.client.admin if "commitTransaction" in fields or "abortTransaction" in fields else None
-    )
-    return (database if database is not None else collection.database).command(sent, session=session)
+    is_end = "commitTransaction" in fields or "abortTransaction" in fields
+    return session.client["admin" if is_end else collection.database.name].command(sent, session=session)
 
 
-def test_statements_that_are_out_of_turn(session, pair):
-    one, _ = pair
+def test_statements_that_are_out_of_turn(fresh_session, one):
     insert = {"insert": one.name, "documents": [{}]}
     with refused(NO_SUCH_TRANSACTION, labels=TRANSIENT):
-        command(one, session, 1, **insert)
-    command(one, session, 2, start=True, **insert)
+        command(one, fresh_session, 1, **insert)
+    command(one, fresh_session, 2, start=True, **insert)
     with refused(117):
-        command(one, session, 2, start=True, **insert)
+        command(one, fresh_session, 2, start=True, **insert)
     with refused(225):
-        command(one, session, 1, start=True, **insert)
+        command(one, fresh_session, 1, start=True, **insert)
 
 
-def test_ends_are_told_again(session, pair):
-    one, _ = pair
+def test_ends_are_told_again(fresh_session, one):
     insert = {"insert": one.name, "documents": [{"_id": 1}]}
-    command(one, session, 1, start=True, **insert)
+    command(one, fresh_session, 1, start=True, **insert)
     for _ in range(3):
-        assert command(one, session, 1, commitTransaction=1)["ok"] == 1.0
+        assert command(one, fresh_session, 1, commitTransaction=1)["ok"] == 1.0
     with refused(256):
-        command(one, session, 1, abortTransaction=1)
-    command(one, session, 2, start=True, insert=one.name, documents=[{"_id": 2}])
-    assert command(one, session, 2, abortTransaction=1)["ok"] == 1.0
+        command(one, fresh_session, 1, abortTransaction=1)
+    command(one, fresh_session, 2, start=True, insert=one.name, documents=[{"_id": 2}])
+    assert command(one, fresh_session, 2, abortTransaction=1)["ok"] == 1.0
     with refused(NO_SUCH_TRANSACTION):
-        command(one, session, 2, commitTransaction=1)
+        command(one, fresh_session, 2, commitTransaction=1)
     with refused(NO_SUCH_TRANSACTION):
-        command(one, session, 9, abortTransaction=1)
+        command(one, fresh_session, 9, abortTransaction=1)
     assert sorted(ids(one.find())) == [0, 1]
 
 
-def test_concerns_belong_to_the_ends(session, pair):
-    one, _ = pair
+def test_concerns_belong_to_the_ends(fresh_session, one):
     insert = {"insert": one.name, "documents": [{}]}
     with refused(72):
-        command(one, session, 1, start=True, writeConcern={"w": 1}, **insert)
-    command(one, session, 2, start=True, readConcern={"level": "snapshot"}, **insert)
+        command(one, fresh_session, 1, start=True, more={"writeConcern": {"w": 1}}, **insert)
+    command(one, fresh_session, 2, start=True, more={"readConcern": {"level": "snapshot"}}, **insert)
     with refused(72):
-        command(one, session, 2, find=one.name, readConcern={"level": "snapshot"})
+        command(one, fresh_session, 2, find=one.name, more={"readConcern": {"level": "snapshot"}})
 
 
 REFUSED = {
@@ -205,8 +240,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("make", REFUSED.values(), ids=REFUSED)
-def test_what_no_transaction_does(session, pair, make):
-    one, _ = pair
+def test_what_no_transaction_does(session, one, make):
     session.start_transaction()
     one.find_one(session=session)
     with refused(NOT_IN_A_TRANSACTION):
@@ -220,12 +254,12 @@ def test_collections_are_made_inside(session, empty_database):
     assert ids(empty_database["made"].find()) == [1]
 
 
-def test_the_callback_form_counts_right(mongo, pair):
-    one, two = pair
+def test_the_callback_form_counts_right(mongo, one):
+    one.insert_one({"_id": 1, "n": 0})
 
     def move(session):
         one.update_one({"_id": 0}, {"$inc": {"n": -1}}, session=session)
-        two.update_one({"_id": 0}, {"$inc": {"n": 1}}, session=session)
+        one.update_one({"_id": 1}, {"$inc": {"n": 1}}, session=session)
 
     def work(_):
         with mongo.start_session() as session:
@@ -234,8 +268,7 @@ def test_the_callback_form_counts_right(mongo, pair):
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert one.find_one()["n"] == -40
-    assert two.find_one()["n"] == 40
+    assert {found["_id"]: found["n"] for found in one.find()} == {0: -40, 1: 40}
 
 
 def test_no_reader_sees_half_a_transfer(mongo, collection):
@@ -282,8 +315,7 @@ def test_unique_keys_hold_in_a_transaction(session, collection):
     assert [one.get("new") for one in collection.find()] == [True]
 
 
-def test_a_session_that_ends_aborts(mongo, pair):
-    one, _ = pair
+def test_a_session_that_ends_aborts(mongo, one):
     with mongo.start_session() as session:
         session.start_transaction()
         one.insert_one({"_id": 1}, session=session)
@@ -291,8 +323,7 @@ def test_a_session_that_ends_aborts(mongo, pair):
     one.update_one({"_id": 0}, {"$inc": {"n": 1}})
 
 
-def test_killing_all_sessions_aborts(mongo, pair):
-    one, _ = pair
+def test_killing_all_sessions_aborts(mongo, one):
     with mongo.start_session() as session:
         session.start_transaction()
         one.insert_one({"_id": 1}, session=session)

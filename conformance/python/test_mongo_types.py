@@ -80,7 +80,6 @@ OLD = {
     "dbpointer": element(12, "v", struct.pack("<i", 4) + b"abc\0" + OBJECT_ID.binary),
     "date-far": element(9, "v", struct.pack("<q", 2**62)),
     "date-far-back": element(9, "v", struct.pack("<q", -(2**62))),
-    "nan-with-payload": element(1, "v", struct.pack("<Q", 0xFFF8000000000001)),
 }
 
 

@@ -82,12 +82,56 @@ pub(crate) struct Stream {
 struct Position {
     namespace: Namespace,
     start: FeedStart,
+    /// Changes of the commit behind it that were shown: what is stored together comes on one page.
+    shown: u64,
+}
+
+impl Position {
+    fn new(namespace: Namespace, start: FeedStart) -> Position {
+        Position { namespace, start, shown: 0 }
+    }
+
+    fn write(&self) -> Object {
+        let at = match &self.start {
+            FeedStart::Token(token) => format!("t{token}"),
+            FeedStart::Time(seconds) => format!("s{seconds}"),
+            FeedStart::Beginning => "b".to_owned(),
+            FeedStart::Now => "n".to_owned(),
+        };
+        Object::from([
+            ("n", Value::from(self.namespace.to_string())),
+            ("a", Value::from(at)),
+            ("k", Value::Int64(i64::try_from(self.shown).unwrap_or(i64::MAX))),
+        ])
+    }
+
+    fn read(value: &Value) -> Option<Position> {
+        let namespace = Namespace::parse(value.get("n")?.as_str()?).ok()?;
+        let at = value.get("a")?.as_str()?;
+        let start = match at.split_at_checked(1)? {
+            ("t", token) => FeedStart::Token(token.to_owned()),
+            ("s", seconds) => FeedStart::Time(seconds.parse().ok()?),
+            ("b", "") => FeedStart::Beginning,
+            ("n", "") => FeedStart::Now,
+            _ => return None,
+        };
+        let shown = u64::try_from(value.get("k")?.as_i64()?).ok()?;
+        Some(Position { namespace, start, shown })
+    }
+}
+
+/// How a collection, or all of a database, comes to its end.
+#[derive(Debug, Clone)]
+pub(crate) enum Ending {
+    Drop,
+    Rename(Namespace),
+    DropDatabase,
 }
 
 /// A token: how far each collection was read, and whether the stream had come to its end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Token {
-    positions: BTreeMap<String, (String, String)>,
+    positions: BTreeMap<String, Position>,
     clock: (u32, u32),
     is_invalidate: bool,
 }
@@ -113,13 +157,7 @@ impl Token {
             positions: BTreeMap::new(),
         };
         for (rid, position) in positions.iter() {
-            let (Some(namespace), Some(at)) = (
-                position.get("n").and_then(Value::as_str),
-                position.get("a").and_then(Value::as_str),
-            ) else {
-                return Err(invalid());
-            };
-            token.positions.insert(rid.to_owned(), (namespace.to_owned(), at.to_owned()));
+            token.positions.insert(rid.to_owned(), Position::read(position).ok_or_else(invalid)?);
         }
         Ok(token)
     }
@@ -130,13 +168,8 @@ impl Token {
     }
 
     fn write(&self) -> Object {
-        let positions: Object = self
-            .positions
-            .iter()
-            .map(|(rid, (namespace, at))| {
-                (rid.clone(), Value::Object(Object::from([("n", namespace.as_str()), ("a", at.as_str())])))
-            })
-            .collect();
+        let positions = self.positions.iter().map(|(rid, position)| (rid.clone(), Value::Object(position.write())));
+        let positions: Object = positions.collect();
         let mut object = Object::from([
             ("t", Value::Timestamp { seconds: self.clock.0, increment: self.clock.1 }),
             ("p", Value::Object(positions)),
@@ -183,10 +216,7 @@ impl Stream {
         match begin {
             Begin::Token(token) => {
                 stream.clock = token.clock;
-                for (rid, (namespace, at)) in token.positions {
-                    let namespace = Namespace::parse(&namespace)?;
-                    stream.positions.insert(rid, Position { namespace, start: FeedStart::Token(at) });
-                }
+                stream.positions = token.positions;
             }
             Begin::At { seconds, increment } => {
                 stream.from = (seconds, increment);
@@ -200,7 +230,7 @@ impl Stream {
                 for collection in present {
                     stream.follow(&collection, FeedStart::Now);
                     let rid = collection.handle.rid().to_string();
-                    stream.read_one(&rid, &collection, &Charges::default(), None).await?;
+                    stream.read_page(&rid, &collection, &Charges::default()).await?;
                 }
             }
         }
@@ -209,7 +239,7 @@ impl Stream {
 
     fn follow(&mut self, collection: &Collection, start: FeedStart) {
         let rid = collection.handle.rid().to_string();
-        self.positions.insert(rid, Position { namespace: collection.namespace.clone(), start });
+        self.positions.insert(rid, Position::new(collection.namespace.clone(), start));
     }
 
     /// Returns the collections that are there.
@@ -259,21 +289,16 @@ impl Stream {
     }
 
     fn token(&self) -> Token {
-        let positions = self.positions.iter().filter_map(|(rid, position)| match &position.start {
-            FeedStart::Token(at) => Some((rid.clone(), (position.namespace.to_string(), at.clone()))),
-            _ => None,
-        });
-        Token { positions: positions.collect(), clock: self.clock, is_invalidate: false }
+        Token { positions: self.positions.clone(), clock: self.clock, is_invalidate: false }
     }
 
-    /// Reads the next change of a collection, waiting for it if it is told to, and moves on behind it.
-    async fn read_one(
+    /// Reads the next changes of a collection, which are those of one commit, and where the page after them begins.
+    async fn read_page(
         &mut self,
         rid: &str,
         collection: &Collection,
         charges: &Charges,
-        wait: Option<Duration>,
-    ) -> Result<Option<FeedChange>> {
+    ) -> Result<Option<(Vec<FeedChange>, String)>> {
         let Some(position) = self.positions.get(rid) else { return Ok(None) };
         let definition = collection.handle.definition();
         let mode = match definition.change_feed_retention_minutes {
@@ -286,7 +311,7 @@ impl Stream {
             start: position.start.clone(),
             modified_since: None,
             items_max: Some(1),
-            wait,
+            wait: None,
         };
         let answer = self.shared.engine.change_feed(&self.caller, &collection.handle, request).await;
         let page = match answer {
@@ -297,10 +322,93 @@ impl Stream {
             }
         };
         charges.add(page.charge);
-        if let Some(position) = self.positions.get_mut(rid) {
-            position.start = FeedStart::Token(page.token);
+        if page.changes.is_empty() {
+            if let Some(position) = self.positions.get_mut(rid) {
+                position.start = FeedStart::Token(page.token);
+                position.shown = 0;
+            }
+            return Ok(None);
         }
-        Ok(page.changes.into_iter().next())
+        Ok(Some((page.changes, page.token)))
+    }
+
+    /// Shows what is new in a collection, as long as there is room; says whether there was anything.
+    async fn follow_up(
+        &mut self,
+        collection: &Collection,
+        charges: &Charges,
+        portion: &mut Portion,
+        bytes: &mut usize,
+        room: Room,
+    ) -> Result<bool> {
+        let rid = collection.handle.rid().to_string();
+        let mut is_found = false;
+        while portion.documents.len() < room.documents && *bytes < BATCH_BYTES_ENOUGH {
+            let Some((changes, next)) = self.read_page(&rid, collection, charges).await? else { break };
+            is_found = true;
+            let shown = self.positions.get(&rid).map_or(0, |position| position.shown);
+            let count = changes.len() as u64;
+            for (place, change) in (0_u64..).zip(&changes) {
+                if let Some(position) = self.positions.get_mut(&rid) {
+                    if place + 1 == count {
+                        (position.start, position.shown) = (FeedStart::Token(next.clone()), 0);
+                    } else {
+                        position.shown = place + 1;
+                    }
+                }
+                if place < shown {
+                    continue;
+                }
+                if let Some(event) = self.event(collection, change)? {
+                    self.show(event, portion, bytes, room)?;
+                }
+            }
+        }
+        Ok(is_found)
+    }
+
+    /// Takes down what is left to show of collections that are about to go, and that they go.
+    pub(crate) async fn end(&mut self, collections: &[Collection], ending: &Ending) -> Result<()> {
+        let (mut portion, mut bytes) = (Portion::default(), 0);
+        // All of it goes to what is left: nothing is shown before it is asked for.
+        let room = Room { documents: usize::MAX, ..Room::default() };
+        for collection in collections {
+            let rid = collection.handle.rid().to_string();
+            if !self.positions.contains_key(&rid) {
+                if !self.watches(&collection.namespace) {
+                    continue;
+                }
+                self.follow(collection, FeedStart::Beginning);
+            }
+            let charges = Charges::default();
+            self.follow_up(collection, &charges, &mut portion, &mut bytes, room).await?;
+            self.positions.remove(&rid);
+            self.dropped(&collection.namespace, ending, &mut portion, &mut bytes)?;
+        }
+        if let (Ending::DropDatabase, Watched::Database(_) | Watched::Everything) = (ending, &self.watched)
+            && let Some(first) = collections.first()
+            && self.watches(&first.namespace)
+        {
+            let mut event = self.head("dropDatabase", &self.token());
+            event.insert("ns", Object::from([("db", first.namespace.database.as_str())]));
+            self.show(event, &mut portion, &mut bytes, room)?;
+            if matches!(self.watched, Watched::Database(_)) {
+                self.invalidate(&mut portion, &mut bytes)?;
+            }
+        }
+        for document in portion.documents {
+            self.left.push_back(bson::decode(&document)?);
+        }
+        Ok(())
+    }
+
+    /// Says whether the stream is about a collection.
+    pub(crate) fn watches(&self, namespace: &Namespace) -> bool {
+        match &self.watched {
+            Watched::Collection(own) => own == namespace,
+            Watched::Database(database) => *database == namespace.database,
+            Watched::Everything => !matches!(namespace.database.as_str(), "admin" | "config" | "local"),
+        }
     }
 
     /// Takes the next events; waits for one where there is none.
@@ -337,7 +445,12 @@ impl Stream {
         }
         let token = match (self.left.is_empty(), last) {
             (false, Some(last)) => last,
-            _ => self.token().write(),
+            _ => {
+                // Time goes on where nothing happens, too.
+                let now = self.shared.clock.now();
+                let clock = self.clock.max((now.seconds, now.increment));
+                Token { clock, ..self.token() }.write()
+            }
         };
         portion.extra.insert("postBatchResumeToken", token);
         portion.is_last = self.is_over && self.left.is_empty();
@@ -356,14 +469,7 @@ impl Stream {
         }
         let mut is_found = false;
         for collection in &present {
-            let rid = collection.handle.rid().to_string();
-            while portion.documents.len() < room.documents && *bytes < BATCH_BYTES_ENOUGH {
-                let Some(change) = self.read_one(&rid, collection, charges, None).await? else { break };
-                is_found = true;
-                if let Some(event) = self.event(collection, &change)? {
-                    self.show(event, portion, bytes)?;
-                }
-            }
+            is_found |= self.follow_up(collection, charges, portion, bytes, room).await?;
         }
         let gone: Vec<String> = self
             .positions
@@ -374,23 +480,41 @@ impl Stream {
         for rid in gone {
             let Some(position) = self.positions.remove(&rid) else { continue };
             is_found = true;
-            self.dropped(&position.namespace, portion, bytes)?;
+            self.dropped(&position.namespace, &Ending::Drop, portion, bytes)?;
         }
         Ok(is_found)
     }
 
-    fn dropped(&mut self, namespace: &Namespace, portion: &mut Portion, bytes: &mut usize) -> Result<()> {
+    fn dropped(
+        &mut self,
+        namespace: &Namespace,
+        ending: &Ending,
+        portion: &mut Portion,
+        bytes: &mut usize,
+    ) -> Result<()> {
+        let room = Room { documents: usize::MAX, ..Room::default() };
         let now = self.shared.clock.tick();
         self.clock = (now.seconds, now.increment);
-        let mut event = self.head("drop", &self.token());
+        let operation = if matches!(ending, Ending::Rename(_)) { "rename" } else { "drop" };
+        let mut event = self.head(operation, &self.token());
         event.insert("ns", name_object(namespace));
-        self.show(event, portion, bytes)?;
-        if matches!(self.watched, Watched::Collection(_)) {
-            let token = Token { is_invalidate: true, ..self.token() };
-            let event = self.head("invalidate", &token);
-            self.show(event, portion, bytes)?;
-            self.is_over = true;
+        if let Ending::Rename(to) = ending {
+            event.insert("to", name_object(to));
         }
+        self.show(event, portion, bytes, room)?;
+        if matches!(self.watched, Watched::Collection(_)) {
+            self.invalidate(portion, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the stream.
+    fn invalidate(&mut self, portion: &mut Portion, bytes: &mut usize) -> Result<()> {
+        let room = Room { documents: usize::MAX, ..Room::default() };
+        let token = Token { is_invalidate: true, ..self.token() };
+        let event = self.head("invalidate", &token);
+        self.show(event, portion, bytes, room)?;
+        self.is_over = true;
         Ok(())
     }
 
@@ -404,7 +528,7 @@ impl Stream {
     }
 
     /// Puts an event through the stages, and adds what comes out.
-    fn show(&mut self, event: Object, portion: &mut Portion, bytes: &mut usize) -> Result<()> {
+    fn show(&mut self, event: Object, portion: &mut Portion, bytes: &mut usize, room: Room) -> Result<()> {
         let input = Box::new(std::iter::once(Ok(event)));
         let output = self.pipeline.run(input, self.environment.clone(), Arc::new(Nothing))?;
         for event in output {
@@ -416,7 +540,7 @@ impl Stream {
                      Modifying the _id field of an event makes it impossible to resume the stream from that point.",
                 ));
             }
-            if portion.documents.is_empty() || *bytes < BATCH_BYTES_ENOUGH {
+            if portion.documents.is_empty() || (*bytes < BATCH_BYTES_ENOUGH && portion.documents.len() < room.documents) {
                 self.add(portion, bytes, &event)?;
             } else {
                 self.left.push_back(event);

@@ -33,6 +33,8 @@ pub(crate) struct Context<'a> {
     pub(crate) charges: Charges,
     /// When it has to be done, on the clock of elapsed time.
     pub(crate) deadline: Option<Duration>,
+    /// Whether it is about a change stream.
+    pub(crate) is_of_stream: bool,
     /// What the reply ends with besides what all have.
     pub(crate) notes: Object,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Cursor {
 enum Slot {
     Idle(Duration, Box<Cursor>),
     /// In use by a command; `true` when it was killed meanwhile.
-    Busy { owner: Owner, is_killed: bool },
+    Busy { owner: Owner, is_killed: bool, awaits: bool },
 }
 
 #[derive(Clone)]
@@ -138,7 +138,8 @@ impl Cursors {
         }
         let owner =
             Owner { user: cursor.user.clone(), session: cursor.session, namespace: cursor.namespace.clone() };
-        match std::mem::replace(slot, Slot::Busy { owner, is_killed: false }) {
+        let awaits = cursor.awaits;
+        match std::mem::replace(slot, Slot::Busy { owner, is_killed: false, awaits }) {
             Slot::Idle(_, cursor) => Ok(cursor),
             Slot::Busy { .. } => Err(not_found(id)),
         }
@@ -173,7 +174,7 @@ impl Cursors {
                 open.remove(&id);
                 Killed::Killed
             }
-            Some(Slot::Busy { owner, is_killed }) if owner.user == user => {
+            Some(Slot::Busy { owner, is_killed, .. }) if owner.user == user => {
                 *is_killed = true;
                 Killed::Killed
             }
@@ -182,15 +183,34 @@ impl Cursors {
     }
 
     /// Kills the cursors that a test of their owners is true for.
-    pub(crate) fn kill_where(&self, test: impl Fn(&str, Option<SessionId>) -> bool) {
+    pub(crate) fn kill_where(&self, test: impl Fn(&str, Option<SessionId>, bool) -> bool) {
         let mut open = self.open.lock();
         open.retain(|_, slot| match slot {
-            Slot::Idle(_, cursor) => !test(&cursor.namespace, cursor.session),
-            Slot::Busy { owner, is_killed } => {
-                *is_killed |= test(&owner.namespace, owner.session);
+            Slot::Idle(_, cursor) => !test(&cursor.namespace, cursor.session, cursor.awaits),
+            Slot::Busy { owner, is_killed, awaits } => {
+                *is_killed |= test(&owner.namespace, owner.session, *awaits);
                 true
             }
         });
+    }
+
+    /// Takes the streams that no client reads just now; says whether others are being read.
+    pub(crate) fn take_streams(&self) -> (Vec<(i64, Box<Cursor>)>, bool) {
+        let mut open = self.open.lock();
+        let is_stream = |slot: &Slot| matches!(slot, Slot::Idle(_, cursor) if matches!(cursor.supply, Supply::Stream(_)));
+        let ids: Vec<i64> = open.iter().filter(|(_, slot)| is_stream(slot)).map(|(id, _)| *id).collect();
+        let are_read = open.values().any(|slot| matches!(slot, Slot::Busy { awaits: true, .. }));
+        let mut taken = Vec::new();
+        for id in ids {
+            let Some(slot) = open.get_mut(&id) else { continue };
+            let Slot::Idle(_, cursor) = &*slot else { continue };
+            let owner =
+                Owner { user: cursor.user.clone(), session: cursor.session, namespace: cursor.namespace.clone() };
+            if let Slot::Idle(_, cursor) = std::mem::replace(slot, Slot::Busy { owner, is_killed: false, awaits: false }) {
+                taken.push((id, cursor));
+            }
+        }
+        (taken, are_read)
     }
 
     /// Returns how many are open.

@@ -108,6 +108,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         caller,
         charges: Charges::default(),
         deadline: None,
+        is_of_stream: false,
         notes: Object::new(),
     };
     let outcome = match hit.failure {
@@ -126,7 +127,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         }
         context.connection.last = Some(statistics);
     }
-    let is_stream = commands::is_of_stream(&context);
+    let is_stream = context.is_of_stream || commands::is_of_stream(&context);
     let (reply, closes) = match outcome {
         Ok(reply) => (reply, false),
         Err(failure) => {

@@ -1,13 +1,15 @@
 //! Change streams: what they may ask, and where they begin.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use armilla_mongo_expression::{Environment, Scope, codes};
 use armilla_mongo_pipeline::{Pipeline, Stage};
 use armilla_value::{Object, Value};
 
 use crate::arguments::Arguments;
-use crate::changes::{Begin, Image, Stream, Token, Watched};
+use crate::catalog::Collection;
+use crate::changes::{Begin, Ending, Image, Stream, Token, Watched};
 use crate::context::Context;
 use crate::cursors::Cursor;
 use crate::failure::{Failure, Result};
@@ -116,6 +118,36 @@ pub(super) async fn open(
         documents: portion.documents,
         extra: portion.extra,
     }))
+}
+
+/// How long streams that are being read are waited for, when a collection goes.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+/// Between two looks at them.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// Lets all streams take down what they have not shown of collections that are about to go.
+pub(super) async fn end(context: &Context<'_>, collections: &[Collection], ending: &Ending) -> Result<()> {
+    let shared = context.shared;
+    let clock = &shared.env.clock;
+    let deadline = clock.elapsed() + PATIENCE;
+    let mut told = std::collections::BTreeSet::new();
+    loop {
+        let (streams, are_read) = shared.cursors.take_streams();
+        for (id, mut cursor) in streams {
+            if let Supply::Stream(stream) = &mut cursor.supply
+                && told.insert(id)
+                && collections.iter().any(|collection| stream.watches(&collection.namespace))
+                && let Err(failure) = stream.end(collections, ending).await
+            {
+                tracing::debug!("a change stream could not take down the end of a collection: {}", failure.message);
+            }
+            shared.cursors.put_back(id, cursor);
+        }
+        if !are_read || clock.elapsed() >= deadline {
+            return Ok(());
+        }
+        clock.sleep(PAUSE).await;
+    }
 }
 
 fn is_allowed(stage: &Stage) -> bool {

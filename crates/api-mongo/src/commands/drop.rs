@@ -4,8 +4,10 @@ use armilla_engine::ResourcePrecondition;
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
+use super::change_stream;
 use super::create::check_account_write;
 use crate::catalog::{Found, found};
+use crate::changes::Ending;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
@@ -26,6 +28,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             if namespace.database == "admin" && namespace.collection.starts_with("system.") {
                 return Err(Failure::new(codes::ILLEGAL_OPERATION, format!("can't drop system collection {namespace}")));
             }
+            change_stream::end(context, std::slice::from_ref(&collection), &Ending::Drop).await?;
             drop_collection(context, &namespace, &collection.handle.rid().to_string()).await?;
             collection.details.indexes.len() + 1
         }
@@ -49,6 +52,6 @@ pub(super) async fn drop_collection(context: &Context<'_>, namespace: &Namespace
     found(deleted.await)?;
     shared.catalog.forget(rid).await?;
     let name = namespace.to_string();
-    shared.cursors.kill_where(|own, _| own == name);
+    shared.cursors.kill_where(|own, _, is_stream| own == name && !is_stream);
     Ok(())
 }

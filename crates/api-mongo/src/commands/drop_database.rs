@@ -4,10 +4,13 @@ use armilla_engine::ResourcePrecondition;
 use armilla_mongo_expression::codes;
 use armilla_value::Object;
 
+use super::change_stream;
 use super::create::check_account_write;
-use crate::catalog::found;
+use crate::catalog::{Found, found};
+use crate::changes::Ending;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::namespace::Namespace;
 use crate::reply::Reply;
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
@@ -23,6 +26,15 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     let _changing = shared.catalog.change().await;
     let collections = super::list_collections::containers(context, database)?;
+    let mut ending = Vec::new();
+    for (name, _) in &collections {
+        if let Ok(namespace) = Namespace::new(database, name)
+            && let Found::Collection(collection) = shared.catalog.find(&namespace).await?
+        {
+            ending.push(collection);
+        }
+    }
+    change_stream::end(context, &ending, &Ending::DropDatabase).await?;
     for (namespace, _) in shared.catalog.views(database).await? {
         shared.catalog.drop_view(&namespace).await?;
     }
@@ -34,6 +46,6 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         shared.catalog.forget(&rid).await?;
     }
     let prefix = format!("{database}.");
-    shared.cursors.kill_where(|own, _| own.starts_with(&prefix));
+    shared.cursors.kill_where(|own, _, is_stream| own.starts_with(&prefix) && !is_stream);
     Ok(Object::from([("dropped", database)]).into())
 }

@@ -7,9 +7,11 @@ use armilla_mongo_expression::{Scope, codes};
 use armilla_mongo_filter::Filter;
 use armilla_value::Object;
 
+use super::change_stream;
 use super::create::{New, check_account_write, make};
 use super::create_indexes::throughput;
 use super::drop::drop_collection;
+use crate::changes::Ending;
 use crate::context::Context;
 use crate::documents;
 use crate::failure::{Failure, Result};
@@ -79,6 +81,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
     }
     let _changing = catalog.change().await;
+    change_stream::end(context, std::slice::from_ref(&source), &Ending::Rename(to)).await?;
     drop_collection(context, &from, &source.handle.rid().to_string()).await?;
     Ok(Reply::ok())
 }

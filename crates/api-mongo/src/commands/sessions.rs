@@ -30,13 +30,13 @@ pub(super) fn end(context: &mut Context<'_>) -> Result<Reply> {
     }
     let given = objects(context.name, given)?;
     let ids: Vec<SessionId> = given.into_iter().map(read_id).collect::<Result<_>>()?;
-    context.shared.cursors.kill_where(|_, session| session.is_some_and(|session| ids.contains(&session)));
+    context.shared.cursors.kill_where(|_, session, _| session.is_some_and(|session| ids.contains(&session)));
     context.shared.sessions.end(&ids);
     Ok(Reply::ok())
 }
 
 pub(super) fn end_all(context: &mut Context<'_>) -> Result<Reply> {
-    context.shared.cursors.kill_where(|_, session| session.is_some());
+    context.shared.cursors.kill_where(|_, session, _| session.is_some());
     context.shared.sessions.end_all();
     Ok(Reply::ok())
 }

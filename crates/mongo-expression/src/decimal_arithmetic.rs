@@ -3,10 +3,14 @@
 //! Results keep the exponent that the standard prefers, so that `1.10 + 2.2` is `3.30`: of sums the lower one, of
 //! products the sum, of quotients the difference where that is exact.
 //!
-//! Not here: reading and writing (`armilla_value::Decimal`), comparing (`armilla_value::mongo_cmp`), logarithms and
-//! powers, which go through doubles.
+//! Not here: reading and writing (`armilla_value::Decimal`), comparing (`armilla_value::mongo_cmp`), and angles, which
+//! go through doubles.
+
+mod functions;
 
 use armilla_value::Decimal;
+
+pub use functions::{exponential, logarithm, logarithm_of_ten, logarithm_to_base, power};
 
 const EXPONENT_MIN: i64 = -6176;
 const EXPONENT_MAX: i64 = 6111;

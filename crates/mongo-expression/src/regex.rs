@@ -1,9 +1,10 @@
 //! Regular expressions: compiled once, with bounds on what a search may cost.
 //!
-//! The syntax is the one of `fancy-regex`, which has back references and looking around as PCRE does. What needs
-//! neither is searched in linear time; the rest goes back at most [`REGEX_BACKTRACK_MAX`] times.
+//! The syntax is that of PCRE, as far as `fancy-regex` has it: back references and looking around among others. What
+//! needs neither is searched in linear time; the rest goes back at most [`REGEX_BACKTRACK_MAX`] times.
 
-use std::borrow::Cow;
+mod dialect;
+
 use std::sync::Arc;
 
 use fancy_regex::RegexBuilder;
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::limits::{
     REGEX_BACKTRACK_MAX, REGEX_COMPILED_BYTES_MAX, REGEX_INSTRUCTIONS_MAX, REGEX_PATTERN_BYTES_MAX,
 };
+use dialect::translate;
 
 /// A compiled regular expression. Copies are cheap.
 #[derive(Debug, Clone)]
@@ -31,7 +33,7 @@ pub fn compile(pattern: &str, options: &str) -> Result<Regex> {
     if pattern.len() > REGEX_PATTERN_BYTES_MAX {
         return Err(Error::new(51091, "Regular expression is too long"));
     }
-    let mut builder = RegexBuilder::new(&translated(pattern));
+    let mut builder = RegexBuilder::new(&translate(pattern, options));
     builder
         .backtrack_limit(REGEX_BACKTRACK_MAX)
         .max_prog_size(REGEX_INSTRUCTIONS_MAX)
@@ -51,41 +53,6 @@ pub fn compile(pattern: &str, options: &str) -> Result<Regex> {
         Ok(regex) => Ok(Regex(Arc::new(regex))),
         Err(error) => Err(Error::new(51091, format!("Regular expression is invalid: {error}"))),
     }
-}
-
-/// What PCRE takes at the begin of a pattern to say what is so here anyway.
-const UNICODE_VERBS: [&str; 3] = ["(*UTF8)", "(*UTF)", "(*UCP)"];
-
-/// Writes what only PCRE has in other words: texts between `\Q` and `\E`, which libraries of Java write, stand for
-/// themselves.
-fn translated(pattern: &str) -> Cow<'_, str> {
-    let mut pattern = pattern;
-    while let Some(rest) = UNICODE_VERBS.iter().find_map(|verb| pattern.strip_prefix(verb)) {
-        pattern = rest;
-    }
-    if !pattern.contains("\\Q") && !pattern.contains("\\E") {
-        return Cow::Borrowed(pattern);
-    }
-    let mut out = String::with_capacity(pattern.len());
-    let mut rest = pattern;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        if let Some(quoted) = rest.strip_prefix("\\Q") {
-            let (text, after) = quoted.split_once("\\E").unwrap_or((quoted, ""));
-            out.push_str(&fancy_regex::escape(text));
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix("\\E") {
-            rest = after;
-        } else {
-            // A backslash and what it escapes, which may be another one.
-            let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
-            out.push_str(&rest[..length]);
-            rest = &rest[length..];
-        }
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
 }
 
 impl Regex {

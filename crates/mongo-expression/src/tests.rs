@@ -129,3 +129,12 @@ fn unfolded(expression: &Value) -> Option<(Object, String)> {
     let paths: Vec<String> = (0..arguments.len()).map(|place| format!("\"$a{place}\"")).collect();
     Some((document, format!("{{\"{name}\": [{}]}}", paths.join(", "))))
 }
+
+#[test]
+fn what_is_read_can_be_shared_by_threads() {
+    fn shared<T: Send + Sync + Clone>() {}
+    shared::<Expression>();
+    shared::<crate::Accumulator>();
+    shared::<crate::regex::Regex>();
+    shared::<Environment>();
+}

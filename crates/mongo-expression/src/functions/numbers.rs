@@ -1,6 +1,6 @@
 //! Arithmetic, rounding, powers, logarithms and bits.
 //!
-//! Powers and logarithms of decimals go through doubles, apart from whole powers and square roots.
+//! A decimal stays a decimal, and brings the others with it.
 
 use armilla_value::{Decimal, Value};
 
@@ -343,7 +343,13 @@ fn decimal_power(base: Decimal, power: Decimal) -> Decimal {
         }
         return if whole < 0 { decimal::divide(decimal::from_i64(1), result) } else { result };
     }
-    decimal::from_f64(decimal::to_f64(base).powf(decimal::to_f64(power)))
+    match base {
+        Decimal::Finite { negative: false, coefficient, .. } if coefficient != 0 => {
+            decimal::power(base, power)
+        }
+        // What is infinite, zero or negative, doubles know.
+        _ => decimal::from_f64(decimal::to_f64(base).powf(decimal::to_f64(power))),
+    }
 }
 
 /// Applies a function of doubles; a decimal stays a decimal.
@@ -352,17 +358,29 @@ pub(crate) fn by_double<'a>(
     argument: &Argument<'a>,
     function: impl Fn(f64) -> Result<f64>,
 ) -> Output<'a> {
+    by_kind(name, argument, &function, |number| function(decimal::to_f64(number)).map(decimal::from_f64))
+}
+
+/// Applies one function to decimals and another to all other numbers.
+fn by_kind<'a>(
+    name: &str,
+    argument: &Argument<'a>,
+    double: impl Fn(f64) -> Result<f64>,
+    exact: impl Fn(Decimal) -> Result<Decimal>,
+) -> Output<'a> {
     match argument.as_deref() {
         None | Some(Value::Null) => null(),
-        Some(Value::Decimal128(bytes)) => {
-            let number = decimal::to_f64(Decimal::from_bytes(bytes));
-            give_decimal(decimal::from_f64(function(number)?))
-        }
+        Some(Value::Decimal128(bytes)) => give_decimal(exact(Decimal::from_bytes(bytes))?),
         Some(value) => match value.as_f64() {
-            Some(number) => give(function(number)?),
+            Some(number) => give(double(number)?),
             None => Err(not_numeric(name, argument)),
         },
     }
+}
+
+/// Says whether a number has a logarithm: it is above zero, or none at all.
+fn is_above_zero(number: Decimal) -> bool {
+    !decimal::is_zero(number) && !decimal::is_negative(number)
 }
 
 /// `$sqrt`.
@@ -380,33 +398,35 @@ pub(crate) fn sqrt<'a>(_: &Budget, argument: Argument<'a>) -> Output<'a> {
 
 /// `$exp`.
 pub(crate) fn exp<'a>(_: &Budget, argument: Argument<'a>) -> Output<'a> {
-    by_double("$exp", &argument, |number| Ok(number.exp()))
+    by_kind("$exp", &argument, |number| Ok(number.exp()), |number| Ok(decimal::exponential(number)))
 }
 
 /// `$ln`.
 pub(crate) fn ln<'a>(_: &Budget, argument: Argument<'a>) -> Output<'a> {
-    by_double("$ln", &argument, |number| {
-        if number > 0.0 || number.is_nan() {
-            return Ok(number.ln());
-        }
-        Err(Error::new(
-            28766,
-            format!("$ln's argument must be a positive number, but is {}", text(&argument)),
-        ))
-    })
+    logarithm("$ln", 28766, argument, f64::ln, decimal::logarithm)
 }
 
 /// `$log10`.
 pub(crate) fn log10<'a>(_: &Budget, argument: Argument<'a>) -> Output<'a> {
-    by_double("$log10", &argument, |number| {
-        if number > 0.0 || number.is_nan() {
-            return Ok(number.log10());
-        }
-        Err(Error::new(
-            28761,
-            format!("$log10's argument must be a positive number, but is {}", text(&argument)),
-        ))
-    })
+    logarithm("$log10", 28761, argument, f64::log10, decimal::logarithm_of_ten)
+}
+
+fn logarithm<'a>(
+    name: &str,
+    code: i32,
+    argument: Argument<'a>,
+    double: fn(f64) -> f64,
+    exact: fn(Decimal) -> Decimal,
+) -> Output<'a> {
+    let refused = || {
+        Error::new(code, format!("{name}'s argument must be a positive number, but is {}", text(&argument)))
+    };
+    by_kind(
+        name,
+        &argument,
+        |number| if number > 0.0 || number.is_nan() { Ok(double(number)) } else { Err(refused()) },
+        |number| if is_above_zero(number) { Ok(exact(number)) } else { Err(refused()) },
+    )
 }
 
 /// `$log`.
@@ -433,11 +453,10 @@ pub(crate) fn log<'a>(_: &Budget, argument: Argument<'a>, base: Argument<'a>) ->
             format!("$log's base must be a positive number not equal to 1, but is {}", text(&base)),
         ));
     }
-    let result = number.ln() / root.ln();
-    if let (Some(_), Some(_)) = decimals(value, base_value) {
-        return give_decimal(decimal::from_f64(result));
+    if let (Some(number), Some(root)) = decimals(value, base_value) {
+        return give_decimal(decimal::logarithm_to_base(number, root));
     }
-    give(result)
+    give(number.ln() / root.ln())
 }
 
 fn bits<'a>(

@@ -101,6 +101,7 @@ impl<'a> Reading<'a> {
                 pipeline.needs.push(needs);
             }
             self.check_position(name, index, stages.len())?;
+            check_change_stream(pipeline.stages.first(), name)?;
         }
         Ok(pipeline)
     }
@@ -310,6 +311,37 @@ impl<'a> Reading<'a> {
         let mut needs = Needs::open(Fields::none().filter(query));
         needs.is_fixed = !has_variables(argument, 0) && !is_random(argument, 0);
         Ok((Stage::Match(Arc::new(filter)), needs))
+    }
+}
+
+/// Checks that what follows `$changeStream` takes events one by one, and that events are split only there.
+fn check_change_stream(first: Option<&Stage>, name: &str) -> Result<()> {
+    let is_permitted = match first {
+        Some(Stage::ChangeStream(_)) => matches!(
+            name,
+            "$changeStream"
+                | "$match"
+                | "$project"
+                | "$addFields"
+                | "$set"
+                | "$unset"
+                | "$replaceRoot"
+                | "$replaceWith"
+                | "$redact"
+                | "$changeStreamSplitLargeEvent"
+        ),
+        _ => name != "$changeStreamSplitLargeEvent",
+    };
+    match (is_permitted, first) {
+        (true, _) => Ok(()),
+        (false, Some(Stage::ChangeStream(_))) => Err(Error::new(
+            codes::ILLEGAL_OPERATION,
+            format!("{name} is not permitted in a $changeStream pipeline"),
+        )),
+        (false, _) => Err(Error::new(
+            codes::ILLEGAL_OPERATION,
+            format!("{name} is only permitted in a $changeStream pipeline"),
+        )),
     }
 }
 

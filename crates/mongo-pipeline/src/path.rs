@@ -281,5 +281,8 @@ mod tests {
         {
             assert_eq!(FieldPath::parse(path).unwrap_err().code, code, "{path:?}");
         }
+        let long = |count: usize| vec!["a"; count].join(".");
+        assert_eq!(FieldPath::parse(&long(200)).unwrap().as_str(), long(200));
+        assert_eq!(FieldPath::parse(&long(201)).unwrap_err().code, 5984700);
     }
 }

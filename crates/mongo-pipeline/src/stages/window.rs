@@ -99,34 +99,66 @@ pub(crate) fn run(stage: Arc<SetWindowFields>, input: Documents, context: &Conte
                 }
             })
         });
-        let mut values: Vec<Vec<Option<Value>>> = Vec::with_capacity(stage.outputs.len());
-        for output in &stage.outputs {
-            let mut column = Vec::with_capacity(entries.len());
-            for documents in
-                entries.chunk_by(|left, right| mongo_cmp(&left.partition, &right.partition).is_eq())
+        let mut entries = entries.into_iter().peekable();
+        let partitions = std::iter::from_fn(move || {
+            let first = entries.next()?;
+            let mut partition = vec![first];
+            while let Some(entry) =
+                entries.next_if(|entry| mongo_cmp(&entry.partition, &partition[0].partition).is_eq())
             {
-                let sort_by = stage.sort_by.as_ref();
-                let partition =
-                    Partition { documents, sort_by, environment: &environment, outside: &*outside };
-                output.function.evaluate(&partition, &output.window, &mut column)?;
+                partition.push(entry);
             }
-            for value in column.iter().flatten() {
-                check_depth(value)?;
-                budget.take(value_bytes(value))?;
+            Some(partition)
+        });
+        Ok(Box::new(partitions.flat_map(move |partition| {
+            match with_outputs(&stage, partition, &environment, &*outside, budget.clone()) {
+                Ok(documents) => documents,
+                Err(error) => vec![Err(error)],
             }
-            values.push(column);
-        }
-        let mut values: Vec<_> = values.into_iter().map(Vec::into_iter).collect();
-        Ok(Box::new(entries.into_iter().map(move |entry| {
-            let mut document = entry.document;
-            for (output, values) in stage.outputs.iter().zip(&mut values) {
-                if let Some(value) = values.next().flatten() {
-                    output.path.set(&mut document, value);
-                }
-            }
-            Ok(document)
         })) as Documents)
     })
+}
+
+/// Computes what is asked for over a partition, and sets it.
+fn with_outputs(
+    stage: &SetWindowFields,
+    documents: Vec<Entry>,
+    environment: &Environment,
+    outside: &dyn Outside,
+    mut budget: Budget,
+) -> Result<Vec<Result<Object>>> {
+    let mut columns = Vec::with_capacity(stage.outputs.len());
+    for output in &stage.outputs {
+        let sort_by = stage.sort_by.as_ref();
+        let partition = Partition { documents: &documents, sort_by, environment, outside };
+        let mut column = Column { values: Vec::with_capacity(documents.len()), budget: &mut budget };
+        output.function.evaluate(&partition, &output.window, &mut column)?;
+        columns.push(column.values.into_iter());
+    }
+    let set = |mut document: Object| {
+        for (output, column) in stage.outputs.iter().zip(&mut columns) {
+            if let Some(value) = column.next() {
+                output.path.set(&mut document, value);
+            }
+        }
+        Ok(document)
+    };
+    Ok(documents.into_iter().map(|entry| entry.document).map(set).collect())
+}
+
+/// The values of one function for the documents of a partition.
+struct Column<'a> {
+    values: Vec<Value>,
+    budget: &'a mut Budget,
+}
+
+impl Column<'_> {
+    fn push(&mut self, value: Value) -> Result<()> {
+        check_depth(&value)?;
+        self.budget.take(value_bytes(&value))?;
+        self.values.push(value);
+        Ok(())
+    }
 }
 
 fn gather(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::testing::{Memory, objects, value};
-use crate::{Documents, Pipeline};
+use crate::{Documents, Front, Pipeline};
 use armilla_mongo_expression::{Environment, Scope};
 use armilla_value::{Object, Value};
 
@@ -122,8 +122,8 @@ const VALUES: &[&str] = &[
 ];
 
 fn documents() -> impl Strategy<Value = Vec<Object>> {
-    let document = proptest::collection::vec(proptest::sample::select(VALUES), 0..4).prop_map(|values| {
-        ["a", "b", "c"].iter().zip(values).map(|(name, text)| (*name, value(text))).collect::<Object>()
+    let document = proptest::collection::vec(proptest::sample::select(VALUES), 0..5).prop_map(|values| {
+        ["a", "b", "c", "_id"].iter().zip(values).map(|(name, text)| (*name, value(text))).collect::<Object>()
     });
     proptest::collection::vec(document, 0..6)
 }
@@ -146,25 +146,70 @@ fn readable_stage() -> impl Strategy<Value = Value> {
     proptest::sample::select(readable)
 }
 
+fn outside(narrows: bool) -> Arc<Memory> {
+    let foreign =
+        "[{'_id':1,'a':1,'b':2},{'_id':2,'a':[2],'b':1},{'_id':3},{'_id':4,'a':null,'b':[[1],{'b':1}]}]";
+    Arc::new(Memory { collections: [("c".to_owned(), objects(foreign))].into(), narrows })
+}
+
+/// Runs a pipeline to the end or to the first failure, and writes what comes.
+fn results(pipeline: &Pipeline, documents: Vec<Object>, narrows: bool) -> Result<Vec<String>, i32> {
+    let input: Documents = Box::new(documents.into_iter().map(Ok));
+    let found = pipeline
+        .run(input, Arc::new(Environment::default()), outside(narrows))
+        .map_err(|error| error.code)?;
+    found
+        .take(1000)
+        .map(|document| document.map(|document| format!("{document:?}")).map_err(|error| error.code))
+        .collect()
+}
+
 fn run(stages: &[Value], documents: Vec<Object>) {
     let Ok(pipeline) = Pipeline::parse(stages, &Scope::default()) else { return };
-    let front = pipeline.split_front();
-    assert!(front.rest.stages.len() <= pipeline.stages.len());
-    let memory = || {
-        Arc::new(Memory {
-            collections: [(
-                "c".to_owned(),
-                objects("[{'_id':1,'a':1,'b':2},{'_id':2,'a':[2],'b':1},{'_id':3}]"),
-            )]
-            .into(),
-            narrows: false,
-        })
-    };
-    let input: Documents = Box::new(documents.into_iter().map(Ok));
-    if let Ok(found) = pipeline.run(input, Arc::new(Environment::default()), memory()) {
-        // What fails, fails once.
-        found.take(1000).filter(Result::is_err).take(3).for_each(drop);
+    let whole = results(&pipeline, documents.clone(), false);
+    assert_eq!(whole, results(&pipeline, documents.clone(), true), "narrowed {stages:?} {documents:?}");
+    let in_two = in_front(&pipeline.split_front(), documents.clone());
+    if let (Ok(whole), Some(Ok(in_two))) = (whole, in_two) {
+        assert_eq!(whole, in_two, "in two {stages:?} {documents:?}");
     }
+}
+
+/// Does what a store would do, and runs the rest; nothing if the front fails.
+fn in_front(front: &Front, mut documents: Vec<Object>) -> Option<Result<Vec<String>, i32>> {
+    if let Some(filter) = &front.filter {
+        documents.retain(|document| {
+            filter.matches(document, &Environment::default()).is_ok_and(|matches| matches)
+        });
+    }
+    if let Some(sort) = &front.sort {
+        let mut keyed: Vec<_> = documents
+            .into_iter()
+            .map(|document| sort.key(&document).map(|key| (key, document)))
+            .collect::<Result<_, _>>()
+            .ok()?;
+        keyed.sort_by(|left, right| sort.compare(&left.0, &right.0));
+        documents = keyed.into_iter().map(|(_, document)| document).collect();
+    }
+    let limit = front.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap());
+    let documents: Vec<Object> =
+        documents.into_iter().skip(usize::try_from(front.skip).unwrap()).take(limit).collect();
+    if let Some(count) = &front.count_as {
+        return Some(results(
+            &front.rest,
+            count.document(documents.len() as u64).into_iter().collect(),
+            false,
+        ));
+    }
+    let found = results(&front.rest, documents.clone(), false);
+    if let Some(fields) = &front.needed_fields {
+        // What is not needed may as well not be there.
+        let few = documents
+            .iter()
+            .map(|document| document.clone().into_iter().filter(|(name, _)| fields.contains(name)).collect())
+            .collect();
+        assert_eq!(found, results(&front.rest, few, false), "{fields:?} of {documents:?}");
+    }
+    Some(found)
 }
 
 proptest! {

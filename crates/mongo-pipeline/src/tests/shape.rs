@@ -19,6 +19,10 @@ fn shapes_and_positions() {
         ("[{'$limit':1},{'$indexStats':{}}]", 40602),
         ("[{'$limit':1},{'$changeStream':{}}]", 40602),
         ("[{'$limit':1},{'$currentOp':{}}]", 40602),
+        ("[{'$changeStream':{}},{'$limit':1}]", 20),
+        ("[{'$changeStream':{}},{'$unionWith':'c'}]", 20),
+        ("[{'$changeStreamSplitLargeEvent':{}}]", 20),
+        ("[{'$changeStream':{}},{'$changeStreamSplitLargeEvent':{}},{'$match':{}}]", 40601),
         ("[{'$limit':1},{'$documents':[]}]", 40602),
         ("[{'$facet':{'a':[{'$out':'x'}]}}]", 40600),
         ("[{'$facet':{'a':[{'$facet':{'b':[]}}]}}]", 40600),
@@ -191,7 +195,7 @@ fn stages_of_the_caller_pass_documents_through() {
     for pipeline in [
         "[{'$collStats':{'count':{}}},{'$limit':1}]",
         "[{'$limit':1},{'$out':'x'}]",
-        "[{'$changeStream':{}},{'$limit':1}]",
+        "[{'$changeStream':{}},{'$match':{'a':2}},{'$changeStreamSplitLargeEvent':{}}]",
     ] {
         assert_eq!(
             run_with(Memory::default(), "[{'a':1},{'a':2}]", pipeline).unwrap().len(),

@@ -372,3 +372,13 @@ fn rates() {
         "[{'_id':1,'n':4}]",
     );
 }
+
+#[test]
+fn windows_that_grow_without_end_are_refused() {
+    let documents: Vec<String> = (0..3000).map(|n| format!("{{'t':{n},'v':'0123456789'}}")).collect();
+    check_error(
+        &format!("[{}]", documents.join(",")),
+        "[{'$setWindowFields':{'sortBy':{'t':1},'output':{'r':{'$push':'$v','window':{'documents':['unbounded','current']}}}}}]",
+        292,
+    );
+}

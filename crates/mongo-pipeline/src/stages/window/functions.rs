@@ -8,9 +8,9 @@ use armilla_value::{Decimal, Object, Value, mongo_cmp};
 
 use crate::arguments::{as_double, is_number, type_name};
 use crate::stages::time::Unit;
-use crate::stages::window::Partition;
 use crate::stages::window::frame::Window;
 use crate::stages::window::sliding::Sliding;
+use crate::stages::window::{Column, Partition};
 
 /// A function over windows.
 #[derive(Debug, Clone)]
@@ -41,14 +41,11 @@ impl Function {
         &self,
         partition: &Partition<'_>,
         window: &Window,
-        column: &mut Vec<Option<Value>>,
+        column: &mut Column<'_>,
     ) -> Result<()> {
         match self {
             Function::Fold(fold) => fold.evaluate(partition, window, column),
-            Function::Rank | Function::DenseRank | Function::DocumentNumber => {
-                self.number(partition, column);
-                Ok(())
-            }
+            Function::Rank | Function::DenseRank | Function::DocumentNumber => self.number(partition, column),
             Function::Shift { output, by, default } => {
                 for index in 0..partition.len() {
                     let other = (index as i64)
@@ -59,17 +56,17 @@ impl Function {
                         Some(other) => partition.evaluate(output, other)?,
                         None => None,
                     };
-                    column.push(Some(value.unwrap_or_else(|| default.clone())));
+                    column.push(value.unwrap_or_else(|| default.clone()))?;
                 }
                 Ok(())
             }
             Function::Derivative { input, unit } => {
                 for frame in window.frames(partition)? {
-                    column.push(Some(if frame.len() < 2 {
+                    column.push(if frame.len() < 2 {
                         Value::Null
                     } else {
                         derivative(partition, input, unit.as_ref(), frame.start, frame.end - 1)?
-                    }));
+                    })?;
                 }
                 Ok(())
             }
@@ -84,14 +81,14 @@ impl Function {
                     if let Some(value) = value.filter(|value| !is_nullish(Some(value))) {
                         last = value;
                     }
-                    column.push(Some(last.clone()));
+                    column.push(last.clone())?;
                 }
                 Ok(())
             }
         }
     }
 
-    fn number(&self, partition: &Partition<'_>, column: &mut Vec<Option<Value>>) {
+    fn number(&self, partition: &Partition<'_>, column: &mut Column<'_>) -> Result<()> {
         let (mut rank, mut dense) = (0usize, 0usize);
         for index in 0..partition.len() {
             if index == 0 || !partition.is_peer(index - 1, index) {
@@ -103,9 +100,9 @@ impl Function {
                 Function::DenseRank => dense,
                 _ => index + 1,
             };
-            column
-                .push(Some(i32::try_from(number).map_or_else(|_| Value::Int64(number as i64), Value::Int32)));
+            column.push(i32::try_from(number).map_or_else(|_| Value::Int64(number as i64), Value::Int32))?;
         }
+        Ok(())
     }
 }
 
@@ -114,7 +111,7 @@ fn exponential_average(
     partition: &Partition<'_>,
     input: &Expression,
     alpha: Decimal,
-    column: &mut Vec<Option<Value>>,
+    column: &mut Column<'_>,
 ) -> Result<()> {
     let rest = decimal::subtract(Decimal::Finite { negative: false, coefficient: 1, exponent: 0 }, alpha);
     let mut average: Option<Decimal> = None;
@@ -128,11 +125,11 @@ fn exponential_average(
                 Some(old) => decimal::add(decimal::multiply(number, alpha), decimal::multiply(old, rest)),
             });
         }
-        column.push(Some(match average {
+        column.push(match average {
             None => Value::Null,
             Some(average) if is_decimal => Value::Decimal128(average.to_bytes()),
             Some(average) => Value::Double(decimal::to_f64(average)),
-        }));
+        })?;
     }
     Ok(())
 }
@@ -221,7 +218,7 @@ fn divide(left: &Value, right: &Value) -> Option<Value> {
     }
 }
 
-fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Vec<Option<Value>>) -> Result<()> {
+fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Column<'_>) -> Result<()> {
     let count = partition.len();
     let mut values = Vec::with_capacity(count);
     let mut places: Vec<Value> = Vec::with_capacity(count);
@@ -256,8 +253,8 @@ fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Vec<O
     let mut known: Option<usize> = None;
     let mut index = 0;
     while index < count {
-        if values[index].is_some() {
-            column.push(values[index].clone());
+        if let Some(value) = &values[index] {
+            column.push(value.clone())?;
             known = Some(index);
             index += 1;
             continue;
@@ -272,7 +269,7 @@ fn linear_fill(partition: &Partition<'_>, input: &Expression, column: &mut Vec<O
                 }
                 _ => None,
             };
-            column.push(Some(filled.unwrap_or(Value::Null)));
+            column.push(filled.unwrap_or(Value::Null))?;
         }
         index = end;
     }
@@ -366,8 +363,8 @@ impl Fold {
         }
     }
 
-    fn finish(&self, folded: Folded) -> Result<Option<Value>> {
-        Ok(Some(match (self, folded) {
+    fn finish(&self, folded: Folded) -> Result<Value> {
+        Ok(match (self, folded) {
             (Fold::Accumulator { accumulator, .. }, Folded::Accumulator(gathered)) => {
                 accumulator.finish(gathered)?.unwrap_or(Value::Null)
             }
@@ -380,22 +377,17 @@ impl Fold {
                 None => sum,
             },
             _ => Value::Null,
-        }))
+        })
     }
 
     /// Appends the value of each document, beginning anew only where the window does.
-    fn evaluate(
-        &self,
-        partition: &Partition<'_>,
-        window: &Window,
-        column: &mut Vec<Option<Value>>,
-    ) -> Result<()> {
+    fn evaluate(&self, partition: &Partition<'_>, window: &Window, column: &mut Column<'_>) -> Result<()> {
         let frames = window.frames(partition)?;
         if window.begins_with_partition() {
             // Each frame holds the one before it.
             let mut folded = self.begin();
             let mut added = 0;
-            let mut last: Option<Option<Value>> = None;
+            let mut last: Option<Value> = None;
             for frame in frames {
                 if last.is_none() || frame.end > added {
                     for index in added..frame.end {
@@ -404,7 +396,7 @@ impl Fold {
                     added = added.max(frame.end);
                     last = Some(self.finish(folded.clone())?);
                 }
-                column.push(last.clone().flatten());
+                column.push(last.clone().unwrap_or(Value::Null))?;
             }
             return Ok(());
         }
@@ -412,7 +404,6 @@ impl Fold {
             matches!(self, Fold::Accumulator { is_unordered: true, .. } | Fold::Covariance { .. });
         if window.ends_with_partition() && is_unordered {
             // Each frame holds the one after it: backwards it grows.
-            let first = column.len();
             let mut folded = self.begin();
             let mut added = partition.len();
             for frame in frames.into_iter().rev() {
@@ -420,9 +411,9 @@ impl Fold {
                     added -= 1;
                     self.add(&mut folded, partition, added)?;
                 }
-                column.push(self.finish(folded.clone())?);
+                column.push(self.finish(folded.clone())?)?;
             }
-            column[first..].reverse();
+            column.values.reverse();
             return Ok(());
         }
         if let Fold::Accumulator { sliding: Some(sliding), .. } = self
@@ -436,7 +427,7 @@ impl Fold {
             for index in frame {
                 self.add(&mut folded, partition, index)?;
             }
-            column.push(self.finish(folded)?);
+            column.push(self.finish(folded)?)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use armilla_mongo_expression::{Expression, Result, Scope, is_nullish};
 use armilla_value::{Value, mongo_cmp};
 
-use crate::stages::window::Partition;
+use crate::stages::window::{Column, Partition};
 
 /// An accumulator from which values can be taken out.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Sliding {
         &self,
         partition: &Partition<'_>,
         frames: &[Range<usize>],
-        column: &mut Vec<Option<Value>>,
+        column: &mut Column<'_>,
     ) -> Result<bool> {
         let mut values = Vec::with_capacity(partition.len());
         for index in 0..partition.len() {
@@ -57,49 +57,36 @@ impl Sliding {
                 {
                     return Ok(false);
                 }
-                self.sums(&values, frames, column);
+                self.sums(&values, frames, column)?;
             }
-            What::Min | What::Max => self.extremes(&values, frames, column),
+            What::Min | What::Max => self.extremes(&values, frames, column)?,
         }
         Ok(true)
     }
 
-    fn sums(&self, values: &[Option<Value>], frames: &[Range<usize>], column: &mut Vec<Option<Value>>) {
-        let (mut sum, mut count, mut long_count) = (0i128, 0i64, 0i64);
+    fn sums(&self, values: &[Option<Value>], frames: &[Range<usize>], column: &mut Column<'_>) -> Result<()> {
+        let mut sum = Sum::default();
         let mut held = 0..0;
-        let mut change = |index: usize, sign: i64, sum: &mut i128| {
-            if let Some(value) = &values[index]
-                && let Some(number) = value.as_i64()
-            {
-                *sum += i128::from(sign) * i128::from(number);
-                count += sign;
-                long_count += if matches!(value, Value::Int64(_)) { sign } else { 0 };
-            }
-            (count, long_count)
-        };
-        let (mut count_now, mut long_count_now) = (0, 0);
         for frame in frames {
             while held.end < frame.end {
-                (count_now, long_count_now) = change(held.end, 1, &mut sum);
+                sum.change(values[held.end].as_ref(), 1);
                 held.end += 1;
             }
             while held.start < frame.start && held.start < held.end {
-                (count_now, long_count_now) = change(held.start, -1, &mut sum);
+                sum.change(values[held.start].as_ref(), -1);
                 held.start += 1;
             }
-            column.push(Some(match self.what {
-                What::Average if count_now == 0 => Value::Null,
-                What::Average => Value::Double(sum as f64 / count_now as f64),
-                _ => match (i32::try_from(sum), i64::try_from(sum)) {
-                    (Ok(sum), _) if long_count_now == 0 => Value::Int32(sum),
-                    (_, Ok(sum)) => Value::Int64(sum),
-                    _ => Value::Double(sum as f64),
-                },
-            }));
+            column.push(if self.what == What::Average { sum.average() } else { sum.total() })?;
         }
+        Ok(())
     }
 
-    fn extremes(&self, values: &[Option<Value>], frames: &[Range<usize>], column: &mut Vec<Option<Value>>) {
+    fn extremes(
+        &self,
+        values: &[Option<Value>],
+        frames: &[Range<usize>],
+        column: &mut Column<'_>,
+    ) -> Result<()> {
         // The indexes of values that may still become the best, the best of them first.
         let mut best: VecDeque<(usize, &Value)> = VecDeque::new();
         let mut end = 0;
@@ -120,7 +107,40 @@ impl Sliding {
             while best.front().is_some_and(|(index, _)| *index < frame.start) {
                 best.pop_front();
             }
-            column.push(Some(best.front().map_or(Value::Null, |(_, value)| (*value).clone())));
+            column.push(best.front().map_or(Value::Null, |(_, value)| (*value).clone()))?;
+        }
+        Ok(())
+    }
+}
+
+/// A sum of integers, exact whatever comes and goes.
+#[derive(Debug, Default)]
+struct Sum {
+    total: i128,
+    count: i64,
+    /// How many of the numbers are of 64 bits, which makes the sum one.
+    long_count: i64,
+}
+
+impl Sum {
+    /// Adds a value, or takes it out where the sign is negative. Only integers count.
+    fn change(&mut self, value: Option<&Value>, sign: i64) {
+        if let Some(value @ (Value::Int32(_) | Value::Int64(_))) = value {
+            self.total += i128::from(sign) * i128::from(value.as_i64().unwrap_or_default());
+            self.count += sign;
+            self.long_count += if matches!(value, Value::Int64(_)) { sign } else { 0 };
+        }
+    }
+
+    fn average(&self) -> Value {
+        if self.count == 0 { Value::Null } else { Value::Double(self.total as f64 / self.count as f64) }
+    }
+
+    fn total(&self) -> Value {
+        match (i32::try_from(self.total), i64::try_from(self.total)) {
+            (Ok(total), _) if self.long_count == 0 => Value::Int32(total),
+            (_, Ok(total)) => Value::Int64(total),
+            _ => Value::Double(self.total as f64),
         }
     }
 }

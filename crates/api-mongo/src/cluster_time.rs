@@ -39,7 +39,7 @@ pub(crate) struct ClusterClock {
 
 impl From<Moment> for ClusterTime {
     fn from(moment: Moment) -> ClusterTime {
-        let seconds = u32::try_from(moment.ticks() / TICKS_PER_SECOND).unwrap_or(u32::MAX);
+        let seconds = moment.second();
         // Less than a second, and never nothing: drivers take zero for no time.
         let increment = u32::try_from(moment.ticks() % TICKS_PER_SECOND).unwrap_or(u32::MAX).max(1);
         ClusterTime { seconds, increment }

@@ -123,12 +123,17 @@ impl Search {
         count_max: usize,
     ) -> Result<Vec<Target>> {
         let identity = collection.handle.identity().clone();
-        let target = |item: &Item, document: Object, matched: Matched| Target {
-            id: documents::id_of_item(item),
-            key: documents::partition_key_of_item(item, &collection.shard_key),
-            etag: Some(item.etag(&identity)),
-            document,
-            matched,
+        let overlay = data.overlay();
+        let target = |item: &Item, document: Object, matched: Matched| {
+            let id = documents::id_of_item(item);
+            let is_own = overlay.as_ref().is_some_and(|overlay| overlay.contains_key(&id));
+            Target {
+                key: documents::partition_key_of_item(item, &collection.shard_key),
+                etag: (!is_own).then(|| item.etag(&identity)),
+                document,
+                matched,
+                id,
+            }
         };
         if self.points().is_some() {
             let found = self.read_points(data).await?;
@@ -139,7 +144,6 @@ impl Search {
         let query = Arc::new(self.query());
         let form = Arc::new(DocumentRows::new(self.residual(), Shape::Items, self.environment.clone()));
         let mut continuation = None;
-        let overlay = data.overlay();
         loop {
             let room = if overlay.is_some() { None } else { Some(count_max - targets.len()) };
             let page = data.query(self.request(&query, &form, room.map(|room| room.min(1_000)), continuation)).await?;
@@ -156,7 +160,7 @@ impl Search {
                 _ => break,
             }
         }
-        if let Some(overlay) = overlay {
+        if let Some(overlay) = overlay.clone() {
             targets.retain(|target| !overlay.contains_key(&target.id));
             for (id, document) in overlay {
                 if let Some(document) = document

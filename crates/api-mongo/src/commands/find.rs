@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use armilla_mongo_expression::{Environment, Scope, codes};
-use armilla_mongo_filter::{Filter, Projection, Sort};
+use armilla_mongo_filter::{Filter, Projection, Sort, SortKey};
 use armilla_mongo_wire::bson;
 use armilla_value::{Object, Value};
 
@@ -31,6 +31,50 @@ pub(super) struct Asked {
     pub(super) batch: Option<u64>,
     pub(super) is_single_batch: bool,
     pub(super) environment: Arc<Environment>,
+    /// Between which keys of an index documents lie.
+    pub(super) bounds: Option<Arc<Bounds>>,
+}
+
+/// A part of an index: from a key on, and before one.
+pub(super) struct Bounds {
+    order: Sort,
+    least: Option<SortKey>,
+    end: Option<SortKey>,
+}
+
+impl Bounds {
+    /// Reads `min` and `max`, which need an index to be named.
+    fn read(arguments: &Arguments<'_>, collection: &Collection) -> Result<Option<Bounds>> {
+        let (least, end) = (arguments.object("min")?, arguments.object("max")?);
+        let given = |bound: Option<&Object>| bound.is_some_and(|bound| !bound.is_empty());
+        if !given(least) && !given(end) {
+            return Ok(None);
+        }
+        let key = match arguments.value("hint") {
+            Some(Value::Object(key)) => key.clone(),
+            Some(Value::String(name)) if name == "_id_" => Object::from([("_id", Value::Int32(1))]),
+            Some(Value::String(name)) => {
+                let index = collection.details.indexes.iter().find(|index| index.name == *name);
+                index.map(|index| index.key.clone()).unwrap_or_default()
+            }
+            _ => return Err(Failure::new(51_173, "When using min()/max() a hint of which index to use must be provided")),
+        };
+        let bound = |bound: Option<&Object>| -> Result<Option<SortKey>> {
+            let Some(bound) = bound.filter(|bound| !bound.is_empty()) else { return Ok(None) };
+            if bound.len() != key.len() || bound.iter().zip(key.iter()).any(|((name, _), (own, _))| name != own) {
+                return Err(Failure::new(51_174, "The index chosen is not compatible with min/max"));
+            }
+            Ok(Some(SortKey(bound.iter().map(|(_, value)| value.clone()).collect())))
+        };
+        Ok(Some(Bounds { least: bound(least)?, end: bound(end)?, order: Sort::parse(&key)? }))
+    }
+
+    fn contain(&self, document: &Object) -> Result<bool> {
+        let key = self.order.key(document)?;
+        let is_after = self.least.as_ref().is_none_or(|least| self.order.compare(&key, least).is_ge());
+        let is_before = self.end.as_ref().is_none_or(|end| self.order.compare(&key, end).is_lt());
+        Ok(is_after && is_before)
+    }
 }
 
 impl Asked {
@@ -57,6 +101,7 @@ impl Asked {
             batch: arguments.count("batchSize")?,
             is_single_batch: arguments.truth("singleBatch")?,
             environment: Arc::new(environment),
+            bounds: None,
         })
     }
 }
@@ -102,7 +147,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     context.check_collation()?;
     let namespace = context.namespace()?;
     count(&context.shared.counters.query, 1);
-    for name in ["min", "max", "returnKey", "showRecordId", "requestResumeToken"] {
+    for name in ["returnKey", "showRecordId", "requestResumeToken"] {
         let is_set = match arguments.value(name) {
             None | Some(Value::Bool(false)) => false,
             Some(Value::Object(object)) => !object.is_empty(),
@@ -124,7 +169,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         return Err(Failure::parse("Cannot set 'awaitData' without also setting 'tailable'"));
     }
     let (scope, environment) = context.environment()?;
-    let asked = Asked::read(&arguments, &scope, environment)?;
+    let mut asked = Asked::read(&arguments, &scope, environment)?;
     let has_timeout = !arguments.truth("noCursorTimeout")?;
     let collection = match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection) => collection,
@@ -132,6 +177,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Found::View(view) => return aggregate::find_in_view(context, &namespace, &view).await,
     };
     check_hint(&collection, arguments.value("hint"))?;
+    asked.bounds = Bounds::read(&arguments, &collection)?.map(Arc::new);
     let supply = supply(context, &collection, &asked).await?;
     let first = asked.batch.map_or(FIRST_BATCH_DOCUMENTS, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
     open(context, namespace.to_string(), supply, first, asked.is_single_batch, has_timeout).await
@@ -143,9 +189,18 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
     let mut held = Held::of(context)?;
     let is_inside = held.open.is_some();
     let mut data = held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
-    if is_inside || search.points().is_some() || asked.filter.near().is_some() {
+    if is_inside || search.points().is_some() || asked.filter.near().is_some() || asked.bounds.is_some() {
         let targets = search.targets(&mut data, collection, usize::MAX).await?;
         let mut documents: Vec<_> = targets.into_iter().map(|target| (target.document, target.matched)).collect();
+        if let Some(bounds) = &asked.bounds {
+            let mut inside = Vec::new();
+            for found in documents {
+                if bounds.contain(&found.0)? {
+                    inside.push(found);
+                }
+            }
+            documents = inside;
+        }
         if let Some(sort) = &asked.sort {
             let mut keyed = Vec::with_capacity(documents.len());
             for (document, matched) in documents {

@@ -152,8 +152,11 @@ async fn merge_one(
     let mut query = Object::new();
     for path in on {
         let names: Vec<String> = path.split('.').map(str::to_owned).collect();
-        let Some(value) = documents::at_path(&document, &names) else {
-            return Err(Failure::new(51_132, format!("$merge write error: 'on' field '{path}' cannot be missing, null, undefined or an array")));
+        let value = match documents::at_path(&document, &names) {
+            None | Some(Value::Null | Value::Array(_)) => {
+                return Err(Failure::new(51_132, format!("$merge write error: 'on' field '{path}' cannot be missing, null, undefined or an array")));
+            }
+            Some(value) => value,
         };
         query.insert(path.as_str(), Object::from([("$eq", value.clone())]));
     }

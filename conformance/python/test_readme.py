@@ -17,7 +17,7 @@ import pytest
 from server import KEY, REPOSITORY, Server
 
 SECONDS_MAX = 60
-SNIPPETS = {"sql": "from azure.cosmos import", "tables": "from azure.data.tables import"}
+SNIPPETS = {"sql": "from azure.cosmos import", "tables": "from azure.data.tables import", "mongo": "from pymongo import"}
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,7 @@ def run(program: str, server: Server) -> list[str]:
     """Runs a snippet against the server; returns the lines it prints."""
     moved = program.replace("localhost:8081", f"localhost:{server.port}")
     moved = moved.replace("localhost:8902", f"localhost:{server.table_port}")
+    moved = moved.replace("localhost:10255", f"localhost:{server.mongo_port}")
     assert moved != program, "the snippet does not connect where the README says that the server listens"
     done = subprocess.run([sys.executable, "-c", moved], capture_output=True, text=True, timeout=SECONDS_MAX)
     assert done.returncode == 0, done.stderr
@@ -74,6 +75,15 @@ def test_entities(own_server, time):
     row_key, total, timestamp = line.split(" ", 2)
     assert (row_key, float(total)) == ("2026-001", 41.5)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d.*", timestamp)
+
+
+@pytest.mark.parametrize("time", ["the first time", "the second time"])
+def test_documents(own_server, time):
+    document, sold, charge = run(snippet("mongo"), own_server)
+    lines = [{"sku": "a7", "count": 3}]
+    assert ast.literal_eval(document) == {"_id": 1, "customer": "ann", "total": 41.5, "lines": lines}
+    assert ast.literal_eval(sold) == [{"_id": "a7", "sold": 3}]
+    assert float(charge) > 0
 
 
 def test_the_exported_key_is_the_one_the_server_takes():

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { text, text as text_of } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -49,4 +49,23 @@ test("an item is written and read, the first time and the second", async (t) => 
       assert.ok(printed.includes(member), printed);
     }
   }
+});
+
+test("the shell shows the documents", async (t) => {
+  const fences = readFileSync(README, "utf8").matchAll(/^```sh\n(npx mongosh .*?)^```$/gms);
+  const [command, ...more] = [...fences].map(([, snippet]) => snippet.trim());
+  assert.equal(more.length, 0, "one command of the shell is expected here");
+  const { server } = await serve(t);
+  const moved = command.replace("localhost:10255", `localhost:${new URL(server.ready.mongo).port}`);
+  assert.notEqual(moved, command, "the command does not connect where the README says that the server listens");
+  const env = { ...process.env, COSMOS_KEY: KEY, HOME: server.dataFolder, NO_COLOR: "1" };
+  const shell = async (text) => {
+    const child = spawn("sh", ["-c", text], { cwd: FOLDER, env, timeout: MS_MAX });
+    const exited = new Promise((resolve, reject) => child.once("exit", resolve).once("error", reject));
+    const [printed, complaints, code] = await Promise.all([text_of(child.stdout), text_of(child.stderr), exited]);
+    assert.equal(code, 0, complaints);
+    return printed;
+  };
+  await shell(moved.replace("db.orders.find()", "db.orders.insertOne({_id: 1, customer: \"ann\"})"));
+  assert.match(await shell(moved), /_id: 1, customer: 'ann'/);
 });

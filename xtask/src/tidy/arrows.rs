@@ -7,11 +7,12 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 25] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 31] = [
     (
         "server",
         &[
             "api-admin",
+            "api-mongo",
             "api-sql",
             "api-table",
             "backup",
@@ -38,6 +39,24 @@ pub(super) const ALLOWED: [(&str, &[&str]); 25] = [
     ("api-admin", &["engine", "rest-wire", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),
+    (
+        "api-mongo",
+        &[
+            "engine",
+            "env",
+            "mongo-expression",
+            "mongo-filter",
+            "mongo-pipeline",
+            "mongo-update",
+            "mongo-wire",
+            "value",
+        ],
+    ),
+    ("mongo-pipeline", &["mongo-expression", "mongo-filter", "value"]),
+    ("mongo-update", &["mongo-expression", "mongo-filter", "value"]),
+    ("mongo-filter", &["mongo-expression", "value"]),
+    ("mongo-expression", &["value"]),
+    ("mongo-wire", &["value"]),
     ("rest-wire", &["value"]),
     ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
     ("query", &["sql", "functions", "index", "value"]),

@@ -48,8 +48,15 @@ if [ -z "${DB_PORT:-}" ]; then
     sleep 0.1
   done
   DB_PORT=$(sed -nE 's/.*\bmongo=\S*:([0-9]+).*/\1/p' "$folder/out")
+  # The tests look for their user among those that were made, which the account is not.
+  .venv/bin/python - "$DB_PORT" "$KEY" <<'PYTHON' || exit 1
+import sys
+from pymongo import MongoClient
+with MongoClient("127.0.0.1", int(sys.argv[1]), username="localhost", password=sys.argv[2]) as client:
+    client.admin.command("createUser", "tester", pwd="secret", roles=["root"])
+PYTHON
 fi
-export DB_IP=${DB_IP:-127.0.0.1} DB_PORT DB_USER=${DB_USER:-localhost} DB_PASSWORD=${DB_PASSWORD:-$KEY}
+export DB_IP=${DB_IP:-127.0.0.1} DB_PORT DB_USER=${DB_USER:-tester} DB_PASSWORD=${DB_PASSWORD:-secret}
 
 cd "$source" || exit 1
 # Run FILE-OF-RESULTS ARGUMENTS...

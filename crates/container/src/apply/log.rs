@@ -75,7 +75,8 @@ impl Group<'_> {
         old: Option<&Item>,
     ) {
         let (lsn, operation) = position;
-        self.effects.log.note_write(lsn, keeps_all_versions);
+        let partition = self.partition;
+        self.effects.log.note_write(lsn, keeps_all_versions, || partition.latest_moment().second());
         if let Some(old) = old {
             self.supersede(old, keeps_all_versions);
         }

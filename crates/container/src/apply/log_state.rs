@@ -22,12 +22,18 @@ impl LogState {
         self.is_changed = true;
     }
 
-    /// Takes note of a write, by whether all versions are kept.
-    pub(super) fn note_write(&mut self, lsn: u64, keeps_all_versions: bool) {
+    /// Takes note of a write, by whether all versions are kept. `now` tells the second since 1970 UTC up to which
+    /// everything was written so far.
+    pub(super) fn note_write(&mut self, lsn: u64, keeps_all_versions: bool, now: impl FnOnce() -> u32) {
         match &mut self.state {
-            None if keeps_all_versions => self.set(Some(TrimState::complete_after(lsn - 1))),
+            None if keeps_all_versions => {
+                let mut state = TrimState::complete_after(lsn - 1);
+                state.note_gone(now());
+                self.set(Some(state));
+            }
             Some(state) if keeps_all_versions && state.is_never() => {
                 state.begin_complete(lsn - 1);
+                state.note_gone(now());
                 self.is_changed = true;
             }
             Some(state) if !keeps_all_versions && !state.is_never() => {

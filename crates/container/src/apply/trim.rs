@@ -87,7 +87,7 @@ impl Group<'_> {
                 state.look_at(&hashed, entry.position.0);
             }
         }
-        state.trim_to(reached);
+        state.trim_to(reached, oldest);
         let mut state = Some(state);
         let mut more = is_cut && !is_young;
         if oldest.is_none() && !is_cut {

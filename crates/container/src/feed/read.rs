@@ -46,8 +46,7 @@ impl Container {
     /// Returns a page of the change feed.
     ///
     /// Fails with [`ErrorKind::Invalid`] if the token is none of this scope, or all versions are asked for where they
-    /// are not kept or from a start other than now or a token, and with [`ErrorKind::FeedExpired`] if some of them are
-    /// not kept any more.
+    /// are not kept, and with [`ErrorKind::FeedExpired`] if some of those behind the start are not kept any more.
     pub fn read_feed(&self, request: &FeedRequest) -> Result<FeedPage> {
         let compiled = self.compiled();
         check_mode(&compiled, request)?;
@@ -198,10 +197,11 @@ impl Container {
             // What is shown may be a moment newer than what its writers were told.
             page.meter.note_position(Position { lsn: view.lsn, ..partition.position() });
             let walk = Walk { compiled, view, mode: request.mode, bounds, since };
-            if request.mode == FeedMode::AllVersions {
-                walk.check_complete(arc)?;
-            }
-            walk.fill(arc.after, page)
+            let after = match walk.mode {
+                FeedMode::AllVersions => walk.complete_start(arc, &request.start)?,
+                FeedMode::Latest => arc.after,
+            };
+            walk.fill(after, page)
         })
     }
 }
@@ -237,13 +237,7 @@ fn check_mode(compiled: &CompiledDefinition, request: &FeedRequest) -> Result<()
              has no continuous backup",
         ));
     }
-    match request.start {
-        FeedStart::Now | FeedStart::Token(_) => Ok(()),
-        FeedStart::Beginning | FeedStart::Time(_) => Err(Error::invalid(
-            "You must read the change feed from within the retention period. A feed of all versions and deletes begins \
-             now or where a page of it ended, not at the beginning or a time.",
-        )),
-    }
+    Ok(())
 }
 
 /// Cuts arcs where physical partitions end.

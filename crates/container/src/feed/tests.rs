@@ -58,7 +58,7 @@ fn damaged_entries_are_refused() {
     for length in 0..whole.len() {
         assert!(Change::decode(&whole.slice(..length)).is_err(), "cut to {length} bytes");
     }
-    for (position, byte) in [(0, 0), (0, 3), (1, 0), (1, 5), (24, 0xFF), (27, 2)] {
+    for (position, byte) in [(0, 0), (0, 3), (1, 0), (1, 6), (24, 0xFF), (27, 2)] {
         let mut damaged = whole.to_vec();
         damaged[position] = byte;
         assert!(Change::decode(&damaged.into()).is_err(), "byte {position} set to {byte}");

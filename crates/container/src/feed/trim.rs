@@ -21,7 +21,13 @@ use crate::item::keys;
 use crate::limits::TRIM_ARCS_MAX;
 use crate::map::arcs::Arc;
 
-const FORMAT_VERSION: u8 = 1;
+/// Records of version 1 do not say when what is gone was written.
+const FIRST_VERSION: u8 = 1;
+
+const FORMAT_VERSION: u8 = 2;
+
+/// Stands for "unknown" in the place of the second before which everything was written that is gone.
+const UNKNOWN: u32 = u32::MAX;
 
 /// Stands for "nowhere" in the place of the commit behind which all versions are there.
 const NEVER: u64 = u64::MAX;
@@ -41,18 +47,28 @@ pub(crate) struct TrimState {
     arcs: Vec<Arc>,
     /// The first commit behind that merge, while there are such parts.
     joined_at: u64,
+    /// Everything that is gone was written before this second since 1970 UTC.
+    gone_before: u32,
 }
 
 impl TrimState {
     /// Returns the state of a log that holds something, but not all versions from any commit on.
     pub(crate) fn never() -> TrimState {
-        TrimState { complete_after: NEVER, ..TrimState::complete_after(0) }
+        TrimState { complete_after: NEVER, gone_before: UNKNOWN, ..TrimState::complete_after(0) }
     }
 
     /// Returns the state of a log that had nothing to trim up to a commit, and has all versions behind it.
     pub(crate) fn complete_after(lsn: u64) -> TrimState {
         let trimmed = if lsn == 0 { (0, 0) } else { (lsn, u16::MAX) };
-        TrimState { complete_after: lsn, trimmed, left_over_to: 0, arcs: Vec::new(), joined_at: 0 }
+        let gone_before = if lsn == 0 { 0 } else { UNKNOWN };
+        TrimState {
+            complete_after: lsn,
+            trimmed,
+            left_over_to: 0,
+            arcs: Vec::new(),
+            joined_at: 0,
+            gone_before,
+        }
     }
 
     /// Returns the state of a log that others were brought together in, which goes on at a commit: parts of the ring with
@@ -75,7 +91,9 @@ impl TrimState {
         arcs.truncate(TRIM_ARCS_MAX);
         arcs.sort_by(|a, b| a.min.cmp(&b.min));
         let joined_at = if arcs.is_empty() { 0 } else { joined_at };
-        TrimState { complete_after, trimmed: (trimmed, u16::MAX), left_over_to, arcs, joined_at }
+        let gone_before = others.iter().map(|other| other.gone_before).max().unwrap_or(UNKNOWN);
+        let trimmed = (trimmed, u16::MAX);
+        TrimState { complete_after, trimmed, left_over_to, arcs, joined_at, gone_before }
     }
 
     /// Reads the state, if there is a record of one.
@@ -134,8 +152,21 @@ impl TrimState {
         Some(parts)
     }
 
+    /// Returns whether everything of a second since 1970 UTC, and behind it, is there.
+    pub(crate) fn is_complete_since(&self, ts: u32) -> bool {
+        !self.is_never() && self.gone_before <= ts
+    }
+
+    /// Takes note that what is gone up to now was written up to this second since 1970 UTC.
+    pub(crate) fn note_gone(&mut self, ts: u32) {
+        if self.complete_after > 0 {
+            self.gone_before = ts.saturating_add(1);
+        }
+    }
+
     /// Takes note that all versions are there behind a commit, and were not before.
     pub(crate) fn begin_complete(&mut self, lsn: u64) {
+        self.gone_before = UNKNOWN;
         self.complete_after = lsn;
         self.left_over_to = lsn;
         self.arcs.clear();
@@ -159,13 +190,22 @@ impl TrimState {
         *after = (*after).max(lsn);
     }
 
-    /// Takes note that everything up to a position was looked at.
-    pub(crate) fn trim_to(&mut self, position: (u64, u16)) {
+    /// Takes note that everything up to a position was looked at, and that what is gone of it was written before a second
+    /// since 1970 UTC.
+    pub(crate) fn trim_to(&mut self, position: (u64, u16), oldest: Option<u32>) {
+        let is_further = position > self.trimmed;
         self.trimmed = self.trimmed.max(position);
         if self.is_never() {
             return;
         }
         let lsn = self.trimmed.0;
+        if is_further {
+            // What lies before an old commit is older, however it went. Where logs were brought together, that holds in
+            // each of them only.
+            let is_all = lsn >= self.complete_after && lsn > self.joined_at;
+            let oldest = oldest.unwrap_or(UNKNOWN);
+            self.gone_before = if is_all { oldest } else { self.gone_before.max(oldest) };
+        }
         if lsn > self.left_over_to {
             self.left_over_to = 0;
         }
@@ -184,6 +224,7 @@ impl TrimState {
         bytes.extend_from_slice(&self.trimmed.1.to_be_bytes());
         bytes.extend_from_slice(&self.left_over_to.to_be_bytes());
         bytes.extend_from_slice(&self.joined_at.to_be_bytes());
+        bytes.extend_from_slice(&self.gone_before.to_be_bytes());
         for arc in &self.arcs {
             for bound in [&arc.min, &arc.max] {
                 bytes.extend_from_slice(&(bound.as_bytes().len() as u16).to_be_bytes());
@@ -200,11 +241,17 @@ impl TrimState {
     }
 
     fn decode_checked(bytes: &[u8]) -> Option<TrimState> {
-        let (&FORMAT_VERSION, mut rest) = bytes.split_first()? else { return None };
+        let (&version @ (FIRST_VERSION | FORMAT_VERSION), mut rest) = bytes.split_first()? else {
+            return None;
+        };
         let complete_after = u64::from_be_bytes(take(&mut rest)?);
         let trimmed = (u64::from_be_bytes(take(&mut rest)?), u16::from_be_bytes(take(&mut rest)?));
         let left_over_to = u64::from_be_bytes(take(&mut rest)?);
         let joined_at = u64::from_be_bytes(take(&mut rest)?);
+        let gone_before = match version {
+            FIRST_VERSION => TrimState::complete_after(complete_after).gone_before,
+            _ => u32::from_be_bytes(take(&mut rest)?),
+        };
         let mut arcs = Vec::new();
         while !rest.is_empty() {
             let mut bound = || {
@@ -216,7 +263,7 @@ impl TrimState {
             let (min, max) = (bound()?, bound()?);
             arcs.push(Arc { min, max, after: u64::from_be_bytes(take(&mut rest)?) });
         }
-        Some(TrimState { complete_after, trimmed, left_over_to, arcs, joined_at })
+        Some(TrimState { complete_after, trimmed, left_over_to, arcs, joined_at, gone_before })
     }
 }
 

@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use super::bounds::KeyBounds;
 use super::page::FeedPageBuilder;
-use super::{Change, FeedChange, FeedMode, LogEntry, find_version, read_log};
+use super::{Change, FeedChange, FeedMode, FeedStart, LogEntry, find_version, read_log};
 use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::trim::TrimState;
@@ -80,19 +80,30 @@ enum Source {
 }
 
 impl Walk<'_> {
-    /// Fails if not all versions behind a commit are there any more, of the part of the ring that is read.
-    pub(super) fn check_complete(&self, part: &crate::map::arcs::Arc) -> Result<()> {
+    /// Returns the commit behind which to read a part of the ring so that no version is missed. Fails if some of those
+    /// that are asked for are not there any more.
+    pub(super) fn complete_start(&self, part: &crate::map::arcs::Arc, start: &FeedStart) -> Result<u64> {
         let state = TrimState::load(|key| self.view.snapshot.get(Family::Meta, key))?;
-        let complete_after = state.and_then(|state| state.complete_after_in(&part.min, &part.max));
+        let complete_after = state.as_ref().and_then(|state| state.complete_after_in(&part.min, &part.max));
         let oldest = complete_after.unwrap_or(self.view.lsn);
         if part.after >= oldest {
-            return Ok(());
+            return Ok(part.after);
         }
+        // The commit that a time leads to lies before what is gone if nothing is left of that.
+        if let FeedStart::Time(seconds) = start
+            && state.is_some_and(|state| state.is_complete_since(*seconds))
+        {
+            return Ok(oldest);
+        }
+        let asked = match start {
+            FeedStart::Beginning => "the beginning".to_owned(),
+            FeedStart::Time(seconds) => format!("the second {seconds} since 1970"),
+            FeedStart::Now | FeedStart::Token(_) => format!("the position {}", part.after),
+        };
         Err(Error::new(
             ErrorKind::FeedExpired,
             format!(
-                "the position {} is before what the change feed retains of all versions, which begins behind {oldest}",
-                part.after
+                "{asked} is before what the change feed retains of all versions, which begins behind {oldest}"
             ),
         ))
     }

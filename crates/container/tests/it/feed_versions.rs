@@ -25,6 +25,7 @@ fn told(change: &FeedChange) -> String {
     let kind = match change.kind {
         ChangeKind::Create => "create",
         ChangeKind::Replace => "replace",
+        ChangeKind::Update => "update",
         ChangeKind::Delete => "delete",
         ChangeKind::Expire => "expire",
     };
@@ -123,18 +124,131 @@ async fn what_one_commit_did_is_on_one_page() {
 }
 
 #[tokio::test]
-async fn it_begins_now_or_with_a_token_and_needs_a_retention() {
-    let container = Fixture::new(TEN_MINUTES, 400, Limits::default()).container;
-    for start in [FeedStart::Beginning, FeedStart::Time(5)] {
-        let request = Follower::versions(ListScope::All, start).request();
-        refused(container.read_feed(&request), ErrorKind::Invalid);
-    }
+async fn it_needs_a_retention() {
     for text in [LATEST, &TEN_MINUTES.replace(":10", ":0")] {
         let container = Fixture::new(text, 400, Limits::default()).container;
-        let request = Follower::versions(ListScope::All, FeedStart::Now).request();
-        let error = refused(container.read_feed(&request), ErrorKind::Invalid);
-        assert!(error.message.contains("retentionDuration"), "{error}");
+        for start in [FeedStart::Now, FeedStart::Beginning, FeedStart::Time(5)] {
+            let request = Follower::versions(ListScope::All, start).request();
+            let error = refused(container.read_feed(&request), ErrorKind::Invalid);
+            assert!(error.message.contains("retentionDuration"), "{error}");
+        }
     }
+}
+
+/// Returns what is told from a start on, in the order of its text; `None` if it is not kept any more.
+fn told_from(container: &Container, start: FeedStart) -> Option<Vec<String>> {
+    let mut follower = Follower::versions(ListScope::All, start);
+    follower.items_max = 2;
+    match container.read_feed(&follower.request()) {
+        Err(error) => {
+            assert_eq!(error.kind, ErrorKind::FeedExpired, "{error}");
+            assert!(error.message.contains("retains"), "{error}");
+            return None;
+        }
+        Ok(page) => assert!(page.is_end || !page.changes.is_empty()),
+    }
+    let mut told = tell(&follower.drain(container));
+    told.sort();
+    Some(told)
+}
+
+#[tokio::test]
+async fn it_begins_at_the_beginning_while_all_of_it_is_there() {
+    let Fixture { container, clock } = Fixture::new(TEN_MINUTES, 400, Limits::default());
+    assert_eq!(told_from(&container, FeedStart::Beginning), Some(vec![]));
+    split(&container, 0, CutBy::Arc).await.unwrap();
+    assert_eq!(told_from(&container, FeedStart::Beginning), Some(vec![]), "nothing was there to lose");
+    merge(&container, [1, 2]).await.unwrap();
+    put(&container, "a", "x", 1).await;
+    put(&container, "a", "x", 2).await;
+    delete(&container, "a", "x").await;
+    let all = told_from(&container, FeedStart::Beginning).unwrap();
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(all[0].contains("create") && all[1].contains("replace") && all[2].contains("delete"), "{all:?}");
+    let only = ids(&container)[0];
+    split(&container, only, CutBy::Arc).await.unwrap();
+    assert_eq!(told_from(&container, FeedStart::Beginning), Some(all.clone()));
+    let pair = ids(&container);
+    merge(&container, [pair[0], pair[1]]).await.unwrap();
+    assert_eq!(told_from(&container, FeedStart::Beginning), Some(all.clone()));
+    clock.advance(Duration::from_secs(600));
+    sweep(&container).await;
+    assert_eq!(told_from(&container, FeedStart::Beginning), Some(all));
+    clock.advance(Duration::from_secs(1));
+    assert!(sweep(&container).await > 0);
+    assert_eq!(told_from(&container, FeedStart::Beginning), None);
+    // Versions that were written before all were kept are no beginning.
+    let container = Fixture::new(LATEST, 400, Limits::default()).container;
+    put(&container, "a", "x", 1).await;
+    container.set_definition(definition(TEN_MINUTES), None);
+    assert_eq!(told_from(&container, FeedStart::Beginning), None);
+    put(&container, "a", "x", 2).await;
+    assert_eq!(told_from(&container, FeedStart::Beginning), None);
+}
+
+#[tokio::test]
+async fn it_begins_at_a_time_that_the_retention_covers() {
+    let Fixture { container, clock } = Fixture::new(TEN_MINUTES, 400, Limits::default());
+    let now = || u32::try_from(clock.now_ms() / 1_000).unwrap();
+    let started = now();
+    // Before the container was there nothing was written that it could have lost.
+    for start in [0, 5, started, u32::MAX] {
+        assert_eq!(told_from(&container, FeedStart::Time(start)), Some(vec![]));
+    }
+    put(&container, "a", "x", 1).await;
+    clock.advance(Duration::from_secs(100));
+    let middle = now();
+    put(&container, "a", "x", 2).await;
+    delete(&container, "a", "x").await;
+    clock.advance(Duration::from_secs(100));
+    let late = now();
+    put(&container, "a", "x", 3).await;
+    let lengths = |starts: &[u32]| -> Vec<Option<usize>> {
+        starts
+            .iter()
+            .map(|start| told_from(&container, FeedStart::Time(*start)).map(|told| told.len()))
+            .collect()
+    };
+    let starts = [0, started, started + 1, middle, middle + 1, late, late + 1, u32::MAX];
+    let told = [4, 4, 3, 3, 1, 1, 0, 0].map(Some);
+    assert_eq!(lengths(&starts), told);
+    let only = ids(&container)[0];
+    split(&container, only, CutBy::Arc).await.unwrap();
+    assert_eq!(lengths(&starts), told);
+    // Of the first second nothing is kept any more, of the others everything.
+    clock.advance(Duration::from_secs(401));
+    sweep(&container).await;
+    assert_eq!(lengths(&starts[..2]), [None, None]);
+    assert_eq!(lengths(&starts[3..]), told[3..]);
+    clock.advance(Duration::from_secs(100));
+    assert!(sweep(&container).await > 0);
+    assert_eq!(lengths(&starts[..4]), [None; 4]);
+    assert_eq!(lengths(&starts[5..]), told[5..]);
+    // All is old, and nothing came after it.
+    clock.advance(Duration::from_secs(1_000));
+    sweep(&container).await;
+    assert_eq!(lengths(&[started, now() - 600, now()]), [None, Some(0), Some(0)]);
+    check(&container);
+}
+
+#[tokio::test]
+async fn a_time_from_before_all_versions_were_kept_is_refused() {
+    let Fixture { container, clock } = Fixture::new(LATEST, 400, Limits::default());
+    let now = || u32::try_from(clock.now_ms() / 1_000).unwrap();
+    put(&container, "a", "x", 1).await;
+    put(&container, "a", "x", 2).await;
+    let written = now();
+    clock.advance(Duration::from_secs(60));
+    container.set_definition(definition(TEN_MINUTES), None);
+    assert_eq!(told_from(&container, FeedStart::Time(written)), None);
+    assert_eq!(told_from(&container, FeedStart::Time(now())), Some(vec![]));
+    put(&container, "a", "x", 3).await;
+    assert_eq!(told_from(&container, FeedStart::Time(written)), None);
+    clock.advance(Duration::from_secs(60));
+    let later = now();
+    put(&container, "a", "x", 4).await;
+    let told = told_from(&container, FeedStart::Time(later)).unwrap();
+    assert_eq!(told, ["4 replace [\"a\"]x 4 before 3 -"]);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ fn dump(store: &Arc<dyn Store>) -> Dump {
 /// Returns what a space holds once it was brought up to date: it is not known what its change log holds, if it has entries.
 fn brought_up_to_date(mut dump: Dump) -> Dump {
     if dump.keys().any(|(family, _)| *family == Family::Feed) {
-        let unknown = [&[1][..], &[0xFF; 8], &[0; 26]].concat();
+        let unknown = [&[2][..], &[0xFF; 8], &[0; 26], &[0xFF; 4]].concat();
         dump.insert((Family::Meta, Bytes::from_static(&[9])), unknown.into());
     }
     dump

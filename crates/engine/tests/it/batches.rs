@@ -39,7 +39,7 @@ pub(crate) fn outcomes(fixture: &Fixture, answer: &BatchAnswer) -> Vec<String> {
     let outcome = |result: &Result<ActionDone, Error>| match result {
         Ok(ActionDone::Written(written)) => match written.kind {
             ChangeKind::Create => "created".to_owned(),
-            ChangeKind::Replace => "replaced".to_owned(),
+            ChangeKind::Replace | ChangeKind::Update => "replaced".to_owned(),
             ChangeKind::Delete | ChangeKind::Expire => "deleted".to_owned(),
         },
         Ok(ActionDone::Read(read)) => {

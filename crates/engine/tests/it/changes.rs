@@ -9,6 +9,7 @@ use armilla_engine::{
     FeedPageRequest, FeedStart, ItemName, ListScope, Policy, Precondition, ResourceKind,
     ResourcePrecondition, Throughput, Triggers, WriteMode,
 };
+use armilla_env::Clock as _;
 use armilla_value::Value;
 
 use crate::support::{Fixture, defined, partition_key, refused, usual, value};
@@ -252,4 +253,28 @@ async fn all_versions_tell_both_images() {
     let lsns: Vec<u64> = answer.changes.iter().map(|change| change.lsn).collect();
     let before: Vec<u64> = answer.changes.iter().map(|change| change.previous_lsn).collect();
     assert_eq!(before, [0, lsns[0], lsns[1], 0]);
+}
+
+#[tokio::test]
+async fn all_versions_from_the_beginning_and_from_a_time() {
+    let fixture = Fixture::new().await;
+    fixture.engine.create_database(&fixture.caller, "d", None).await.unwrap();
+    let definition =
+        value(r#"{"id":"c","partitionKey":{"paths":["/pk"]},"changeFeedPolicy":{"retentionDuration":5}}"#);
+    fixture.engine.create_container(&fixture.caller, "d", defined(&definition), None).await.unwrap();
+    fixture.upsert("a", r#"{"id":"1","pk":"a","n":1}"#).await;
+    fixture.upsert("a", r#"{"id":"1","pk":"a","n":2}"#).await;
+    fixture.clock.advance(Duration::from_secs(60));
+    let later = u32::try_from(fixture.clock.now_ms() / 1_000).unwrap();
+    delete(&fixture, "a", "1").await;
+    for (start, changes) in [
+        (FeedStart::Beginning, 3),
+        (FeedStart::Time(0), 3),
+        (FeedStart::Time(later), 1),
+        (FeedStart::Time(later + 1), 0),
+    ] {
+        let all = FeedPageRequest { mode: FeedMode::AllVersions, ..request(start.clone()) };
+        let answer = read(&fixture, &fixture.caller, all).await.unwrap();
+        assert_eq!(answer.changes.len(), changes, "{start:?}");
+    }
 }

@@ -27,7 +27,26 @@ fn states_come_back_as_they_were() {
     for state in states() {
         assert_eq!(TrimState::decode(&state.encode()).unwrap(), state);
     }
-    assert_eq!(TrimState::complete_after(7).encode().len(), 35);
+    assert_eq!(TrimState::complete_after(7).encode().len(), 39);
+}
+
+#[test]
+fn states_of_the_first_version_do_not_know_when_versions_went() {
+    for state in states() {
+        let mut first = state.encode().to_vec();
+        first[0] = 1;
+        first.drain(35..39);
+        assert_eq!(TrimState::decode(&first).unwrap(), state);
+    }
+    let mut seven = TrimState::complete_after(7);
+    assert!(!seven.is_complete_since(u32::MAX - 1));
+    assert!(TrimState::complete_after(0).is_complete_since(0));
+    assert!(!TrimState::never().is_complete_since(0));
+    seven.trim_to((8, 0), Some(100));
+    assert!(seven.is_complete_since(100) && !seven.is_complete_since(99));
+    // A longer retention brings nothing back.
+    seven.trim_to((8, 0), Some(50));
+    assert!(!seven.is_complete_since(99));
 }
 
 #[test]
@@ -37,14 +56,14 @@ fn damaged_states_are_refused() {
         let ends: Vec<usize> = match state.arcs.len() {
             // Cut behind an arc, it is the record of a state with fewer.
             0 => Vec::new(),
-            2 => vec![35, 35 + 2 + 2 + 1 + 8],
-            _ => vec![35, 35 + 2 + 2 + 1 + 8, 35 + 2 * 13 + 1],
+            2 => vec![39, 39 + 2 + 2 + 1 + 8],
+            _ => vec![39, 39 + 2 + 2 + 1 + 8, 39 + 2 * 13 + 1],
         };
         for length in (0..whole.len()).filter(|length| !ends.contains(length)) {
             assert!(TrimState::decode(&whole[..length]).is_err(), "{state:?} cut to {length} bytes");
         }
         let mut other = whole.to_vec();
-        other[0] = 2;
+        other[0] = 3;
         assert!(TrimState::decode(&other).is_err());
     }
 }
@@ -88,12 +107,12 @@ fn parts_cover_what_was_asked_for() {
 #[test]
 fn trimming_goes_one_way() {
     let [mut never, mut seven, mut two, _] = states();
-    never.trim_to((8, 1));
+    never.trim_to((8, 1), Some(100));
     assert!(never.is_never());
     assert_eq!(never.trimmed, (8, 1));
-    seven.trim_to((6, 0));
+    seven.trim_to((6, 0), Some(100));
     assert_eq!(seven, TrimState::complete_after(7));
-    seven.trim_to((9, 4));
+    seven.trim_to((9, 4), Some(100));
     assert_eq!((seven.complete_after, seven.trimmed), (9, (9, 4)));
     // From before the commit that the one was trimmed to which was trimmed least.
     assert_eq!(two.trimmed, (6, u16::MAX));
@@ -107,16 +126,16 @@ fn trimming_goes_one_way() {
     // What is dropped from one part is no loss of the other.
     two.look_at(&hashed("11"), 12);
     two.look_at(&hashed("12"), 11);
-    two.trim_to((12, 0));
+    two.trim_to((12, 0), Some(100));
     assert_eq!(in_both(&two), (12, 9));
     two.look_at(&hashed("40"), 15);
-    two.trim_to((15, 0));
+    two.trim_to((15, 0), Some(100));
     assert_eq!(in_both(&two), (12, 15));
-    two.trim_to((20, 0));
+    two.trim_to((20, 0), Some(100));
     assert!(two.has_parts());
     // Behind the merge they are one.
-    two.trim_to((21, 0));
-    assert_eq!(two, TrimState { trimmed: (21, 0), ..TrimState::complete_after(21) });
+    two.trim_to((21, 0), Some(100));
+    assert_eq!(two, TrimState { trimmed: (21, 0), gone_before: 100, ..TrimState::complete_after(21) });
     two.end_complete();
     assert_eq!(two, TrimState::never());
     two.begin_complete(22);
@@ -124,9 +143,9 @@ fn trimming_goes_one_way() {
     assert_eq!(two.trimmed, (0, 0));
     // What was there before may be left over, until all of it was looked at.
     assert!(two.is_left_over(22) && !two.is_left_over(23));
-    two.trim_to((22, 5));
+    two.trim_to((22, 5), Some(100));
     assert!(two.is_left_over(22));
-    two.trim_to((23, 0));
+    two.trim_to((23, 0), Some(100));
     assert!(!two.is_left_over(22));
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { text, text as text_of } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -56,13 +56,13 @@ test("the shell shows the documents", async (t) => {
   const [command, ...more] = [...fences].map(([, snippet]) => snippet.trim());
   assert.equal(more.length, 0, "one command of the shell is expected here");
   const { server } = await serve(t);
-  const moved = command.replace("localhost:10255", `localhost:${new URL(server.ready.mongo).port}`);
+  const moved = command.replace("localhost:10255", `localhost:${server.mongoPort}`);
   assert.notEqual(moved, command, "the command does not connect where the README says that the server listens");
   const env = { ...process.env, COSMOS_KEY: KEY, HOME: server.dataFolder, NO_COLOR: "1" };
-  const shell = async (text) => {
-    const child = spawn("sh", ["-c", text], { cwd: FOLDER, env, timeout: MS_MAX });
+  const shell = async (line) => {
+    const child = spawn("sh", ["-c", line], { cwd: FOLDER, env, timeout: MS_MAX });
     const exited = new Promise((resolve, reject) => child.once("exit", resolve).once("error", reject));
-    const [printed, complaints, code] = await Promise.all([text_of(child.stdout), text_of(child.stderr), exited]);
+    const [printed, complaints, code] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
     assert.equal(code, 0, complaints);
     return printed;
   };

@@ -111,7 +111,12 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         is_of_stream: false,
         notes: Object::new(),
     };
-    let outcome = match hit.failure {
+    let is_out_of_time = shared.options.test_commands
+        && shared.fail_points.ends_all_time()
+        && request.command.get("maxTimeMS").and_then(number).is_some_and(|ms| ms > 0);
+    let timeout = is_out_of_time
+        .then(|| Failure::new(codes::MAX_TIME_MS_EXPIRED, "operation exceeded time limit (by a fail point)"));
+    let outcome = match hit.failure.or(timeout) {
         Some(failure) => begin(&mut context).and(Err(failure)),
         None => match begin(&mut context) {
             Ok(()) => commands::run(&mut context).await,
@@ -151,6 +156,13 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
             {
                 context.notes.insert("errorLabels", Value::from(vec!["RetryableWriteError"]));
             }
+            end.insert("writeConcernError", error);
+        }
+        if shared.options.test_commands
+            && commands::writes(name)
+            && !context.is_in_transaction
+            && let Some(error) = envelope::unmet_concern(&request.command)
+        {
             end.insert("writeConcernError", error);
         }
         end.insert("ok", Value::Double(1.0));

@@ -3,6 +3,7 @@
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
+use crate::arguments::number;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 
@@ -69,6 +70,30 @@ pub(crate) fn check_strict(name: &str, command: &Object) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Says what is wrong with a write concern that a set of one member cannot meet: for tests of drivers, since the service
+/// takes any.
+pub(crate) fn unmet_concern(command: &Object) -> Option<Object> {
+    let concern = command.get("writeConcern")?.as_object()?;
+    let (code, message) = match concern.get("w")? {
+        Value::String(tag) if tag == "majority" => return None,
+        Value::String(tag) => {
+            (codes::UNKNOWN_REPL_WRITE_CONCERN, format!("No write concern mode named '{tag}' found in replica set configuration"))
+        }
+        members if number(members)? > 1 => {
+            (codes::UNSATISFIABLE_WRITE_CONCERN, "Not enough data-bearing nodes".to_owned())
+        }
+        _ => return None,
+    };
+    let mut asked = concern.clone();
+    asked.insert("provenance", "clientSupplied");
+    Some(Object::from([
+        ("code", Value::Int32(code)),
+        ("codeName", Value::from(codes::name(code))),
+        ("errmsg", Value::from(message)),
+        ("errInfo", Value::Object(Object::from([("writeConcern", asked)]))),
+    ]))
 }
 
 /// Puts together the reply of a failure.

@@ -43,7 +43,7 @@ pub(crate) struct Hit {
 impl FailPoints {
     /// Turns a fail point on or off.
     pub(crate) fn configure(&self, name: &str, mode: &Value, data: Option<&Object>) -> Result<()> {
-        if !matches!(name, "failCommand" | "onPrimaryTransactionalWrite" | "failGetMoreAfterCursorCheckout") {
+        if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut") {
             return Err(Failure::new(codes::COMMAND_NOT_SUPPORTED, format!("there is no fail point '{name}'")));
         }
         let mode = match mode {
@@ -64,6 +64,11 @@ impl FailPoints {
             points.push(Point { name: name.to_owned(), mode, data: data.cloned().unwrap_or_default() });
         }
         Ok(())
+    }
+
+    /// Says whether the time of every command is over.
+    pub(crate) fn ends_all_time(&self) -> bool {
+        self.points.lock().iter().any(|point| point.name == "maxTimeAlwaysTimeOut")
     }
 
     /// Says what a command meets.

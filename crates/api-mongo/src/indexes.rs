@@ -38,7 +38,8 @@ pub(crate) struct Index {
 }
 
 /// Options that are kept and shown.
-const OPTIONS: [&str; 20] = [
+const OPTIONS: [&str; 21] = [
+    "dropDups",
     "unique",
     "sparse",
     "background",
@@ -98,7 +99,7 @@ impl Index {
                     format!("The field '{option}' is not valid for an index specification. Specification: {name}"),
                 ));
             }
-            if !matches!(option, "v" | "ns" | "background") {
+            if !matches!(option, "v" | "ns" | "dropDups") {
                 options.insert(option, value.clone());
             }
         }
@@ -181,7 +182,7 @@ impl Index {
                 .options
                 .iter()
                 // Said or left out, it is the same.
-                .filter(|(name, value)| !matches!((*name, *value), ("unique" | "sparse" | "hidden", Value::Bool(false))))
+                .filter(|(name, value)| !matches!((*name, *value), ("background", _) | ("unique" | "sparse" | "hidden", Value::Bool(false))))
                 .map(|(name, value)| (name.to_owned(), value.clone()))
                 .collect();
             options.sort_by(|a, b| a.0.cmp(&b.0));

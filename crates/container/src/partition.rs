@@ -102,6 +102,11 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
+    /// Returns whether a commit is the first that the partition ever had.
+    pub(crate) fn is_first_commit(&self, lsn: u64) -> bool {
+        lsn == self.lsn_base + 1
+    }
+
     /// Opens the partition's space, which fences the handle that had it before.
     #[expect(clippy::too_many_arguments, reason = "a partition is made of so many things, in one place")]
     pub(crate) fn open(

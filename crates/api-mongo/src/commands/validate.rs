@@ -9,6 +9,9 @@ use crate::reply::Reply;
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["full", "repair", "metadata", "checkBSONConformance", "scandata", "background"])?;
+    if arguments.truth("background")? && arguments.truth("full")? {
+        return Err(Failure::new(72, "Running the validate command with { background: true } is not supported with { full: true }."));
+    }
     let namespace = context.namespace()?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection.ok_or_else(|| {

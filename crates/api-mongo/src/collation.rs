@@ -14,10 +14,15 @@ pub(crate) fn check(collation: &Value) -> Result<()> {
             Some(Value::String(locale)) if locale == "simple" => Ok(()),
             Some(Value::String(locale)) => Err(Failure::new(
                 codes::COMMAND_NOT_SUPPORTED,
-                format!("the collation of the locale '{locale}' is not supported: strings are compared by their bytes ('simple')"),
+                format!(
+                    "the collation of the locale '{locale}' is not supported: strings are compared by their bytes ('simple')"
+                ),
             )),
             _ => Err(Failure::new(40_414, "BSON field 'collation.locale' is missing but a required field")),
         },
-        _ => Err(Failure::new(codes::TYPE_MISMATCH, "BSON field 'collation' is the wrong type, expected type 'object'")),
+        _ => Err(Failure::new(
+            codes::TYPE_MISMATCH,
+            "BSON field 'collation' is the wrong type, expected type 'object'",
+        )),
     }
 }

@@ -224,7 +224,8 @@ fn check_user(context: &Context<'_>, effect: Effect) -> Result<()> {
         Effect::Write => may(user, context.database, true),
         Effect::Administer => user.roles.iter().any(|role| {
             matches!(role.name.as_str(), "root" | "userAdminAnyDatabase")
-                || (matches!(role.name.as_str(), "userAdmin" | "dbOwner") && role.database == context.database)
+                || (matches!(role.name.as_str(), "userAdmin" | "dbOwner")
+                    && role.database == context.database)
         }),
     };
     if is_allowed {
@@ -267,7 +268,12 @@ pub(crate) fn check_transaction(context: &mut Context<'_>) -> Result<()> {
             ));
         }
         if !RETRYABLE.contains(&name) {
-            return Err(Failure::new(50_768, format!("txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and {name} is not a retryable write command.")));
+            return Err(Failure::new(
+                50_768,
+                format!(
+                    "txnNumber may only be provided for multi-document transactions and retryable write commands. autocommit:false was not provided, and {name} is not a retryable write command."
+                ),
+            ));
         }
         return Ok(());
     }
@@ -280,7 +286,10 @@ pub(crate) fn check_transaction(context: &mut Context<'_>) -> Result<()> {
     let ends = matches!(name, "commitTransaction" | "abortTransaction");
     let starts = context.command.get("startTransaction").and_then(Value::as_bool) == Some(true);
     if !ends && context.command.contains("writeConcern") {
-        return Err(Failure::new(codes::INVALID_OPTIONS, "writeConcern is not allowed within a multi-statement transaction"));
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "writeConcern is not allowed within a multi-statement transaction",
+        ));
     }
     if !starts && context.command.contains("readConcern") {
         return Err(Failure::new(
@@ -377,11 +386,10 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "connectionStatus" => Ok(connection_status::run(context)?),
         "hostInfo" => Ok(host_info::run(context)),
         "getParameter" => get_parameter::run(context),
-        "getCmdLineOpts" => Ok(Object::from([
-            ("argv", Value::Array(Vec::new())),
-            ("parsed", Value::Object(Object::new())),
-        ])
-        .into()),
+        "getCmdLineOpts" => {
+            Ok(Object::from([("argv", Value::Array(Vec::new())), ("parsed", Value::Object(Object::new()))])
+                .into())
+        }
         "serverStatus" => server_status::run(context),
         "connPoolStats" => Ok(server_status::pool(context)),
         "top" => Ok(server_status::top()),
@@ -429,7 +437,9 @@ pub(crate) fn transaction_state(context: &Context<'_>) -> Option<State> {
         .shared
         .sessions
         .with(session, |session| {
-            (session.number() == Some(number)).then(|| session.transaction.as_ref().map(|open| open.state)).flatten()
+            (session.number() == Some(number))
+                .then(|| session.transaction.as_ref().map(|open| open.state))
+                .flatten()
         })
         .flatten()
 }

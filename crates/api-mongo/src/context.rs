@@ -10,8 +10,8 @@ use armilla_value::{Object, Value};
 
 use crate::Shared;
 use crate::arguments::Arguments;
-use crate::connection::Connection;
 use crate::catalog::Collection;
+use crate::connection::Connection;
 use crate::data::{Charges, Data};
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;

@@ -31,7 +31,11 @@ pub(crate) struct Cursor {
 enum Slot {
     Idle(Duration, Box<Cursor>),
     /// In use by a command; `true` when it was killed meanwhile.
-    Busy { owner: Owner, is_killed: bool, awaits: bool },
+    Busy {
+        owner: Owner,
+        is_killed: bool,
+        awaits: bool,
+    },
 }
 
 #[derive(Clone)]
@@ -49,7 +53,7 @@ pub(crate) struct Cursors {
 
 /// What became of a cursor that was to be killed.
 pub(crate) enum Killed {
-    Killed,
+    Done,
     NotFound,
     /// It is another user's.
     Alive,
@@ -114,25 +118,51 @@ impl Cursors {
         }
         match (cursor.session, session) {
             (None, Some(_)) => {
-                return Err(Failure::new(50_736, format!("Cannot run getMore on cursor {id}, which was not created in a session, in a session")));
+                return Err(Failure::new(
+                    50_736,
+                    format!(
+                        "Cannot run getMore on cursor {id}, which was not created in a session, in a session"
+                    ),
+                ));
             }
             (Some(_), None) => {
-                return Err(Failure::new(50_737, format!("Cannot run getMore on cursor {id}, which was created in a session, without an lsid")));
+                return Err(Failure::new(
+                    50_737,
+                    format!(
+                        "Cannot run getMore on cursor {id}, which was created in a session, without an lsid"
+                    ),
+                ));
             }
             (Some(own), Some(other)) if own != other => {
-                return Err(Failure::new(50_738, format!("Cannot run getMore on cursor {id}, which was created in another session")));
+                return Err(Failure::new(
+                    50_738,
+                    format!("Cannot run getMore on cursor {id}, which was created in another session"),
+                ));
             }
             _ => {}
         }
         match (cursor.transaction, transaction) {
             (None, Some(_)) => {
-                return Err(Failure::new(50_740, format!("Cannot run getMore on cursor {id}, which was not created in a transaction, in a transaction")));
+                return Err(Failure::new(
+                    50_740,
+                    format!(
+                        "Cannot run getMore on cursor {id}, which was not created in a transaction, in a transaction"
+                    ),
+                ));
             }
             (Some(_), None) => {
-                return Err(Failure::new(50_741, format!("Cannot run getMore on cursor {id}, which was created in a transaction, without a txnNumber")));
+                return Err(Failure::new(
+                    50_741,
+                    format!(
+                        "Cannot run getMore on cursor {id}, which was created in a transaction, without a txnNumber"
+                    ),
+                ));
             }
             (Some(own), Some(other)) if own != other => {
-                return Err(Failure::new(50_739, format!("Cannot run getMore on cursor {id}, which was created in another transaction")));
+                return Err(Failure::new(
+                    50_739,
+                    format!("Cannot run getMore on cursor {id}, which was created in another transaction"),
+                ));
             }
             _ => {}
         }
@@ -172,11 +202,11 @@ impl Cursors {
             None => Killed::NotFound,
             Some(Slot::Idle(_, cursor)) if cursor.user == user => {
                 open.remove(&id);
-                Killed::Killed
+                Killed::Done
             }
             Some(Slot::Busy { owner, is_killed, .. }) if owner.user == user => {
                 *is_killed = true;
-                Killed::Killed
+                Killed::Done
             }
             Some(_) => Killed::Alive,
         }
@@ -197,16 +227,22 @@ impl Cursors {
     /// Takes the streams that no client reads just now; says whether others are being read.
     pub(crate) fn take_streams(&self) -> (Vec<(i64, Box<Cursor>)>, bool) {
         let mut open = self.open.lock();
-        let is_stream = |slot: &Slot| matches!(slot, Slot::Idle(_, cursor) if matches!(cursor.supply, Supply::Stream(_)));
+        let is_stream =
+            |slot: &Slot| matches!(slot, Slot::Idle(_, cursor) if matches!(cursor.supply, Supply::Stream(_)));
         let ids: Vec<i64> = open.iter().filter(|(_, slot)| is_stream(slot)).map(|(id, _)| *id).collect();
         let are_read = open.values().any(|slot| matches!(slot, Slot::Busy { awaits: true, .. }));
         let mut taken = Vec::new();
         for id in ids {
             let Some(slot) = open.get_mut(&id) else { continue };
             let Slot::Idle(_, cursor) = &*slot else { continue };
-            let owner =
-                Owner { user: cursor.user.clone(), session: cursor.session, namespace: cursor.namespace.clone() };
-            if let Slot::Idle(_, cursor) = std::mem::replace(slot, Slot::Busy { owner, is_killed: false, awaits: false }) {
+            let owner = Owner {
+                user: cursor.user.clone(),
+                session: cursor.session,
+                namespace: cursor.namespace.clone(),
+            };
+            if let Slot::Idle(_, cursor) =
+                std::mem::replace(slot, Slot::Busy { owner, is_killed: false, awaits: false })
+            {
                 taken.push((id, cursor));
             }
         }

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use armilla_engine::{
-    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemName, Moment, Precondition,
-    QueryPage, QueryRequest, Receipt, RequestUnits, ResourceKind, Transaction, Triggers, WriteMode,
+    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemName,
+    Moment, Precondition, QueryPage, QueryRequest, Receipt, RequestUnits, ResourceKind, Transaction,
+    Triggers, WriteMode,
 };
 use armilla_env::{Clock, SleepFuture};
 use armilla_value::{Object, PartitionKey};
@@ -141,7 +142,8 @@ impl Data<'_> {
                 read.map(|read| (read.item, read.charge))
             }
             Some(transaction) => {
-                let action = ItemAction::Read { id: id.to_owned(), known: None, precondition: Precondition::None };
+                let action =
+                    ItemAction::Read { id: id.to_owned(), known: None, precondition: Precondition::None };
                 match transaction.act(action) {
                     Ok(ActionDone::Read(read)) => Ok((read.item, read.charge)),
                     Ok(_) => Err(armilla_engine::Error::new(ErrorKind::Internal, "a read came to nothing")),
@@ -242,7 +244,13 @@ impl Data<'_> {
         let (engine, caller, handle) = (self.engine, self.caller, self.handle);
         let written = match (receipt, action) {
             (Some(receipt), action) => {
-                let answer = engine.execute_batch_with_receipts(caller, handle, Some(key), vec![action], vec![receipt]);
+                let answer = engine.execute_batch_with_receipts(
+                    caller,
+                    handle,
+                    Some(key),
+                    vec![action],
+                    vec![receipt],
+                );
                 match answer.await {
                     Ok(mut answer) => match answer.results.pop() {
                         Some(Err(error)) => Err(Error { charge: answer.charge, ..error }),
@@ -280,7 +288,8 @@ impl Data<'_> {
                 })
             }
             (None, ItemAction::Delete { id, precondition }) => {
-                let deleted = engine.delete_item(caller, handle, ItemName::Id(&id), Some(key), precondition, &none);
+                let deleted =
+                    engine.delete_item(caller, handle, ItemName::Id(&id), Some(key), precondition, &none);
                 deleted.await.map(|deleted| ((), deleted.charge))
             }
             (None, _) => Err(Error::new(ErrorKind::Internal, "what is written is no write")),

@@ -216,7 +216,9 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
     if let Some(level) = arguments.object("readConcern")?.and_then(|concern| concern.get("level")) {
         let known = ["local", "available", "majority", "linearizable", "snapshot"];
         if !level.as_str().is_some_and(|level| known.contains(&level)) {
-            return Err(Failure::parse("readConcern.level is not one of local, available, majority, linearizable, snapshot"));
+            return Err(Failure::parse(
+                "readConcern.level is not one of local, available, majority, linearizable, snapshot",
+            ));
         }
         // What was is not kept, so that nothing could be read as of a moment but now.
         if level.as_str() == Some("snapshot") && !is_in_transaction {
@@ -230,7 +232,10 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
         let known = ["primary", "primaryPreferred", "secondary", "secondaryPreferred", "nearest"];
         let mode = preference.get("mode").and_then(Value::as_str);
         if !mode.is_some_and(|mode| known.contains(&mode)) {
-            return Err(Failure::parse(format!("Could not parse $readPreference mode '{}'", mode.unwrap_or_default())));
+            return Err(Failure::parse(format!(
+                "Could not parse $readPreference mode '{}'",
+                mode.unwrap_or_default()
+            )));
         }
     }
     context.session = Sessions::id_of(command)?;
@@ -241,11 +246,17 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
     }
     context.number = arguments.integer("txnNumber")?;
     if context.number.is_some() && context.session.is_none() {
-        return Err(Failure::new(codes::INVALID_OPTIONS, "Transaction number requires a session ID to also be specified"));
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "Transaction number requires a session ID to also be specified",
+        ));
     }
     context.is_in_transaction = is_in_transaction;
     if context.is_in_transaction && context.number.is_none() {
-        return Err(Failure::new(codes::INVALID_OPTIONS, "'autocommit' field requires a transaction number to also be specified"));
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "'autocommit' field requires a transaction number to also be specified",
+        ));
     }
     commands::check_transaction(context)
 }

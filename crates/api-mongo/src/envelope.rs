@@ -17,7 +17,10 @@ pub(crate) fn check_api(command: &Object) -> Result<()> {
         None => {
             for name in ["apiStrict", "apiDeprecationErrors"] {
                 if command.contains(name) {
-                    return Err(Failure::new(codes::API_VERSION_ERROR, format!("Provided {name} without apiVersion")));
+                    return Err(Failure::new(
+                        codes::API_VERSION_ERROR,
+                        format!("Provided {name} without apiVersion"),
+                    ));
                 }
             }
             Ok(())
@@ -63,7 +66,10 @@ const STABLE: [&str; 28] = [
 /// Refuses what is outside of the version that a client insists on.
 pub(crate) fn check_strict(name: &str, command: &Object) -> Result<()> {
     let is_strict = command.get("apiStrict").and_then(Value::as_bool).unwrap_or(false);
-    if is_strict && !STABLE.contains(&name) && !matches!(name, "saslContinue" | "isMaster" | "ismaster" | "logout") {
+    if is_strict
+        && !STABLE.contains(&name)
+        && !matches!(name, "saslContinue" | "isMaster" | "ismaster" | "logout")
+    {
         return Err(Failure::new(
             codes::API_STRICT_ERROR,
             format!("Provided apiStrict:true, but the command {name} is not in API Version 1"),
@@ -78,9 +84,10 @@ pub(crate) fn unmet_concern(command: &Object) -> Option<Object> {
     let concern = command.get("writeConcern")?.as_object()?;
     let (code, message) = match concern.get("w")? {
         Value::String(tag) if tag == "majority" => return None,
-        Value::String(tag) => {
-            (codes::UNKNOWN_REPL_WRITE_CONCERN, format!("No write concern mode named '{tag}' found in replica set configuration"))
-        }
+        Value::String(tag) => (
+            codes::UNKNOWN_REPL_WRITE_CONCERN,
+            format!("No write concern mode named '{tag}' found in replica set configuration"),
+        ),
         members if number(members)? > 1 => {
             (codes::UNSATISFIABLE_WRITE_CONCERN, "Not enough data-bearing nodes".to_owned())
         }

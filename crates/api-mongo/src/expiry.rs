@@ -38,7 +38,9 @@ async fn sweep(shared: &Arc<Shared>) -> Result<()> {
     for namespace in shared.catalog.with_expiry().await? {
         let Found::Collection(collection) = shared.catalog.find(&namespace).await? else { continue };
         for index in &collection.details.indexes {
-            let (Some(seconds), [(path, _)]) = (index.expires_after, index.fields.as_slice()) else { continue };
+            let (Some(seconds), [(path, _)]) = (index.expires_after, index.fields.as_slice()) else {
+                continue;
+            };
             if path != "_ts" {
                 expire(shared, &collection, path, seconds).await?;
             }
@@ -76,4 +78,3 @@ async fn expire(shared: &Arc<Shared>, collection: &Collection, path: &str, secon
         }
     }
 }
-

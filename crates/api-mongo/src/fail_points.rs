@@ -44,7 +44,10 @@ impl FailPoints {
     /// Turns a fail point on or off.
     pub(crate) fn configure(&self, name: &str, mode: &Value, data: Option<&Object>) -> Result<()> {
         if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut") {
-            return Err(Failure::new(codes::COMMAND_NOT_SUPPORTED, format!("there is no fail point '{name}'")));
+            return Err(Failure::new(
+                codes::COMMAND_NOT_SUPPORTED,
+                format!("there is no fail point '{name}'"),
+            ));
         }
         let mode = match mode {
             Value::String(mode) if mode == "off" => None,
@@ -54,7 +57,11 @@ impl FailPoints {
                 (None, Some(skip)) => Some(Mode::Skip(count(skip)?)),
                 _ => return Err(Failure::bad_value("the mode of a fail point has times or skip")),
             },
-            _ => return Err(Failure::bad_value("the mode of a fail point is off, alwaysOn, {times} or {skip}")),
+            _ => {
+                return Err(Failure::bad_value(
+                    "the mode of a fail point is off, alwaysOn, {times} or {skip}",
+                ));
+            }
         };
         let mut points = self.points.lock();
         points.retain(|point| point.name != name);

@@ -66,7 +66,10 @@ impl Failure {
 
     /// The statement was sent before, and done.
     pub(crate) fn repeated(outcome: Object) -> Failure {
-        Failure { repeated: Some(Box::new(outcome)), ..Failure::new(codes::INTERNAL_ERROR, "the statement was done before") }
+        Failure {
+            repeated: Some(Box::new(outcome)),
+            ..Failure::new(codes::INTERNAL_ERROR, "the statement was done before")
+        }
     }
 
     /// A collection that is not there.
@@ -88,7 +91,8 @@ impl From<LanguageError> for Failure {
 impl From<armilla_engine::Error> for Failure {
     fn from(error: armilla_engine::Error) -> Failure {
         let code = code(error.kind);
-        let retry_after_ms = error.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1));
+        let retry_after_ms =
+            error.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1));
         let message = match error.kind {
             ErrorKind::Throttled => {
                 // Applications cut the wait out of this text.
@@ -113,7 +117,9 @@ fn code(kind: ErrorKind) -> i32 {
         ErrorKind::NotFound(_) | ErrorKind::OwnerNotFound(_) => codes::NAMESPACE_NOT_FOUND,
         ErrorKind::AlreadyExists(ResourceKind::Item) | ErrorKind::UniqueKeyTaken => codes::DUPLICATE_KEY,
         ErrorKind::AlreadyExists(_) => codes::NAMESPACE_EXISTS,
-        ErrorKind::PreconditionFailed | ErrorKind::Conflict | ErrorKind::FailedDependency => codes::WRITE_CONFLICT,
+        ErrorKind::PreconditionFailed | ErrorKind::Conflict | ErrorKind::FailedDependency => {
+            codes::WRITE_CONFLICT
+        }
         ErrorKind::NotModified => codes::INTERNAL_ERROR,
         ErrorKind::LogicalPartitionFull => OUT_OF_DISK_SPACE,
         ErrorKind::TooLarge => codes::BSON_OBJECT_TOO_LARGE,

@@ -88,7 +88,11 @@ impl Index {
                     format!("The field 'name' must be a string, but got {}", type_name(other)),
                 ));
             }
-            None => return Err(Failure::parse("The 'name' field is a required property of an index specification")),
+            None => {
+                return Err(Failure::parse(
+                    "The 'name' field is a required property of an index specification",
+                ));
+            }
         };
         let fields = read_key(key)?;
         let mut options = Object::new();
@@ -96,7 +100,9 @@ impl Index {
             if !OPTIONS.contains(&option) {
                 return Err(Failure::new(
                     codes::INVALID_INDEX_SPECIFICATION_OPTION,
-                    format!("The field '{option}' is not valid for an index specification. Specification: {name}"),
+                    format!(
+                        "The field '{option}' is not valid for an index specification. Specification: {name}"
+                    ),
                 ));
             }
             if !matches!(option, "v" | "ns" | "dropDups") {
@@ -123,14 +129,18 @@ impl Index {
         let partial = match options.get("partialFilterExpression") {
             None => None,
             Some(Value::Object(filter)) => {
-                let read = Filter::parse(filter, &Scope::default()).map_err(|error| cannot(&error.message))?;
+                let read =
+                    Filter::parse(filter, &Scope::default()).map_err(|error| cannot(&error.message))?;
                 check_partial(&read.root)?;
                 Some(filter.clone())
             }
             Some(other) => {
                 return Err(Failure::new(
                     codes::TYPE_MISMATCH,
-                    format!("The field 'partialFilterExpression' must be an object, but got {}", type_name(other)),
+                    format!(
+                        "The field 'partialFilterExpression' must be an object, but got {}",
+                        type_name(other)
+                    ),
                 ));
             }
         };
@@ -182,7 +192,12 @@ impl Index {
                 .options
                 .iter()
                 // Said or left out, it is the same.
-                .filter(|(name, value)| !matches!((*name, *value), ("background", _) | ("unique" | "sparse" | "hidden", Value::Bool(false))))
+                .filter(|(name, value)| {
+                    !matches!(
+                        (*name, *value),
+                        ("background", _) | ("unique" | "sparse" | "hidden", Value::Bool(false))
+                    )
+                })
                 .map(|(name, value)| (name.to_owned(), value.clone()))
                 .collect();
             options.sort_by(|a, b| a.0.cmp(&b.0));
@@ -205,19 +220,20 @@ impl Index {
 fn check_partial(condition: &Condition) -> Result<()> {
     match condition {
         Condition::And(parts) | Condition::Or(parts) => parts.iter().try_for_each(check_partial),
-        Condition::Path { predicate, .. } => match predicate {
-            Predicate::Eq(_)
-            | Predicate::Lt(_)
-            | Predicate::Lte(_)
-            | Predicate::Gt(_)
-            | Predicate::Gte(_)
-            | Predicate::In { .. }
-            | Predicate::Exists(true)
-            | Predicate::Type(_)
-            | Predicate::GeoWithin(_)
-            | Predicate::GeoIntersects(_) => Ok(()),
-            _ => Err(cannot("Expression not supported in partial index")),
-        },
+        Condition::Path {
+            predicate:
+                Predicate::Eq(_)
+                | Predicate::Lt(_)
+                | Predicate::Lte(_)
+                | Predicate::Gt(_)
+                | Predicate::Gte(_)
+                | Predicate::In { .. }
+                | Predicate::Exists(true)
+                | Predicate::Type(_)
+                | Predicate::GeoWithin(_)
+                | Predicate::GeoIntersects(_),
+            ..
+        } => Ok(()),
         _ => Err(cannot("Expression not supported in partial index")),
     }
 }
@@ -232,9 +248,11 @@ pub(crate) fn check_arrays(indexes: &[Index], document: &Object) -> Result<()> {
             .filter(|path| has_array(document, path))
             .collect();
         // Fields of the elements of one array go together.
-        let roots: std::collections::BTreeSet<&str> = arrays.iter().filter_map(|path| array_root(document, path)).collect();
+        let roots: std::collections::BTreeSet<&str> =
+            arrays.iter().filter_map(|path| array_root(document, path)).collect();
         if roots.len() > 1 {
-            let shown: Vec<&str> = arrays.iter().map(|path| path.rsplit('.').next().unwrap_or(path)).collect();
+            let shown: Vec<&str> =
+                arrays.iter().map(|path| path.rsplit('.').next().unwrap_or(path)).collect();
             return Err(Failure::new(
                 codes::CANNOT_INDEX_PARALLEL_ARRAYS,
                 format!("cannot index parallel arrays [{}]", shown.join("] [")),
@@ -283,7 +301,11 @@ fn read_key(key: &Object) -> Result<Vec<(String, FieldKind)>> {
             Value::String(kind) => match kind.as_str() {
                 "hashed" => FieldKind::Hashed,
                 "2dsphere" => FieldKind::Sphere,
-                "text" => return Err(cannot("text indexes are not supported; full-text indexes of the SQL API are")),
+                "text" => {
+                    return Err(cannot(
+                        "text indexes are not supported; full-text indexes of the SQL API are",
+                    ));
+                }
                 "2d" => return Err(cannot("2d indexes are not supported; use 2dsphere")),
                 other => return Err(cannot(&format!("Unknown index plugin '{other}'"))),
             },
@@ -325,7 +347,9 @@ fn expiry(value: &Value, fields: &[(String, FieldKind)]) -> Result<i64> {
         )));
     }
     match fields {
-        [(path, _)] if path == "_id" => Err(cannot("The field 'expireAfterSeconds' is not valid for an _id index specification")),
+        [(path, _)] if path == "_id" => {
+            Err(cannot("The field 'expireAfterSeconds' is not valid for an _id index specification"))
+        }
         [_] => Ok(seconds),
         _ => Err(cannot("TTL indexes are single-field indexes, compound indexes do not support TTL")),
     }
@@ -373,7 +397,10 @@ pub(crate) fn policy(shard_key: &[Vec<String>], indexes: &[Index]) -> Value {
         if index.fields.len() > 1 && is_plain {
             let fields = index.fields.iter().map(|(path, kind)| {
                 let order = if *kind == FieldKind::Descending { "descending" } else { "ascending" };
-                Value::Object(Object::from([("path", Value::from(steps(path))), ("order", Value::from(order))]))
+                Value::Object(Object::from([
+                    ("path", Value::from(steps(path))),
+                    ("order", Value::from(order)),
+                ]))
             });
             composites.push(Value::Array(fields.collect()));
         }
@@ -403,7 +430,11 @@ pub(crate) fn policy(shard_key: &[Vec<String>], indexes: &[Index]) -> Value {
 fn step(name: &str) -> String {
     let name = crate::documents::stored_name(name);
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
-    if is_plain { format!("/{name}") } else { format!("/\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")) }
+    if is_plain {
+        format!("/{name}")
+    } else {
+        format!("/\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 fn steps(path: &str) -> String {
@@ -411,15 +442,18 @@ fn steps(path: &str) -> String {
     path.split('.')
         .map(|name| {
             // Only at the top do names collide with those of the server.
-            let step = if std::mem::take(&mut first) { step(name) } else { plain_step(name) };
-            step
+            if std::mem::take(&mut first) { step(name) } else { plain_step(name) }
         })
         .collect()
 }
 
 fn plain_step(name: &str) -> String {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
-    if is_plain { format!("/{name}") } else { format!("/\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")) }
+    if is_plain {
+        format!("/{name}")
+    } else {
+        format!("/\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 /// Returns a path, and the same with an array in each of its places.

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use armilla_engine::plans::{
-    BoundQuery, BoundSource, Comparison, Expr, Function, ITEM_SLOT, PathStep, Projection, SourceKind, SubqueryKind,
-    Window,
-};
 use armilla_engine::ListScope;
+use armilla_engine::plans::{
+    BoundQuery, BoundSource, Comparison, Expr, Function, ITEM_SLOT, PathStep, Projection, SourceKind,
+    SubqueryKind, Window,
+};
 use armilla_mongo_filter::{Component, Condition, Filter, Predicate};
 use armilla_mongo_wire::item_id;
 use armilla_value::{Component as KeyComponent, PartitionKey, Value};
@@ -178,7 +178,8 @@ impl Lowering {
                 all(exprs).map(|expr| Part { expr, is_exact })
             }
             Condition::Or(parts) => {
-                let parts: Vec<Part> = parts.iter().map(|part| self.condition(part, base)).collect::<Option<_>>()?;
+                let parts: Vec<Part> =
+                    parts.iter().map(|part| self.condition(part, base)).collect::<Option<_>>()?;
                 let is_exact = parts.iter().all(|part| part.is_exact);
                 Some(Part { expr: any(parts.into_iter().map(|part| part.expr).collect())?, is_exact })
             }
@@ -193,15 +194,14 @@ impl Lowering {
                 }
                 Some(part)
             }
-            Condition::AlwaysFalse => {
-                Some(Part { expr: Expr::constant(Value::Bool(false)), is_exact: true })
-            }
+            Condition::AlwaysFalse => Some(Part { expr: Expr::constant(Value::Bool(false)), is_exact: true }),
             _ => None,
         }
     }
 
     fn path(&mut self, components: &[Component], predicate: &Predicate, base: Base) -> Option<Part> {
-        let is_named = components.iter().all(|component| component.index.is_none() && !component.name.is_empty());
+        let is_named =
+            components.iter().all(|component| component.index.is_none() && !component.name.is_empty());
         if components.len() > PATH_COMPONENTS_MAX || !is_named {
             return None;
         }
@@ -230,7 +230,13 @@ impl Lowering {
     }
 
     /// Lowers a path from one of its components on: the path itself, and the elements of an array in between.
-    fn steps(&mut self, components: &[Component], depth: usize, predicate: &Predicate, base: Base) -> Option<Part> {
+    fn steps(
+        &mut self,
+        components: &[Component],
+        depth: usize,
+        predicate: &Predicate,
+        base: Base,
+    ) -> Option<Part> {
         let names: Vec<&str> = components.iter().map(|component| component.name.as_str()).collect();
         if depth + 1 == names.len() {
             return self.leaf(expr_of(base, &names), predicate);
@@ -281,10 +287,8 @@ impl Lowering {
                 }
                 let constants: Vec<Expr> = values.iter().map(|value| Expr::constant(value.clone())).collect();
                 let one = Expr::In(Box::new(value.clone()), constants.clone());
-                let element = call(
-                    Function::ArrayContainsAny,
-                    std::iter::once(value).chain(constants).collect(),
-                );
+                let element =
+                    call(Function::ArrayContainsAny, std::iter::once(value).chain(constants).collect());
                 Some(Part { expr: Expr::Or(vec![one, element]), is_exact })
             }
             Predicate::Lt(bound) => self.range(value, Comparison::Less, bound),
@@ -338,7 +342,9 @@ impl Lowering {
     fn range(&mut self, value: Expr, comparison: Comparison, bound: &Value) -> Option<Part> {
         let is_ordered_alike = match bound {
             bound if is_nan(bound) => false,
-            Value::Int32(_) | Value::Int64(_) | Value::Double(_) | Value::Decimal128(_) | Value::Bool(_) => true,
+            Value::Int32(_) | Value::Int64(_) | Value::Double(_) | Value::Decimal128(_) | Value::Bool(_) => {
+                true
+            }
             Value::ObjectId(_) | Value::Date(_) | Value::Timestamp { .. } => true,
             // By UTF-16 and by UTF-8 in the same order, whatever it is compared with.
             Value::String(text) => text.chars().all(|character| character < '\u{D7FF}'),
@@ -375,7 +381,9 @@ fn is_plain(constant: &Value) -> Option<bool> {
 fn is_nan(value: &Value) -> bool {
     match value {
         Value::Double(number) => number.is_nan(),
-        Value::Decimal128(bytes) => matches!(armilla_value::Decimal::from_bytes(bytes), armilla_value::Decimal::NaN),
+        Value::Decimal128(bytes) => {
+            matches!(armilla_value::Decimal::from_bytes(bytes), armilla_value::Decimal::NaN)
+        }
         _ => false,
     }
 }

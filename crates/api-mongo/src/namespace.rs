@@ -50,7 +50,9 @@ impl Namespace {
 
     /// Refuses a name that containers cannot have, although collections might.
     pub(crate) fn check_creatable(&self) -> Result<()> {
-        if self.collection.starts_with("system.") && !matches!(self.database.as_str(), "admin" | "config" | "local") {
+        if self.collection.starts_with("system.")
+            && !matches!(self.database.as_str(), "admin" | "config" | "local")
+        {
             let allowed = ["system.js", "system.users", "system.views", "system.profile"];
             if !allowed.contains(&self.collection.as_str()) {
                 return Err(invalid(&format!("cannot write to '{self}': names with 'system.' are reserved")));

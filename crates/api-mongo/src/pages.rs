@@ -34,7 +34,11 @@ pub(crate) struct DocumentRows {
 }
 
 impl DocumentRows {
-    pub(crate) fn new(filter: Option<Arc<Filter>>, shape: Shape, environment: Arc<Environment>) -> DocumentRows {
+    pub(crate) fn new(
+        filter: Option<Arc<Filter>>,
+        shape: Shape,
+        environment: Arc<Environment>,
+    ) -> DocumentRows {
         DocumentRows { filter, shape, environment, failure: Mutex::default() }
     }
 
@@ -103,7 +107,9 @@ impl DocumentRows {
     }
 }
 
-fn written(result: std::result::Result<(), armilla_mongo_wire::WireError>) -> std::result::Result<bool, Error> {
+fn written(
+    result: std::result::Result<(), armilla_mongo_wire::WireError>,
+) -> std::result::Result<bool, Error> {
     result.map(|()| true).map_err(|error| Error::new(error.code, error.message))
 }
 

@@ -146,7 +146,9 @@ impl Search {
         let mut continuation = None;
         loop {
             let room = if overlay.is_some() { None } else { Some(count_max - targets.len()) };
-            let page = data.query(self.request(&query, &form, room.map(|room| room.min(1_000)), continuation)).await?;
+            let page = data
+                .query(self.request(&query, &form, room.map(|room| room.min(1_000)), continuation))
+                .await?;
             form.check()?;
             for row in page.each_row() {
                 let Some(item) = Item::from_raw(Bytes::copy_from_slice(row)) else { continue };

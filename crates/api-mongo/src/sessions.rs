@@ -55,7 +55,10 @@ impl Sessions {
     pub(crate) fn id_of(command: &Object) -> Result<Option<SessionId>> {
         let Some(lsid) = command.get("lsid") else { return Ok(None) };
         let Some(lsid) = lsid.as_object() else {
-            return Err(Failure::new(codes::TYPE_MISMATCH, "BSON field 'lsid' is the wrong type, expected type 'object'"));
+            return Err(Failure::new(
+                codes::TYPE_MISMATCH,
+                "BSON field 'lsid' is the wrong type, expected type 'object'",
+            ));
         };
         read_id(lsid).map(Some)
     }
@@ -141,7 +144,10 @@ impl Sessions {
     pub(crate) fn list(&self) -> Vec<(SessionId, String, Duration)> {
         let now = self.env.clock.elapsed();
         let known = self.known.lock();
-        known.iter().map(|(id, session)| (*id, session.user.clone(), now.saturating_sub(session.used_at))).collect()
+        known
+            .iter()
+            .map(|(id, session)| (*id, session.user.clone(), now.saturating_sub(session.used_at)))
+            .collect()
     }
 
     /// Returns how many there are, and how many have an open transaction.
@@ -157,7 +163,9 @@ impl Session {
         match self.number {
             Some(last) if number < last => Err(Failure::new(
                 codes::TRANSACTION_TOO_OLD,
-                format!("Cannot start transaction with transaction number {number} because a newer one, {last}, was used in this session"),
+                format!(
+                    "Cannot start transaction with transaction number {number} because a newer one, {last}, was used in this session"
+                ),
             )),
             Some(last) if number == last => Ok(()),
             _ => {

@@ -51,7 +51,11 @@ pub(crate) struct Find {
 pub(crate) enum FindState {
     Begin,
     /// More pages follow.
-    Pages { query: Arc<BoundQuery>, form: Arc<DocumentRows>, continuation: Option<String> },
+    Pages {
+        query: Arc<BoundQuery>,
+        form: Arc<DocumentRows>,
+        continuation: Option<String>,
+    },
     /// What is left is known.
     Rest,
 }
@@ -76,7 +80,12 @@ pub(crate) struct Room {
 
 impl Supply {
     /// Takes the next documents.
-    pub(crate) async fn take(&mut self, room: Room, charges: &Charges, shared: &Arc<Shared>) -> Result<Portion> {
+    pub(crate) async fn take(
+        &mut self,
+        room: Room,
+        charges: &Charges,
+        shared: &Arc<Shared>,
+    ) -> Result<Portion> {
         match self {
             Supply::List(documents) => {
                 let taken = take_from(documents, room);
@@ -91,7 +100,8 @@ impl Supply {
                 };
                 let first = left.take();
                 let place = shared.pipelines.clone().acquire_owned().await;
-                let _place = place.map_err(|_| Failure::new(codes::INTERRUPTED_AT_SHUTDOWN, "the server is ending"))?;
+                let _place = place
+                    .map_err(|_| Failure::new(codes::INTERRUPTED_AT_SHUTDOWN, "the server is ending"))?;
                 let computed = tokio::task::spawn_blocking(move || {
                     let portion = pull(&mut stream, first, room);
                     (stream, portion)
@@ -133,7 +143,10 @@ fn pull(
         if encoded.len() > crate::limits::DOCUMENT_BYTES_MAX {
             return Err(Error::new(
                 codes::BSON_OBJECT_TOO_LARGE,
-                format!("BSONObj size: {} is invalid. Size must be between 0 and 16793600(16MB)", encoded.len()),
+                format!(
+                    "BSONObj size: {} is invalid. Size must be between 0 and 16793600(16MB)",
+                    encoded.len()
+                ),
             ));
         }
         if !portion.documents.is_empty() && bytes + encoded.len() > BATCH_BYTES_ENOUGH {
@@ -180,10 +193,13 @@ impl Find {
                     taken.is_last = true;
                     return Ok(taken);
                 }
-                FindState::Pages { query, form, continuation } => (query.clone(), form.clone(), continuation.take()),
+                FindState::Pages { query, form, continuation } => {
+                    (query.clone(), form.clone(), continuation.take())
+                }
             };
             let most = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(self.skip));
-            let rows = usize::try_from(most.min(wanted as u64 + self.skip)).unwrap_or(usize::MAX).clamp(1, 1_000);
+            let rows =
+                usize::try_from(most.min(wanted as u64 + self.skip)).unwrap_or(usize::MAX).clamp(1, 1_000);
             let mut data = Data {
                 engine: &self.shared.engine,
                 caller: &self.caller,
@@ -237,7 +253,6 @@ impl Find {
 }
 
 /// Finds documents in an order: all that match, or as many as are asked for.
-#[expect(clippy::too_many_arguments, reason = "they are what an ordered find consists of")]
 pub(crate) async fn sorted(
     data: &mut Data<'_>,
     search: &Search,

@@ -94,7 +94,12 @@ impl Users {
     }
 
     /// Finds what proves a user's password.
-    pub(crate) async fn credentials(&self, database: &str, name: &str, mechanism: Mechanism) -> Result<Option<Account>> {
+    pub(crate) async fn credentials(
+        &self,
+        database: &str,
+        name: &str,
+        mechanism: Mechanism,
+    ) -> Result<Option<Account>> {
         let user = self.find(database, name).await?;
         Ok(user.and_then(|user| user.accounts.get(mechanism.name()).cloned()))
     }
@@ -172,7 +177,8 @@ impl Users {
         let caller = Caller::full();
         existing(self.engine.create_database(&caller, DATABASE, None).await)?;
         let definition = json::parse(
-            format!(r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#).as_bytes(),
+            format!(r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#)
+                .as_bytes(),
         )
         .ok()
         .and_then(|value| ContainerDefinition::from_value(&value).ok())
@@ -183,7 +189,11 @@ impl Users {
 }
 
 /// Derives what proves a password, for both mechanisms.
-pub(crate) fn derive(name: &str, password: &str, salts: [&[u8]; 2]) -> Result<HashMap<&'static str, Account>> {
+pub(crate) fn derive(
+    name: &str,
+    password: &str,
+    salts: [&[u8]; 2],
+) -> Result<HashMap<&'static str, Account>> {
     let mut accounts = HashMap::new();
     for (mechanism, salt) in [Mechanism::Sha1, Mechanism::Sha256].into_iter().zip(salts) {
         let text = password_text(mechanism, name, password)
@@ -225,7 +235,18 @@ pub(crate) fn read_roles(roles: &[Value], database: &str) -> Result<Vec<Role>> {
 /// Returns what roles allow at most; what they allow in which database is decided command by command.
 fn access(roles: &[Role]) -> Access {
     let any = |names: &[&str]| roles.iter().any(|role| names.contains(&role.name.as_str()));
-    if any(&["root", "readWriteAnyDatabase", "dbAdminAnyDatabase", "clusterAdmin", "restore", "dbOwner", "dbAdmin", "readWrite", "userAdmin", "userAdminAnyDatabase"]) {
+    if any(&[
+        "root",
+        "readWriteAnyDatabase",
+        "dbAdminAnyDatabase",
+        "clusterAdmin",
+        "restore",
+        "dbOwner",
+        "dbAdmin",
+        "readWrite",
+        "userAdmin",
+        "userAdminAnyDatabase",
+    ]) {
         Access::Full
     } else if any(&["read", "readAnyDatabase", "backup", "clusterMonitor"]) {
         Access::ReadOnly

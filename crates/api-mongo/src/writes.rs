@@ -75,7 +75,8 @@ impl Writer<'_, '_> {
         let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
         self.data.claim(&id)?;
         let receipt = self.receipt(&UpdateDone::default())?;
-        let written = self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await;
+        let written =
+            self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await;
         match written {
             Ok(()) => {
                 self.data.note(&id, Some(&document));
@@ -112,7 +113,10 @@ impl Writer<'_, '_> {
     fn refusal_in(&self, error: Error, document: &Object, key: Option<&PartitionKey>) -> Failure {
         let may_be_repeated = matches!(
             error.kind,
-            ErrorKind::Conflict | ErrorKind::AlreadyExists(_) | ErrorKind::UniqueKeyTaken | ErrorKind::FailedDependency
+            ErrorKind::Conflict
+                | ErrorKind::AlreadyExists(_)
+                | ErrorKind::UniqueKeyTaken
+                | ErrorKind::FailedDependency
         );
         if may_be_repeated && let Ok(Some(outcome)) = self.before(key) {
             return Failure::repeated(outcome);
@@ -152,7 +156,9 @@ impl Writer<'_, '_> {
             let most = if statement.is_multi { usize::MAX } else { 1 };
             let targets = statement.search.targets(&mut self.data, self.collection, most).await?;
             if targets.is_empty() {
-                if done.matched == 0 && let Some(outcome) = self.before(statement.search.partition_key())? {
+                if done.matched == 0
+                    && let Some(outcome) = self.before(statement.search.partition_key())?
+                {
                     return Err(Failure::repeated(outcome));
                 }
                 if !statement.is_upsert || done.matched > 0 {
@@ -165,7 +171,11 @@ impl Writer<'_, '_> {
                         return Ok(done);
                     }
                     // Another was faster: what it wrote may be what is to be updated.
-                    Err(failure) if failure.code == codes::DUPLICATE_KEY && self.was_faster(statement).await? => continue,
+                    Err(failure)
+                        if failure.code == codes::DUPLICATE_KEY && self.was_faster(statement).await? =>
+                    {
+                        continue;
+                    }
                     Err(failure) => return Err(failure),
                 }
             }
@@ -191,9 +201,11 @@ impl Writer<'_, '_> {
     async fn upsert(&mut self, statement: &UpdateStatement<'_>) -> Result<Object> {
         let document = statement.update.insert(&statement.search.filter, statement.environment)?;
         let document = documents::with_id_first(document, self.new_id);
-        let (key, id, body) = self.prepare(&document, statement.environment, statement.bypasses_validation)?;
+        let (key, id, body) =
+            self.prepare(&document, statement.environment, statement.bypasses_validation)?;
         let upserted = document.get("_id").cloned();
-        let receipt = self.receipt(&UpdateDone { upserted, after: Some(document.clone()), ..UpdateDone::default() })?;
+        let receipt =
+            self.receipt(&UpdateDone { upserted, after: Some(document.clone()), ..UpdateDone::default() })?;
         match self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await {
             Ok(()) => {
                 self.data.note(&id, Some(&document));
@@ -227,8 +239,13 @@ impl Writer<'_, '_> {
                 ));
             }
             // Items of other APIs keep the id that they have.
-            let (id, body) = if id == target.id { (id, body) } else { (target.id.clone(), with_item_id(body, &target.id)) };
-            let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
+            let (id, body) = if id == target.id {
+                (id, body)
+            } else {
+                (target.id.clone(), with_item_id(body, &target.id))
+            };
+            let precondition =
+                target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
             let mode = if statement.update.is_replacement() { WriteMode::Replace } else { WriteMode::Update };
             self.check_unchanged(&target).await?;
             let mut now = UpdateDone { matched: 1, modified: 1, ..UpdateDone::default() };
@@ -293,11 +310,18 @@ impl Writer<'_, '_> {
     }
 
     /// Deletes what matches; returns how many, and the last of them.
-    pub(crate) async fn delete(&mut self, search: &Search, count_max: usize) -> Result<(i64, Option<Object>)> {
+    pub(crate) async fn delete(
+        &mut self,
+        search: &Search,
+        count_max: usize,
+    ) -> Result<(i64, Option<Object>)> {
         let (mut count, mut last) = (0, None);
         for _ in 0..WRITE_ATTEMPTS_MAX {
             let targets = search.targets(&mut self.data, self.collection, count_max).await?;
-            if targets.is_empty() && count == 0 && let Some(outcome) = self.before(search.partition_key())? {
+            if targets.is_empty()
+                && count == 0
+                && let Some(outcome) = self.before(search.partition_key())?
+            {
                 return Err(Failure::repeated(outcome));
             }
             let mut is_lost = false;
@@ -320,9 +344,11 @@ impl Writer<'_, '_> {
     /// Deletes one document; nothing if it is gone, or does not match any more.
     pub(crate) async fn delete_one(&mut self, search: &Search, mut target: Target) -> Result<Option<Object>> {
         for _ in 0..WRITE_ATTEMPTS_MAX {
-            let precondition = target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
+            let precondition =
+                target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
             self.check_unchanged(&target).await?;
-            let done = UpdateDone { matched: 1, before: Some(target.document.clone()), ..UpdateDone::default() };
+            let done =
+                UpdateDone { matched: 1, before: Some(target.document.clone()), ..UpdateDone::default() };
             let receipt = self.receipt(&done)?;
             match self.data.delete(&target.key, &target.id, precondition, receipt).await {
                 Ok(()) => {
@@ -406,7 +432,8 @@ fn with_item_id(body: Value, id: &str) -> Value {
 fn duplicate(namespace: &str, index: &str, key: Object, error: Error) -> Failure {
     let shown = shown(&key);
     let pattern: Object = key.iter().map(|(name, _)| (name.to_owned(), Value::Int32(1))).collect();
-    let message = format!("E11000 duplicate key error collection: {namespace} index: {index} dup key: {shown}");
+    let message =
+        format!("E11000 duplicate key error collection: {namespace} index: {index} dup key: {shown}");
     Failure { charge: error.charge, ..Failure::new(codes::DUPLICATE_KEY, message) }
         .with("keyPattern", pattern)
         .with("keyValue", key)
@@ -414,7 +441,8 @@ fn duplicate(namespace: &str, index: &str, key: Object, error: Error) -> Failure
 
 /// Writes a key as the server's messages have it.
 fn shown(key: &Object) -> String {
-    let members: Vec<String> = key.iter().map(|(name, value)| format!("{name}: {}", shown_value(value))).collect();
+    let members: Vec<String> =
+        key.iter().map(|(name, value)| format!("{name}: {}", shown_value(value))).collect();
     format!("{{ {} }}", members.join(", "))
 }
 
@@ -445,7 +473,8 @@ fn check_size(document: &Object) -> Result<usize> {
 fn validate(collection: &Collection, document: &Object, environment: &Environment) -> Result<()> {
     let details = &collection.details;
     let Some(validator) = &details.validator else { return Ok(()) };
-    let setting = |name: &str| details.options.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let setting =
+        |name: &str| details.options.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     if setting("validationAction") == "warn" || setting("validationLevel") == "off" {
         return Ok(());
     }
@@ -459,9 +488,12 @@ fn validate(collection: &Collection, document: &Object, environment: &Environmen
             "details",
             Value::Object(Object::from([(
                 "operatorName",
-                Value::from(details.options.get("validator").and_then(Value::as_object).map_or("", |validator| {
-                    if validator.contains("$jsonSchema") { "$jsonSchema" } else { "$and" }
-                })),
+                Value::from(details.options.get("validator").and_then(Value::as_object).map_or(
+                    "",
+                    |validator| {
+                        if validator.contains("$jsonSchema") { "$jsonSchema" } else { "$and" }
+                    },
+                )),
             )])),
         ),
     ]);

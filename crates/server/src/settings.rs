@@ -437,7 +437,8 @@ pub(crate) fn check_folder(data_dir: Option<PathBuf>, config: Option<PathBuf>) -
 fn check_ports(ports: [Option<u16>; Front::ALL.len()]) -> Result<()> {
     let given = |front: Front| ports[front as usize].filter(|port| *port != 0);
     let pairs = Front::ALL.iter().enumerate();
-    let pairs = pairs.flat_map(|(place, first)| Front::ALL[place + 1..].iter().map(move |second| (*first, *second)));
+    let pairs =
+        pairs.flat_map(|(place, first)| Front::ALL[place + 1..].iter().map(move |second| (*first, *second)));
     for (first, second) in pairs {
         if let Some(port) = given(first)
             && given(second) == Some(port)

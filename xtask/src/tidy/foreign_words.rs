@@ -27,7 +27,8 @@ pub(super) fn check(sources: &[Source]) -> Vec<Problem> {
             let part = PARTS.iter().copied().find(|part| line.contains(part));
             let is_free = source.path.starts_with("crates/value/");
             let is_foreign = |word: &&str| {
-                WORDS.contains(word) || (!is_free && BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
+                WORDS.contains(word)
+                    || (!is_free && BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)))
             };
             if let Some(word) = words.find(is_foreign).or(part) {
                 let message = format!("{word}: a word of one protocol, and this crate knows of none");

@@ -58,23 +58,32 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         return super::explain::aggregate(context).await;
     }
     let Some(cursor) = arguments.object("cursor")? else {
-        return Err(Failure::parse("The 'cursor' option is required, except for aggregate with the explain argument"));
+        return Err(Failure::parse(
+            "The 'cursor' option is required, except for aggregate with the explain argument",
+        ));
     };
     let batch = match cursor.get("batchSize") {
         None => FIRST_BATCH_DOCUMENTS,
         Some(size) => match number(size) {
             Some(size) if size >= 0 => usize::try_from(size).unwrap_or(usize::MAX),
             Some(size) => {
-                return Err(Failure::new(51_024, format!("BSON field 'batchSize' value must be >= 0, actual value '{size}'")));
+                return Err(Failure::new(
+                    51_024,
+                    format!("BSON field 'batchSize' value must be >= 0, actual value '{size}'"),
+                ));
             }
-            None => return Err(Failure::new(codes::TYPE_MISMATCH, "cursor.batchSize field must be a number")),
+            None => {
+                return Err(Failure::new(codes::TYPE_MISMATCH, "cursor.batchSize field must be a number"));
+            }
         },
     };
     let namespace = match context.command.iter().next() {
         Some((_, Value::String(_))) => Some(context.namespace()?),
         Some((_, value)) if number(value) == Some(1) => None,
         _ => {
-            return Err(Failure::parse("Invalid command format: the 'aggregate' field must specify a collection name or 1"));
+            return Err(Failure::parse(
+                "Invalid command format: the 'aggregate' field must specify a collection name or 1",
+            ));
         }
     };
     let (scope, environment) = context.environment()?;
@@ -85,8 +94,16 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     };
     let mut stages = given.to_vec();
     if let Some(Stage::ChangeStream(options)) = Pipeline::parse(given, &scope)?.stages.first() {
-        return super::change_stream::open(context, namespace.as_ref(), options, &stages[1..], &scope, environment, batch)
-            .await;
+        return super::change_stream::open(
+            context,
+            namespace.as_ref(),
+            options,
+            &stages[1..],
+            &scope,
+            environment,
+            batch,
+        )
+        .await;
     }
     let input = match &namespace {
         None => Input::Database,
@@ -94,7 +111,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     };
     let pipeline = Pipeline::parse(&stages, &scope)?;
     if namespace.is_some() && matches!(pipeline.stages.first(), Some(Stage::Documents(_))) {
-        return Err(Failure::new(codes::INVALID_NAMESPACE, "$documents is not allowed in an aggregation over a collection"));
+        return Err(Failure::new(
+            codes::INVALID_NAMESPACE,
+            "$documents is not allowed in an aggregation over a collection",
+        ));
     }
     let (pipeline, written) = pipeline.split_output();
     if written.is_some() && context.is_in_transaction {
@@ -112,7 +132,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let supply = supply(context, &input, &pipeline, environment.clone()).await?;
     if let Some(stage) = written {
         if !crate::users::may_write(context.connection) {
-            return Err(Failure::new(codes::UNAUTHORIZED, "not authorized to write the output of an aggregation"));
+            return Err(Failure::new(
+                codes::UNAUTHORIZED,
+                "not authorized to write the output of an aggregation",
+            ));
         }
         output::write(context, supply, &stage, environment).await?;
         return Ok(super::find::empty(name));
@@ -129,7 +152,11 @@ fn starts_by_itself(pipeline: &Pipeline) -> bool {
 }
 
 /// Follows views to a collection, and puts their stages before the others.
-pub(super) async fn resolve(shared: &Shared, namespace: &Namespace, stages: &mut Vec<Value>) -> Result<Input> {
+pub(super) async fn resolve(
+    shared: &Shared,
+    namespace: &Namespace,
+    stages: &mut Vec<Value>,
+) -> Result<Input> {
     let mut namespace = namespace.clone();
     for _ in 0..VIEW_DEPTH_MAX {
         match shared.catalog.find(&namespace).await? {
@@ -141,7 +168,12 @@ pub(super) async fn resolve(shared: &Shared, namespace: &Namespace, stages: &mut
             }
         }
     }
-    Err(Failure::new(165, format!("View depth too deep or view cycle detected: at most {VIEW_DEPTH_MAX} views stand on each other")))
+    Err(Failure::new(
+        165,
+        format!(
+            "View depth too deep or view cycle detected: at most {VIEW_DEPTH_MAX} views stand on each other"
+        ),
+    ))
 }
 
 /// Makes where the documents of a pipeline come from.
@@ -228,15 +260,17 @@ async fn front_documents(
         Some(count_as) => {
             let count_as = count_as.clone();
             // Counted when it is asked for, on the thread of the pipeline.
-            Ok(Box::new(std::iter::once_with(move || {
-                let mut count = 0;
-                for document in documents {
-                    document?;
-                    count += 1;
-                }
-                Ok(count_as.document(count))
-            })
-            .filter_map(|counted: std::result::Result<Option<Object>, Error>| counted.transpose())))
+            Ok(Box::new(
+                std::iter::once_with(move || {
+                    let mut count = 0;
+                    for document in documents {
+                        document?;
+                        count += 1;
+                    }
+                    Ok(count_as.document(count))
+                })
+                .filter_map(|counted: std::result::Result<Option<Object>, Error>| counted.transpose()),
+            ))
         }
     }
 }
@@ -249,7 +283,11 @@ fn counted(documents: Vec<Object>, front: &Front) -> Documents {
 }
 
 /// Answers a find in a view.
-pub(super) async fn find_in_view(context: &mut Context<'_>, namespace: &Namespace, view: &View) -> Result<Reply> {
+pub(super) async fn find_in_view(
+    context: &mut Context<'_>,
+    namespace: &Namespace,
+    view: &View,
+) -> Result<Reply> {
     let arguments = context.arguments();
     let mut stages = Vec::new();
     let mut add = |name: &str, value: Value| stages.push(Value::Object(Object::from([(name, value)])));
@@ -307,7 +345,8 @@ pub(super) async fn count_view(
         Value::Object(Object::from([("$count", "n")])),
     ];
     let mut supply = view_supply(context, namespace, view, &stages).await?;
-    let portion = supply.take(Room { documents: 1, ..Room::default() }, &context.charges, context.shared).await?;
+    let portion =
+        supply.take(Room { documents: 1, ..Room::default() }, &context.charges, context.shared).await?;
     match portion.documents.first() {
         Some(document) => {
             let document = armilla_mongo_wire::bson::decode(document)?;
@@ -388,7 +427,8 @@ impl Outside for Others {
             Ok(Found::Collection(collection)) => {
                 !collection.details.is_own
                     || collection.details.indexes.iter().any(|index| {
-                        index.wildcard().is_some() || index.fields.first().is_some_and(|(first, _)| first == path)
+                        index.wildcard().is_some()
+                            || index.fields.first().is_some_and(|(first, _)| first == path)
                     })
             }
             _ => false,

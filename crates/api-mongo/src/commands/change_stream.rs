@@ -57,20 +57,31 @@ pub(super) async fn open(
         ));
     }
     if namespace.is_some_and(|namespace| namespace.collection.starts_with("system.")) {
-        return Err(Failure::new(codes::INVALID_NAMESPACE, "$changeStream may not be opened on a system collection"));
+        return Err(Failure::new(
+            codes::INVALID_NAMESPACE,
+            "$changeStream may not be opened on a system collection",
+        ));
     }
     let after = match arguments.string("fullDocument")?.unwrap_or("default") {
         "default" => Image::Off,
         "updateLookup" => Image::Lookup,
         "whenAvailable" => Image::WhenAvailable,
         "required" => Image::Required,
-        other => return Err(Failure::bad_value(format!("Enumeration value '{other}' for field '$changeStream.fullDocument' is not a valid value."))),
+        other => {
+            return Err(Failure::bad_value(format!(
+                "Enumeration value '{other}' for field '$changeStream.fullDocument' is not a valid value."
+            )));
+        }
     };
     let before = match arguments.string("fullDocumentBeforeChange")?.unwrap_or("off") {
         "off" => Image::Off,
         "whenAvailable" => Image::WhenAvailable,
         "required" => Image::Required,
-        other => return Err(Failure::bad_value(format!("Enumeration value '{other}' for field '$changeStream.fullDocumentBeforeChange' is not a valid value."))),
+        other => {
+            return Err(Failure::bad_value(format!(
+                "Enumeration value '{other}' for field '$changeStream.fullDocumentBeforeChange' is not a valid value."
+            )));
+        }
     };
     let begin = begin(&arguments)?;
     let pipeline = Pipeline::parse(stages, scope)?;
@@ -83,7 +94,9 @@ pub(super) async fn open(
     let (watched, name) = match namespace {
         Some(namespace) => (Watched::Collection(namespace.clone()), namespace.to_string()),
         None if whole => (Watched::Everything, "admin.$cmd.aggregate".to_owned()),
-        None => (Watched::Database(context.database.to_owned()), format!("{}.$cmd.aggregate", context.database)),
+        None => {
+            (Watched::Database(context.database.to_owned()), format!("{}.$cmd.aggregate", context.database))
+        }
     };
     let stream = Stream::open(
         context.shared.clone(),
@@ -139,7 +152,10 @@ pub(super) async fn end(context: &Context<'_>, collections: &[Collection], endin
                 && collections.iter().any(|collection| stream.watches(&collection.namespace))
                 && let Err(failure) = stream.end(collections, ending).await
             {
-                tracing::debug!("a change stream could not take down the end of a collection: {}", failure.message);
+                tracing::debug!(
+                    "a change stream could not take down the end of a collection: {}",
+                    failure.message
+                );
             }
             shared.cursors.put_back(id, cursor);
         }
@@ -167,10 +183,16 @@ fn begin(arguments: &Arguments<'_>) -> Result<Begin> {
     let (resume, start) = (arguments.object("resumeAfter")?, arguments.object("startAfter")?);
     let at = arguments.value("startAtOperationTime");
     if resume.is_some() && start.is_some() {
-        return Err(Failure::new(50_865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage"));
+        return Err(Failure::new(
+            50_865,
+            "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage",
+        ));
     }
     if at.is_some() && (resume.is_some() || start.is_some()) {
-        return Err(Failure::new(40_674, "Only one type of resume option is allowed, but multiple were found."));
+        return Err(Failure::new(
+            40_674,
+            "Only one type of resume option is allowed, but multiple were found.",
+        ));
     }
     if let Some(token) = resume {
         let token = Token::read(token)?;
@@ -187,7 +209,12 @@ fn begin(arguments: &Arguments<'_>) -> Result<Begin> {
     }
     match at {
         None => Ok(Begin::Now),
-        Some(Value::Timestamp { seconds, increment }) => Ok(Begin::At { seconds: *seconds, increment: *increment }),
-        Some(_) => Err(Failure::new(codes::TYPE_MISMATCH, "BSON field '$changeStream.startAtOperationTime' must be a timestamp")),
+        Some(Value::Timestamp { seconds, increment }) => {
+            Ok(Begin::At { seconds: *seconds, increment: *increment })
+        }
+        Some(_) => Err(Failure::new(
+            codes::TYPE_MISMATCH,
+            "BSON field '$changeStream.startAtOperationTime' must be a timestamp",
+        )),
     }
 }

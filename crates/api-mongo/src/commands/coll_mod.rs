@@ -51,7 +51,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             _ => false,
         });
         let Some(place) = found else {
-            return Err(Failure::new(codes::INDEX_NOT_FOUND, format!("cannot find index for ns {namespace}")));
+            return Err(Failure::new(
+                codes::INDEX_NOT_FOUND,
+                format!("cannot find index for ns {namespace}"),
+            ));
         };
         let mut object = known[place].to_object();
         if let Some(seconds) = change.get("expireAfterSeconds") {

@@ -17,7 +17,10 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<Reply> {
     arguments.allow(&["mode", "data"])?;
     let name = arguments.required_string("configureFailPoint")?;
     let Some(mode) = arguments.value("mode") else {
-        return Err(Failure::new(40_414, "BSON field 'configureFailPoint.mode' is missing but a required field"));
+        return Err(Failure::new(
+            40_414,
+            "BSON field 'configureFailPoint.mode' is missing but a required field",
+        ));
     };
     context.shared.fail_points.configure(name, mode, arguments.object("data")?)?;
     Ok(Reply::ok())

@@ -36,7 +36,8 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<Reply> {
         ])));
         for role in &user.roles {
             roles.push(Value::Object(role_object(role)));
-            let everywhere = role.database == "admin" && (role.name.ends_with("AnyDatabase") || role.name == "root");
+            let everywhere =
+                role.database == "admin" && (role.name.ends_with("AnyDatabase") || role.name == "root");
             let database = if everywhere { "" } else { role.database.as_str() };
             let resource = Object::from([("db", database), ("collection", "")]);
             let is_reader = role.name.starts_with("read") && !role.name.starts_with("readWrite");

@@ -31,7 +31,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Found::Collection(collection) => collection,
         Found::Nothing => return Ok(Object::from([("n", Value::Int32(0))]).into()),
         Found::View(view) => {
-            let counted = super::aggregate::count_view(context, &namespace, &view, arguments.object("query")?).await?;
+            let counted =
+                super::aggregate::count_view(context, &namespace, &view, arguments.object("query")?).await?;
             return Ok(reply(counted, skip, limit));
         }
     };
@@ -57,7 +58,10 @@ pub(super) async fn count(data: &mut Data<'_>, search: &Search, collection: &Col
     if search.points().is_some() {
         return Ok(search.read_points(data).await?.len() as u64);
     }
-    if search.lowered.is_exact && search.lowered.condition.is_none() && search.partition_key().is_none_or(|key| key.0.is_empty()) {
+    if search.lowered.is_exact
+        && search.lowered.condition.is_none()
+        && search.partition_key().is_none_or(|key| key.0.is_empty())
+    {
         let definition = collection.handle.definition();
         // What has expired is counted until it is taken away, so the figures are not the answer.
         if definition.default_ttl.is_none() {
@@ -110,4 +114,3 @@ pub(super) async fn count(data: &mut Data<'_>, search: &Search, collection: &Col
         }
     }
 }
-

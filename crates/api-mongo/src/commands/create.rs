@@ -33,7 +33,10 @@ const REFUSED: [(&str, &str); 5] = [
     ("capped", "capped collections are not supported"),
     ("timeseries", "time series collections are not supported"),
     ("clusteredIndex", "clustered indexes are not supported: documents lie in the order of their ids anyway"),
-    ("expireAfterSeconds", "expireAfterSeconds of a collection is for time series and clustered indexes, which are not supported"),
+    (
+        "expireAfterSeconds",
+        "expireAfterSeconds of a collection is for time series and clustered indexes, which are not supported",
+    ),
     ("encryptedFields", "encrypted fields are not supported"),
 ];
 
@@ -74,7 +77,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         return make_view(context, &namespace, on).await;
     }
     if arguments.value("pipeline").is_some() {
-        return Err(Failure::new(codes::INVALID_OPTIONS, "'pipeline' requires 'viewOn' to also be specified"));
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "'pipeline' requires 'viewOn' to also be specified",
+        ));
     }
     let mut options = Object::new();
     for name in KEPT {
@@ -87,7 +93,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let level = arguments.string("validationLevel")?.unwrap_or("strict");
     let action = arguments.string("validationAction")?.unwrap_or("error");
     if !matches!(level, "off" | "strict" | "moderate") || !matches!(action, "error" | "warn") {
-        return Err(Failure::bad_value("validationLevel is off, moderate or strict, and validationAction error or warn"));
+        return Err(Failure::bad_value(
+            "validationLevel is off, moderate or strict, and validationAction error or warn",
+        ));
     }
     arguments.object("validator")?;
     match context.shared.catalog.find(&namespace).await? {
@@ -153,7 +161,11 @@ pub(super) async fn make(context: &Context<'_>, namespace: &Namespace, new: &New
 }
 
 /// Makes the container of a collection, and keeps what is to be known of it.
-pub(super) async fn make_container(context: &Context<'_>, namespace: &Namespace, new: &New) -> Result<Collection> {
+pub(super) async fn make_container(
+    context: &Context<'_>,
+    namespace: &Namespace,
+    new: &New,
+) -> Result<Collection> {
     let shared = context.shared;
     let mut details =
         Details { indexes: new.indexes.clone(), options: new.options.clone(), validator: None, is_own: true };
@@ -162,7 +174,8 @@ pub(super) async fn make_container(context: &Context<'_>, namespace: &Namespace,
     let definition = ContainerDefinition::from_value(&definition)
         .map_err(|error| Failure::bad_value(format!("the collection cannot be made: {error}")))?;
     let engine = &shared.engine;
-    let made = engine.create_container(&context.caller, &namespace.database, definition, new.throughput).await;
+    let made =
+        engine.create_container(&context.caller, &namespace.database, definition, new.throughput).await;
     match made {
         Ok(answer) => context.charges.add(answer.charge),
         Err(error) => return Err(error.into()),
@@ -234,7 +247,11 @@ pub(super) fn ttl_of_timestamps(index: &Index) -> Option<i64> {
 
 fn quoted(name: &str) -> String {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
-    if is_plain { name.to_owned() } else { format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")) }
+    if is_plain {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 /// Refuses a database whose name differs from another's in case alone.
@@ -250,7 +267,10 @@ fn check_case(context: &Context<'_>, database: &str) -> Result<()> {
         if let Some(other) = other {
             return Err(Failure::new(
                 codes::DATABASE_DIFFER_CASE,
-                format!("db already exists with different case already have: [{}] trying to create [{database}]", other.id),
+                format!(
+                    "db already exists with different case already have: [{}] trying to create [{database}]",
+                    other.id
+                ),
             ));
         }
         match page.continuation {

@@ -70,14 +70,20 @@ fn checked(known: &[Index], given: Vec<Index>) -> Result<(Vec<Index>, bool)> {
                 continue;
             }
         } else if index.name == "_id_" {
-            return Err(Failure::new(codes::BAD_VALUE, "The index name '_id_' is reserved for the _id index"));
+            return Err(Failure::new(
+                codes::BAD_VALUE,
+                "The index name '_id_' is reserved for the _id index",
+            ));
         }
         if let Some(same) = indexes.iter().find(|known| known.name == index.name) {
             if same.is_like(&index) {
                 continue;
             }
-            let same_options = same.has_key_of(&index) && same.is_unique == index.is_unique && same.is_sparse == index.is_sparse;
-            let code = if same_options { codes::INDEX_OPTIONS_CONFLICT } else { codes::INDEX_KEY_SPECS_CONFLICT };
+            let same_options = same.has_key_of(&index)
+                && same.is_unique == index.is_unique
+                && same.is_sparse == index.is_sparse;
+            let code =
+                if same_options { codes::INDEX_OPTIONS_CONFLICT } else { codes::INDEX_KEY_SPECS_CONFLICT };
             return Err(Failure::new(
                 code,
                 format!(
@@ -89,7 +95,9 @@ fn checked(known: &[Index], given: Vec<Index>) -> Result<(Vec<Index>, bool)> {
                 ),
             ));
         }
-        if let Some(same) = indexes.iter().find(|known| known.has_key_of(&index) && known.partial == index.partial) {
+        if let Some(same) =
+            indexes.iter().find(|known| known.has_key_of(&index) && known.partial == index.partial)
+        {
             return Err(Failure::new(
                 codes::INDEX_OPTIONS_CONFLICT,
                 format!("Index already exists with a different name: {}", same.name),
@@ -108,7 +116,11 @@ fn checked(known: &[Index], given: Vec<Index>) -> Result<(Vec<Index>, bool)> {
 }
 
 /// Gives a collection other indexes: its policy follows, and the index is built in the background.
-pub(super) async fn apply(context: &Context<'_>, collection: &Collection, indexes: Vec<Index>) -> Result<Collection> {
+pub(super) async fn apply(
+    context: &Context<'_>,
+    collection: &Collection,
+    indexes: Vec<Index>,
+) -> Result<Collection> {
     let (shared, namespace) = (context.shared, &collection.namespace);
     let unique = |indexes: &[Index]| -> Vec<Vec<String>> {
         let unique = indexes.iter().filter(|index| index.is_unique);
@@ -178,6 +190,9 @@ pub(super) async fn apply(context: &Context<'_>, collection: &Collection, indexe
 }
 
 /// Returns the throughput that a collection has of its own.
-pub(super) fn throughput(context: &Context<'_>, collection: &Collection) -> Option<armilla_engine::Throughput> {
+pub(super) fn throughput(
+    context: &Context<'_>,
+    collection: &Collection,
+) -> Option<armilla_engine::Throughput> {
     super::custom_action::offer_of(context, &collection.handle.rid().to_string()).map(|offer| offer.1)
 }

@@ -17,7 +17,14 @@ use crate::reply::Reply;
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["offerThroughput", "autoScaleSettings", "collection", "shardKey", "indexes", "startAtOperationTime"])?;
+    arguments.allow(&[
+        "offerThroughput",
+        "autoScaleSettings",
+        "collection",
+        "shardKey",
+        "indexes",
+        "startAtOperationTime",
+    ])?;
     let action = arguments.required_string("customAction")?;
     let done = match action {
         "CreateDatabase" => create_database(context).await,
@@ -53,9 +60,10 @@ fn throughput(context: &Context<'_>) -> Result<Option<Throughput>> {
         }
         (Some(manual), None) => Ok(Some(Throughput::Manual(amount(manual)?))),
         (None, Some(settings)) => {
-            let max = settings.get("maxThroughput").and_then(number).ok_or_else(|| {
-                Failure::bad_value("autoScaleSettings needs the number maxThroughput")
-            })?;
+            let max = settings
+                .get("maxThroughput")
+                .and_then(number)
+                .ok_or_else(|| Failure::bad_value("autoScaleSettings needs the number maxThroughput"))?;
             Ok(Some(Throughput::Autoscale { max: amount(max)?, increment_percent: None }))
         }
         (None, None) => Ok(None),
@@ -89,7 +97,9 @@ pub(super) fn offer_of(context: &Context<'_>, rid: &str) -> Option<(String, Thro
 async fn replace_offer(context: &Context<'_>, rid: &str, what: &str) -> Result<()> {
     let Some(wanted) = throughput(context)? else { return Ok(()) };
     let Some((offer, _)) = offer_of(context, rid) else {
-        return Err(Failure::bad_value(format!("the {what} has no throughput of its own, which could be changed")));
+        return Err(Failure::bad_value(format!(
+            "the {what} has no throughput of its own, which could be changed"
+        )));
     };
     context
         .shared
@@ -102,7 +112,10 @@ async fn replace_offer(context: &Context<'_>, rid: &str, what: &str) -> Result<(
 fn database_rid(context: &Context<'_>) -> Result<String> {
     let database = found(context.shared.engine.read_database(&Caller::full(), context.database, None))?;
     let database = database.ok_or_else(|| {
-        Failure::new(codes::NAMESPACE_NOT_FOUND, format!("the database '{}' does not exist", context.database))
+        Failure::new(
+            codes::NAMESPACE_NOT_FOUND,
+            format!("the database '{}' does not exist", context.database),
+        )
     })?;
     Ok(database.value.rid)
 }
@@ -187,10 +200,8 @@ async fn get_collection(context: &Context<'_>) -> Result<Reply> {
     let namespace = collection_name(context)?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;
-    let mut reply = Object::from([
-        ("database", context.database),
-        ("collection", namespace.collection.as_str()),
-    ]);
+    let mut reply =
+        Object::from([("database", context.database), ("collection", namespace.collection.as_str())]);
     if !collection.shard_key.is_empty() {
         let key = collection.shard_key.iter().map(|path| (path.join("."), Value::from("hashed")));
         reply.insert("shardKeyDefinition", key.collect::<Object>());

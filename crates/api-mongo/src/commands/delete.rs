@@ -35,10 +35,15 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             Some(0) => false,
             Some(1) => true,
             Some(other) => {
-                return Err(Failure::parse(format!("The limit field in delete objects must be 0 or 1. Got {other}")));
+                return Err(Failure::parse(format!(
+                    "The limit field in delete objects must be 0 or 1. Got {other}"
+                )));
             }
             None => {
-                return Err(Failure::new(40_414, "BSON field 'delete.deletes.limit' is missing but a required field"));
+                return Err(Failure::new(
+                    40_414,
+                    "BSON field 'delete.deletes.limit' is missing but a required field",
+                ));
             }
         };
         read.push((filter, is_one, arguments.value("hint")));

@@ -94,7 +94,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut values = BTreeSet::new();
     let mut bytes = 0;
     loop {
-        let portion = supply.take(Room { documents: 1_000, ..Room::default() }, &context.charges, context.shared).await?;
+        let portion = supply
+            .take(Room { documents: 1_000, ..Room::default() }, &context.charges, context.shared)
+            .await?;
         for document in &portion.documents {
             let document = Value::Object(bson::decode(document)?);
             visit(&document, &path, &mut |value| {

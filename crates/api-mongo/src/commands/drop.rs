@@ -26,7 +26,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
         Found::Collection(collection) => {
             if namespace.database == "admin" && namespace.collection.starts_with("system.") {
-                return Err(Failure::new(codes::ILLEGAL_OPERATION, format!("can't drop system collection {namespace}")));
+                return Err(Failure::new(
+                    codes::ILLEGAL_OPERATION,
+                    format!("can't drop system collection {namespace}"),
+                ));
             }
             change_stream::end(context, std::slice::from_ref(&collection), &Ending::Drop).await?;
             drop_collection(context, &namespace, &collection.handle.rid().to_string()).await?;

@@ -18,8 +18,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     check_account_write(context)?;
     let _changing = context.shared.catalog.change().await;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
-    let collection =
-        collection.ok_or_else(|| Failure::new(codes::NAMESPACE_NOT_FOUND, format!("ns not found {namespace}")))?;
+    let collection = collection
+        .ok_or_else(|| Failure::new(codes::NAMESPACE_NOT_FOUND, format!("ns not found {namespace}")))?;
     let known = &collection.details.indexes;
     let before = i32::try_from(known.len() + 1).unwrap_or(i32::MAX);
     let mut reply = Object::from([("nIndexesWas", Value::Int32(before))]);
@@ -39,7 +39,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Some(Value::Array(names)) => names
             .iter()
             .map(|name| {
-                name.as_str().ok_or_else(|| Failure::new(codes::TYPE_MISMATCH, "names of indexes are strings")).and_then(by_name)
+                name.as_str()
+                    .ok_or_else(|| Failure::new(codes::TYPE_MISMATCH, "names of indexes are strings"))
+                    .and_then(by_name)
             })
             .collect::<Result<_>>()?,
         Some(Value::Object(key)) => {
@@ -53,8 +55,18 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             })?;
             vec![found.name.clone()]
         }
-        Some(_) => return Err(Failure::new(codes::TYPE_MISMATCH, "BSON field 'dropIndexes.index' is the wrong type")),
-        None => return Err(Failure::new(40_414, "BSON field 'dropIndexes.index' is missing but a required field")),
+        Some(_) => {
+            return Err(Failure::new(
+                codes::TYPE_MISMATCH,
+                "BSON field 'dropIndexes.index' is the wrong type",
+            ));
+        }
+        None => {
+            return Err(Failure::new(
+                40_414,
+                "BSON field 'dropIndexes.index' is missing but a required field",
+            ));
+        }
     };
     let left: Vec<Index> = known.iter().filter(|index| !dropped.contains(&index.name)).cloned().collect();
     if left.len() != known.len() {

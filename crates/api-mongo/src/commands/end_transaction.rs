@@ -7,16 +7,22 @@ use super::transaction_state;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::reply::Reply;
-use crate::writes::write_conflict;
 use crate::transactions::{Held, State, no_transaction};
+use crate::writes::write_conflict;
 
 fn number_of(context: &Context<'_>) -> Result<i64> {
     if context.database != "admin" {
-        return Err(Failure::new(codes::UNAUTHORIZED, format!("{} may only be run against the admin database.", context.name)));
+        return Err(Failure::new(
+            codes::UNAUTHORIZED,
+            format!("{} may only be run against the admin database.", context.name),
+        ));
     }
     match (context.is_in_transaction, context.number) {
         (true, Some(number)) => Ok(number),
-        _ => Err(Failure::new(codes::INVALID_OPTIONS, format!("{} must be run within a transaction", context.name))),
+        _ => Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            format!("{} must be run within a transaction", context.name),
+        )),
     }
 }
 

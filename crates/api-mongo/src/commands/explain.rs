@@ -36,14 +36,18 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let command = arguments.required_object("explain")?;
     let verbosity = arguments.string("verbosity")?.unwrap_or("allPlansExecution");
     if !matches!(verbosity, "queryPlanner" | "executionStats" | "allPlansExecution") {
-        return Err(Failure::parse(format!("verbosity string must be one of {{'queryPlanner', 'executionStats', 'allPlansExecution'}}: {verbosity}")));
+        return Err(Failure::parse(format!(
+            "verbosity string must be one of {{'queryPlanner', 'executionStats', 'allPlansExecution'}}: {verbosity}"
+        )));
     }
     let Some((name, value)) = command.iter().next() else {
         return Err(Failure::parse("explain names no command"));
     };
     let inner = Arguments::new(name, command);
     let first = |list: &str| -> Option<&Object> { command.get(list)?.as_array()?.first()?.as_object() };
-    let collection = value.as_str().ok_or_else(|| Failure::new(codes::INVALID_NAMESPACE, "explain: the command names no collection"))?;
+    let collection = value
+        .as_str()
+        .ok_or_else(|| Failure::new(codes::INVALID_NAMESPACE, "explain: the command names no collection"))?;
     let namespace = Namespace::new(context.database, collection)?;
     let explained = match name {
         "find" => Explained {
@@ -53,8 +57,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             limit: inner.count("limit")?.filter(|limit| *limit > 0),
             is_count: false,
         },
-        "count" => Explained { namespace, filter: inner.object("query")?, sort: None, limit: None, is_count: true },
-        "distinct" => Explained { namespace, filter: inner.object("query")?, sort: None, limit: None, is_count: false },
+        "count" => {
+            Explained { namespace, filter: inner.object("query")?, sort: None, limit: None, is_count: true }
+        }
+        "distinct" => {
+            Explained { namespace, filter: inner.object("query")?, sort: None, limit: None, is_count: false }
+        }
         "update" => Explained {
             namespace,
             filter: first("updates").and_then(|update| update.get("q")).and_then(Value::as_object),
@@ -81,7 +89,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             return explain_pipeline(context, &namespace, stages, verbosity, command).await;
         }
         other => {
-            return Err(Failure::new(codes::COMMAND_NOT_FOUND, format!("Explain failed due to unknown command: {other}")));
+            return Err(Failure::new(
+                codes::COMMAND_NOT_FOUND,
+                format!("Explain failed due to unknown command: {other}"),
+            ));
         }
     };
     let reply = explain(context, &explained, verbosity).await?;
@@ -113,10 +124,19 @@ async fn explain_pipeline(
         Input::Collection(collection) => collection.namespace.clone(),
         _ => namespace.clone(),
     };
-    let explained =
-        Explained { namespace, filter: given, sort: None, limit: front.limit, is_count: front.count_as.is_some() };
+    let explained = Explained {
+        namespace,
+        filter: given,
+        sort: None,
+        limit: front.limit,
+        is_count: front.count_as.is_some(),
+    };
     let cursor = explain(context, &explained, verbosity).await?;
-    let names = front.rest.stages.iter().map(|stage| Value::Object(Object::from([(stage.name(), Value::Object(Object::new()))])));
+    let names = front
+        .rest
+        .stages
+        .iter()
+        .map(|stage| Value::Object(Object::from([(stage.name(), Value::Object(Object::new()))])));
     let mut shown = vec![Value::Object(Object::from([("$cursor", Value::Object(cursor))]))];
     shown.extend(names);
     Ok(finish(context, Object::from([("stages", Value::Array(shown))]), command))

@@ -57,11 +57,18 @@ impl Bounds {
                 let index = collection.details.indexes.iter().find(|index| index.name == *name);
                 index.map(|index| index.key.clone()).unwrap_or_default()
             }
-            _ => return Err(Failure::new(51_173, "When using min()/max() a hint of which index to use must be provided")),
+            _ => {
+                return Err(Failure::new(
+                    51_173,
+                    "When using min()/max() a hint of which index to use must be provided",
+                ));
+            }
         };
         let bound = |bound: Option<&Object>| -> Result<Option<SortKey>> {
             let Some(bound) = bound.filter(|bound| !bound.is_empty()) else { return Ok(None) };
-            if bound.len() != key.len() || bound.iter().zip(key.iter()).any(|((name, _), (own, _))| name != own) {
+            if bound.len() != key.len()
+                || bound.iter().zip(key.iter()).any(|((name, _), (own, _))| name != own)
+            {
                 return Err(Failure::new(51_174, "The index chosen is not compatible with min/max"));
             }
             Ok(Some(SortKey(bound.iter().map(|(_, value)| value.clone()).collect())))
@@ -156,7 +163,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         if is_set {
             return Err(Failure::new(
                 codes::NOT_IMPLEMENTED,
-                format!("the option '{name}' of find is not supported: it names places in an index of the server's"),
+                format!(
+                    "the option '{name}' of find is not supported: it names places in an index of the server's"
+                ),
             ));
         }
     }
@@ -179,7 +188,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     check_hint(&collection, arguments.value("hint"))?;
     asked.bounds = Bounds::read(&arguments, &collection)?.map(Arc::new);
     let supply = supply(context, &collection, &asked).await?;
-    let first = asked.batch.map_or(FIRST_BATCH_DOCUMENTS, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
+    let first =
+        asked.batch.map_or(FIRST_BATCH_DOCUMENTS, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
     open(context, namespace.to_string(), supply, first, asked.is_single_batch, has_timeout).await
 }
 
@@ -191,7 +201,8 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
     let mut data = held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
     if is_inside || search.points().is_some() || asked.filter.near().is_some() || asked.bounds.is_some() {
         let targets = search.targets(&mut data, collection, usize::MAX).await?;
-        let mut documents: Vec<_> = targets.into_iter().map(|target| (target.document, target.matched)).collect();
+        let mut documents: Vec<_> =
+            targets.into_iter().map(|target| (target.document, target.matched)).collect();
         if let Some(bounds) = &asked.bounds {
             let mut inside = Vec::new();
             for found in documents {
@@ -209,10 +220,8 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
             keyed.sort_by(|a, b| sort.compare(&a.0, &b.0));
             documents = keyed.into_iter().map(|(_, document, matched)| (document, matched)).collect();
         } else if let Some(near) = asked.filter.near() {
-            let mut measured: Vec<_> = documents
-                .into_iter()
-                .filter_map(|found| Some((near.distance(&found.0)?, found)))
-                .collect();
+            let mut measured: Vec<_> =
+                documents.into_iter().filter_map(|found| Some((near.distance(&found.0)?, found))).collect();
             measured.sort_by(|a, b| a.0.total_cmp(&b.0));
             documents = measured.into_iter().map(|(_, found)| found).collect();
         }
@@ -280,5 +289,11 @@ pub(super) async fn open(
             awaits: false,
         })?;
     }
-    Ok(Reply::Batch(Batch { is_first: true, cursor, namespace, documents: portion.documents, extra: Object::new() }))
+    Ok(Reply::Batch(Batch {
+        is_first: true,
+        cursor,
+        namespace,
+        documents: portion.documents,
+        extra: Object::new(),
+    }))
 }

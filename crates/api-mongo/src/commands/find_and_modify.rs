@@ -56,7 +56,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         (None, false) => return Err(Failure::parse("Either an update or remove=true must be specified")),
     };
     if removes && is_new {
-        return Err(Failure::parse("Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"));
+        return Err(Failure::parse(
+            "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+        ));
     }
     if removes && is_upsert {
         return Err(Failure::parse("Cannot specify both upsert=true and remove=true"));

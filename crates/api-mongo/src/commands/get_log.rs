@@ -13,11 +13,10 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reply> {
     match arguments.required_string("getLog")? {
         "*" => Ok(Object::from([("names", Value::from(vec!["global", "startupWarnings"]))]).into()),
         // What the server writes goes to its standard error and is not kept.
-        "global" | "startupWarnings" => Ok(Object::from([
-            ("totalLinesWritten", Value::Int32(0)),
-            ("log", Value::Array(Vec::new())),
-        ])
-        .into()),
+        "global" | "startupWarnings" => {
+            Ok(Object::from([("totalLinesWritten", Value::Int32(0)), ("log", Value::Array(Vec::new()))])
+                .into())
+        }
         other => Err(Failure::new(codes::OPERATION_FAILED, format!("No log named '{other}'"))),
     }
 }

@@ -8,8 +8,8 @@ use armilla_value::Value;
 use super::statements::count;
 use crate::arguments::number;
 use crate::context::Context;
-use crate::limits::AWAIT_DEFAULT;
 use crate::failure::{Failure, Result};
+use crate::limits::AWAIT_DEFAULT;
 use crate::reply::{Batch, Reply};
 use crate::supply::Room;
 
@@ -66,5 +66,11 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     } else {
         return Err(Failure::new(codes::CURSOR_KILLED, format!("cursor id {id} was killed")));
     };
-    Ok(Reply::Batch(Batch { is_first: false, cursor, namespace, documents: portion.documents, extra: portion.extra }))
+    Ok(Reply::Batch(Batch {
+        is_first: false,
+        cursor,
+        namespace,
+        documents: portion.documents,
+        extra: portion.extra,
+    }))
 }

@@ -25,9 +25,8 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reply> {
         return Ok(known.into());
     }
     let asked = context.command.iter().skip(1).filter(|(name, _)| !name.starts_with('$'));
-    let found: Object = asked
-        .filter_map(|(name, _)| known.get(name).map(|value| (name.to_owned(), value.clone())))
-        .collect();
+    let found: Object =
+        asked.filter_map(|(name, _)| known.get(name).map(|value| (name.to_owned(), value.clone()))).collect();
     if found.is_empty() {
         return Err(Failure::new(codes::INVALID_OPTIONS, "no option found to get"));
     }

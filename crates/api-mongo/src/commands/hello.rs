@@ -9,7 +9,8 @@ use crate::auth;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::limits::{
-    APPLICATION_NAME_BYTES_MAX, BATCH_STATEMENTS_MAX, CLIENT_METADATA_BYTES_MAX, DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX,
+    APPLICATION_NAME_BYTES_MAX, BATCH_STATEMENTS_MAX, CLIENT_METADATA_BYTES_MAX, DOCUMENT_BYTES_MAX,
+    MESSAGE_BYTES_MAX,
 };
 use crate::reply::Reply;
 
@@ -96,14 +97,19 @@ fn note_client(context: &mut Context<'_>, client: &Value) -> Result<()> {
     if bson::encoded_bytes(client) > CLIENT_METADATA_BYTES_MAX {
         return Err(Failure::new(
             codes::CLIENT_METADATA_DOCUMENT_TOO_LARGE,
-            format!("The client metadata document must be less then or equal to {CLIENT_METADATA_BYTES_MAX} bytes"),
+            format!(
+                "The client metadata document must be less then or equal to {CLIENT_METADATA_BYTES_MAX} bytes"
+            ),
         ));
     }
-    let name = client.get("application").and_then(|application| application.get("name")).and_then(Value::as_str);
+    let name =
+        client.get("application").and_then(|application| application.get("name")).and_then(Value::as_str);
     if name.is_some_and(|name| name.len() > APPLICATION_NAME_BYTES_MAX) {
         return Err(Failure::new(
             codes::CLIENT_APP_NAME_TOO_LARGE,
-            format!("The 'client.application.name' field must be less then or equal to {APPLICATION_NAME_BYTES_MAX} bytes"),
+            format!(
+                "The 'client.application.name' field must be less then or equal to {APPLICATION_NAME_BYTES_MAX} bytes"
+            ),
         ));
     }
     context.connection.metadata = Some(client.clone());

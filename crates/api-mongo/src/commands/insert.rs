@@ -43,8 +43,16 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         context.check_time()?;
         // Those of one logical partition that follow each other are stored together.
         if held.open.is_none()
-            && let Some(done) =
-                together(context, &collection, &environment, &given[position..], bypasses, &statements, position).await?
+            && let Some(done) = together(
+                context,
+                &collection,
+                &environment,
+                &given[position..],
+                bypasses,
+                &statements,
+                position,
+            )
+            .await?
         {
             for offset in 0..done {
                 statements.remember(context, position + offset, Object::new());
@@ -60,7 +68,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             Ok(key) => {
                 let data = held.data(&context.caller, &context.charges, &collection, Some(key)).await?;
                 let outcome = |_: &UpdateDone| Ok(Object::new());
-                let receipts = statements.key(context, position).map(|key| Receipts { key, outcome: &outcome });
+                let receipts =
+                    statements.key(context, position).map(|key| Receipts { key, outcome: &outcome });
                 let mut writer = Writer { data, collection: &collection, new_id: &new_id, receipts };
                 writer.insert(document, &environment, bypasses).await
             }
@@ -118,14 +127,22 @@ async fn together(
             receipts.extend(Receipt::new(key, EMPTY_DOCUMENT.to_vec()));
         }
         let body = ItemBody::from(prepared.body);
-        actions.push(ItemAction::Put { mode: WriteMode::Create, id: None, body, precondition: Precondition::None });
+        actions.push(ItemAction::Put {
+            mode: WriteMode::Create,
+            id: None,
+            body,
+            precondition: Precondition::None,
+        });
     }
     let (Some(key), count) = (key, actions.len()) else { return Ok(None) };
     if count < 2 {
         return Ok(None);
     }
-    let answer =
-        context.shared.engine.execute_batch_with_receipts(&context.caller, &collection.handle, Some(&key), actions, receipts).await;
+    let answer = context
+        .shared
+        .engine
+        .execute_batch_with_receipts(&context.caller, &collection.handle, Some(&key), actions, receipts)
+        .await;
     let answer = match answer {
         Ok(answer) => answer,
         // One by one it is found out which of them it was.

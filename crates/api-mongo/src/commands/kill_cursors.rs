@@ -18,7 +18,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Result<Reply> {
             return Err(Failure::new(14, "BSON field 'killCursors.cursors' must be an array of type 'long'"));
         };
         let list = match context.shared.cursors.kill(*id, &user) {
-            Killed::Killed => &mut killed,
+            Killed::Done => &mut killed,
             Killed::NotFound => &mut missing,
             Killed::Alive => &mut alive,
         };

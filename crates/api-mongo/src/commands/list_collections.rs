@@ -40,7 +40,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         None => None,
     };
     let is_name_only = arguments.truth("nameOnly")?;
-    let batch = arguments.object("cursor")?.and_then(|cursor| cursor.get("batchSize")).and_then(crate::arguments::number);
+    let batch = arguments
+        .object("cursor")?
+        .and_then(|cursor| cursor.get("batchSize"))
+        .and_then(crate::arguments::number);
     let (_, environment) = context.environment_with(None)?;
     let database = context.database;
     let mut listed = Vec::new();
@@ -85,7 +88,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             continue;
         }
         if is_name_only {
-            document = document.into_iter().filter(|(name, _)| matches!(name.as_str(), "name" | "type")).collect();
+            document =
+                document.into_iter().filter(|(name, _)| matches!(name.as_str(), "name" | "type")).collect();
         }
         let mut bytes = Vec::new();
         bson::encode(&document, &mut bytes)?;

@@ -10,7 +10,10 @@ pub(super) fn run() -> Reply {
             ("help", Value::from("")),
             ("requiresAuth", Value::Bool(!super::needs_no_user(name))),
             ("secondaryOk", Value::Bool(true)),
-            ("adminOnly", Value::Bool(matches!(name, "renameCollection" | "listDatabases" | "replSetGetStatus"))),
+            (
+                "adminOnly",
+                Value::Bool(matches!(name, "renameCollection" | "listDatabases" | "replSetGetStatus")),
+            ),
             ("apiVersions", Value::Array(Vec::new())),
             ("deprecatedApiVersions", Value::Array(Vec::new())),
         ]);

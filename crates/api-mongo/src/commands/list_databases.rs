@@ -47,7 +47,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 if let Ok(found) = context.shared.engine.container(&database.id, name)
                     && let Ok(usage) = found.container.usage(&caller)
                 {
-                    bytes = bytes.saturating_add(i64::try_from(usage.bytes + usage.index_bytes).unwrap_or(i64::MAX));
+                    bytes = bytes
+                        .saturating_add(i64::try_from(usage.bytes + usage.index_bytes).unwrap_or(i64::MAX));
                 }
             }
             let shown = Object::from([

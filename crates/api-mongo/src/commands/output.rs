@@ -50,7 +50,8 @@ async fn replace(context: &Context<'_>, supply: &mut Supply, out: &Out) -> Resul
     let mut all = Vec::new();
     let mut bytes = 0;
     loop {
-        let portion = supply.take(Room { documents: PORTION, ..Room::default() }, &context.charges, shared).await?;
+        let portion =
+            supply.take(Room { documents: PORTION, ..Room::default() }, &context.charges, shared).await?;
         bytes += portion.documents.iter().map(Vec::len).sum::<usize>();
         if bytes > crate::limits::SORT_BYTES_MAX {
             return Err(Failure::new(
@@ -128,7 +129,8 @@ async fn merge(
         return Err(Failure::new(51_183, "Cannot find index to verify that join fields will be unique"));
     }
     loop {
-        let portion = supply.take(Room { documents: PORTION, ..Room::default() }, &context.charges, shared).await?;
+        let portion =
+            supply.take(Room { documents: PORTION, ..Room::default() }, &context.charges, shared).await?;
         for document in &portion.documents {
             let document = bson::decode(document)?;
             merge_one(context, &collection, merge, &on, document, environment).await?;
@@ -154,7 +156,12 @@ async fn merge_one(
         let names: Vec<String> = path.split('.').map(str::to_owned).collect();
         let value = match documents::at_path(&document, &names) {
             None | Some(Value::Null | Value::Array(_)) => {
-                return Err(Failure::new(51_132, format!("$merge write error: 'on' field '{path}' cannot be missing, null, undefined or an array")));
+                return Err(Failure::new(
+                    51_132,
+                    format!(
+                        "$merge write error: 'on' field '{path}' cannot be missing, null, undefined or an array"
+                    ),
+                ));
             }
             Some(value) => value,
         };
@@ -177,7 +184,13 @@ async fn merge_one(
         let mut new = match &merge.when_matched {
             WhenMatched::KeepExisting => return Ok(()),
             WhenMatched::Fail => {
-                return Err(Failure::new(codes::DUPLICATE_KEY, format!("E11000 duplicate key error collection: {}: $merge found a document and whenMatched is fail", collection.namespace)));
+                return Err(Failure::new(
+                    codes::DUPLICATE_KEY,
+                    format!(
+                        "E11000 duplicate key error collection: {}: $merge found a document and whenMatched is fail",
+                        collection.namespace
+                    ),
+                ));
             }
             WhenMatched::Replace => document.clone(),
             WhenMatched::Merge => {

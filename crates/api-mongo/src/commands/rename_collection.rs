@@ -16,9 +16,9 @@ use crate::context::Context;
 use crate::documents;
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
+use crate::pages::{DocumentRows, Shape};
 use crate::reply::Reply;
 use crate::search::Search;
-use crate::pages::{DocumentRows, Shape};
 
 /// Documents that a collection may have to be renamed.
 const COPIED_MAX: u64 = 100_000;
@@ -27,7 +27,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["to", "dropTarget", "stayTemp"])?;
     if context.database != "admin" {
-        return Err(Failure::new(codes::UNAUTHORIZED, "renameCollection may only be run against the admin database."));
+        return Err(Failure::new(
+            codes::UNAUTHORIZED,
+            "renameCollection may only be run against the admin database.",
+        ));
     }
     check_account_write(context)?;
     let from = Namespace::parse(arguments.required_string("renameCollection")?)?;
@@ -44,7 +47,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     if source.handle.usage(&context.caller)?.items > COPIED_MAX {
         return Err(Failure::new(
             codes::COMMAND_NOT_SUPPORTED,
-            format!("a collection of more than {COPIED_MAX} documents cannot be renamed: its documents would be copied"),
+            format!(
+                "a collection of more than {COPIED_MAX} documents cannot be renamed: its documents would be copied"
+            ),
         ));
     }
     if let Some(target) = catalog.collection_of(&to).await? {
@@ -68,12 +73,18 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let form = Arc::new(DocumentRows::new(None, Shape::Items, search.environment.clone()));
     let mut continuation = None;
     loop {
-        let page = context.data(&source).query(search.request(&query, &form, Some(1_000), continuation)).await?;
+        let page =
+            context.data(&source).query(search.request(&query, &form, Some(1_000), continuation)).await?;
         for row in page.each_row() {
-            let Some(item) = armilla_engine::Item::from_raw(bytes::Bytes::copy_from_slice(row)) else { continue };
+            let Some(item) = armilla_engine::Item::from_raw(bytes::Bytes::copy_from_slice(row)) else {
+                continue;
+            };
             let key = documents::partition_key_of_item(&item, &target.shard_key);
             let body = item.stored().root().to_value();
-            context.data(&target).put(WriteMode::Upsert, &key, "", body.into(), Default::default(), None).await?;
+            context
+                .data(&target)
+                .put(WriteMode::Upsert, &key, "", body.into(), Default::default(), None)
+                .await?;
         }
         match page.continuation {
             Some(next) => continuation = Some(next),

@@ -9,7 +9,10 @@ use crate::reply::Reply;
 
 fn check(context: &Context<'_>) -> Result<String> {
     if context.database != "admin" {
-        return Err(Failure::new(codes::UNAUTHORIZED, format!("{} may only be run against the admin database.", context.name)));
+        return Err(Failure::new(
+            codes::UNAUTHORIZED,
+            format!("{} may only be run against the admin database.", context.name),
+        ));
     }
     Ok(context.shared.options.advertised.clone().unwrap_or_else(|| context.connection.came_to.clone()))
 }
@@ -39,7 +42,10 @@ pub(super) fn status(context: &Context<'_>) -> Result<Reply> {
         ("myState", Value::Int32(1)),
         ("term", Value::Int64(1)),
         ("heartbeatIntervalMillis", Value::Int64(2_000)),
-        ("optimes", Value::Object(Object::from([("lastCommittedOpTime", moment()), ("appliedOpTime", moment())]))),
+        (
+            "optimes",
+            Value::Object(Object::from([("lastCommittedOpTime", moment()), ("appliedOpTime", moment())])),
+        ),
         ("members", Value::Array(vec![Value::Object(member)])),
     ])
     .into())

@@ -56,7 +56,14 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reply> {
                 ("command", whole(&counters.command)),
             ])),
         ),
-        ("mem", Value::Object(Object::from([("bits", Value::Int32(64)), ("resident", Value::Int64(resident_mb())), ("supported", Value::Bool(true))]))),
+        (
+            "mem",
+            Value::Object(Object::from([
+                ("bits", Value::Int32(64)),
+                ("resident", Value::Int64(resident_mb())),
+                ("supported", Value::Bool(true)),
+            ])),
+        ),
         (
             "repl",
             Value::Object(Object::from([
@@ -92,10 +99,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reply> {
             "transactions",
             Value::Object(Object::from([("currentOpen", size(transactions)), ("currentActive", size(0))])),
         ),
-        (
-            "logicalSessionRecordCache",
-            Value::Object(Object::from([("activeSessionsCount", size(sessions))])),
-        ),
+        ("logicalSessionRecordCache", Value::Object(Object::from([("activeSessionsCount", size(sessions))]))),
         ("security", Value::Object(Object::new())),
     ])
     .into())

@@ -27,7 +27,15 @@ pub(super) fn path_of(path: &str) -> Result<Vec<String>> {
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["key", "unique", "numInitialChunks", "options", "collation", "presplitHashedZones", "timeseries"])?;
+    arguments.allow(&[
+        "key",
+        "unique",
+        "numInitialChunks",
+        "options",
+        "collation",
+        "presplitHashedZones",
+        "timeseries",
+    ])?;
     let name = arguments.required_string("shardCollection")?;
     let namespace = Namespace::parse(name)?;
     namespace.check_creatable()?;
@@ -52,7 +60,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             if !collection.shard_key.is_empty() || collection.handle.usage(&context.caller)?.items > 0 {
                 return Err(Failure::new(
                     codes::ALREADY_INITIALIZED,
-                    format!("{namespace} has another shard key already, or documents: a shard key is for ever"),
+                    format!(
+                        "{namespace} has another shard key already, or documents: a shard key is for ever"
+                    ),
                 ));
             }
             let _changing = context.shared.catalog.change().await;

@@ -47,7 +47,10 @@ pub(super) async fn documents(context: &Context<'_>, input: &Input, stage: &Stag
             .into_iter()
             .map(|(id, _, idle)| {
                 let used = context.shared.env.clock.now_ms() - i64::try_from(idle.as_millis()).unwrap_or(0);
-                let id = Object::from([("id", id_value(id)), ("uid", Value::Binary { subtype: 0, bytes: vec![0; 32] })]);
+                let id = Object::from([
+                    ("id", id_value(id)),
+                    ("uid", Value::Binary { subtype: 0, bytes: vec![0; 32] }),
+                ]);
                 Object::from([("_id", Value::Object(id)), ("lastUse", Value::Date(used))])
             })
             .collect()),
@@ -73,10 +76,13 @@ fn coll_stats(context: &Context<'_>, collection: &Collection, options: &Object) 
         document.insert("count", Value::Int64(i64::try_from(usage.items).unwrap_or(i64::MAX)));
     }
     if options.contains("latencyStats") {
-        let none = || {
-            Value::Object(Object::from([("latency", Value::Int64(0)), ("ops", Value::Int64(0))]))
-        };
-        let stats = Object::from([("reads", none()), ("writes", none()), ("commands", none()), ("transactions", none())]);
+        let none = || Value::Object(Object::from([("latency", Value::Int64(0)), ("ops", Value::Int64(0))]));
+        let stats = Object::from([
+            ("reads", none()),
+            ("writes", none()),
+            ("commands", none()),
+            ("transactions", none()),
+        ]);
         document.insert("latencyStats", stats);
     }
     Ok(document)

@@ -32,7 +32,9 @@ impl Statements {
         if count == 0 || count > BATCH_STATEMENTS_MAX {
             return Err(Failure::new(
                 codes::INVALID_LENGTH,
-                format!("Write batch sizes must be between 1 and {BATCH_STATEMENTS_MAX}. Got {count} operations."),
+                format!(
+                    "Write batch sizes must be between 1 and {BATCH_STATEMENTS_MAX}. Got {count} operations."
+                ),
             ));
         }
         let arguments = context.arguments();
@@ -92,7 +94,11 @@ impl Statements {
         let is_whole = (may_repeat && envelope::is_retryable(failure.code))
             || (is_throttled && may_repeat && context.connection.waits)
             || (is_throttled && position == 0 && self.errors.is_empty() && self.is_ordered)
-            || (context.is_in_transaction && (failure.code == codes::WRITE_CONFLICT || failure.code == 251 || failure.code == 263 || failure.code == 290));
+            || (context.is_in_transaction
+                && (failure.code == codes::WRITE_CONFLICT
+                    || failure.code == 251
+                    || failure.code == 263
+                    || failure.code == 290));
         if is_whole {
             return Err(failure);
         }
@@ -119,7 +125,10 @@ impl Statements {
 }
 
 /// Finds the collection that is written to; makes it if it is not there.
-pub(super) async fn collection_for_writing(context: &Context<'_>, namespace: &Namespace) -> Result<Collection> {
+pub(super) async fn collection_for_writing(
+    context: &Context<'_>,
+    namespace: &Namespace,
+) -> Result<Collection> {
     match context.shared.catalog.find(namespace).await? {
         Found::Collection(collection) => Ok(collection),
         Found::View(_) => Err(Failure::new(
@@ -160,5 +169,7 @@ pub(super) fn check_hint(collection: &Collection, hint: Option<&Value>) -> Resul
     if is_known {
         return Ok(());
     }
-    Err(Failure::bad_value("error processing query: planner returned error :: caused by :: hint provided does not correspond to an existing index"))
+    Err(Failure::bad_value(
+        "error processing query: planner returned error :: caused by :: hint provided does not correspond to an existing index",
+    ))
 }

@@ -60,7 +60,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             let data =
                 held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
             let new_id = || context.new_object_id();
-            let receipts = statements.key(context, position).map(|key| Receipts { key, outcome: &outcome_of });
+            let receipts =
+                statements.key(context, position).map(|key| Receipts { key, outcome: &outcome_of });
             let mut writer = Writer { data, collection, new_id: &new_id, receipts };
             let statement = UpdateStatement {
                 search: &search,
@@ -120,7 +121,18 @@ fn take(outcome: &Object, position: usize, matched: &mut i64, modified: &mut i64
 
 fn read<'s>(given: &'s Object, scope: &Scope) -> Result<Read<'s>> {
     let arguments = Arguments::new("update.updates", given);
-    arguments.allow_only(&["q", "u", "c", "upsert", "multi", "collation", "arrayFilters", "hint", "upsertSupplied", "sampleId"])?;
+    arguments.allow_only(&[
+        "q",
+        "u",
+        "c",
+        "upsert",
+        "multi",
+        "collation",
+        "arrayFilters",
+        "hint",
+        "upsertSupplied",
+        "sampleId",
+    ])?;
     if let Some(collation) = arguments.value("collation") {
         crate::collation::check(collation)?;
     }
@@ -140,4 +152,3 @@ fn read<'s>(given: &'s Object, scope: &Scope) -> Result<Read<'s>> {
     }
     Ok(Read { filter: Arc::new(filter), update, is_multi, is_upsert, hint: arguments.value("hint") })
 }
-

@@ -10,7 +10,13 @@ use crate::users::{Stored, derive, read_roles, role_object};
 
 pub(super) async fn info(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["showCredentials", "showCustomData", "showPrivileges", "showAuthenticationRestrictions", "filter"])?;
+    arguments.allow(&[
+        "showCredentials",
+        "showCustomData",
+        "showPrivileges",
+        "showAuthenticationRestrictions",
+        "filter",
+    ])?;
     let users = &context.shared.users;
     let named = |value: &Value| -> Option<(String, String)> {
         match value {
@@ -35,7 +41,11 @@ pub(super) async fn info(context: &mut Context<'_>) -> Result<Reply> {
         }
         Some(value @ (Value::String(_) | Value::Object(_))) => match named(value) {
             Some((database, name)) => users.find(&database, &name).await?.into_iter().collect(),
-            None => return Err(Failure::bad_value("usersInfo names a user, users, or 1 for all of the database")),
+            None => {
+                return Err(Failure::bad_value(
+                    "usersInfo names a user, users, or 1 for all of the database",
+                ));
+            }
         },
         _ => users.list(Some(context.database)).await?,
     };
@@ -66,7 +76,14 @@ fn salts(context: &Context<'_>) -> ([u8; 32], [u8; 32]) {
 
 pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["pwd", "roles", "customData", "mechanisms", "digestPassword", "authenticationRestrictions"])?;
+    arguments.allow(&[
+        "pwd",
+        "roles",
+        "customData",
+        "mechanisms",
+        "digestPassword",
+        "authenticationRestrictions",
+    ])?;
     let name = arguments.required_string("createUser")?;
     if name.is_empty() || name == context.shared.options.account {
         return Err(Failure::bad_value("this name is the account's, or none"));
@@ -100,7 +117,14 @@ pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
 
 pub(super) async fn update(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["pwd", "roles", "customData", "mechanisms", "digestPassword", "authenticationRestrictions"])?;
+    arguments.allow(&[
+        "pwd",
+        "roles",
+        "customData",
+        "mechanisms",
+        "digestPassword",
+        "authenticationRestrictions",
+    ])?;
     let name = arguments.required_string("updateUser")?;
     let users = &context.shared.users;
     let known = users.find(context.database, name).await?.ok_or_else(|| not_found(context, name))?;

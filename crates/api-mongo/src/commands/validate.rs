@@ -10,13 +10,15 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["full", "repair", "metadata", "checkBSONConformance", "scandata", "background"])?;
     if arguments.truth("background")? && arguments.truth("full")? {
-        return Err(Failure::new(72, "Running the validate command with { background: true } is not supported with { full: true }."));
+        return Err(Failure::new(
+            72,
+            "Running the validate command with { background: true } is not supported with { full: true }.",
+        ));
     }
     let namespace = context.namespace()?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
-    let collection = collection.ok_or_else(|| {
-        Failure::new(26, format!("Collection '{namespace}' does not exist to validate."))
-    })?;
+    let collection = collection
+        .ok_or_else(|| Failure::new(26, format!("Collection '{namespace}' does not exist to validate.")))?;
     let usage = collection.handle.usage(&context.caller)?;
     let records = Value::Int64(i64::try_from(usage.items).unwrap_or(i64::MAX));
     let indexes = super::list_indexes::all(&collection);

@@ -190,7 +190,12 @@ pub(crate) struct Options {
     pub(crate) mongo_port: Option<PortChoice>,
 
     /// Address that clients of the MongoDB API are told to use, such as `db.example:10255` [default: the one they came by]
-    #[arg(long, env = "ARMILLA_MONGO_ADVERTISED_ADDRESS", value_name = "HOST:PORT", help_heading = "Listening")]
+    #[arg(
+        long,
+        env = "ARMILLA_MONGO_ADVERTISED_ADDRESS",
+        value_name = "HOST:PORT",
+        help_heading = "Listening"
+    )]
     pub(crate) mongo_advertised_address: Option<String>,
 
     /// Name of the replica set that clients of the MongoDB API are told [default: globaldb]

@@ -80,13 +80,14 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         name => name,
     };
     let began = shared.env.clock.elapsed();
-    let application = connection.application().map(str::to_owned);
-    let namespace = match request.command.iter().next() {
-        Some((_, Value::String(collection))) => format!("{}.{collection}", request.database),
-        _ => String::new(),
-    };
     let hit = match shared.options.test_commands {
-        true => shared.fail_points.hit(name, application.as_deref(), &namespace).unwrap_or_default(),
+        true => {
+            let namespace = match request.command.iter().next() {
+                Some((_, Value::String(collection))) => format!("{}.{collection}", request.database),
+                _ => String::new(),
+            };
+            shared.fail_points.hit(name, connection.application(), &namespace).unwrap_or_default()
+        }
         false => Default::default(),
     };
     if let Some(wait) = hit.wait {

@@ -37,6 +37,8 @@ pub(crate) struct Lowered {
     pub(crate) condition: Option<Expr>,
     /// Whether it holds of no other.
     pub(crate) is_exact: bool,
+    /// Whether the filter says what one `_id` is, and nothing else.
+    pub(crate) is_id_only: bool,
 }
 
 /// A condition that was lowered.
@@ -71,12 +73,35 @@ pub(crate) fn lower(filter: &Filter, collection: &Collection) -> Lowered {
         ListScope::PartitionKey(_) => ids(&filter.root),
         _ => None,
     };
+    if ids.is_some() {
+        // What is read by its id is asked of the filter, and of nothing else.
+        let is_id_only = is_id_only(&filter.root);
+        return Lowered { scope, ids, condition: None, is_exact: false, is_id_only };
+    }
     let mut lowering = Lowering { slot: ITEM_SLOT + 1, parts: 0 };
     let (condition, is_exact) = match lowering.condition(&filter.root, Base::Item) {
         Some(part) => (Some(part.expr), part.is_exact),
         None => (None, is_everything(&filter.root)),
     };
-    Lowered { scope, ids, condition, is_exact }
+    Lowered { scope, ids, condition, is_exact, is_id_only: false }
+}
+
+/// Says whether a filter is about one `_id`, and nothing else.
+fn is_id_only(condition: &Condition) -> bool {
+    match condition {
+        Condition::And(parts) => matches!(parts.as_slice(), [part] if is_id_only(part)),
+        Condition::Path { path, predicate: Predicate::Eq(_) } => path.as_str() == "_id",
+        _ => false,
+    }
+}
+
+/// Returns the `_id` that such a filter asks for.
+pub(crate) fn id_of(condition: &Condition) -> Option<&Value> {
+    match condition {
+        Condition::And(parts) => parts.first().and_then(id_of),
+        Condition::Path { predicate: Predicate::Eq(id), .. } => Some(id),
+        _ => None,
+    }
 }
 
 fn is_everything(condition: &Condition) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use armilla_mongo_expression::{Environment, Scope, codes};
 use armilla_mongo_filter::{Filter, Projection, Sort, SortKey};
 use armilla_mongo_wire::bson;
-use armilla_value::{Object, Value};
+use armilla_value::{Object, Value, mongo_cmp};
 
 use super::aggregate;
 use super::statements::{check_hint, count};
@@ -14,8 +14,11 @@ use crate::arguments::Arguments;
 use crate::catalog::{Collection, Found};
 use crate::context::Context;
 use crate::cursors::Cursor;
+use crate::data::Data;
+use crate::documents;
 use crate::failure::{Failure, Result};
 use crate::limits::FIRST_BATCH_DOCUMENTS;
+use crate::lowering::id_of;
 use crate::reply::{Batch, Reply};
 use crate::search::Search;
 use crate::supply::{Find, FindState, Room, Supply, sorted};
@@ -199,6 +202,9 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
     let mut held = Held::of(context)?;
     let is_inside = held.open.is_some();
     let mut data = held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
+    if !is_inside && search.lowered.is_id_only && asked.projection.is_none() && asked.bounds.is_none() {
+        return Ok(Supply::List(by_id(&mut data, &search, asked).await?));
+    }
     if is_inside || search.points().is_some() || asked.filter.near().is_some() || asked.bounds.is_some() {
         let targets = search.targets(&mut data, collection, usize::MAX).await?;
         let mut documents: Vec<_> =
@@ -254,6 +260,26 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         limit: asked.limit,
         state: FindState::Begin,
     })))
+}
+
+/// Reads the document with an `_id`, and writes it as it is stored.
+async fn by_id(data: &mut Data<'_>, search: &Search, asked: &Asked) -> Result<VecDeque<Vec<u8>>> {
+    let mut found = VecDeque::new();
+    let (Some((key, ids)), Some(wanted)) = (search.points(), id_of(&search.filter.root)) else { return Ok(found) };
+    for id in ids {
+        let Some(item) = data.read(key, id).await? else { continue };
+        let root = item.stored().root();
+        // An item of another API may have the id that stands for another `_id`.
+        let own = root.get("_id").or_else(|| root.get("id")).map(|id| id.to_value());
+        if own.is_some_and(|own| mongo_cmp(&own, wanted).is_eq()) {
+            let mut bytes = Vec::with_capacity(item.stored().text_bytes().len());
+            documents::encode_item(&item, &mut bytes)?;
+            found.push_back(bytes);
+        }
+    }
+    let skip = usize::try_from(asked.skip).unwrap_or(usize::MAX);
+    found.drain(..skip.min(found.len()));
+    Ok(found)
 }
 
 /// A cursor without documents.

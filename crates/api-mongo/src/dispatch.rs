@@ -193,13 +193,13 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
     let (shared, command) = (context.shared, context.command);
     envelope::check_api(command)?;
     let name = context.name;
+    envelope::check_strict(name, command)?;
     if !commands::is_known(name) {
         return Err(Failure::new(codes::COMMAND_NOT_FOUND, format!("no such command: '{name}'")));
     }
     if context.connection.user.is_none() && !commands::needs_no_user(name) {
         return Err(Failure::new(codes::UNAUTHORIZED, format!("Command {name} requires authentication")));
     }
-    envelope::check_strict(name, command)?;
     if let Some(time) = command.get("$clusterTime") {
         shared.clock.advance(time);
     }

@@ -72,6 +72,7 @@ impl Writer<'_, '_> {
         bypasses_validation: bool,
     ) -> Result<()> {
         let document = documents::with_id_first(document, self.new_id);
+        check_id_names(&document)?;
         let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
         self.data.claim(&id)?;
         let receipt = self.receipt(&UpdateDone::default())?;
@@ -130,7 +131,7 @@ impl Writer<'_, '_> {
         match error.kind {
             ErrorKind::AlreadyExists(ResourceKind::Item) => {
                 let id = document.get("_id").cloned().unwrap_or(Value::Null);
-                duplicate(&namespace.to_string(), "_id_", Object::from([("_id", id)]), error)
+                duplicate(&namespace.to_string(), "_id_", Object::from([("_id", id)]))
             }
             ErrorKind::UniqueKeyTaken => {
                 // Which of several it was, the engine does not say; the first one is the likeliest.
@@ -143,7 +144,7 @@ impl Writer<'_, '_> {
                 });
                 let key: Object = value.collect();
                 let name = index.map_or("unique", |index| index.name.as_str());
-                duplicate(&namespace.to_string(), name, key, error)
+                duplicate(&namespace.to_string(), name, key)
             }
             _ => error.into(),
         }
@@ -406,7 +407,20 @@ pub(crate) fn prepare_insert(
     environment: &Environment,
     bypasses_validation: bool,
 ) -> Result<Prepared> {
+    check_id_names(document)?;
     prepare(collection, document, environment, bypasses_validation)
+}
+
+/// Refuses an `_id` with names that are operators.
+fn check_id_names(document: &Object) -> Result<()> {
+    let Some(Value::Object(id)) = document.get("_id") else { return Ok(()) };
+    match id.iter().find(|(name, _)| name.starts_with('$')) {
+        Some((name, _)) => Err(Failure::new(
+            codes::DOLLAR_PREFIXED_FIELD_NAME,
+            format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Says whether an item is another than it was, or gone.
@@ -429,12 +443,13 @@ fn with_item_id(body: Value, id: &str) -> Value {
     }
 }
 
-fn duplicate(namespace: &str, index: &str, key: Object, error: Error) -> Failure {
+/// Two documents have the same key.
+pub(crate) fn duplicate(namespace: &str, index: &str, key: Object) -> Failure {
     let shown = shown(&key);
     let pattern: Object = key.iter().map(|(name, _)| (name.to_owned(), Value::Int32(1))).collect();
     let message =
         format!("E11000 duplicate key error collection: {namespace} index: {index} dup key: {shown}");
-    Failure { charge: error.charge, ..Failure::new(codes::DUPLICATE_KEY, message) }
+    Failure::new(codes::DUPLICATE_KEY, message)
         .with("keyPattern", pattern)
         .with("keyValue", key)
 }

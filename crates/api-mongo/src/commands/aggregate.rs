@@ -116,7 +116,21 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             "$documents is not allowed in an aggregation over a collection",
         ));
     }
+    let is_strict = context.command.get("apiStrict").and_then(Value::as_bool).unwrap_or(false);
+    if let Some(stage) = pipeline.stages.iter().find(|stage| is_strict && stage.is_source()) {
+        return Err(Failure::new(
+            codes::API_STRICT_ERROR,
+            format!("stage {} is not allowed with 'apiStrict: true' in API Version 1", stage.name()),
+        ));
+    }
     let (pipeline, written) = pipeline.split_output();
+    let level = context.arguments().object("readConcern")?.and_then(|concern| concern.get("level"));
+    if written.is_some() && level.and_then(Value::as_str) == Some("linearizable") {
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "$out and $merge cannot be used with a 'linearizable' read concern level",
+        ));
+    }
     if written.is_some() && context.is_in_transaction {
         return Err(Failure::new(
             codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,

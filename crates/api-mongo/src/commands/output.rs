@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
 use crate::search::Search;
 use crate::supply::{Room, Supply};
+use crate::writes::duplicate;
 
 /// Documents that are taken from the pipeline at once.
 const PORTION: usize = 1_000;
@@ -184,13 +185,16 @@ async fn merge_one(
         let mut new = match &merge.when_matched {
             WhenMatched::KeepExisting => return Ok(()),
             WhenMatched::Fail => {
-                return Err(Failure::new(
-                    codes::DUPLICATE_KEY,
-                    format!(
-                        "E11000 duplicate key error collection: {}: $merge found a document and whenMatched is fail",
-                        collection.namespace
-                    ),
-                ));
+                let key: Object = on
+                    .iter()
+                    .map(|path| {
+                        let names: Vec<String> = path.split('.').map(str::to_owned).collect();
+                        let value = documents::at_path(&document, &names).cloned().unwrap_or(Value::Null);
+                        (path.clone(), value)
+                    })
+                    .collect();
+                let index = if on == ["_id"] { "_id_" } else { "unique" };
+                return Err(duplicate(&collection.namespace.to_string(), index, key));
             }
             WhenMatched::Replace => document.clone(),
             WhenMatched::Merge => {

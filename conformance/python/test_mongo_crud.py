@@ -153,10 +153,16 @@ def test_write_concerns_are_met(collection, concern):
     assert sure.delete_one({"_id": 1}).deleted_count == 1
 
 
-@pytest.mark.parametrize("level", ["local", "available", "majority", "linearizable", "snapshot"])
+@pytest.mark.parametrize("level", ["local", "available", "majority", "linearizable"])
 def test_read_concerns_are_met(collection, level):
     collection.insert_one({"_id": 1})
     assert ids(collection.with_options(read_concern=ReadConcern(level)).find()) == [1]
+
+
+def test_a_snapshot_is_for_transactions(collection):
+    collection.insert_one({"_id": 1})
+    with refused(246):
+        list(collection.with_options(read_concern=ReadConcern("snapshot")).find())
 
 
 def test_an_unknown_read_concern_is_refused(collection):

@@ -54,13 +54,16 @@ pub(crate) fn javascript(repository: &Repository) -> Result<()> {
     execute(command("npm", &folder).args(["test", "--silent"]).env("ARMILLA_BIN", server))
 }
 
-/// Runs the Rust suite, which is a workspace of its own with a target folder of its own.
+/// Runs the Rust suites, which are workspaces of their own with target folders of their own.
 pub(crate) fn rust(repository: &Repository) -> Result<()> {
-    let folder = suite(repository, "conformance/rust", "Cargo.toml")?;
     let server = repository.server_binary()?;
-    let mut test = repository.cargo();
-    test.current_dir(&folder).arg("test").env("ARMILLA_BIN", server);
-    execute(test.env("CARGO_TARGET_DIR", folder.join("target")))
+    for name in ["conformance/rust", "conformance/rust-mongo"] {
+        let folder = suite(repository, name, "Cargo.toml")?;
+        let mut test = repository.cargo();
+        test.current_dir(&folder).arg("test").env("ARMILLA_BIN", &server);
+        execute(test.env("CARGO_TARGET_DIR", folder.join("target")))?;
+    }
+    Ok(())
 }
 
 /// Runs the Go suite, where Go is installed.

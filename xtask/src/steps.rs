@@ -71,7 +71,7 @@ pub(crate) const STEPS: [Step; 17] = [
     },
     sdk("python", "the Python SDK against the server", conformance::python),
     sdk("js", "the JavaScript SDK against the server", conformance::javascript),
-    sdk("rust-sdk", "the Rust SDK against the server", conformance::rust),
+    sdk("rust-sdk", "the Rust SDK and the MongoDB driver for Rust against the server", conformance::rust),
     sdk("go", "the Go SDKs against the server, where Go is installed", conformance::go),
     sdk(
         "java",

@@ -138,6 +138,13 @@ impl Modifiers {
         environment: &Environment,
     ) -> Result<(Object, bool)> {
         let renamed = self.renames.iter().map(|rename| rename.value(document)).collect::<Result<Vec<_>>>()?;
+        let takes_id = |(rename, value): (&Rename, &Option<Value>)| value.is_some() && rename.target.text == "_id";
+        if document.contains("_id") && self.renames.iter().zip(&renamed).any(takes_id) {
+            return Err(Error::new(
+                codes::IMMUTABLE_FIELD,
+                "Performing an update on the path '_id' would modify the immutable field '_id'",
+            ));
+        }
         let position = position.map(|index| Name(index.to_string()));
         let id = document.get("_id");
         let context = Context::new(environment, is_insert, &renamed, id);

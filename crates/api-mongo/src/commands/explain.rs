@@ -218,7 +218,9 @@ async fn explain(context: &Context<'_>, explained: &Explained<'_>, verbosity: &s
     if verbosity != "queryPlanner" {
         let counts = &found.counts;
         let keys = counts.entries + counts.fetched;
-        let documents = found.loaded + found.read;
+        // A small partition is read as a whole and priced as if by the index, which is what is explained.
+        let by_index = found.plan.as_ref().is_some_and(|plan| !plan.served.is_empty());
+        let documents = found.read + if by_index { counts.fetched + counts.scanned } else { found.loaded };
         reply.insert(
             "executionStats",
             stats(found.rows, keys, documents, took.as_secs_f64() * 1000.0, found.charge, &stage),
@@ -303,9 +305,7 @@ fn winning(collection: &Collection, search: &Search, looked: &Looked) -> Object 
         return Object::from([("stage", "IDHACK")]);
     }
     let served = looked.plan.as_ref().map(|plan| plan.served.clone()).unwrap_or_default();
-    let uses_index = looked.plan.as_ref().is_some_and(|plan| {
-        !matches!(plan.access, Access::ScanByNumber | Access::ScanByKey | Access::Nothing)
-    }) && !served.is_empty();
+    let uses_index = !served.is_empty();
     if matches!(looked.plan.as_ref().map(|plan| &plan.access), Some(Access::Nothing)) {
         return Object::from([("stage", "EOF")]);
     }

@@ -306,7 +306,9 @@ pub(crate) fn check_transaction(context: &mut Context<'_>) -> Result<()> {
     let begun = context.shared.sessions.with(session, |session| {
         let is_current = session.number() == Some(number);
         if starts {
-            if is_current && session.transaction.is_some() {
+            // One whose first statement failed before it did anything may begin again.
+            let is_begun = |open: &Open| open.state != State::Running || open.work.is_some();
+            if is_current && session.transaction.as_ref().is_some_and(is_begun) {
                 return Err(Failure::new(
                     codes::CONFLICTING_OPERATION_IN_PROGRESS,
                     format!("Transaction {number} is already in progress in this session"),

@@ -153,6 +153,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
                 let labels = labels.into_iter().map(Value::String).collect();
                 context.notes.insert("errorLabels", Value::Array(labels));
             } else if context.number.is_some()
+                && (!context.is_in_transaction || matches!(name, "commitTransaction" | "abortTransaction"))
                 && error.get("code").and_then(number).is_some_and(|code| envelope::is_retryable(code as i32))
             {
                 context.notes.insert("errorLabels", Value::from(vec!["RetryableWriteError"]));

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use armilla_engine::Item;
 use armilla_mongo_expression::codes;
 use armilla_mongo_wire::item_id::Origin;
-use armilla_mongo_wire::{WireError, document};
+use armilla_mongo_wire::{WireError, bson, document};
 use armilla_value::{Component, Object, PartitionKey, Value};
 
 use crate::failure::{Failure, Result};
@@ -44,6 +44,29 @@ pub(crate) fn of_item(item: &Item) -> Object {
 /// Appends the document that an item is, as BSON.
 pub(crate) fn encode_item(item: &Item, out: &mut Vec<u8>) -> std::result::Result<(), WireError> {
     document::encode_node(item.stored().root(), out)
+}
+
+/// Appends some top-level members of the document that an item is, as BSON.
+pub(crate) fn encode_parts(
+    item: &Item,
+    names: &[String],
+    out: &mut Vec<u8>,
+) -> std::result::Result<(), WireError> {
+    let stored = item.stored();
+    let root = stored.root();
+    let start = bson::start_document(out);
+    for name in names {
+        let found = match name.as_str() {
+            "_id" => root.get("_id").or_else(|| root.get("id")),
+            // One without `_id` shows the id that it has in other APIs.
+            "id" if root.get("_id").is_none() => root.get("id"),
+            name => root.get(&document::name_in_item(name)),
+        };
+        if let Some(node) = found {
+            bson::encode_value_into(name, &node.to_value(), out)?;
+        }
+    }
+    bson::finish_document(start, out)
 }
 
 /// Moves `_id` to the front, and gives one to a document that has none.

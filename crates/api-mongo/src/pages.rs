@@ -20,6 +20,8 @@ pub(crate) enum Shape {
     Sorted(Arc<Sort>, Option<Arc<Projection>>),
     /// The item as it is stored.
     Items,
+    /// These top-level members of the document as BSON.
+    Parts(Arc<Vec<String>>),
     /// Nothing: it is only counted.
     Nothing,
 }
@@ -62,6 +64,7 @@ impl DocumentRows {
                     out.push(b'.');
                     return Ok(true);
                 }
+                Shape::Parts(names) => return written(documents::encode_parts(&item, names, out)),
                 Shape::Documents(None) => {
                     return written(documents::encode_item(&item, out));
                 }
@@ -79,6 +82,9 @@ impl DocumentRows {
         match &self.shape {
             Shape::Items => out.extend_from_slice(item.raw().0),
             Shape::Nothing => out.push(b'.'),
+            Shape::Parts(names) => {
+                written(documents::encode_parts(&item, names, out))?;
+            }
             Shape::Documents(projection) => {
                 self.document(document, &matched, projection.as_deref(), out)?;
             }

@@ -342,6 +342,8 @@ pub(crate) struct Scan {
     pub(crate) continuation: Option<String>,
     pub(crate) buffer: VecDeque<Object>,
     pub(crate) is_done: bool,
+    /// Whether rows are members that are needed, and not whole items.
+    is_parts: bool,
 }
 
 impl Scan {
@@ -352,8 +354,11 @@ impl Scan {
         search: Search,
         charges: Charges,
         runtime: tokio::runtime::Handle,
+        needed: Option<Vec<String>>,
     ) -> Scan {
-        let form = DocumentRows::new(search.residual(), Shape::Items, search.environment.clone());
+        let is_parts = needed.is_some();
+        let shape = needed.map_or(Shape::Items, |needed| Shape::Parts(Arc::new(needed)));
+        let form = DocumentRows::new(search.residual(), shape, search.environment.clone());
         Scan {
             query: Arc::new(search.query()),
             form: Arc::new(form),
@@ -366,6 +371,7 @@ impl Scan {
             continuation: None,
             buffer: VecDeque::new(),
             is_done: false,
+            is_parts,
         }
     }
 
@@ -388,8 +394,14 @@ impl Scan {
         let request = self.search.request(&self.query, &self.form, Some(1_000), self.continuation.take());
         let page = self.runtime.block_on(data.query(request))?;
         self.form.check()?;
-        let items = page.each_row().filter_map(|row| Item::from_raw(Bytes::copy_from_slice(row)));
-        self.buffer.extend(items.map(|item| documents::of_item(&item)));
+        if self.is_parts {
+            for row in page.each_row() {
+                self.buffer.push_back(bson::decode_with(row, bson::Duplicates::KeepLast)?);
+            }
+        } else {
+            let items = page.each_row().filter_map(|row| Item::from_raw(Bytes::copy_from_slice(row)));
+            self.buffer.extend(items.map(|item| documents::of_item(&item)));
+        }
         self.continuation = page.continuation;
         self.is_done = self.continuation.is_none();
         Ok(())

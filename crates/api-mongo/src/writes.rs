@@ -73,17 +73,25 @@ impl Writer<'_, '_> {
     ) -> Result<()> {
         let document = documents::with_id_first(document, self.new_id);
         check_id_names(&document)?;
-        let (key, id, body) = self.prepare(&document, environment, bypasses_validation)?;
+        let key = check_storable(self.collection, &document, environment, bypasses_validation)?.0;
+        // Of most documents nothing is needed afterwards but what they are called.
+        let is_needed = self.data.written.is_some()
+            || self.collection.details.indexes.iter().any(|index| index.is_unique);
+        let kept = match is_needed {
+            true => document.clone(),
+            false => document.get("_id").map(|id| ("_id", id.clone())).into_iter().collect(),
+        };
+        let (id, body) = documents::to_body(document)?;
         self.data.claim(&id)?;
         let receipt = self.receipt(&UpdateDone::default())?;
         let written =
             self.data.put(WriteMode::Create, &key, &id, body.into(), Precondition::None, receipt).await;
         match written {
             Ok(()) => {
-                self.data.note(&id, Some(&document));
+                self.data.note(&id, Some(&kept));
                 Ok(())
             }
-            Err(error) => Err(self.refusal_in(error, &document, Some(&key))),
+            Err(error) => Err(self.refusal_in(error, &kept, Some(&key))),
         }
     }
 
@@ -390,14 +398,24 @@ fn prepare(
     environment: &Environment,
     bypasses_validation: bool,
 ) -> Result<Prepared> {
+    let (key, bytes) = check_storable(collection, document, environment, bypasses_validation)?;
+    let (id, body) = documents::to_body(document.clone())?;
+    Ok(Prepared { key, id, body, bytes })
+}
+
+/// Says where a document lies and how long it is, or why it cannot be stored.
+fn check_storable(
+    collection: &Collection,
+    document: &Object,
+    environment: &Environment,
+    bypasses_validation: bool,
+) -> Result<(PartitionKey, usize)> {
     let bytes = check_size(document)?;
     if !bypasses_validation {
         validate(collection, document, environment)?;
     }
     crate::indexes::check_arrays(&collection.details.indexes, document)?;
-    let key = documents::partition_key(document, &collection.shard_key)?;
-    let (id, body) = documents::to_body(document.clone())?;
-    Ok(Prepared { key, id, body, bytes })
+    Ok((documents::partition_key(document, &collection.shard_key)?, bytes))
 }
 
 /// Checks a document that is to be inserted.
@@ -449,9 +467,7 @@ pub(crate) fn duplicate(namespace: &str, index: &str, key: Object) -> Failure {
     let pattern: Object = key.iter().map(|(name, _)| (name.to_owned(), Value::Int32(1))).collect();
     let message =
         format!("E11000 duplicate key error collection: {namespace} index: {index} dup key: {shown}");
-    Failure::new(codes::DUPLICATE_KEY, message)
-        .with("keyPattern", pattern)
-        .with("keyValue", key)
+    Failure::new(codes::DUPLICATE_KEY, message).with("keyPattern", pattern).with("keyValue", key)
 }
 
 /// Writes a key as the server's messages have it.

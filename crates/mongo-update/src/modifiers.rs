@@ -138,7 +138,8 @@ impl Modifiers {
         environment: &Environment,
     ) -> Result<(Object, bool)> {
         let renamed = self.renames.iter().map(|rename| rename.value(document)).collect::<Result<Vec<_>>>()?;
-        let takes_id = |(rename, value): (&Rename, &Option<Value>)| value.is_some() && rename.target.text == "_id";
+        let takes_id =
+            |(rename, value): (&Rename, &Option<Value>)| value.is_some() && rename.target.text == "_id";
         if document.contains("_id") && self.renames.iter().zip(&renamed).any(takes_id) {
             return Err(Error::new(
                 codes::IMMUTABLE_FIELD,

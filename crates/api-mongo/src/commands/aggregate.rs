@@ -267,7 +267,15 @@ async fn front_documents(
     }
     let runtime = tokio::runtime::Handle::current();
     let (shared, caller) = (context.shared.clone(), context.caller.clone());
-    let scan = Scan::new(shared, caller, collection.clone(), search, charges.clone(), runtime);
+    let scan = Scan::new(
+        shared,
+        caller,
+        collection.clone(),
+        search,
+        charges.clone(),
+        runtime,
+        front.needed_fields.clone(),
+    );
     let documents = scan.skip(skip).take(limit);
     match &front.count_as {
         None => Ok(Box::new(documents)),
@@ -404,6 +412,7 @@ impl Others {
             search,
             self.charges.clone(),
             self.runtime.clone(),
+            None,
         );
         if !is_view {
             return Ok(Box::new(scan));

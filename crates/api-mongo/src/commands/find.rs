@@ -265,7 +265,9 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
 /// Reads the document with an `_id`, and writes it as it is stored.
 async fn by_id(data: &mut Data<'_>, search: &Search, asked: &Asked) -> Result<VecDeque<Vec<u8>>> {
     let mut found = VecDeque::new();
-    let (Some((key, ids)), Some(wanted)) = (search.points(), id_of(&search.filter.root)) else { return Ok(found) };
+    let (Some((key, ids)), Some(wanted)) = (search.points(), id_of(&search.filter.root)) else {
+        return Ok(found);
+    };
     for id in ids {
         let Some(item) = data.read(key, id).await? else { continue };
         let root = item.stored().root();

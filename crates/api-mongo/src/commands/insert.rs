@@ -62,7 +62,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             continue;
         }
         let new_id = || context.new_object_id();
-        let document = (*given[position]).clone();
+        let document = documents::with_id_first((*given[position]).clone(), new_id);
         let key = documents::partition_key(&document, &collection.shard_key);
         let outcome = match &key {
             Ok(key) => {

@@ -23,7 +23,13 @@ impl Outside for Alone {
 
 fn model(stages: &[Value], documents: &[Object]) -> std::result::Result<Vec<Object>, i64> {
     let input: Documents = Box::new(documents.to_vec().into_iter().map(Ok));
-    let run = || Pipeline::parse(stages, &Scope::default())?.run(input, Arc::new(Environment::default()), Arc::new(Alone));
+    let run = || {
+        Pipeline::parse(stages, &Scope::default())?.run(
+            input,
+            Arc::new(Environment::default()),
+            Arc::new(Alone),
+        )
+    };
     run().and_then(Iterator::collect).map_err(|error| i64::from(error.code))
 }
 
@@ -38,7 +44,11 @@ async fn pipelines_give_what_they_give_in_memory() {
     let mut made_up = MadeUp::new(31);
     let documents: Vec<Object> = (0..260).map(|number| made_up.document(number)).collect();
     let mut client = Client::new().await;
-    client.run_text("{'createIndexes':'indexed','indexes':[{'key':{'a':1},'name':'a'},{'key':{'b':1},'name':'b'}]}").await;
+    client
+        .run_text(
+            "{'createIndexes':'indexed','indexes':[{'key':{'a':1},'name':'a'},{'key':{'b':1},'name':'b'}]}",
+        )
+        .await;
     client.run_text("{'shardCollection':'d.sharded','key':{'b':'hashed'}}").await;
     // Documents of a sharded collection need their key, and no array on its path.
     let with_key: Vec<Object> = documents
@@ -75,7 +85,8 @@ async fn pipelines_give_what_they_give_in_memory() {
                 }
                 (Err(found), Err(expected)) if found == expected => {}
                 (found, expected) => {
-                    let (found, expected) = (found.map(|found| found.len()), expected.map(|expected| expected.len()));
+                    let (found, expected) =
+                        (found.map(|found| found.len()), expected.map(|expected| expected.len()));
                     mismatches.add(format!("{name}: {} gave {found:?}, not {expected:?}", shown(&command)));
                 }
             }

@@ -38,7 +38,9 @@ async fn every_reply_tells_the_time_and_it_goes_on() {
         let mut insert = object("{'insert':'c'}");
         insert.insert("documents", Value::Array(vec![single("_id", Value::Int32(number)).into()]));
         let reply = client.run(insert).await;
-        let Some(Value::Timestamp { seconds, increment }) = reply.get("operationTime") else { panic!("{reply:?}") };
+        let Some(Value::Timestamp { seconds, increment }) = reply.get("operationTime") else {
+            panic!("{reply:?}")
+        };
         assert!((*seconds, *increment) > last, "{reply:?} after {last:?}");
         last = (*seconds, *increment);
         let told = reply.get("$clusterTime").and_then(|time| time.get("clusterTime")).unwrap();
@@ -66,7 +68,8 @@ async fn cursors_belong_to_no_connection() {
     other.log_in("dGhlIGtleSBvZiB0aGUgYWNjb3VudA==").await.unwrap();
     assert_eq!(other.try_run("d", more(&id, "another")).await, Err(13));
     let rest = other.try_run("d", more(&id, "c")).await.unwrap();
-    let rest = rest.get("cursor").and_then(|cursor| cursor.get("nextBatch")).and_then(Value::as_array).unwrap();
+    let rest =
+        rest.get("cursor").and_then(|cursor| cursor.get("nextBatch")).and_then(Value::as_array).unwrap();
     assert_eq!(rest.len(), 6);
     assert_eq!(other.try_run("d", more(&id, "c")).await, Err(43));
 }
@@ -92,7 +95,8 @@ async fn writes_that_are_sent_again_are_done_once() {
         let reply = client.run(update.clone()).await;
         assert_eq!((number(&reply, "n"), number(&reply, "nModified")), (Some(1), Some(1)));
     }
-    let modify = session(object("{'findAndModify':'c','query':{'_id':1},'update':{'$inc':{'n':1}},'new':true}"), 3);
+    let modify =
+        session(object("{'findAndModify':'c','query':{'_id':1},'update':{'$inc':{'n':1}},'new':true}"), 3);
     for _ in 0..3 {
         let reply = client.run(modify.clone()).await;
         assert_eq!(reply.get("value").and_then(|value| value.get("n")).and_then(Value::as_i64), Some(2));
@@ -101,7 +105,10 @@ async fn writes_that_are_sent_again_are_done_once() {
     for _ in 0..2 {
         assert_eq!(number(&client.run(delete.clone()).await, "n"), Some(1));
     }
-    assert_eq!(client.try_run("d", session(object("{'insert':'c','documents':[{'_id':3}]}"), 2)).await, Err(225));
+    assert_eq!(
+        client.try_run("d", session(object("{'insert':'c','documents':[{'_id':3}]}"), 2)).await,
+        Err(225)
+    );
     let left = client.read_all(single("find", "c")).await.unwrap();
     assert_eq!(left, [object("{'_id':1,'n':2}")]);
 }

@@ -10,7 +10,13 @@ use crate::mismatches::Mismatches;
 use crate::values::{exactly, exactly_object, shown};
 
 /// Returns the keys of what is found, in order, or the code of the failure.
-fn model(filter: &Object, sort: &Sort, documents: &[Object], skip: usize, limit: usize) -> Result<Vec<SortKey>, i64> {
+fn model(
+    filter: &Object,
+    sort: &Sort,
+    documents: &[Object],
+    skip: usize,
+    limit: usize,
+) -> Result<Vec<SortKey>, i64> {
     let code = |error: armilla_mongo_expression::Error| i64::from(error.code);
     let filter = Filter::parse(filter, &Scope::default()).map_err(code)?;
     let mut keys = Vec::new();
@@ -57,7 +63,8 @@ async fn sorted_finds_come_in_the_order_of_the_language() {
             let found = client.read_all(find.clone()).await;
             match (&found, &expected) {
                 (Ok(found), Ok(expected)) => {
-                    let keys: Vec<SortKey> = found.iter().map(|document| sort.key(document).unwrap()).collect();
+                    let keys: Vec<SortKey> =
+                        found.iter().map(|document| sort.key(document).unwrap()).collect();
                     let is_same = keys.len() == expected.len()
                         && keys.iter().zip(expected).all(|(a, b)| sort.compare(a, b).is_eq());
                     if !is_same {

@@ -62,7 +62,11 @@ async fn start(seed: u64, count: i32) -> (Client, MadeUp, Documents) {
     let mut made_up = MadeUp::new(seed);
     let documents: Vec<Object> = (0..count).map(|number| made_up.document(number)).collect();
     let mut client = Client::new().await;
-    client.run_text("{'createIndexes':'c','indexes':[{'key':{'b':1},'name':'b'},{'key':{'c.d':1},'name':'cd'}]}").await;
+    client
+        .run_text(
+            "{'createIndexes':'c','indexes':[{'key':{'b':1},'name':'b'},{'key':{'c.d':1},'name':'cd'}]}",
+        )
+        .await;
     client.insert("c", &documents).await;
     (client, made_up, keyed(documents))
 }
@@ -89,13 +93,15 @@ async fn updates_of_many_change_what_matches() {
                 successes += 1;
                 let said = (number(&reply, "n"), number(&reply, "nModified"), code(&reply));
                 if said != (*matched, *modified, None) {
-                    mismatches.add(format!("{} said {reply:?}, not {matched} and {modified}", shown(&command)));
+                    mismatches
+                        .add(format!("{} said {reply:?}, not {matched} and {modified}", shown(&command)));
                 }
                 let (is, should) = (texts(&after), texts(expected));
                 if is != should {
                     let other = should.iter().find(|(id, text)| is.get(*id) != Some(*text));
                     let instead = other.and_then(|(id, _)| Some((is.get(*id)?, documents.get(*id)?)));
-                    mismatches.add(format!("{} should give {other:?}\n   gave, of: {instead:?}", shown(&command)));
+                    mismatches
+                        .add(format!("{} should give {other:?}\n   gave, of: {instead:?}", shown(&command)));
                 }
             }
             Err(expected) => {
@@ -128,8 +134,11 @@ async fn updates_of_one_and_upserts_change_one() {
         let reply = client.send("d", command.clone()).await;
         let after = keyed(client.read_all(single("find", "c")).await.unwrap());
         let (before_texts, after_texts) = (texts(&documents), texts(&after));
-        let changed: Vec<&String> =
-            after_texts.iter().filter(|(id, text)| before_texts.get(*id) != Some(*text)).map(|(id, _)| *id).collect();
+        let changed: Vec<&String> = after_texts
+            .iter()
+            .filter(|(id, text)| before_texts.get(*id) != Some(*text))
+            .map(|(id, _)| *id)
+            .collect();
         let tell = |text: &str| format!("{} said {reply:?}: {text}", shown(&command));
         if !documents.keys().all(|id| after.contains_key(id)) {
             mismatches.add(tell("a document is gone"));
@@ -168,7 +177,9 @@ async fn updates_of_one_and_upserts_change_one() {
                 .collect();
             let is_known = match changed.as_slice() {
                 [] => outcomes.iter().any(|(_, outcome)| match outcome {
-                    Ok(updated) => !updated.is_modified && number(&reply, "n") == 1 && number(&reply, "nModified") == 0,
+                    Ok(updated) => {
+                        !updated.is_modified && number(&reply, "n") == 1 && number(&reply, "nModified") == 0
+                    }
                     Err(error) => code(&reply) == Some(error.code.into()),
                 }),
                 [one] => outcomes.iter().any(|(id, outcome)| match outcome {

@@ -6,6 +6,9 @@ mod bodies;
 mod connections;
 mod ending;
 mod framing;
+mod mongo_common;
+mod mongo_frames;
+mod mongo_work;
 mod pages;
 mod queries;
 mod scripts;
@@ -120,5 +123,45 @@ pub(crate) const CASES: &[Case] = &[
     }),
     Case::new("queries", "patterns-take-no-longer-than-their-text", |stage| {
         Box::pin(queries::patterns_take_no_longer_than_their_text(stage))
+    }),
+    Case::new("mongo_frames", "frames-that-lie-are-refused", |stage| {
+        Box::pin(mongo_frames::frames_that_lie_are_refused(stage))
+    }),
+    Case::new("mongo_frames", "long-messages-take-what-came", |stage| {
+        Box::pin(mongo_frames::long_messages_take_what_came(stage))
+    }),
+    Case {
+        arguments: &["--header-timeout-ms", "2000", "--body-timeout-ms", "2000"],
+        ..Case::new("mongo_frames", "half-messages-are-given-up", |stage| {
+            Box::pin(mongo_frames::half_messages_are_given_up(stage))
+        })
+    },
+    Case::new("mongo_frames", "deep-documents-are-refused", |stage| {
+        Box::pin(mongo_frames::deep_documents_are_refused(stage))
+    }),
+    Case::new("mongo_frames", "little-does-not-become-much", |stage| {
+        Box::pin(mongo_frames::little_does_not_become_much(stage))
+    }),
+    Case::new("mongo_frames", "unfinished-logins-hold-up-no-others", |stage| {
+        Box::pin(mongo_frames::unfinished_logins_hold_up_no_others(stage))
+    }),
+    Case::new("mongo_work", "cursors-without-number-are-bounded", |stage| {
+        Box::pin(mongo_work::cursors_without_number_are_bounded(stage))
+    }),
+    Case::new("mongo_work", "sessions-without-number-are-bounded", |stage| {
+        Box::pin(mongo_work::sessions_without_number_are_bounded(stage))
+    }),
+    Case::new("mongo_work", "updates-that-grow-are-bounded", |stage| {
+        Box::pin(mongo_work::updates_that_grow_are_bounded(stage))
+    }),
+    Case::new("mongo_work", "mongo-patterns-end", |stage| Box::pin(mongo_work::mongo_patterns_end(stage))),
+    Case::new("mongo_work", "expressions-come-to-an-end", |stage| {
+        Box::pin(mongo_work::expressions_come_to_an_end(stage))
+    }),
+    Case::new("mongo_work", "pipelines-come-to-an-end", |stage| {
+        Box::pin(mongo_work::pipelines_come_to_an_end(stage))
+    }),
+    Case::new("mongo_work", "circles-are-walked-once", |stage| {
+        Box::pin(mongo_work::circles_are_walked_once(stage))
     }),
 ];

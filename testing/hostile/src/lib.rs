@@ -5,6 +5,7 @@
 
 pub mod case;
 pub mod http2;
+pub mod mongo;
 pub mod raw;
 pub mod request;
 pub mod stage;

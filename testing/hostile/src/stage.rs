@@ -44,6 +44,7 @@ pub struct Stage {
     server: Mutex<Option<ServerProcess>>,
     address: SocketAddr,
     table_address: SocketAddr,
+    mongo_address: SocketAddr,
     pid: u32,
     watch: Option<Watch>,
 }
@@ -65,6 +66,8 @@ impl Stage {
             ground: ground.clone(),
             address: server.address,
             table_address: server.table_address.context("the server has no port for the Table API")?,
+            mongo_address: mongo_address(&launch.log_since(0)?)
+                .context("the server has no port for the MongoDB API")?,
             pid: server.pid(),
             server: Mutex::new(Some(server)),
             launch,
@@ -82,6 +85,11 @@ impl Stage {
     /// Where the Table API is.
     pub fn table_address(&self) -> SocketAddr {
         self.table_address
+    }
+
+    /// Where the MongoDB API is.
+    pub fn mongo_address(&self) -> SocketAddr {
+        self.mongo_address
     }
 
     /// The process.
@@ -201,5 +209,24 @@ impl Stage {
         }
         complaints.extend(self.launch.log_complaints(0)?);
         Ok((figures, complaints))
+    }
+}
+
+/// Finds the port of the MongoDB API in what the server says when it begins.
+fn mongo_address(log: &str) -> Option<SocketAddr> {
+    let (_, rest) = log.split_once("mongodb://localhost:")?;
+    let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;
+    Some(SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, digits.parse().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_of_mongodb_is_found() {
+        let log = "  Table API https://localhost:38203/\n  MongoDB   mongodb://localhost:42723/\n";
+        assert_eq!(mongo_address(log).map(|address| address.port()), Some(42723));
+        assert_eq!(mongo_address("nothing"), None);
     }
 }

@@ -230,7 +230,7 @@ impl Workers {
         let (caller, container) = (Caller::full(), &self.container);
         let triggers = Triggers::default();
         match mode {
-            WriteMode::Replace => {
+            WriteMode::Replace | WriteMode::Update => {
                 let id = self.items.id(index);
                 let name = ItemName::Id(&id);
                 self.engine

@@ -14,7 +14,8 @@
 //! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
 //! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
-//! HTTP server beside it, `import`, with bulk requests in process, and `tables`, with azurite and a bare HTTP server.
+//! HTTP server beside it, `import`, with bulk requests in process, `tables`, with azurite and a bare HTTP server, and `mongo`, with the SQL API
+//! and other servers of MongoDB's protocol.
 //! `fill` writes until the disk is full of it, `instructions` counts those of a request, and `performance` draws how figures change with the number of items.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
@@ -39,6 +40,7 @@ mod many_containers;
 mod measure;
 mod memory_profile;
 mod metering;
+mod mongo;
 mod neighbours;
 mod over_http;
 mod performance;
@@ -69,6 +71,7 @@ use crate::instructions::InstructionOptions;
 use crate::items::Items;
 use crate::measure::measure_in_turn;
 use crate::metering::MeteringOptions;
+use crate::mongo::MongoOptions;
 use crate::neighbours::NeighbourOptions;
 use crate::over_http::OverHttp;
 use crate::performance::PerformanceOptions;
@@ -156,6 +159,8 @@ enum Command {
     Import(ImportOptions),
     /// Measures the Table API, beside azurite
     Tables(TableOptions),
+    /// Measures the MongoDB API, beside the SQL API and other servers of MongoDB's protocol
+    Mongo(MongoOptions),
     /// Counts the instructions of requests, where valgrind is installed
     Instructions(InstructionOptions),
     /// Measures workloads over more and more items, and draws plots of it
@@ -176,6 +181,7 @@ fn main() -> ExitCode {
         (Some(Command::Fill(options)), _) => fill::run(options),
         (Some(Command::Import(options)), _) => import::run(options),
         (Some(Command::Tables(options)), _) => tables::run(options),
+        (Some(Command::Mongo(options)), _) => mongo::run(options),
         (Some(Command::Instructions(options)), _) => instructions::run(options),
         (Some(Command::Performance(options)), _) => performance::run(options),
         (None, Some(answer)) => bare_server::serve(answer),

@@ -15,7 +15,7 @@ mod load;
 mod orders;
 mod postgres;
 mod repeat;
-mod resting;
+pub(crate) mod resting;
 mod side;
 mod table;
 

@@ -11,17 +11,11 @@ use tokio::runtime::Runtime;
 use super::cases::{Case, Parameter, body};
 use super::in_process::PAGE_ROWS;
 use super::orders::Orders;
-use super::resting::wait_for_rest;
+use super::resting::{METRICS_REQUEST, jobs, wait_for_rest};
 use super::side::{Drawn, Side};
 use super::table::{Answer, Work};
 use crate::items::{CONTAINER, DATABASE};
 use crate::server::Servers;
-
-/// Asks for the metrics, which need no signature from the server's own machine.
-const METRICS_REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
-
-/// The metric that counts flushes and compactions under way.
-const JOBS: &str = "armilla_store_background_jobs";
 
 /// A server with the orders.
 pub(super) struct Http<'s> {
@@ -82,12 +76,6 @@ impl Side for Http<'_> {
             jobs(&String::from_utf8_lossy(reply.body)).context("the server does not tell of its work")
         })
     }
-}
-
-/// Reads how many flushes and compactions are under way.
-fn jobs(metrics: &str) -> Option<u64> {
-    let line = metrics.lines().find_map(|line| line.strip_prefix(JOBS)?.strip_prefix(' '))?;
-    line.trim().parse().ok()
 }
 
 /// Asks a query.
@@ -213,17 +201,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(number(body.as_bytes()), expected, "{body}");
-        }
-    }
-
-    #[test]
-    fn work_is_found_in_metrics() {
-        for (metrics, expected) in [
-            ("# TYPE armilla_store_background_jobs gauge\narmilla_store_background_jobs 3\n", Some(3)),
-            ("armilla_store_background_jobs_total 3\n", None),
-            ("", None),
-        ] {
-            assert_eq!(jobs(metrics), expected, "{metrics}");
         }
     }
 }

@@ -10,8 +10,20 @@ const STEP: Duration = Duration::from_millis(100);
 const READINGS: u32 = 10;
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
+/// Asks for the metrics, which need no signature from the server's own machine.
+pub(crate) const METRICS_REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+/// The metric that counts flushes and compactions under way.
+const JOBS: &str = "armilla_store_background_jobs";
+
+/// Reads how many flushes and compactions are under way.
+pub(crate) fn jobs(metrics: &str) -> Option<u64> {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(JOBS)?.strip_prefix(' '))?;
+    line.trim().parse().ok()
+}
+
 /// Waits until no job is under way for a while; says so where that does not happen.
-pub(super) fn wait_for_rest(env: &Env, mut jobs: impl FnMut() -> Result<u64>) -> Result<()> {
+pub(crate) fn wait_for_rest(env: &Env, mut jobs: impl FnMut() -> Result<u64>) -> Result<()> {
     let begin = env.clock.elapsed();
     let mut quiet = 0;
     while quiet < READINGS {
@@ -39,5 +51,16 @@ mod tests {
         .unwrap();
         assert_eq!(readings, 3 + READINGS);
         assert!(wait_for_rest(&Env::system(), || anyhow::bail!("gone")).is_err());
+    }
+
+    #[test]
+    fn work_is_found_in_metrics() {
+        for (metrics, expected) in [
+            ("# TYPE armilla_store_background_jobs gauge\narmilla_store_background_jobs 3\n", Some(3)),
+            ("armilla_store_background_jobs_total 3\n", None),
+            ("", None),
+        ] {
+            assert_eq!(jobs(metrics), expected, "{metrics}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use armilla_engine::Item;
 use armilla_mongo_expression::codes;
+use armilla_mongo_wire::document::{ESCAPED_LIFETIME_NAME, LIFETIME_NAME};
 use armilla_mongo_wire::item_id::Origin;
 use armilla_mongo_wire::{WireError, bson, document};
 use armilla_value::{Component, Object, PartitionKey, Value};
@@ -26,7 +27,18 @@ pub(crate) fn shown_name(name: &str) -> &str {
 
 /// Returns the body of the item that a document is stored as, and the id of that. The document has an `_id`.
 pub(crate) fn to_body(document: Object) -> Result<(String, Value)> {
-    let body = document::document_into_body(Origin::Mongo, document)?;
+    let mut body = document::document_into_body(Origin::Mongo, document)?;
+    if let Value::Object(members) = &mut body
+        && members.get(LIFETIME_NAME).is_some_and(|value| !is_lifetime(value))
+    {
+        // Other APIs would refuse it: a member of this name says how long an item lives.
+        *members = std::mem::take(members)
+            .into_iter()
+            .map(|(name, value)| {
+                (if name == LIFETIME_NAME { ESCAPED_LIFETIME_NAME.to_owned() } else { name }, value)
+            })
+            .collect();
+    }
     let id = body.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
     Ok((id, body))
 }
@@ -34,6 +46,11 @@ pub(crate) fn to_body(document: Object) -> Result<(String, Value)> {
 /// Returns the id of an item.
 pub(crate) fn id_of_item(item: &Item) -> String {
     item.stored().root().get("id").and_then(|id| id.as_str()).map(Cow::into_owned).unwrap_or_default()
+}
+
+/// Says whether a value is a time to live.
+fn is_lifetime(value: &Value) -> bool {
+    value.as_i64().is_some_and(|seconds| seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds))
 }
 
 /// Returns the document that an item is.
@@ -60,6 +77,7 @@ pub(crate) fn encode_parts(
             "_id" => root.get("_id").or_else(|| root.get("id")),
             // One without `_id` shows the id that it has in other APIs.
             "id" if root.get("_id").is_none() => root.get("id"),
+            LIFETIME_NAME => root.get(LIFETIME_NAME).or_else(|| root.get(ESCAPED_LIFETIME_NAME)),
             name => root.get(&document::name_in_item(name)),
         };
         if let Some(node) = found {

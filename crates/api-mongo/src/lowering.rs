@@ -11,6 +11,7 @@ use armilla_engine::plans::{
     SubqueryKind, Window,
 };
 use armilla_mongo_filter::{Component, Condition, Filter, Predicate};
+use armilla_mongo_wire::document::LIFETIME_NAME;
 use armilla_mongo_wire::item_id;
 use armilla_value::{Component as KeyComponent, PartitionKey, Value};
 
@@ -228,6 +229,10 @@ impl Lowering {
         let is_named =
             components.iter().all(|component| component.index.is_none() && !component.name.is_empty());
         if components.len() > PATH_COMPONENTS_MAX || !is_named {
+            return None;
+        }
+        // It goes by one of two names.
+        if matches!(base, Base::Item) && components[0].name == LIFETIME_NAME {
             return None;
         }
         match predicate {

@@ -33,9 +33,16 @@ const SYSTEM_NAMES: [&str; 6] = ["id", "_rid", "_self", "_etag", "_ts", "_attach
 
 const PREFIX: &str = "$$";
 
+/// The name that an item has for itself where its value says how long it lives, and that is a document's own otherwise.
+pub const LIFETIME_NAME: &str = "ttl";
+
+/// The name of a document's member of that name which says nothing of the kind.
+pub const ESCAPED_LIFETIME_NAME: &str = "$$ttl";
+
 /// Returns the name of a document's member in the root of an item.
 pub fn name_in_item(name: &str) -> Cow<'_, str> {
-    if is_system_name(name.trim_start_matches(PREFIX)) {
+    let bare = name.trim_start_matches(PREFIX);
+    if is_system_name(bare) || (bare == LIFETIME_NAME && bare.len() < name.len()) {
         Cow::Owned(format!("{PREFIX}{name}"))
     } else {
         Cow::Borrowed(name)
@@ -45,7 +52,10 @@ pub fn name_in_item(name: &str) -> Cow<'_, str> {
 /// Returns the name in a document of a member in the root of an item that has an `_id`.
 pub fn name_in_document(name: &str) -> &str {
     match name.strip_prefix(PREFIX) {
-        Some(inner) if is_system_name(inner.trim_start_matches(PREFIX)) => inner,
+        Some(inner) => {
+            let bare = inner.trim_start_matches(PREFIX);
+            if is_system_name(bare) || bare == LIFETIME_NAME { inner } else { name }
+        }
         _ => name,
     }
 }

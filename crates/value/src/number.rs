@@ -54,6 +54,15 @@ impl Number {
     }
 }
 
+/// Returns the double that is the same number as a decimal, if there is one.
+pub(crate) fn exact_double(value: &Value) -> Option<f64> {
+    let Value::Decimal128(bytes) = value else { return None };
+    let decimal = Decimal::from_bytes(bytes);
+    let double: f64 = decimal.to_string().parse().ok()?;
+    let is_same = compare_numbers(Number::of_decimal(decimal), Number::Double(double)).is_eq();
+    (is_same && double.is_finite()).then_some(double)
+}
+
 /// Compares two numbers exactly.
 pub(crate) fn compare_numbers(left: Number, right: Number) -> Ordering {
     match (left, right) {

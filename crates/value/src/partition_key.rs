@@ -61,7 +61,10 @@ impl Component {
             Value::Null => Component::Null,
             Value::Bool(truth) => Component::Bool(*truth),
             Value::String(text) => Component::String(text.clone()),
-            number => number.as_f64().map_or(Component::Undefined, Component::Number),
+            number => number
+                .as_f64()
+                .or_else(|| crate::number::exact_double(number))
+                .map_or(Component::Undefined, Component::Number),
         }
     }
 
@@ -72,6 +75,7 @@ impl Component {
             Kind::String => {
                 node.as_str().map_or(Component::Undefined, |text| Component::String(text.into_owned()))
             }
+            Kind::Decimal128 => Component::of(&node.to_value()),
             _ => node.as_f64().map_or(Component::Undefined, Component::Number),
         }
     }

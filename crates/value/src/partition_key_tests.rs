@@ -144,3 +144,20 @@ proptest! {
         let _ = PartitionKey::from_json(&bytes);
     }
 }
+
+#[test]
+fn numbers_of_every_type_are_one_key() {
+    let decimal = |text: &str| Value::Decimal128(text.parse::<crate::Decimal>().unwrap().to_bytes());
+    for (value, expected) in [
+        (Value::Int32(1), Component::Number(1.0)),
+        (Value::Double(1.0), Component::Number(1.0)),
+        (decimal("1"), Component::Number(1.0)),
+        (decimal("1.00"), Component::Number(1.0)),
+        (decimal("-2.5"), Component::Number(-2.5)),
+        // No double is a tenth.
+        (decimal("0.1"), Component::Undefined),
+        (decimal("NaN"), Component::Undefined),
+    ] {
+        assert_eq!(Component::of(&value), expected, "{value:?}");
+    }
+}

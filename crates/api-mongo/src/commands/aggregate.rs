@@ -16,6 +16,7 @@ use crate::catalog::{Collection, Found, View};
 use crate::context::Context;
 use crate::data::Charges;
 use crate::failure::{Failure, Result};
+use crate::indexes::FieldKind;
 use crate::limits::FIRST_BATCH_DOCUMENTS;
 use crate::namespace::Namespace;
 use crate::reply::Reply;
@@ -123,7 +124,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             format!("stage {} is not allowed with 'apiStrict: true' in API Version 1", stage.name()),
         ));
     }
-    let (pipeline, written) = pipeline.split_output();
+    let (mut pipeline, written) = pipeline.split_output();
+    if let (Input::Collection(collection), Some(Stage::GeoNear(near))) = (&input, pipeline.stages.first_mut())
+        && near.key.is_none()
+    {
+        Arc::make_mut(near).key = place_of(collection)?;
+    }
     let level = context.arguments().object("readConcern")?.and_then(|concern| concern.get("level"));
     if written.is_some() && level.and_then(Value::as_str) == Some("linearizable") {
         return Err(Failure::new(
@@ -155,6 +161,20 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         return Ok(super::find::empty(name));
     }
     super::find::open(context, name, supply, batch, false, true).await
+}
+
+/// Returns the field of the only index of places that a collection has, if there is one.
+fn place_of(collection: &Collection) -> Result<Option<String>> {
+    let fields = collection.details.indexes.iter().flat_map(|index| &index.fields);
+    let mut places = fields.filter(|(_, kind)| *kind == FieldKind::Sphere).map(|(path, _)| path.clone());
+    let place = places.next();
+    if places.next().is_some() {
+        return Err(Failure::new(
+            codes::INDEX_NOT_FOUND,
+            "There is more than one 2dsphere index: $geoNear has to say which by 'key'",
+        ));
+    }
+    Ok(place)
 }
 
 fn input_is_none(input: &Input) -> bool {

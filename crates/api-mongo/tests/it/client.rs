@@ -50,7 +50,7 @@ impl Client {
 
     /// Logs in by SCRAM, and checks what the server proves.
     pub(crate) async fn log_in(&mut self, key: &str) -> Result<(), i64> {
-        let bare = "n=localhost,r=nonce of the client";
+        let bare = "n=localhost,r=nonce-of-the-client";
         let mut start = object("{'saslStart':1,'mechanism':'SCRAM-SHA-256','options':{'skipEmptyExchange':true}}");
         start.insert("payload", binary(format!("n,,{bare}").as_bytes()));
         let reply = self.try_run("admin", start).await?;

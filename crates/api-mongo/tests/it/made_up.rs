@@ -22,7 +22,9 @@ const TEXTS: [&str; 12] =
 
 impl MadeUp {
     pub(crate) fn new(seed: u64) -> MadeUp {
-        MadeUp { random: Random::new(seed) }
+        // Another run: `ARMILLA_SEED=17 cargo test -p armilla-api-mongo --test it`.
+        let other = std::env::var("ARMILLA_SEED").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        MadeUp { random: Random::new(seed + 1_000 * other) }
     }
 
     fn pick<'a, T>(&mut self, all: &'a [T]) -> &'a T {
@@ -78,7 +80,8 @@ impl MadeUp {
             29 | 30 => Value::Date(*self.pick(&[0, -1, 1, 1_600_000_000_000, 253_402_300_800_000, i64::MIN, i64::MAX])),
             31 | 32 => Value::ObjectId([self.random.below(3) as u8; 12]),
             33 => Value::Binary { subtype: *self.pick(&[0, 4, 128]), bytes: vec![1; self.random.index(4)] },
-            34 => Value::Timestamp { seconds: self.random.below(3) as u32, increment: self.random.below(2) as u32 },
+            // An empty one would become the time when it is stored.
+            34 => Value::Timestamp { seconds: 1 + self.random.below(3) as u32, increment: self.random.below(2) as u32 },
             35 => Value::Regex { pattern: (*self.pick(&["^a", "b", "^ab"])).into(), options: (*self.pick(&["", "i"])).into() },
             36 => self.pick(&[Value::MinKey, Value::MaxKey]).clone(),
             37 => Value::Legacy(Box::new(

@@ -655,6 +655,14 @@ impl Stream {
             "update" => match self.after {
                 Image::Off => None,
                 Image::Lookup => Some(self.look_up(collection, change)?.map_or(Value::Null, Value::Object)),
+                Image::WhenAvailable if !collection.details.keeps_images() => Some(Value::Null),
+                Image::Required if !collection.details.keeps_images() => {
+                    return Err(Failure::new(
+                        codes::NO_MATCHING_DOCUMENT,
+                        "Change stream was configured to require a post-image for all update events, but the post-image \
+                         was not found",
+                    ));
+                }
                 Image::WhenAvailable | Image::Required => Some(after.map_or(Value::Null, Value::Object)),
             },
             _ => None,

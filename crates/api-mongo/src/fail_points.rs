@@ -43,7 +43,7 @@ pub(crate) struct Hit {
 impl FailPoints {
     /// Turns a fail point on or off.
     pub(crate) fn configure(&self, name: &str, mode: &Value, data: Option<&Object>) -> Result<()> {
-        if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut") {
+        if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut" | "failGetMoreAfterCursorCheckout") {
             return Err(Failure::new(
                 codes::COMMAND_NOT_SUPPORTED,
                 format!("there is no fail point '{name}'"),
@@ -76,6 +76,20 @@ impl FailPoints {
     /// Says whether the time of every command is over.
     pub(crate) fn ends_all_time(&self) -> bool {
         self.points.lock().iter().any(|point| point.name == "maxTimeAlwaysTimeOut")
+    }
+
+    /// Returns the failure of a `getMore` that has found its cursor, if it is to fail.
+    pub(crate) fn hit_cursor(&self) -> Option<Failure> {
+        let mut points = self.points.lock();
+        let position = points.iter().position(|point| point.name == "failGetMoreAfterCursorCheckout")?;
+        let failure = hit_of(&points[position].data).failure;
+        if let Mode::Times(left) = &mut points[position].mode {
+            *left -= 1;
+            if *left <= 0 {
+                points.remove(position);
+            }
+        }
+        failure
     }
 
     /// Says what a command meets.

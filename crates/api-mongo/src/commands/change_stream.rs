@@ -32,6 +32,13 @@ pub(super) async fn open(
             "Operation not permitted in transaction :: caused by :: Aggregation stage $changeStream cannot run within a multi-document transaction",
         ));
     }
+    let level = context.arguments().object("readConcern")?.and_then(|concern| concern.get("level"));
+    if level.and_then(Value::as_str).is_some_and(|level| level != "majority") {
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "$changeStream cannot run with a readConcern other than 'majority', or the current readConcern",
+        ));
+    }
     let arguments = Arguments::new("$changeStream", options);
     arguments.allow_only(&[
         "fullDocument",

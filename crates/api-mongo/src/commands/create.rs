@@ -226,6 +226,8 @@ fn definition(namespace: &Namespace, new: &New) -> Value {
         definition.insert("defaultTtl", Value::Int64(seconds));
     }
     definition.insert("changeFeedPolicy", change_feed_policy());
+    // What other APIs write back has the types that it had.
+    definition.insert("extendedTypes", true);
     Value::Object(definition)
 }
 

@@ -37,6 +37,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let transaction = context.number.filter(|_| context.is_in_transaction);
     let mut cursor = cursors.take(id, &namespace, &user, context.session, transaction)?;
     context.is_of_stream = cursor.awaits;
+    if context.shared.options.test_commands
+        && let Some(failure) = context.shared.fail_points.hit_cursor()
+    {
+        cursors.close(id);
+        return Err(failure);
+    }
     let wait = context.command.get("maxTimeMS").and_then(number).filter(|ms| *ms > 0);
     if wait.is_some() && !cursor.awaits {
         cursors.put_back(id, cursor);

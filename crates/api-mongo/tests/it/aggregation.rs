@@ -84,6 +84,8 @@ async fn pipelines_give_what_they_give_in_memory() {
                     }
                 }
                 (Err(found), Err(expected)) if found == expected => {}
+                // What is only counted need not be sorted, so what cannot be sorted is counted.
+                (Ok(_), Err(2)) if stages.iter().any(|stage| stage.get("$count").is_some()) => {}
                 (found, expected) => {
                     let (found, expected) =
                         (found.map(|found| found.len()), expected.map(|expected| expected.len()));

@@ -10,7 +10,9 @@ mod features;
 mod finding;
 mod made_up;
 mod mismatches;
+mod odd_values;
 mod sorting;
+mod transactions;
 mod updating;
 mod values;
 

@@ -35,7 +35,7 @@ async fn sorted_finds_come_in_the_order_of_the_language() {
     let mut made_up = MadeUp::new(11);
     let documents: Vec<Object> = (0..300).map(|number| made_up.document(number)).collect();
     let mut client = Client::new().await;
-    let indexes = "[{'key':{'a':1},'name':'a'},{'key':{'b':-1},'name':'b'},{'key':{'b':1,'id':1},'name':'bi'},\
+    let indexes = "[{'key':{'a':1},'name':'a'},{'key':{'b':-1},'name':'b'},{'key':{'b':1,'x':1},'name':'bx'},\
                    {'key':{'c.d':1},'name':'cd'}]";
     client.run_text(&format!("{{'createIndexes':'indexed','indexes':{indexes}}}")).await;
     client.run_text("{'createIndexes':'wildcard','indexes':[{'key':{'$**':1},'name':'all'}]}").await;

@@ -43,6 +43,9 @@ use json::{integer, object};
 pub use partition_key::PartitionKeyDefinition;
 pub use vectors::{DistanceFunction, VectorDataType, VectorEmbedding};
 
+/// The member that says that text has types that JSON lacks.
+const EXTENDED_TYPES: &str = "extendedTypes";
+
 /// A validated container definition; what the user left out is `None` and stays out of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContainerDefinition {
@@ -74,6 +77,9 @@ pub struct ContainerDefinition {
     pub change_feed_previous_images: bool,
     /// Which properties clients encrypt.
     pub client_encryption: Option<ClientEncryptionPolicy>,
+    /// Whether JSON text that is written has types that JSON lacks, spelled as canonical Extended JSON; an extension of
+    /// ours.
+    pub extended_types: Option<bool>,
 }
 
 impl ContainerDefinition {
@@ -111,6 +117,7 @@ impl ContainerDefinition {
             change_feed_retention_minutes: time_to_live::read_change_feed_retention(&body)?,
             change_feed_previous_images: time_to_live::read_previous_images(&body)?,
             client_encryption: client_encryption::read(&body)?,
+            extended_types: read_extended_types(&body)?,
         };
         definition.check_parts_agree()?;
         Ok(definition)
@@ -120,6 +127,11 @@ impl ContainerDefinition {
     /// limits of its own.
     pub fn is_fixed(&self) -> bool {
         self.partition_key.system_key
+    }
+
+    /// Returns whether JSON text that is written has types that JSON lacks.
+    pub fn has_extended_types(&self) -> bool {
+        self.extended_types == Some(true)
     }
 
     /// Writes the definition, without system properties.
@@ -158,6 +170,9 @@ impl ContainerDefinition {
         if let Some(policy) = &self.client_encryption {
             members.push(("clientEncryptionPolicy", policy.to_value()));
         }
+        if self.has_extended_types() {
+            members.push((EXTENDED_TYPES, Value::Bool(true)));
+        }
         object(members)
     }
 
@@ -178,6 +193,8 @@ impl ContainerDefinition {
             vectors::replace(self.vector_embeddings.as_deref(), new.vector_embeddings.as_deref())?;
         replaced.client_encryption =
             client_encryption::replace(self.client_encryption.as_ref(), new.client_encryption.as_ref())?;
+        // Clients that do not know of it leave it out of a replace.
+        replaced.extended_types = new.extended_types.or(self.extended_types).filter(|wanted| *wanted);
         vectors::check_indexes_kept(self.indexing.vectors(), new.indexing.vectors())?;
         replaced.check_parts_agree()?;
         Ok(replaced)
@@ -197,6 +214,14 @@ impl ContainerDefinition {
         geospatial::check_indexes(self.geospatial, &self.indexing)?;
         let computed = self.computed_properties.as_deref().unwrap_or_default();
         computed::check_names(computed, &self.partition_key, &self.indexing)
+    }
+}
+
+fn read_extended_types(body: &Field<'_>) -> Result<Option<bool>, DefinitionError> {
+    let Some(field) = body.member(EXTENDED_TYPES) else { return Ok(None) };
+    match field.value() {
+        Value::Bool(wanted) => Ok(Some(*wanted)),
+        _ => Err(DefinitionError::new(field.path(), format!("'{EXTENDED_TYPES}' must be true or false"))),
     }
 }
 

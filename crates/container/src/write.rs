@@ -3,12 +3,14 @@
 //! Runs on the writer's own task, so that the committer, which all writers of a partition share, has little
 //! left to do: check preconditions, give numbers, add up.
 //!
-//! In this folder: what an item is given as (`body`), several writes as one (`batch`, `transaction`), what is queued for a committer and what it answers
-//! (`task`), what writers get back (`outcome`). Not here: what a write does to the stored state (`apply`).
+//! In this folder: what an item is given as (`body`), several writes as one (`batch`, `transaction`), types that text cannot say
+//! (`types`), what is queued for a committer and what it answers (`task`), what writers get back (`outcome`). Not here: what a write does to the stored state (`apply`).
 
 use armilla_index::{Leaves, Part};
 use armilla_value::stored::{Node, Stored};
-use armilla_value::{Component, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key};
+use armilla_value::{
+    Component, HashedKey, PartitionKey, PropertyPath, Value, extract, hashed_key, key, stored,
+};
 use bytes::Bytes;
 
 use crate::compiled_definition::CompiledDefinition;
@@ -27,6 +29,7 @@ pub(crate) mod body;
 pub(crate) mod outcome;
 pub(crate) mod task;
 pub(crate) mod transaction;
+mod types;
 
 /// What must hold of the stored item for a write to go ahead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -154,6 +157,8 @@ pub(crate) struct PreparedItem {
     pub(crate) ttl: i32,
     /// Set where the version was drafted by a transaction.
     pub(crate) drafted: Option<Drafted>,
+    /// Whether it was text that cannot say all types, so that numbers which are what they were keep theirs.
+    pub(crate) keeps_types: bool,
 }
 
 /// Reads a body and checks it against the container's definition and the partition key of the request.
@@ -164,7 +169,35 @@ pub(crate) fn prepare(
     expected: &PartitionKey,
     drafted: Option<Drafted>,
 ) -> Result<PreparedItem> {
-    prepare_stored(compiled, limits, &body.encode()?, expected, drafted)
+    let has_extended_types = compiled.definition.has_extended_types();
+    let encoded = body.encode(has_extended_types)?;
+    let prepared = prepare_stored(compiled, limits, &encoded, expected, drafted)?;
+    let keeps_types = has_extended_types && matches!(body, ItemBody::Json(_));
+    Ok(PreparedItem { keeps_types, ..prepared })
+}
+
+/// Gives numbers of an item that was text the types that they had in the version before, where they are the same.
+pub(crate) fn keep_types(
+    compiled: &CompiledDefinition,
+    limits: &Limits,
+    old: &Item,
+    item: PreparedItem,
+) -> Result<PreparedItem> {
+    let content = &item.value[new_header_bytes(item.drafted.is_some())..];
+    let new = Stored::open(content)
+        .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
+    let Some(value) = types::with_types_of(old.stored().root(), new.root()) else { return Ok(item) };
+    let encoded = stored::encode_value(&value, &[])
+        .map_err(|error| Error::invalid(format!("the item is not valid: {error}")))?;
+    let retyped = Stored::open(&encoded)
+        .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
+    let partition_key = extract(retyped.root(), &compiled.definition.partition_key.paths);
+    let retyped = prepare_stored(compiled, limits, &encoded, &partition_key, item.drafted)?;
+    // Both lie where the version before lies.
+    if retyped.address.key != item.address.key {
+        return Ok(item);
+    }
+    Ok(retyped)
 }
 
 /// The same for an item that is in its stored form already.
@@ -211,7 +244,18 @@ pub(crate) fn prepare_stored(
     let mut value = Vec::with_capacity(header_bytes + encoded.len());
     value.resize(header_bytes, 0);
     value.extend_from_slice(encoded);
-    Ok(PreparedItem { address, leaves, composites, entries, computed, unique, ttl, value, drafted })
+    Ok(PreparedItem {
+        address,
+        leaves,
+        composites,
+        entries,
+        computed,
+        unique,
+        ttl,
+        value,
+        drafted,
+        keeps_types: false,
+    })
 }
 
 /// Prepares the write of a whole item. `id` is the item that a replace names, which may get another id by it.

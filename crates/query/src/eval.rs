@@ -478,8 +478,12 @@ impl<'q> Evaluator<'q> {
         let mark = self.context.meter.mark();
         let datum = self.eval(expr, frame)?;
         let is_defined = datum.is_defined();
-        if is_defined {
-            datum.write_json(out);
+        match (&datum, expr) {
+            // What an item has is shown as the item shows it; what was computed is text where it is not finite.
+            (Datum::Double(number), Expr::Path { .. } | Expr::Slot(_)) if !number.is_finite() => {
+                json::write(&Value::Double(*number), out);
+            }
+            _ => datum.write_json(out),
         }
         // What was made for it is written and gone.
         self.context.meter.release(mark);

@@ -5,7 +5,7 @@
 //! text is. A name that comes twice keeps the position of the first and the value of the last.
 //!
 //! Plain JSON never infers types: [`parse`] makes objects of Extended JSON wrappers, [`parse_extended`] makes
-//! the scalars of them that [`write()`] writes so.
+//! the scalars of them that [`write()`] writes so, and [`parse_typed`] tells integers of 32 bits from others besides.
 //!
 //! Not here: the stored form, which is built from text without a tree in between (`stored`).
 
@@ -21,7 +21,7 @@ mod write;
 pub use crate::limits::DEPTH_MAX;
 pub use error::{JsonError, JsonErrorKind};
 pub use extended::extended_object;
-pub use read::{parse, parse_extended};
+pub use read::{parse, parse_extended, parse_typed, typed};
 pub use write::{to_string, write, write_ascii_string, write_string};
 
 pub(crate) use error::Fault;

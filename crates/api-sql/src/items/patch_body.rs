@@ -31,7 +31,7 @@ pub(crate) fn parse(body: &[u8]) -> Result<PatchBody, Failure> {
         _ => return Err(Failure::bad_request("the patch is neither an object nor an array")),
     };
     let operations = operations.iter().enumerate().map(operation).collect::<Result<Vec<_>, _>>()?;
-    let patch = Patch::new(operations, body.len()).map_err(armilla_engine::Error::from)?;
+    let patch = Patch::new(operations, body.len()).map_err(armilla_engine::Error::from)?.from_text();
     Ok(PatchBody { patch, condition })
 }
 

@@ -308,3 +308,21 @@ async fn unique_keys_conflict() {
     let answer = client.send(Method::POST, docs, &[KEY], item("2", r#","e":1"#)).await.expect_code(409, 0);
     assert!(answer.member("message").contains("Unique index constraint violation"), "{}", answer.text);
 }
+
+#[tokio::test]
+async fn types_that_json_lacks_are_written_back() {
+    let client = Client::with_container().await;
+    let definition = r#"{"id":"t","partitionKey":{"paths":["/pk"]},"extendedTypes":true}"#;
+    let created = client.post("/dbs/d/colls", definition).await.expect(201);
+    assert!(created.text.contains(r#""extendedTypes":true"#), "{}", created.text);
+    assert!(!client.get("/dbs/d/colls/c").await.text.contains("extendedTypes"));
+    let docs = "/dbs/d/colls/t/docs";
+    let typed = r#","d":{"$date":{"$numberLong":"5"}},"n":2.0,"x":{"$oid":"not one"}"#;
+    client.send(Method::POST, docs, &[KEY], item("1", typed)).await.expect(201);
+    let read = client.send(Method::GET, &format!("{docs}/1"), &[KEY], "").await.expect(200);
+    assert!(read.text.contains(&typed[1..]), "{}", read.text);
+    // A client that writes 2 for 2.0 has not changed it.
+    let back = read.text.replace("2.0", "2");
+    let replaced = client.send(Method::PUT, &format!("{docs}/1"), &[KEY], back).await.expect(200);
+    assert!(replaced.text.contains(&typed[1..]), "{}", replaced.text);
+}

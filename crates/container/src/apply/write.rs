@@ -75,8 +75,12 @@ impl Group<'_> {
             }
             _ => {}
         }
+        let mut item = item;
         if let Some(old) = &old {
             self.check(old, precondition)?;
+            if item.keeps_types {
+                item = write::keep_types(compiled, &self.partition.limits, old, item)?;
+            }
         }
         let how = if mode == WriteMode::Update { Revision::Parts(0) } else { Revision::Whole };
         self.write(compiled, old, item, how)
@@ -96,6 +100,10 @@ impl Group<'_> {
             self.effects.mark();
         }
         let renamed = self.delete(compiled, from, precondition).and_then(|deleted| {
+            let item = match item.keeps_types {
+                true => write::keep_types(compiled, &self.partition.limits, &deleted.item, item)?,
+                false => item,
+            };
             let created = self.put(compiled, WriteMode::Create, item, Precondition::None)?;
             let charge = deleted.charge + created.charge;
             Ok(Written { kind: ChangeKind::Replace, charge, ..created })
@@ -139,7 +147,8 @@ impl Group<'_> {
             ));
         }
         patch.check_targets(&compiled.definition.partition_key.paths)?;
-        let patched = patch.apply(old.stored().root().to_value())?;
+        let is_typed = compiled.definition.has_extended_types();
+        let patched = patch.apply(old.stored().root().to_value(), is_typed)?;
         let encoded = stored::encode_value(&patched, &SYSTEM_PROPERTIES)
             .map_err(|error| Error::invalid(format!("the patched item is not valid: {error}")))?;
         let item = write::prepare_stored(compiled, &self.partition.limits, &encoded, partition_key, drafted)?;
@@ -210,8 +219,18 @@ impl Group<'_> {
         prepared: PreparedItem,
         revision: Revision,
     ) -> Result<Written> {
-        let PreparedItem { address, mut value, leaves, composites, entries, computed, unique, ttl, drafted } =
-            prepared;
+        let PreparedItem {
+            address,
+            mut value,
+            leaves,
+            composites,
+            entries,
+            computed,
+            unique,
+            ttl,
+            drafted,
+            ..
+        } = prepared;
         let entries_before = self.effects.index.all().0;
         let old_unique = match &old {
             Some(old) => write::unique_keys(compiled, old.stored().root()),

@@ -311,6 +311,8 @@ fn spans_of_time() {
             r#""changeFeedPolicy":{"previousImages":true}"#,
             r#""changeFeedPolicy":{"retentionDuration":5,"previousImages":false}"#,
             r#""changeFeedPolicy":{"previousImages":1}"#,
+            r#""extendedTypes":true"#,
+            r#""extendedTypes":"true""#,
             r#""defaultTtl":10,"indexingPolicy":{"indexingMode":"none"}"#,
             r#""indexingPolicy":{"indexingMode":"none"}"#,
         ],
@@ -361,6 +363,10 @@ fn spans_of_time() {
               "geospatialConfig":{"type":"Geography"},"changeFeedPolicy":{"retentionDuration":5}
             "changeFeedPolicy":{"previousImages":1}
               refused at changeFeedPolicy.previousImages: 'changeFeedPolicy.previousImages' must be true or false
+            "extendedTypes":true
+              "geospatialConfig":{"type":"Geography"},"extendedTypes":true
+            "extendedTypes":"true"
+              refused at extendedTypes: 'extendedTypes' must be true or false
             "defaultTtl":10,"indexingPolicy":{"indexingMode":"none"}
               refused at defaultTtl: 'defaultTtl' needs an index: it cannot be combined with the indexing mode 'none'; to index nothing else, exclude '/*' under the mode 'consistent'
             "indexingPolicy":{"indexingMode":"none"}
@@ -606,7 +612,7 @@ fn replacing() {
     let custom = r#""conflictResolutionPolicy":{"mode":"Custom"}"#;
     let last = r#""conflictResolutionPolicy":{"mode":"LastWriterWins","conflictResolutionPath":"/a"}"#;
     let multiple = r#"{"id":"c","partitionKey":{"paths":["/pk"],"kind":"MultiHash"}}"#;
-    let rows: [(&str, String, String); 19] = [
+    let rows: [(&str, String, String); 20] = [
         ("nothing", with(r#""defaultTtl":5"#), with(r#""defaultTtl":5"#)),
         (
             "what may change goes when left out",
@@ -637,6 +643,7 @@ fn replacing() {
         ("vector taken away", with(with_second), with(&vector(256))),
         ("vector index changed", with(&indexed("flat")), with(&indexed("quantizedFlat"))),
         ("vector index dropped", with(&indexed("flat")), with(&vector(256))),
+        ("types left out", with(r#""extendedTypes":true"#), with(r#""x":1"#)),
         ("encryption added", with(r#""x":1"#), with(r#""clientEncryptionPolicy":{"includedPaths":[]}"#)),
     ];
     let mut all = String::new();
@@ -665,6 +672,7 @@ fn replacing() {
         vector taken away: refused at vectorEmbeddingPolicy: Paths in existing embedding policy cannot be modified in Collection Replace. They can only be added.
         vector index changed: refused at indexingPolicy.vectorIndexes[0]: Paths in existing vector indexing policy cannot be modified in Collection Replace. They can only be added or removed.
         vector index dropped: ,"geospatialConfig":{"type":"Geography"},"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":256,"distanceFunction":"cosine"}]}}
+        types left out: ,"geospatialConfig":{"type":"Geography"},"extendedTypes":true}
         encryption added: refused at clientEncryptionPolicy: the client encryption policy of a container cannot be changed
     "#]].assert_eq(&all);
 }
@@ -675,4 +683,18 @@ fn turning_the_index_off_under_a_time_to_live_is_refused_either_way() {
     let both = r#"{"id":"c","partitionKey":{"paths":["/pk"]},"indexingPolicy":{"indexingMode":"none"},"defaultTtl":-1}"#;
     assert!(parse(off).is_ok());
     assert_eq!(parse(both).unwrap_err().path, "defaultTtl");
+}
+
+#[test]
+fn types_are_turned_off_by_saying_so() {
+    let read = |member: &str| {
+        let text = format!(r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}}{member}}}"#);
+        ContainerDefinition::from_value(&armilla_value::json::parse(text.as_bytes()).unwrap()).unwrap()
+    };
+    let (plain, on, off) = (read(""), read(r#","extendedTypes":true"#), read(r#","extendedTypes":false"#));
+    assert!(on.has_extended_types() && !off.has_extended_types() && !plain.has_extended_types());
+    assert_eq!(off.to_value(), plain.to_value());
+    assert_eq!(on.replace(&plain).unwrap(), on);
+    assert_eq!(on.replace(&off).unwrap(), plain);
+    assert_eq!(plain.replace(&on).unwrap(), on);
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use armilla_value::{Object, PropertyPath, Value};
+use armilla_value::{Object, PropertyPath, Value, json};
 
 use crate::error::{Error, Result};
 use crate::item::{Item, SYSTEM_PROPERTIES};
@@ -15,6 +15,7 @@ pub struct Patch {
     operations: Vec<Operation>,
     bytes: usize,
     condition: Option<Condition>,
+    is_text: bool,
 }
 
 impl fmt::Debug for Patch {
@@ -125,7 +126,7 @@ impl Patch {
             count if count > PATCH_OPERATIONS_MAX => Err(Error::invalid(format!(
                 "a patch has at most {PATCH_OPERATIONS_MAX} operations, this one has {count}"
             ))),
-            _ => Ok(Patch { operations, bytes, condition: None }),
+            _ => Ok(Patch { operations, bytes, condition: None, is_text: false }),
         }
     }
 
@@ -192,15 +193,25 @@ impl Patch {
         Ok(())
     }
 
-    /// Returns the item with all changes made.
-    pub(crate) fn apply(&self, mut item: Value) -> Result<Value> {
+    /// Says that the values were read from JSON, and have no types that JSON lacks.
+    #[must_use]
+    pub fn from_text(self) -> Patch {
+        Patch { is_text: true, ..self }
+    }
+
+    /// Returns the item with all changes made. Values that were text get types that JSON lacks if the container has them.
+    pub(crate) fn apply(&self, mut item: Value, has_extended_types: bool) -> Result<Value> {
+        let given = |value: &Value| match self.is_text && has_extended_types {
+            true => json::typed(value.clone()),
+            false => value.clone(),
+        };
         for operation in &self.operations {
             match operation {
-                Operation::Add { path, value } => put(&mut item, path, value.clone(), ArrayPut::Insert)?,
-                Operation::Set { path, value } => put(&mut item, path, value.clone(), ArrayPut::Overwrite)?,
-                Operation::Replace { path, value } => *existing(&mut item, path)? = value.clone(),
+                Operation::Add { path, value } => put(&mut item, path, given(value), ArrayPut::Insert)?,
+                Operation::Set { path, value } => put(&mut item, path, given(value), ArrayPut::Overwrite)?,
+                Operation::Replace { path, value } => *existing(&mut item, path)? = given(value),
                 Operation::Remove { path } => drop(take(&mut item, path)?),
-                Operation::Increment { path, by } => increment(&mut item, path, by)?,
+                Operation::Increment { path, by } => increment(&mut item, path, &given(by))?,
                 Operation::Move { from, path } => {
                     let value = take(&mut item, from)?;
                     put(&mut item, path, value, ArrayPut::Insert)?;
@@ -329,8 +340,13 @@ fn member<'a>(object: &'a mut Object, name: &str) -> Option<&'a mut Value> {
     if object.get(name).is_some() { object.get_mut(name) } else { None }
 }
 
-/// Integers stay integers while they fit in 64 bits.
+/// Integers stay integers while they fit in 64 bits, and two of 32 bits stay such while they fit in those.
 fn sum(left: &Value, right: &Value) -> Option<Value> {
+    if let (Value::Int32(left), Value::Int32(right)) = (left, right)
+        && let Some(sum) = left.checked_add(*right)
+    {
+        return Some(Value::Int32(sum));
+    }
     if let (Some(left), Some(right)) = (integer(left), integer(right))
         && let Some(sum) = left.checked_add(right)
     {

@@ -1,5 +1,6 @@
 //! What the body of an item may be when it is written: JSON text, or a value that was never text.
 
+use armilla_value::stored::EncodeError;
 use armilla_value::{Value, json, stored};
 use bytes::Bytes;
 
@@ -9,7 +10,7 @@ use crate::item::SYSTEM_PROPERTIES;
 /// The body of an item that is to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemBody {
-    /// JSON text. How its numbers are spelled survives.
+    /// JSON text. How its numbers are spelled survives, unless the container has types that JSON lacks.
     Json(Bytes),
     /// A value, with types that JSON may not have. Boxed, since most bodies are text.
     Value(Box<Value>),
@@ -35,9 +36,14 @@ impl ItemBody {
         }
     }
 
-    /// Returns the stored form, without the properties that belong to the server.
-    pub(crate) fn encode(&self) -> Result<Vec<u8>> {
+    /// Returns the stored form, without the properties that belong to the server. Where text has types that JSON lacks,
+    /// it gets them.
+    pub(crate) fn encode(&self, has_extended_types: bool) -> Result<Vec<u8>> {
         match self {
+            ItemBody::Json(text) if has_extended_types => match json::parse_typed(text) {
+                Ok(value) => stored::encode_value(&value, &SYSTEM_PROPERTIES),
+                Err(error) => Err(EncodeError::Json(error)),
+            },
             ItemBody::Json(text) => stored::encode(text, &SYSTEM_PROPERTIES),
             ItemBody::Value(value) => stored::encode_value(value, &SYSTEM_PROPERTIES),
         }

@@ -9,6 +9,7 @@ mod bson_values;
 mod bulk;
 mod changes;
 mod concurrency;
+mod extended_types;
 mod key_deletion;
 mod offers;
 mod procedures;

@@ -36,6 +36,23 @@ pub(crate) fn recognise(value: Value) -> Value {
     }
 }
 
+/// Turns every wrapper inside a value into its scalar, and every other integer that fits into one of 32 bits.
+///
+/// Inside a scope plain integers have 64 bits: there the others are written as wrappers.
+pub(crate) fn recognise_typed(value: Value) -> Value {
+    match value {
+        Value::Int64(number) => i32::try_from(number).map_or(value, Value::Int32),
+        Value::Array(elements) => Value::Array(elements.into_iter().map(recognise_typed).collect()),
+        Value::Object(object) => match scalar(&object) {
+            Some(scalar) => scalar,
+            None => Value::Object(
+                object.into_iter().map(|(name, value)| (name, recognise_typed(value))).collect(),
+            ),
+        },
+        scalar => scalar,
+    }
+}
+
 /// Reads the text of a wrapper as `write` writes it: what is spelled otherwise inside a scope stays an object there,
 /// so that writing the value again gives the same text, whatever objects a scope has.
 pub(crate) fn parse_written(text: &[u8]) -> Option<Value> {

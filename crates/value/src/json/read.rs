@@ -15,6 +15,17 @@ pub fn parse_extended(text: &[u8]) -> Result<Value, JsonError> {
     parse(text).map(extended::recognise)
 }
 
+/// Reads one JSON value that takes the place of one with types that JSON lacks: wrappers become the scalars they stand
+/// for, and integers without a wrapper have 32 bits where they fit, as drivers write them, else 64.
+pub fn parse_typed(text: &[u8]) -> Result<Value, JsonError> {
+    parse(text).map(typed)
+}
+
+/// Gives a value that was read by [`parse`] the types that [`parse_typed`] gives.
+pub fn typed(value: Value) -> Value {
+    extended::recognise_typed(value)
+}
+
 fn read(text: &[u8]) -> Result<Value, Fault> {
     let mut scanner = Scanner::new(validate_utf8(text)?);
     scanner.skip_whitespace();

@@ -289,3 +289,37 @@ proptest! {
         let _ = parse(text.as_bytes());
     }
 }
+
+#[test]
+fn typed_text_tells_integers_of_32_bits() {
+    for (text, expected) in [
+        ("5", "Int32(5)"),
+        ("-5", "Int32(-5)"),
+        ("2147483647", "Int32(2147483647)"),
+        ("2147483648", "Int64(2147483648)"),
+        ("-2147483649", "Int64(-2147483649)"),
+        ("9223372036854775808", "Double(9.223372036854776e18)"),
+        ("5.0", "Double(5.0)"),
+        ("5e0", "Double(5.0)"),
+        ("-0", "Double(-0.0)"),
+        (r#"{"$numberInt":"5"}"#, "Int32(5)"),
+        (r#"{"$numberLong":"5"}"#, "Int64(5)"),
+        (r#"{"$numberDouble":"5"}"#, "Double(5.0)"),
+        (r#"{"$timestamp":{"t":5,"i":6}}"#, "Timestamp { seconds: 5, increment: 6 }"),
+        (r#"{"$date":{"$numberLong":"5"}}"#, "Date(5)"),
+        (r#"{"$minKey":1}"#, "MinKey"),
+        ("[5,[5]]", "Array([Int32(5), Array([Int32(5)])])"),
+    ] {
+        assert_eq!(format!("{:?}", parse_typed(text.as_bytes()).unwrap()), expected, "{text}");
+    }
+    // What is no wrapper is an object, with types inside.
+    for text in [r#"{"$minKey":2}"#, r#"{"$oid":5}"#, r#"{"$numberInt":5}"#, r#"{"a":5}"#] {
+        let Value::Object(object) = parse_typed(text.as_bytes()).unwrap() else { panic!("{text}") };
+        assert!(matches!(object.iter().next(), Some((_, Value::Int32(_)))), "{text}");
+    }
+    let scope = parse_typed(br#"{"$code":"f","$scope":{"a":1,"b":{"$numberInt":"1"}}}"#).unwrap();
+    let expected = Object::from([("a", Value::Int64(1)), ("b", Value::Int32(1))]);
+    let Value::Legacy(legacy) = &scope else { panic!("{scope:?}") };
+    assert_eq!(**legacy, Legacy::CodeWithScope { code: "f".into(), scope: expected });
+    assert!(parse_typed(b"[1").is_err());
+}

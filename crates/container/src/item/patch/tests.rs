@@ -28,7 +28,7 @@ fn operation(text: &str) -> Operation {
 fn check(item: &str, operations: &[&str], expected: std::result::Result<&str, &str>) {
     let patch = Patch::new(operations.iter().map(|text| operation(text)).collect(), 0).unwrap();
     let key = [PropertyPath::parse("/pk/inner").unwrap()];
-    let result = patch.check_targets(&key).and_then(|()| patch.apply(value(item)));
+    let result = patch.check_targets(&key).and_then(|()| patch.apply(value(item), false));
     let actual = result.map(|value| json::to_string(&value)).map_err(|error| error.message);
     match (&actual, expected) {
         (Ok(actual), Ok(expected)) => assert_eq!(actual, expected),
@@ -118,4 +118,21 @@ fn number_of_operations_is_bounded() {
 #[test]
 fn operations_see_each_other() {
     check(r#"{"a":[]}"#, &["add /a/- 1", "add /a/- 2", "move /a/0 /first"], Ok(r#"{"a":[2],"first":1}"#));
+}
+
+#[test]
+fn values_of_text_have_types_where_the_container_has_them() {
+    let operations = ["set /a 5", r#"add /b {"$date":{"$numberLong":"5"}}"#, "incr /c 1", "incr /d 1"];
+    let patch = Patch::new(operations.iter().map(|text| operation(text)).collect(), 0).unwrap();
+    let item = || json::parse_typed(br#"{"c":2147483646,"d":2147483647}"#).unwrap();
+    let shown = |patch: &Patch, has_types| format!("{:?}", patch.apply(item(), has_types).unwrap());
+    let given = shown(&patch, true);
+    assert!(given.contains("Int64(5)") && given.contains("Object"), "{given}");
+    let text = patch.from_text();
+    assert_eq!(shown(&text, false), given);
+    let typed = text.apply(item(), true).unwrap();
+    let expected = [Value::Int32(5), Value::Date(5), Value::Int32(i32::MAX), Value::Int64(2_147_483_648)];
+    for (name, expected) in ["a", "b", "c", "d"].iter().zip(expected) {
+        assert_eq!(format!("{:?}", typed.get(name).unwrap()), format!("{expected:?}"), "{name}");
+    }
 }

@@ -63,6 +63,15 @@ pub(crate) fn encode_item(item: &Item, out: &mut Vec<u8>) -> std::result::Result
     document::encode_node(item.stored().root(), out)
 }
 
+/// Puts the time into empty timestamps at the top of a document, but not into its `_id`.
+pub(crate) fn fill_timestamps(document: &mut Object, now: (u32, u32)) {
+    for (name, value) in document.iter_mut() {
+        if name != "_id" && *value == (Value::Timestamp { seconds: 0, increment: 0 }) {
+            *value = Value::Timestamp { seconds: now.0, increment: now.1 };
+        }
+    }
+}
+
 /// Appends some top-level members of the document that an item is, as BSON.
 pub(crate) fn encode_parts(
     item: &Item,

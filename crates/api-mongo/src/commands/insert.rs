@@ -62,7 +62,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             continue;
         }
         let new_id = || context.new_object_id();
-        let document = documents::with_id_first((*given[position]).clone(), new_id);
+        let mut document = documents::with_id_first((*given[position]).clone(), new_id);
+        documents::fill_timestamps(&mut document, environment.cluster_time);
         let key = documents::partition_key(&document, &collection.shard_key);
         let outcome = match &key {
             Ok(key) => {
@@ -113,7 +114,8 @@ async fn together(
         if position > 0 && statements.before(context, offset + position)?.is_some() {
             break;
         }
-        let document = documents::with_id_first((*document).clone(), || context.new_object_id());
+        let mut document = documents::with_id_first((*document).clone(), || context.new_object_id());
+        documents::fill_timestamps(&mut document, environment.cluster_time);
         let Ok(prepared) = prepare_insert(collection, &document, environment, bypasses) else { break };
         if key.as_ref().is_some_and(|key| *key != prepared.key) {
             break;

@@ -15,7 +15,7 @@
 
 use armilla_index::reader::Field;
 use armilla_index::{IndexingMode, IndexingPolicy};
-use armilla_value::{PropertyPath, Value};
+use armilla_value::Value;
 
 mod client_encryption;
 mod computed;
@@ -41,6 +41,7 @@ pub use full_text::{FullTextPath, FullTextPolicy};
 pub use geospatial::GeospatialType;
 use json::{integer, object};
 pub use partition_key::PartitionKeyDefinition;
+pub use unique_keys::UniqueKey;
 pub use vectors::{DistanceFunction, VectorDataType, VectorEmbedding};
 
 /// The member that says that text has types that JSON lacks.
@@ -56,7 +57,7 @@ pub struct ContainerDefinition {
     /// Where an item's partition key stands and how it is hashed.
     pub partition_key: PartitionKeyDefinition,
     /// Which combinations of values may occur once in a logical partition.
-    pub unique_keys: Vec<Vec<PropertyPath>>,
+    pub unique_keys: Vec<UniqueKey>,
     /// What to do when regions disagree.
     pub conflict: Option<ConflictPolicy>,
     /// Which space GeoJSON values lie in.

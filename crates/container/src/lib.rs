@@ -37,7 +37,7 @@ pub use check::rebuild::{Rebuilt, rebuild_partition};
 pub use check::{CheckSummary, Problem, check_partition};
 pub use computed::ComputedProperties;
 pub use container::Container;
-pub use definition::{ContainerDefinition, DefinitionError, validate_resource_id};
+pub use definition::{ContainerDefinition, DefinitionError, UniqueKey, validate_resource_id};
 pub use error::{Error, ErrorKind, Position, Result};
 pub use feed::{ChangeKind, FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
 pub use index::layout::Usable;

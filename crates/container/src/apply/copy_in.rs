@@ -64,7 +64,7 @@ pub(crate) struct CopiedVersion {
     item: Item,
     /// Its index entries, part by part.
     entries: [EntryList; 3],
-    unique: Vec<Vec<u8>>,
+    unique: Vec<Option<Vec<u8>>>,
 }
 
 impl CopiedVersion {
@@ -209,7 +209,7 @@ impl Group<'_> {
         old: Option<Item>,
         item: Item,
         entries: [EntryList; 3],
-        unique: Vec<Vec<u8>>,
+        unique: Vec<Option<Vec<u8>>>,
         origin: &Origin<'_>,
     ) -> Result<()> {
         let (logical, id) = place(&key, &item)?;
@@ -231,8 +231,7 @@ impl Group<'_> {
         } else {
             self.record(Family::Number, keys::number(number), Some(key.clone()));
         }
-        for (constraint, values) in unique.iter().enumerate() {
-            let reservation = keys::unique(&logical, constraint as u8, values);
+        for reservation in write::reservations(&logical, &unique) {
             self.record(Family::Meta, reservation, Some(id.clone()));
         }
         self.use_number(number);
@@ -270,9 +269,8 @@ impl Group<'_> {
     }
 
     /// Gives back the reservations that are still an item's own.
-    fn give_back(&mut self, logical: &LogicalKey, id: &Bytes, unique: &[Vec<u8>]) -> Result<()> {
-        for (constraint, values) in unique.iter().enumerate() {
-            let reservation = keys::unique(logical, constraint as u8, values);
+    fn give_back(&mut self, logical: &LogicalKey, id: &Bytes, unique: &[Option<Vec<u8>>]) -> Result<()> {
+        for reservation in write::reservations(logical, unique) {
             if self.look_up(Family::Meta, &reservation)?.as_ref() == Some(id) {
                 self.record(Family::Meta, reservation, None);
             }

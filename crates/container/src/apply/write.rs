@@ -174,7 +174,7 @@ impl Group<'_> {
         let root = old.stored().root();
         let terms = TermCount {
             leaves: terms::leaves(compiled.matcher(), root).len(),
-            entries: compiled.definition.unique_keys.len()
+            entries: write::unique_key_count(compiled, root)
                 + terms::composite_entries(compiled.matcher(), root),
             partition_key: !compiled.partition_key_is_id,
         };
@@ -200,8 +200,8 @@ impl Group<'_> {
         self.note_repeat(key);
         let layout = self.effects.index.state.layout_of(header.number).clone();
         self.change_index(index_change, &layout, None);
-        for (constraint, values) in write::unique_keys(compiled, old.stored().root()).iter().enumerate() {
-            self.record(Family::Meta, keys::unique(logical, constraint as u8, values), None);
+        for reservation in write::reservations(logical, &write::unique_keys(compiled, old.stored().root())) {
+            self.record(Family::Meta, reservation, None);
         }
         self.record(Family::Number, keys::number(header.number), None);
         self.change_expiry(Some(&header), None);
@@ -240,6 +240,7 @@ impl Group<'_> {
             if old_unique.get(constraint) == Some(values) {
                 continue;
             }
+            let Some(values) = values else { continue };
             let key = keys::unique(&address.logical, constraint as u8, values);
             if let Some(holder) = self.look_up(Family::Meta, &key)?
                 && holder != address.id.as_bytes()
@@ -306,7 +307,8 @@ impl Group<'_> {
         self.effects.note_ts(ts);
         let mut changed_entries = 0;
         for constraint in 0..unique.len().max(old_unique.len()) {
-            let (before, after) = (old_unique.get(constraint), unique.get(constraint));
+            let before = old_unique.get(constraint).and_then(Option::as_ref);
+            let after = unique.get(constraint).and_then(Option::as_ref);
             if before == after {
                 continue;
             }

@@ -230,8 +230,7 @@ impl Rebuild<'_> {
         let Some((_, rest)) = split else { return Ok(()) };
         let Ok((partition_key, used)) = PartitionKey::from_key_bytes(rest) else { return Ok(()) };
         let (_, logical) = write::locate(self.compiled, &partition_key)?;
-        for (constraint, values) in write::unique_keys(self.compiled, root).iter().enumerate() {
-            let reservation = keys::unique(&logical, constraint as u8, values);
+        for reservation in write::reservations(&logical, &write::unique_keys(self.compiled, root)) {
             self.batch.put(Family::Meta, reservation, Bytes::copy_from_slice(&rest[used..]));
         }
         Ok(())

@@ -698,3 +698,23 @@ fn types_are_turned_off_by_saying_so() {
     assert_eq!(on.replace(&off).unwrap(), plain);
     assert_eq!(plain.replace(&on).unwrap(), on);
 }
+
+#[test]
+fn unique_keys_may_be_sparse() {
+    let read = |keys: &str| {
+        let text = format!(
+            r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}},"uniqueKeyPolicy":{{"uniqueKeys":[{keys}]}}}}"#
+        );
+        ContainerDefinition::from_value(&armilla_value::json::parse(text.as_bytes()).unwrap())
+    };
+    let whole = read(r#"{"paths":["/a"]}"#).unwrap();
+    let sparse = read(r#"{"paths":["/a"],"sparse":true}"#).unwrap();
+    assert_eq!(read(r#"{"paths":["/a"],"sparse":false}"#).unwrap(), whole);
+    assert!(sparse.unique_keys[0].is_sparse && !whole.unique_keys[0].is_sparse);
+    assert_eq!(ContainerDefinition::from_value(&sparse.to_value()).unwrap(), sparse);
+    assert!(!armilla_value::json::to_string(&whole.to_value()).contains("sparse"));
+    let error = read(r#"{"paths":["/a"],"sparse":1}"#).unwrap_err();
+    assert_eq!(error.path, "uniqueKeyPolicy.uniqueKeys[0].sparse");
+    assert!(read(r#"{"paths":["/a"]},{"paths":["/a"],"sparse":true}"#).is_err());
+    assert!(whole.replace(&sparse).is_err() && sparse.replace(&whole).is_err());
+}

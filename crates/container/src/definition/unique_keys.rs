@@ -1,4 +1,6 @@
 //! `uniqueKeyPolicy`: `{"uniqueKeys": [{"paths": ["/email", "/name"]}, ...]}`.
+//!
+//! With `"sparse": true`, an extension of ours, items that lack all paths of a key are left out of it.
 
 use armilla_index::reader::Field;
 use armilla_value::{PropertyPath, Value};
@@ -6,7 +8,18 @@ use armilla_value::{PropertyPath, Value};
 use super::json::object;
 use super::{DefinitionError, limits, property_paths};
 
-pub(super) fn read(body: &Field<'_>) -> Result<Vec<Vec<PropertyPath>>, DefinitionError> {
+/// Values of which a combination may occur once in a logical partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UniqueKey {
+    /// Where the values stand.
+    pub paths: Vec<PropertyPath>,
+    /// Whether items that have none of the values are left out, rather than to have nulls.
+    pub is_sparse: bool,
+}
+
+const SPARSE: &str = "sparse";
+
+pub(super) fn read(body: &Field<'_>) -> Result<Vec<UniqueKey>, DefinitionError> {
     let Some(policy) = body.member("uniqueKeyPolicy") else { return Ok(Vec::new()) };
     policy.expect_object()?;
     let Some(list) = policy.member("uniqueKeys") else { return Ok(Vec::new()) };
@@ -19,12 +32,12 @@ pub(super) fn read(body: &Field<'_>) -> Result<Vec<Vec<PropertyPath>>, Definitio
         );
         return Err(DefinitionError::new(list.path(), message));
     }
-    let mut keys: Vec<Vec<PropertyPath>> = Vec::new();
+    let mut keys: Vec<UniqueKey> = Vec::new();
     for element in elements {
         let key = read_key(&element)?;
         // The order of paths does not matter for what is unique.
-        let same = |other: &Vec<PropertyPath>| {
-            other.len() == key.len() && other.iter().all(|path| key.contains(path))
+        let same = |other: &UniqueKey| {
+            other.paths.len() == key.paths.len() && other.paths.iter().all(|path| key.paths.contains(path))
         };
         if keys.iter().any(same) {
             let message = format!("the unique key at '{}' is given more than once", element.path());
@@ -35,8 +48,18 @@ pub(super) fn read(body: &Field<'_>) -> Result<Vec<Vec<PropertyPath>>, Definitio
     Ok(keys)
 }
 
-fn read_key(element: &Field<'_>) -> Result<Vec<PropertyPath>, DefinitionError> {
+fn read_key(element: &Field<'_>) -> Result<UniqueKey, DefinitionError> {
     element.expect_object()?;
+    let is_sparse = match element.member(SPARSE) {
+        None => false,
+        Some(field) => match field.value() {
+            Value::Bool(is_sparse) => *is_sparse,
+            _ => {
+                let message = format!("'{}' must be true or false", field.path());
+                return Err(DefinitionError::new(field.path(), message));
+            }
+        },
+    };
     let list = element.required("paths")?;
     let elements = list.elements()?;
     if elements.is_empty() || elements.len() > limits::UNIQUE_KEY_PATHS_MAX {
@@ -64,22 +87,21 @@ fn read_key(element: &Field<'_>) -> Result<Vec<PropertyPath>, DefinitionError> {
         }
         paths.push(path);
     }
-    Ok(paths)
+    Ok(UniqueKey { paths, is_sparse })
 }
 
-pub(super) fn write(keys: &[Vec<PropertyPath>]) -> Value {
-    let write_key = |key: &Vec<PropertyPath>| {
-        let paths = key.iter().map(|path| Value::String(path.to_string()));
-        object([("paths", Value::Array(paths.collect()))])
+pub(super) fn write(keys: &[UniqueKey]) -> Value {
+    let write_key = |key: &UniqueKey| {
+        let paths = key.paths.iter().map(|path| Value::String(path.to_string()));
+        let paths = ("paths", Value::Array(paths.collect()));
+        let sparse = key.is_sparse.then_some((SPARSE, Value::Bool(true)));
+        object([paths].into_iter().chain(sparse))
     };
     object([("uniqueKeys", Value::Array(keys.iter().map(write_key).collect()))])
 }
 
 /// Unique keys are made with the container; several clients leave them out of a replace.
-pub(super) fn replace(
-    old: &[Vec<PropertyPath>],
-    new: &[Vec<PropertyPath>],
-) -> Result<Vec<Vec<PropertyPath>>, DefinitionError> {
+pub(super) fn replace(old: &[UniqueKey], new: &[UniqueKey]) -> Result<Vec<UniqueKey>, DefinitionError> {
     if new.is_empty() || new == old {
         Ok(old.to_vec())
     } else {

@@ -351,6 +351,65 @@ async fn a_replace_may_give_another_id() {
     fixture.check();
 }
 
+#[tokio::test]
+async fn what_is_missing_is_null_to_a_unique_key() {
+    let definition = r#"{"id":"c","partitionKey":{"paths":["/pk"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/m/a"]}]}}"#;
+    let bodies = [
+        r#"{"id":"1","pk":"a"}"#,
+        r#"{"id":"2","pk":"a","m":{"a":null}}"#,
+        r#"{"id":"3","pk":"a","m":null}"#,
+        r#"{"id":"4","pk":"a","m":5}"#,
+        r#"{"id":"5","pk":"a","m":{}}"#,
+        r#"{"id":"6","pk":"a","m":[{"a":1}]}"#,
+    ];
+    for first in bodies {
+        let fixture = Fixture::new(definition, 400, Limits::default());
+        fixture.create(r#"["a"]"#, first).await.unwrap();
+        for second in bodies.iter().filter(|second| **second != first) {
+            refused(fixture.create(r#"["a"]"#, second).await, ErrorKind::UniqueKeyTaken);
+        }
+        fixture.create(r#"["a"]"#, r#"{"id":"7","pk":"a","m":{"a":0}}"#).await.unwrap();
+        fixture.check();
+    }
+}
+
+#[tokio::test]
+async fn sparse_unique_keys_leave_items_out() {
+    let definition = r#"{"id":"c","partitionKey":{"paths":["/pk"]},
+        "uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/m"],"sparse":true},{"paths":["/a","/b"],"sparse":true}]}}"#;
+    let fixture = Fixture::new(definition, 20_000, Limits::default());
+    let a = r#"["a"]"#;
+    let partition_key = key(a);
+    let upsert = |body: &'static str| {
+        let (mode, free) = (WriteMode::Upsert, Precondition::None);
+        fixture.container.write_item(mode, &partition_key, None, body.into(), free, Priority::High)
+    };
+    for body in [r#"{"id":"1","pk":"a"}"#, r#"{"id":"2","pk":"a"}"#, r#"{"id":"3","pk":"a","m":null}"#] {
+        upsert(body).await.unwrap();
+    }
+    // A null that is there is a value.
+    refused(upsert(r#"{"id":"1","pk":"a","m":null}"#).await, ErrorKind::UniqueKeyTaken);
+    upsert(r#"{"id":"1","pk":"a","m":1,"a":1}"#).await.unwrap();
+    refused(upsert(r#"{"id":"2","pk":"a","m":1}"#).await, ErrorKind::UniqueKeyTaken);
+    // An item that has one of the values is not left out; what it lacks is null.
+    refused(upsert(r#"{"id":"2","pk":"a","a":1,"b":null}"#).await, ErrorKind::UniqueKeyTaken);
+    upsert(r#"{"id":"2","pk":"a","b":1}"#).await.unwrap();
+    fixture.check();
+    // Values are free again once an item is left out, or gone.
+    upsert(r#"{"id":"1","pk":"a"}"#).await.unwrap();
+    upsert(r#"{"id":"4","pk":"a","m":1,"a":1}"#).await.unwrap();
+    fixture.check();
+    fixture.container.delete_item(&key(a), "3", Default::default(), Priority::High).await.unwrap();
+    fixture.container.delete_item(&key(a), "1", Default::default(), Priority::High).await.unwrap();
+    upsert(r#"{"id":"5","pk":"a","m":null}"#).await.unwrap();
+    fixture.check();
+    crate::reshaping::split(&fixture.container, 0, armilla_container::CutBy::Arc).await.unwrap();
+    fixture.check();
+    refused(upsert(r#"{"id":"6","pk":"a","m":1}"#).await, ErrorKind::UniqueKeyTaken);
+    upsert(r#"{"id":"6","pk":"a"}"#).await.unwrap();
+    fixture.check();
+}
+
 /// With unique keys the one that goes gives its values to the one that comes, and takes them back if that fails.
 #[tokio::test]
 async fn another_id_keeps_unique_values() {

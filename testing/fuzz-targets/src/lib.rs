@@ -11,6 +11,8 @@
 mod bodies;
 mod json;
 mod keys;
+mod mongo_language;
+mod mongo_wire;
 mod sql;
 mod stored;
 mod tables;
@@ -19,6 +21,8 @@ mod tokens;
 pub use bodies::{batch, binary_json};
 pub use json::json;
 pub use keys::keys;
+pub use mongo_language::{mongo_expression, mongo_filter, mongo_pipeline, mongo_update};
+pub use mongo_wire::{mongo_bson, mongo_message, mongo_scram};
 pub use sql::sql;
 pub use stored::stored;
 pub use tables::{filter, multipart};
@@ -28,13 +32,20 @@ pub use tokens::{continuation, session};
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is that of its program and of its folder of kept bytes.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("batch", batch),
     ("binary_json", binary_json),
     ("continuation", continuation),
     ("filter", filter),
     ("json", json),
     ("keys", keys),
+    ("mongo_bson", mongo_bson),
+    ("mongo_expression", mongo_expression),
+    ("mongo_filter", mongo_filter),
+    ("mongo_message", mongo_message),
+    ("mongo_pipeline", mongo_pipeline),
+    ("mongo_scram", mongo_scram),
+    ("mongo_update", mongo_update),
     ("multipart", multipart),
     ("session", session),
     ("sql", sql),

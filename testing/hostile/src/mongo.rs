@@ -20,7 +20,7 @@ use tokio::time::timeout;
 const USER: &str = "localhost";
 
 /// The client's part of the nonce: the server's part makes it new.
-const NONCE: &str = "a hostile client";
+const NONCE: &str = "hostile-client";
 
 /// Longest reply that is read.
 const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;

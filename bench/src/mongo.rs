@@ -15,6 +15,7 @@
 
 mod cases;
 mod connection;
+mod disk;
 mod documents;
 mod measure;
 mod page;
@@ -82,6 +83,11 @@ impl Who {
             Who::MongoJavaServer => "mongo-java-server",
             Who::Postgres => "PostgreSQL",
         }
+    }
+
+    /// Says whether it is another server than our own.
+    fn is_peer(self) -> bool {
+        !matches!(self, Who::Armilla | Who::ArmillaRetryable | Who::ArmillaSql)
     }
 
     /// Says which cases differ from those of a side that is measured with all of them.
@@ -187,15 +193,24 @@ pub(crate) fn run(options: &MongoOptions) -> Result<()> {
         if course.cases.is_empty() {
             continue;
         }
+        let sync_before = disk::sync_time(&env, &setup)?;
         eprintln!("loading {}", who.name());
-        let loaded = Side::load(who, &env, &setup, &options.peers, course.documents)
-            .with_context(|| format!("cannot load {}", who.name()))?;
-        let Some(side) = loaded else {
-            report.notes.push(format!("{} is not installed: it is left out", who.name()));
-            continue;
+        let side = match Side::load(who, &env, &setup, &options.peers, course.documents) {
+            Ok(Some(side)) => side,
+            Ok(None) => {
+                report.notes.push(format!("{} is not installed: it is left out", who.name()));
+                continue;
+            }
+            // A peer that does not work here takes nothing from the others.
+            Err(error) if who.is_peer() => {
+                report.notes.push(format!("{} is left out: {error:#}", who.name()));
+                continue;
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot load {}", who.name())),
         };
         measure::measure(&env, &side, &course, &mut report.rows, &mut report.notes)?;
         report.memory.push((who, side.resident()?));
+        report.syncs.push((who, sync_before, disk::sync_time(&env, &setup)?));
         side.stop()?;
     }
     println!("{}", report.text());

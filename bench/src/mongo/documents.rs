@@ -26,7 +26,7 @@ pub(super) const PER_CUSTOMER: usize = 10;
 pub(super) const CATEGORIES: usize = 100;
 
 /// Bytes of a document in BSON.
-const BSON_BYTES: usize = 395;
+pub(super) const BSON_BYTES: usize = 395;
 
 /// Bytes of text that bring a document to its size.
 const NOTE_BYTES: usize = 103;

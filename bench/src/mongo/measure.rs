@@ -23,6 +23,10 @@ const WARM_UP_SHARE: f64 = 0.25;
 /// What takes longer than this alone is done once, by one connection in the first state, and no more.
 const SLOW: Duration = Duration::from_secs(1);
 
+/// What takes longer than this is not warmed up: of what began before a measurement a good part would count as its
+/// processor time.
+const LONG: Duration = Duration::from_millis(20);
+
 /// What is measured, and how.
 #[derive(Debug, Clone)]
 pub(super) struct Course {
@@ -43,39 +47,38 @@ pub(super) fn measure(
     rows: &mut Vec<Row>,
     notes: &mut Vec<String>,
 ) -> Result<()> {
-    // Streams begin where no other side draws, so that all sides draw the same.
+    // Every side begins with the same stream, so that all draw the same.
     let mut streams = 0;
-    let mut slow = Vec::new();
+    let mut wanted = Vec::new();
     for case in &course.cases {
         streams += STREAMS_MAX;
-        let once = once(env, side, course, *case, streams);
-        match once {
-            Ok(figures) if figures.p50_us > SLOW.as_secs_f64() * 1e6 => {
-                notes.push(format!(
-                    "{}, {}: once, by one connection, since it takes {:.1} s",
-                    side.who.name(),
-                    case.name(),
-                    figures.p50_us / 1e6
-                ));
-                slow.push(*case);
+        let what = format!("{}, {}", side.who.name(), case.name());
+        match once(env, side, course, *case, streams) {
+            Ok(figures) if figures.p50_us > us(SLOW) => {
+                let seconds = figures.p50_us / 1e6;
+                notes.push(format!("{what}: once, by one connection, since it takes {seconds:.1} s"));
                 let state = course.states.first().copied().unwrap_or(State::Loaded);
                 rows.push(Row { who: side.who, case: *case, connections: 1, state, figures });
             }
-            Ok(_) => {}
-            Err(error) => {
-                notes.push(format!("{}, {}: {error:#}", side.who.name(), case.name()));
-                slow.push(*case);
-            }
+            Ok(figures) => wanted.push((*case, figures.p50_us > us(LONG))),
+            Err(error) => notes.push(format!("{what}: {error:#}")),
         }
     }
     for state in &course.states {
-        for case in course.cases.iter().filter(|case| !slow.contains(case)) {
+        for (case, is_long) in &wanted {
             for connections in &course.connections {
                 if *state == State::Rested {
                     side.rest()?;
                 }
                 streams += STREAMS_MAX;
-                let measured = one(env, side, course, *case, *state, *connections, streams);
+                let turn = Turn {
+                    case: *case,
+                    is_long: *is_long,
+                    state: *state,
+                    connections: *connections,
+                    streams,
+                };
+                let measured = one(env, side, course, turn);
                 let what = format!(
                     "{}, {}, {connections} connection(s), {}",
                     side.who.name(),
@@ -103,7 +106,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Does a case twice and measures the second time.
+/// Does a case twice and measures the second time, unless the first was enough.
 fn once(env: &Env, side: &Side, course: &Course, case: Case, stream: u64) -> Result<Figures> {
     let mut worker = side.worker(Task::Measured(case), Drawn::new(course.documents, course.seed, stream))?;
     let mut figures = Figures::default();
@@ -111,43 +114,49 @@ fn once(env: &Env, side: &Side, course: &Course, case: Case, stream: u64) -> Res
         worker.prepare();
         let (begin, cpu) = (env.clock.elapsed(), side.cpu_time()?);
         side.runtime.block_on(worker.perform())?;
-        let took = (env.clock.elapsed() - begin).as_secs_f64();
-        let cpu = side.cpu_time()?.saturating_sub(cpu).as_secs_f64();
-        let us = took * 1e6;
+        let took = env.clock.elapsed() - begin;
         figures = Figures {
             operations: 1,
-            per_second: 1.0 / took,
-            p50_us: us,
-            p99_us: us,
-            cpu_us: cpu * 1e6,
+            per_second: 1.0 / took.as_secs_f64(),
+            p50_us: us(took),
+            p99_us: us(took),
+            cpu_us: us(side.cpu_time()?.saturating_sub(cpu)),
             writes_per_second: None,
         };
+        if took > SLOW {
+            break;
+        }
     }
     Ok(figures)
 }
 
-fn one(
-    env: &Env,
-    side: &Side,
-    course: &Course,
+/// One measurement.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
     case: Case,
+    is_long: bool,
     state: State,
     connections: usize,
     streams: u64,
-) -> Result<(Figures, Option<String>)> {
-    let drawn = |number: u64| Drawn::new(course.documents, course.seed, streams + number);
+}
+
+/// Makes one measurement, and says which failure came first, if one did.
+fn one(env: &Env, side: &Side, course: &Course, turn: Turn) -> Result<(Figures, Option<String>)> {
+    let drawn = |number: u64| Drawn::new(course.documents, course.seed, turn.streams + number);
+    let connections = turn.connections as u64;
     let mut askers = Vec::new();
-    for number in 0..connections as u64 {
-        askers.push(side.worker(Task::Measured(case), drawn(number))?);
+    for number in 0..connections {
+        askers.push(side.worker(Task::Measured(turn.case), drawn(number))?);
     }
     let mut writers = Vec::new();
-    if state == State::Written {
+    if turn.state == State::Written {
         for number in 0..WRITE_CONNECTIONS {
-            writers.push(side.worker(Task::Replace, drawn(connections as u64 + number))?);
+            writers.push(side.worker(Task::Replace, drawn(connections + number))?);
         }
     }
     let window = Duration::from_secs_f64(course.seconds);
-    let warm_up = window.mul_f64(WARM_UP_SHARE).max(side.who.warm_up());
+    let warm_up =
+        if turn.is_long { Duration::ZERO } else { window.mul_f64(WARM_UP_SHARE).max(side.who.warm_up()) };
     let pace = Pace { warm_up, window, rate: None };
     let asking = drive(env, pace, 1, askers, Some(side.cpu_clock()?));
     let (asked, written) = side.runtime.block_on(async {
@@ -168,10 +177,14 @@ fn one(
         per_second: per_second(&asked),
         p50_us: quantiles.p50_us,
         p99_us: quantiles.p99_us,
-        cpu_us: asked.cpu.unwrap_or_default().as_secs_f64() * 1e6 / operations.max(1) as f64,
+        cpu_us: us(asked.cpu.unwrap_or_default()) / operations.max(1) as f64,
         writes_per_second: written.as_ref().map(per_second),
     };
     Ok((figures, failure.map(|failure| format!("some operations failed, the first by: {failure}"))))
+}
+
+fn us(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
 }
 
 fn per_second(measured: &Measured) -> f64 {

@@ -6,6 +6,7 @@ use armilla_workload::State;
 
 use super::Who;
 use super::cases::Case;
+use super::documents::BSON_BYTES;
 use super::table::{Report, Row, rate};
 use crate::columns::time;
 
@@ -17,7 +18,7 @@ pub(super) fn page(report: &Report) -> String {
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "{} documents of 395 bytes, {} s for each figure, {} writes a second by others in the state `written`.\n",
+        "{} documents of {BSON_BYTES} bytes, {} s for each figure, {} writes a second by others in the state `written`.\n",
         report.items, report.seconds, report.write_rate
     );
     let rows = report.sorted();
@@ -35,10 +36,11 @@ pub(super) fn page(report: &Report) -> String {
         let is_own = |row: &&Row| (row.state, row.connections) == (*state, *connections);
         everything(&mut text, rows.iter().filter(is_own));
     }
-    if !report.notes.is_empty() {
+    let lines: Vec<_> = report.sync_lines().into_iter().chain(report.notes.iter().cloned()).collect();
+    if !lines.is_empty() {
         text.push_str("\n## Notes\n\n");
-        for note in &report.notes {
-            let _ = writeln!(text, "* {}", note.replace('$', "\\$"));
+        for line in lines {
+            let _ = writeln!(text, "* {}", line.replace('$', "\\$"));
         }
     }
     text

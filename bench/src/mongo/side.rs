@@ -30,7 +30,7 @@ const USER: User = User { name: "localhost", password: well_known::COSMOS_KEY };
 /// How long a peer rests that does not say when it does.
 const PEER_REST: Duration = Duration::from_secs(2);
 
-/// Connections that load: one for SQLite, which has one writer.
+/// Connections that load our own server; peers are loaded over one, since SQLite has one writer.
 const LOADERS: usize = 8;
 
 enum Process {

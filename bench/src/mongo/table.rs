@@ -1,5 +1,7 @@
 //! The figures of a run, as a table for people and as JSON.
 
+use std::time::Duration;
+
 use armilla_value::{Object, Value};
 use armilla_workload::State;
 
@@ -38,6 +40,8 @@ pub(super) struct Report {
     pub(super) rows: Vec<Row>,
     pub(super) notes: Vec<String>,
     pub(super) memory: Vec<(Who, u64)>,
+    /// What a sync of the disk took before a side was loaded, and after it was measured.
+    pub(super) syncs: Vec<(Who, Duration, Duration)>,
 }
 
 const HEADINGS: [&str; 9] =
@@ -45,7 +49,8 @@ const HEADINGS: [&str; 9] =
 
 impl Report {
     pub(super) fn new(items: usize, write_rate: f64, seconds: f64) -> Report {
-        Report { items, write_rate, seconds, rows: Vec::new(), notes: Vec::new(), memory: Vec::new() }
+        let (rows, notes, memory, syncs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Report { items, write_rate, seconds, rows, notes, memory, syncs }
     }
 
     /// Returns the rows by case, state and connections, those to be compared below each other.
@@ -88,10 +93,22 @@ impl Report {
         for (who, bytes) in &self.memory {
             text.push_str(&format!("memory at the end, {}: {} MB\n", who.name(), bytes >> 20));
         }
+        for line in self.sync_lines() {
+            text.push_str(&format!("{line}\n"));
+        }
         for note in &self.notes {
             text.push_str(&format!("{note}\n"));
         }
         text
+    }
+
+    /// Says what the disk took, by which durable writes are to be judged.
+    pub(super) fn sync_lines(&self) -> Vec<String> {
+        let us = |took: Duration| time(took.as_secs_f64() * 1e6);
+        let line = |(who, before, after): &(Who, Duration, Duration)| {
+            format!("a sync of the disk took {} before {}, {} after it", us(*before), who.name(), us(*after))
+        };
+        self.syncs.iter().map(line).collect()
     }
 
     /// Returns everything as JSON.
@@ -122,6 +139,7 @@ impl Report {
             memory.insert(who.name(), (bytes >> 20) as i64);
         }
         all.insert("memoryMb", Value::Object(memory));
+        all.insert("syncs", self.sync_lines());
         Value::Object(all)
     }
 }

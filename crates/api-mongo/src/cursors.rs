@@ -11,7 +11,7 @@ use armilla_mongo_expression::codes;
 use parking_lot::Mutex;
 
 use crate::failure::{Failure, Result};
-use crate::limits::{CURSOR_IDLE_MAX, CURSORS_MAX};
+use crate::limits::{CURSOR_BYTES_MAX, CURSOR_IDLE_MAX, CURSORS_MAX};
 use crate::sessions::SessionId;
 use crate::supply::Supply;
 
@@ -29,13 +29,10 @@ pub(crate) struct Cursor {
 }
 
 enum Slot {
-    Idle(Duration, Box<Cursor>),
+    /// Since when, and how many bytes of documents it holds.
+    Idle(Duration, usize, Box<Cursor>),
     /// In use by a command; `true` when it was killed meanwhile.
-    Busy {
-        owner: Owner,
-        is_killed: bool,
-        awaits: bool,
-    },
+    Busy { owner: Owner, is_killed: bool, awaits: bool },
 }
 
 #[derive(Clone)]
@@ -75,6 +72,17 @@ impl Cursors {
                 format!("{CURSORS_MAX} cursors are open: read them to their ends or kill some"),
             ));
         }
+        let bytes = cursor.supply.bytes();
+        let held: usize =
+            open.values().map(|slot| if let Slot::Idle(_, bytes, _) = slot { *bytes } else { 0 }).sum();
+        if bytes > 0 && held + bytes > CURSOR_BYTES_MAX {
+            return Err(Failure::new(
+                codes::EXCEEDED_MEMORY_LIMIT,
+                format!(
+                    "open cursors hold {CURSOR_BYTES_MAX} bytes of documents: read them to their ends or kill some"
+                ),
+            ));
+        }
         let id = loop {
             let mut bytes = [0; 8];
             self.env.entropy.fill(&mut bytes);
@@ -83,7 +91,7 @@ impl Cursors {
                 break id;
             }
         };
-        open.insert(id, Slot::Idle(now, Box::new(cursor)));
+        open.insert(id, Slot::Idle(now, bytes, Box::new(cursor)));
         Ok(id)
     }
 
@@ -102,7 +110,7 @@ impl Cursors {
             Slot::Busy { .. } => {
                 return Err(Failure::new(codes::CURSOR_IN_USE, format!("cursor id {id} is already in use")));
             }
-            Slot::Idle(_, cursor) => cursor,
+            Slot::Idle(_, _, cursor) => cursor,
         };
         if cursor.user != user {
             return Err(not_found(id));
@@ -170,7 +178,7 @@ impl Cursors {
             Owner { user: cursor.user.clone(), session: cursor.session, namespace: cursor.namespace.clone() };
         let awaits = cursor.awaits;
         match std::mem::replace(slot, Slot::Busy { owner, is_killed: false, awaits }) {
-            Slot::Idle(_, cursor) => Ok(cursor),
+            Slot::Idle(_, _, cursor) => Ok(cursor),
             Slot::Busy { .. } => Err(not_found(id)),
         }
     }
@@ -180,7 +188,8 @@ impl Cursors {
         let mut open = self.open.lock();
         match open.get(&id) {
             Some(Slot::Busy { is_killed: false, .. }) => {
-                open.insert(id, Slot::Idle(self.env.clock.elapsed(), cursor));
+                let bytes = cursor.supply.bytes();
+                open.insert(id, Slot::Idle(self.env.clock.elapsed(), bytes, cursor));
                 true
             }
             _ => {
@@ -200,7 +209,7 @@ impl Cursors {
         let mut open = self.open.lock();
         match open.get_mut(&id) {
             None => Killed::NotFound,
-            Some(Slot::Idle(_, cursor)) if cursor.user == user => {
+            Some(Slot::Idle(_, _, cursor)) if cursor.user == user => {
                 open.remove(&id);
                 Killed::Done
             }
@@ -216,7 +225,7 @@ impl Cursors {
     pub(crate) fn kill_where(&self, test: impl Fn(&str, Option<SessionId>, bool) -> bool) {
         let mut open = self.open.lock();
         open.retain(|_, slot| match slot {
-            Slot::Idle(_, cursor) => !test(&cursor.namespace, cursor.session, cursor.awaits),
+            Slot::Idle(_, _, cursor) => !test(&cursor.namespace, cursor.session, cursor.awaits),
             Slot::Busy { owner, is_killed, awaits } => {
                 *is_killed |= test(&owner.namespace, owner.session, *awaits);
                 true
@@ -227,20 +236,19 @@ impl Cursors {
     /// Takes the streams that no client reads just now; says whether others are being read.
     pub(crate) fn take_streams(&self) -> (Vec<(i64, Box<Cursor>)>, bool) {
         let mut open = self.open.lock();
-        let is_stream =
-            |slot: &Slot| matches!(slot, Slot::Idle(_, cursor) if matches!(cursor.supply, Supply::Stream(_)));
+        let is_stream = |slot: &Slot| matches!(slot, Slot::Idle(_, _, cursor) if matches!(cursor.supply, Supply::Stream(_)));
         let ids: Vec<i64> = open.iter().filter(|(_, slot)| is_stream(slot)).map(|(id, _)| *id).collect();
         let are_read = open.values().any(|slot| matches!(slot, Slot::Busy { awaits: true, .. }));
         let mut taken = Vec::new();
         for id in ids {
             let Some(slot) = open.get_mut(&id) else { continue };
-            let Slot::Idle(_, cursor) = &*slot else { continue };
+            let Slot::Idle(_, _, cursor) = &*slot else { continue };
             let owner = Owner {
                 user: cursor.user.clone(),
                 session: cursor.session,
                 namespace: cursor.namespace.clone(),
             };
-            if let Slot::Idle(_, cursor) =
+            if let Slot::Idle(_, _, cursor) =
                 std::mem::replace(slot, Slot::Busy { owner, is_killed: false, awaits: false })
             {
                 taken.push((id, cursor));
@@ -261,7 +269,9 @@ fn sweep(open: &mut HashMap<i64, Slot>, now: Duration) {
         return;
     }
     open.retain(|_, slot| match slot {
-        Slot::Idle(used_at, cursor) => !cursor.has_timeout || now.saturating_sub(*used_at) < CURSOR_IDLE_MAX,
+        Slot::Idle(used_at, _, cursor) => {
+            !cursor.has_timeout || now.saturating_sub(*used_at) < CURSOR_IDLE_MAX
+        }
         Slot::Busy { .. } => true,
     });
 }

@@ -14,6 +14,8 @@ pub(crate) const FIRST_BATCH_DOCUMENTS: usize = 101;
 pub(crate) const BATCH_BYTES_ENOUGH: usize = 15 * 1024 * 1024;
 /// Cursors that are open at once.
 pub(crate) const CURSORS_MAX: usize = 10_000;
+/// Bytes of documents that open cursors hold, all together.
+pub(crate) const CURSOR_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How long a cursor is kept that is not asked.
 pub(crate) const CURSOR_IDLE_MAX: Duration = Duration::from_secs(600);
 /// How long a session is kept that is not used.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
@@ -30,9 +31,44 @@ pub(crate) enum Supply {
     /// From a search.
     Find(Box<Find>),
     /// From a pipeline, with a document that did not fit into the batch before.
-    Pipeline(Option<Documents>, Option<Vec<u8>>, Charges),
+    Pipeline(Option<Documents>, Option<Vec<u8>>, Charges, Cancellation),
     /// From the changes of collections.
     Stream(Box<Stream>),
+}
+
+/// Tells a pipeline that no client waits for it any more.
+#[derive(Clone, Default)]
+pub(crate) struct Cancellation(Arc<AtomicBool>);
+
+/// A client that waits. Who goes away before the answer is there cancels.
+struct Waiting(Option<Cancellation>);
+
+impl Cancellation {
+    fn while_waited_for(&self) -> Waiting {
+        Waiting(Some(self.clone()))
+    }
+
+    /// Says whether to go on.
+    pub(crate) fn check(&self) -> std::result::Result<(), Error> {
+        match self.0.load(Ordering::Relaxed) {
+            true => Err(Error::new(codes::INTERRUPTED, "operation was interrupted: its client has gone")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Waiting {
+    fn is_answered(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(Cancellation(is_cancelled)) = &self.0 {
+            is_cancelled.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// A search that goes on.
@@ -79,6 +115,15 @@ pub(crate) struct Room {
 }
 
 impl Supply {
+    /// Returns the bytes of documents that it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Supply::List(documents) => documents.iter().map(Vec::len).sum(),
+            Supply::Pipeline(_, left, ..) => left.as_ref().map_or(0, Vec::len),
+            Supply::Find(_) | Supply::Stream(_) => 0,
+        }
+    }
+
     /// Takes the next documents.
     pub(crate) async fn take(
         &mut self,
@@ -93,7 +138,7 @@ impl Supply {
             }
             Supply::Find(find) => find.take(room, charges).await,
             Supply::Stream(stream) => stream.take(room, charges).await,
-            Supply::Pipeline(documents, left, own) => {
+            Supply::Pipeline(documents, left, own, cancellation) => {
                 let Some(mut stream) = documents.take() else {
                     let documents = left.take().into_iter().collect();
                     return Ok(Portion { documents, is_last: true, ..Portion::default() });
@@ -102,6 +147,7 @@ impl Supply {
                 let place = shared.pipelines.clone().acquire_owned().await;
                 let _place = place
                     .map_err(|_| Failure::new(codes::INTERRUPTED_AT_SHUTDOWN, "the server is ending"))?;
+                let waiting = cancellation.while_waited_for();
                 let computed = tokio::task::spawn_blocking(move || {
                     let portion = pull(&mut stream, first, room);
                     (stream, portion)
@@ -109,6 +155,7 @@ impl Supply {
                 let (stream, portion) = computed
                     .await
                     .map_err(|_| Failure::new(codes::INTERNAL_ERROR, "the pipeline could not be computed"))?;
+                waiting.is_answered();
                 charges.add(own.take());
                 let (portion, unfit) = portion?;
                 *left = unfit;

@@ -30,3 +30,6 @@ pub const DEPTH_MAX: usize = 200;
 
 /// Characters of a value that an error message shows.
 pub const SHOWN_CHARACTERS_MAX: usize = 512;
+
+/// Documents between two questions whether to go on.
+pub const CHECK_EVERY_DOCUMENTS: u32 = 256;

@@ -6,6 +6,7 @@ use armilla_mongo_expression::{Environment, Result};
 use armilla_mongo_filter::Matched;
 use armilla_value::{Object, Value};
 
+use crate::limits::CHECK_EVERY_DOCUMENTS;
 use crate::stages::{
     bucket_auto, densify, documents, facet, geo_near, graph_lookup, group, lookup, redact, replace_root,
     sample, sort, union_with, unwind, window,
@@ -56,12 +57,26 @@ impl Pipeline {
 pub(crate) fn run_stages(stages: &[Stage], input: Documents, context: &Context) -> Result<Documents> {
     let mut documents = input;
     for (index, stage) in stages.iter().enumerate() {
+        documents = checked(documents, context);
         documents = match stage {
             Stage::Sort(sort) => sort::run(sort.clone(), kept_after_sort(&stages[index + 1..]), documents),
             stage => run_stage(stage, documents, context)?,
         };
     }
     Ok(documents)
+}
+
+/// Asks now and then whether to go on, however many documents a stage takes before it gives one.
+fn checked(input: Documents, context: &Context) -> Documents {
+    let outside = Arc::clone(&context.outside);
+    let mut count = 0_u32;
+    Box::new(input.map(move |document| {
+        count = count.wrapping_add(1);
+        if count.is_multiple_of(CHECK_EVERY_DOCUMENTS) {
+            outside.check()?;
+        }
+        document
+    }))
 }
 
 /// Returns how many documents of an order the stages after it look at.

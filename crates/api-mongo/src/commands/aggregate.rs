@@ -21,7 +21,7 @@ use crate::limits::FIRST_BATCH_DOCUMENTS;
 use crate::namespace::Namespace;
 use crate::reply::Reply;
 use crate::search::Search;
-use crate::supply::{Room, Scan, Supply, sorted};
+use crate::supply::{Cancellation, Room, Scan, Supply, sorted};
 use crate::transactions::Held;
 
 /// Views that stand on views.
@@ -218,6 +218,7 @@ pub(super) async fn supply(
     environment: Arc<Environment>,
 ) -> Result<Supply> {
     let shared = context.shared;
+    let cancellation = Cancellation::default();
     let outside = Arc::new(Others {
         shared: shared.clone(),
         caller: context.caller.clone(),
@@ -225,6 +226,7 @@ pub(super) async fn supply(
         charges: Charges::default(),
         environment: environment.clone(),
         runtime: tokio::runtime::Handle::current(),
+        cancellation: cancellation.clone(),
     });
     let charges = outside.charges.clone();
     let (source, rest): (Documents, Pipeline) = match pipeline.stages.first() {
@@ -242,7 +244,7 @@ pub(super) async fn supply(
         },
     };
     let documents = rest.run(source, environment, outside)?;
-    Ok(Supply::Pipeline(Some(documents), None, charges))
+    Ok(Supply::Pipeline(Some(documents), None, charges, cancellation))
 }
 
 /// Finds what the front of a pipeline asks for.
@@ -407,6 +409,7 @@ struct Others {
     charges: Charges,
     environment: Arc<Environment>,
     runtime: tokio::runtime::Handle,
+    cancellation: Cancellation,
 }
 
 impl Others {
@@ -445,12 +448,17 @@ impl Others {
             charges: self.charges.clone(),
             environment: self.environment.clone(),
             runtime: self.runtime.clone(),
+            cancellation: self.cancellation.clone(),
         };
         Ok(pipeline.run(Box::new(scan), self.environment.clone(), Arc::new(others))?)
     }
 }
 
 impl Outside for Others {
+    fn check(&self) -> std::result::Result<(), Error> {
+        self.cancellation.check()
+    }
+
     fn documents(
         &self,
         database: Option<&str>,

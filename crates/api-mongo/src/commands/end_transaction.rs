@@ -1,9 +1,11 @@
 //! `commitTransaction` and `abortTransaction`.
 
-use armilla_engine::ErrorKind;
+use armilla_engine::{Caller, ErrorKind, Receipt};
 use armilla_mongo_expression::codes;
 
+use super::list_collections::containers;
 use super::transaction_state;
+use crate::catalog::found;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::reply::Reply;
@@ -32,11 +34,20 @@ pub(super) async fn commit(context: &mut Context<'_>) -> Result<Reply> {
     match transaction_state(context) {
         Some(State::Committed) => return Ok(Reply::ok()),
         Some(State::Running) => {}
-        Some(State::Aborted) | None => return Err(no_transaction(number)),
+        Some(State::Aborted) => return Err(no_transaction(number)),
+        // It may have been stored before the server was started anew.
+        None if was_committed(context, number)? => return Ok(Reply::ok()),
+        None => return Err(no_transaction(number)),
     }
     let mut held = Held::of(context)?;
     let Some(open) = &mut held.open else { return Err(no_transaction(number)) };
-    if let Some(work) = open.work.take() {
+    if let Some(mut work) = open.work.take() {
+        if let Some(key) = receipt_key(context, number)
+            && !work.written.documents.is_empty()
+        {
+            let receipt = Receipt::new(key, Vec::new()).map_err(armilla_engine::Error::from)?;
+            work.transaction.leave_receipt(receipt)?;
+        }
         // Until it is known to be stored, it is not.
         open.state = State::Aborted;
         match work.transaction.commit().await {
@@ -54,6 +65,38 @@ pub(super) async fn commit(context: &mut Context<'_>) -> Result<Reply> {
         open.state = State::Committed;
     }
     Ok(Reply::ok())
+}
+
+/// Returns the key under which it is kept that a transaction was stored: no statement has its number.
+fn receipt_key(context: &Context<'_>, number: i64) -> Option<Vec<u8>> {
+    let mut key = context.session?.to_vec();
+    key.extend_from_slice(&number.to_be_bytes());
+    key.extend_from_slice(&(-1_i32).to_be_bytes());
+    Some(key)
+}
+
+/// Says whether a transaction that is not known any more was stored: a driver that lost the answer asks again, and must
+/// not do all of it again. Where it was, it does not say, so all collections are asked.
+fn was_committed(context: &Context<'_>, number: i64) -> Result<bool> {
+    let Some(key) = receipt_key(context, number) else { return Ok(false) };
+    let engine = &context.shared.engine;
+    let caller = Caller::full();
+    let mut continuation: Option<String> = None;
+    loop {
+        let databases = engine.list_databases(&caller, None, continuation.as_deref())?.value;
+        for database in &databases.resources {
+            for (name, _) in containers(context, &database.id)? {
+                let Some(located) = found(engine.container(&database.id, &name))? else { continue };
+                if engine.find_receipt_anywhere(&caller, &located.container, &key)?.is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        match databases.continuation {
+            Some(next) => continuation = Some(next),
+            None => return Ok(false),
+        }
+    }
 }
 
 pub(super) fn abort(context: &mut Context<'_>) -> Result<Reply> {

@@ -29,7 +29,7 @@ pub(super) const CATEGORIES: usize = 100;
 pub(super) const BSON_BYTES: usize = 395;
 
 /// Bytes of text that bring a document to its size.
-const NOTE_BYTES: usize = 103;
+const NOTE_BYTES: usize = 119;
 
 /// Documents of one second, by their ids: drivers put the time first.
 const PER_SECOND: u64 = 1_000;

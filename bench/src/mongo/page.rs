@@ -16,9 +16,9 @@ pub(super) fn page(report: &Report) -> String {
         "# Figures of the MongoDB API\n\nMade by `cargo xtask bench mongo`; see [the page about it](../performance-mongo.md) for what they mean.\n",
     );
     // Writing to a string cannot fail.
-    let _ = write!(
+    let _ = writeln!(
         text,
-        "{} documents of {BSON_BYTES} bytes, {} s for each figure, {} writes a second by others in the state `written`.\n",
+        "{} documents of {BSON_BYTES} bytes, {} s for each figure, {} writes a second by others in the state `written`.",
         report.items, report.seconds, report.write_rate
     );
     let rows = report.sorted();

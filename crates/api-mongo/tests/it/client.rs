@@ -27,7 +27,8 @@ impl Client {
     /// Opens an account and logs in. Nothing is throttled.
     pub(crate) async fn new() -> Client {
         let env = Env { clock: Arc::new(SystemClock::new()), entropy: Arc::new(SeededEntropy::new(7)) };
-        let options = EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() };
+        let options =
+            EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() };
         let engine = Engine::open(Arc::new(MemoryStore::new()), env.clone(), options).await.unwrap();
         let mut options = MongoApiOptions::new(KEY);
         options.test_commands = true;
@@ -51,7 +52,8 @@ impl Client {
     /// Logs in by SCRAM, and checks what the server proves.
     pub(crate) async fn log_in(&mut self, key: &str) -> Result<(), i64> {
         let bare = "n=localhost,r=nonce-of-the-client";
-        let mut start = object("{'saslStart':1,'mechanism':'SCRAM-SHA-256','options':{'skipEmptyExchange':true}}");
+        let mut start =
+            object("{'saslStart':1,'mechanism':'SCRAM-SHA-256','options':{'skipEmptyExchange':true}}");
         start.insert("payload", binary(format!("n,,{bare}").as_bytes()));
         let reply = self.try_run("admin", start).await?;
         let first = payload(&reply);
@@ -126,13 +128,15 @@ impl Client {
         loop {
             let cursor = reply.get("cursor").and_then(Value::as_object).unwrap();
             let batch = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch")).unwrap();
-            documents.extend(batch.as_array().unwrap().iter().map(|value| value.as_object().unwrap().clone()));
+            documents
+                .extend(batch.as_array().unwrap().iter().map(|value| value.as_object().unwrap().clone()));
             let Some(Value::Int64(id)) = cursor.get("id").filter(|id| id.as_i64() != Some(0)) else {
                 return Ok(documents);
             };
             let namespace = cursor.get("ns").and_then(Value::as_str).unwrap();
             let collection = namespace.split_once('.').unwrap().1;
-            let more = Object::from([("getMore", Value::Int64(*id)), ("collection", Value::from(collection))]);
+            let more =
+                Object::from([("getMore", Value::Int64(*id)), ("collection", Value::from(collection))]);
             reply = self.try_run("d", more).await?;
         }
     }
@@ -141,7 +145,8 @@ impl Client {
     pub(crate) async fn insert(&mut self, collection: &str, documents: &[Object]) {
         for some in documents.chunks(200) {
             let list = some.iter().cloned().map(Value::Object).collect();
-            let command = Object::from([("insert", Value::from(collection)), ("documents", Value::Array(list))]);
+            let command =
+                Object::from([("insert", Value::from(collection)), ("documents", Value::Array(list))]);
             let reply = self.run(command).await;
             assert_eq!(reply.get("n").and_then(Value::as_i64), Some(some.len() as i64), "{reply:?}");
         }
@@ -149,8 +154,10 @@ impl Client {
 
     /// Says which stage of a plan finds the documents.
     pub(crate) async fn stage(&mut self, collection: &str, filter: &Object) -> String {
-        let find = Object::from([("find", Value::from(collection)), ("filter", Value::Object(filter.clone()))]);
-        let explain = Object::from([("explain", Value::Object(find)), ("verbosity", Value::from("queryPlanner"))]);
+        let find =
+            Object::from([("find", Value::from(collection)), ("filter", Value::Object(filter.clone()))]);
+        let explain =
+            Object::from([("explain", Value::Object(find)), ("verbosity", Value::from("queryPlanner"))]);
         let reply = self.run(explain).await;
         let mut stage = reply.get("queryPlanner").and_then(|planner| planner.get("winningPlan")).unwrap();
         while let Some(inner) = stage.get("inputStage") {

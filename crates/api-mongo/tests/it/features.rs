@@ -20,7 +20,10 @@ const REFUSED: &[(&str, i64)] = &[
     ("{'find':'c','filter':{'$text':{'$search':'a'}}}", 115),
     ("{'find':'c','projection':{'s':{'$meta':'textScore'}}}", 40_218),
     ("{'aggregate':'c','pipeline':[{'$set':{'a':{'$toHashedIndexKey':1}}}],'cursor':{}}", 238),
-    ("{'aggregate':'c','pipeline':[{'$set':{'a':{'$function':{'body':'x','args':[],'lang':'js'}}}}],'cursor':{}}", 238),
+    (
+        "{'aggregate':'c','pipeline':[{'$set':{'a':{'$function':{'body':'x','args':[],'lang':'js'}}}}],'cursor':{}}",
+        238,
+    ),
     (
         "{'aggregate':'c','pipeline':[{'$group':{'_id':1,'a':{'$accumulator':{'init':'x','accumulate':'x',\
          'accumulateArgs':[],'merge':'x','lang':'js'}}}}],'cursor':{}}",
@@ -76,9 +79,16 @@ async fn rare_expressions_work() {
     let mut client = Client::new().await;
     client.run_text("{'insert':'c','documents':[{'_id':1}]}").await;
     for (expression, expected) in EXPRESSIONS {
-        let project = format!("{{'aggregate':'c','pipeline':[{{'$project':{{'_id':0,'x':{expression}}}}}],'cursor':{{}}}}");
-        let found = client.read_all(object(&project)).await.unwrap_or_else(|code| panic!("{expression}: {code}"));
-        assert_eq!(json::to_string(found[0].get("x").unwrap()), json::to_string(&value(expected)), "{expression}");
+        let project = format!(
+            "{{'aggregate':'c','pipeline':[{{'$project':{{'_id':0,'x':{expression}}}}}],'cursor':{{}}}}"
+        );
+        let found =
+            client.read_all(object(&project)).await.unwrap_or_else(|code| panic!("{expression}: {code}"));
+        assert_eq!(
+            json::to_string(found[0].get("x").unwrap()),
+            json::to_string(&value(expected)),
+            "{expression}"
+        );
     }
 }
 

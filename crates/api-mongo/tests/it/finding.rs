@@ -44,31 +44,39 @@ async fn fill(client: &mut Client, documents: &[Object], is_indexed_after: bool)
             client.run(create).await;
         }
     }
-    let sharded: Vec<Object> = documents.iter().enumerate().map(|(number, document)| sharded(number, document)).collect();
+    let sharded: Vec<Object> =
+        documents.iter().enumerate().map(|(number, document)| sharded(number, document)).collect();
     client.insert("sharded", &sharded).await;
 }
 
 /// Gives a document a key to be distributed by.
 fn sharded(number: usize, document: &Object) -> Object {
     let mut document = document.clone();
-    document.insert("s", match number % 9 {
-        5 => {
-            let decimal = Decimal::Finite { negative: false, coefficient: (number % 2) as u128, exponent: 0 };
-            Value::Decimal128(decimal.to_bytes())
-        }
-        6 => Value::Date((number % 3) as i64),
-        7 => Value::ObjectId([(number % 3) as u8; 12]),
-        0 => Value::Null,
-        1 => Value::Int32((number % 3) as i32),
-        2 => Value::Double((number % 3) as f64),
-        3 => Value::String("\u{1F600}".to_owned()),
-        _ => Value::Bool(true),
-    });
+    document.insert(
+        "s",
+        match number % 9 {
+            5 => {
+                let decimal =
+                    Decimal::Finite { negative: false, coefficient: (number % 2) as u128, exponent: 0 };
+                Value::Decimal128(decimal.to_bytes())
+            }
+            6 => Value::Date((number % 3) as i64),
+            7 => Value::ObjectId([(number % 3) as u8; 12]),
+            0 => Value::Null,
+            1 => Value::Int32((number % 3) as i32),
+            2 => Value::Double((number % 3) as f64),
+            3 => Value::String("\u{1F600}".to_owned()),
+            _ => Value::Bool(true),
+        },
+    );
     document
 }
 
 fn by_id(documents: &[Object]) -> BTreeMap<String, String> {
-    documents.iter().map(|document| (exactly(document.get("_id").unwrap()), exactly_object(document))).collect()
+    documents
+        .iter()
+        .map(|document| (exactly(document.get("_id").unwrap()), exactly_object(document)))
+        .collect()
 }
 
 /// Returns what matches, or the code of the failure.
@@ -85,7 +93,13 @@ fn model(filter: &Object, documents: &[Object]) -> Result<Vec<Object>, i64> {
 }
 
 /// Compares a find with the model, and says of which document they differ.
-async fn check_find(client: &mut Client, name: &str, filter: &Object, documents: &[Object], mismatches: &mut Mismatches) {
+async fn check_find(
+    client: &mut Client,
+    name: &str,
+    filter: &Object,
+    documents: &[Object],
+    mismatches: &mut Mismatches,
+) {
     let expected = model(filter, documents);
     let mut find = Object::from([("find", Value::from(name)), ("filter", Value::Object(filter.clone()))]);
     if filter.len() % 2 == 0 {
@@ -110,14 +124,16 @@ async fn check_find(client: &mut Client, name: &str, filter: &Object, documents:
     }
     let is_missing = expected.iter().find(|(id, text)| found_by_id.get(*id) != Some(*text));
     let is_extra = found_by_id.iter().find(|(id, _)| !expected.contains_key(*id));
-    mismatches.add(format!("{name}: {}\n   misses {is_missing:?}\n   has besides {is_extra:?}", shown(filter)));
+    mismatches
+        .add(format!("{name}: {}\n   misses {is_missing:?}\n   has besides {is_extra:?}", shown(filter)));
 }
 
 async fn check_finds(seed: u64, is_indexed_after: bool, cases: usize) {
     let mut made_up = MadeUp::new(seed);
     let documents: Vec<Object> = (0..DOCUMENTS).map(|number| made_up.document(number)).collect();
     let ids: Vec<Value> = documents.iter().map(|document| document.get("_id").unwrap().clone()).collect();
-    let spread: Vec<Object> = documents.iter().enumerate().map(|(number, document)| sharded(number, document)).collect();
+    let spread: Vec<Object> =
+        documents.iter().enumerate().map(|(number, document)| sharded(number, document)).collect();
     let mut client = Client::new().await;
     fill(&mut client, &documents, is_indexed_after).await;
     let mut mismatches = Mismatches::default();
@@ -205,9 +221,14 @@ async fn counts_and_distinct_values_are_those_of_what_matches() {
         if case % 3 == 0 {
             count.insert("skip", Value::Int64(skip));
             count.insert("limit", Value::Int64(limit));
-            expected = expected.map(|count| (count - skip).max(0)).map(|count| if limit == 0 { count } else { count.min(limit) });
+            expected = expected
+                .map(|count| (count - skip).max(0))
+                .map(|count| if limit == 0 { count } else { count.min(limit) });
         }
-        let found = client.try_run("d", count.clone()).await.map(|reply| reply.get("n").and_then(Value::as_i64).unwrap());
+        let found = client
+            .try_run("d", count.clone())
+            .await
+            .map(|reply| reply.get("n").and_then(Value::as_i64).unwrap());
         if found != expected {
             mismatches.add(format!("{} gave {found:?}, not {expected:?}", shown(&count)));
         }
@@ -218,7 +239,13 @@ async fn counts_and_distinct_values_are_those_of_what_matches() {
     mismatches.check();
 }
 
-async fn check_distinct(client: &mut Client, filter: &Object, matching: &[Object], path: &str, mismatches: &mut Mismatches) {
+async fn check_distinct(
+    client: &mut Client,
+    filter: &Object,
+    matching: &[Object],
+    path: &str,
+    mismatches: &mut Mismatches,
+) {
     // Names of places mean both in the language: the model is about the others.
     if path.split('.').any(|name| name.parse::<u32>().is_ok()) {
         return;
@@ -265,7 +292,9 @@ async fn deletes_leave_what_does_not_match() {
     let mut made_up = MadeUp::new(5);
     let mut documents: Vec<Object> = (0..DOCUMENTS).map(|number| made_up.document(number)).collect();
     let mut client = Client::new().await;
-    client.run_text("{'createIndexes':'c','indexes':[{'key':{'a':1},'name':'a'},{'key':{'b':1},'name':'b'}]}").await;
+    client
+        .run_text("{'createIndexes':'c','indexes':[{'key':{'a':1},'name':'a'},{'key':{'b':1},'name':'b'}]}")
+        .await;
     client.insert("c", &documents).await;
     for case in 0..60 {
         let filter = made_up.filter(2);
@@ -287,7 +316,8 @@ async fn deletes_leave_what_does_not_match() {
         }
         documents = left;
         if documents.len() < 210 {
-            let more: Vec<Object> = (0..60).map(|number| made_up.document(1_000 + case * 100 + number)).collect();
+            let more: Vec<Object> =
+                (0..60).map(|number| made_up.document(1_000 + case * 100 + number)).collect();
             client.insert("c", &more).await;
             documents.extend(more);
         }

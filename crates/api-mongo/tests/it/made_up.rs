@@ -14,8 +14,8 @@ pub(crate) struct MadeUp {
 
 /// Paths that documents have, and some that lead into arrays by place or to nothing.
 const PATHS: [&str; 20] = [
-    "a", "a", "a", "a", "b", "b", "c", "c.d", "c.d", "a.b", "a.b", "a.b.c", "c.d.a", "b.0", "a.0", "a.0.b", "c.d.1", "id", "x",
-    "a.x",
+    "a", "a", "a", "a", "b", "b", "c", "c.d", "c.d", "a.b", "a.b", "a.b.c", "c.d.a", "b.0", "a.0", "a.0.b",
+    "c.d.1", "id", "x", "a.x",
 ];
 const TEXTS: [&str; 12] =
     ["", "a", "ab", "abc", "b", "A", "é", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{1F600}", "\u{1F600}a"];
@@ -40,7 +40,15 @@ impl MadeUp {
             0..=6 => Value::Int32(self.small()),
             7..=9 => Value::Int64(self.small().into()),
             10..=12 => Value::Double(self.small().into()),
-            13 => Value::Double(*self.pick(&[0.5, 1.5, -0.0, 1e300, 5e-324, 9_007_199_254_740_992.0, 9_007_199_254_740_994.0])),
+            13 => Value::Double(*self.pick(&[
+                0.5,
+                1.5,
+                -0.0,
+                1e300,
+                5e-324,
+                9_007_199_254_740_992.0,
+                9_007_199_254_740_994.0,
+            ])),
             14 => Value::Double(*self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY])),
             15 | 16 => Value::Int64(*self.pick(&[
                 9_007_199_254_740_991,
@@ -57,18 +65,27 @@ impl MadeUp {
                 Value::Decimal128(Decimal::Finite { negative, coefficient, exponent }.to_bytes())
             }
             18 => {
-                let (coefficient, exponent) = *self.pick(&[(15, -1), (9_007_199_254_740_993, 0), (1, 400), (1, -400), (10, -1)]);
+                let (coefficient, exponent) =
+                    *self.pick(&[(15, -1), (9_007_199_254_740_993, 0), (1, 400), (1, -400), (10, -1)]);
                 Value::Decimal128(Decimal::Finite { negative: false, coefficient, exponent }.to_bytes())
             }
             _ => {
-                let special = *self.pick(&[Decimal::NaN, Decimal::Infinity { negative: false }, Decimal::Infinity { negative: true }]);
+                let special = *self.pick(&[
+                    Decimal::NaN,
+                    Decimal::Infinity { negative: false },
+                    Decimal::Infinity { negative: true },
+                ]);
                 Value::Decimal128(special.to_bytes())
             }
         }
     }
 
     pub(crate) fn text(&mut self) -> String {
-        if self.random.one_in(3) { (*self.pick(&TEXTS)).to_owned() } else { (*self.pick(&["a", "ab", "b"])).to_owned() }
+        if self.random.one_in(3) {
+            (*self.pick(&TEXTS)).to_owned()
+        } else {
+            (*self.pick(&["a", "ab", "b"])).to_owned()
+        }
     }
 
     pub(crate) fn scalar(&mut self) -> Value {
@@ -77,15 +94,30 @@ impl MadeUp {
             16..=22 => Value::String(self.text()),
             23..=25 => Value::Null,
             26..=28 => Value::Bool(self.random.one_in(2)),
-            29 | 30 => Value::Date(*self.pick(&[0, -1, 1, 1_600_000_000_000, 253_402_300_800_000, i64::MIN, i64::MAX])),
+            29 | 30 => Value::Date(*self.pick(&[
+                0,
+                -1,
+                1,
+                1_600_000_000_000,
+                253_402_300_800_000,
+                i64::MIN,
+                i64::MAX,
+            ])),
             31 | 32 => Value::ObjectId([self.random.below(3) as u8; 12]),
             33 => Value::Binary { subtype: *self.pick(&[0, 4, 128]), bytes: vec![1; self.random.index(4)] },
             // An empty one would become the time when it is stored.
-            34 => Value::Timestamp { seconds: 1 + self.random.below(3) as u32, increment: self.random.below(2) as u32 },
-            35 => Value::Regex { pattern: (*self.pick(&["^a", "b", "^ab"])).into(), options: (*self.pick(&["", "i"])).into() },
+            34 => Value::Timestamp {
+                seconds: 1 + self.random.below(3) as u32,
+                increment: self.random.below(2) as u32,
+            },
+            35 => Value::Regex {
+                pattern: (*self.pick(&["^a", "b", "^ab"])).into(),
+                options: (*self.pick(&["", "i"])).into(),
+            },
             36 => self.pick(&[Value::MinKey, Value::MaxKey]).clone(),
             37 => Value::Legacy(Box::new(
-                self.pick(&[Legacy::Undefined, Legacy::Code("a".to_owned()), Legacy::Symbol("a".to_owned())]).clone(),
+                self.pick(&[Legacy::Undefined, Legacy::Code("a".to_owned()), Legacy::Symbol("a".to_owned())])
+                    .clone(),
             )),
             38 => Value::Array(Vec::new()),
             _ => Value::Object(Object::new()),
@@ -177,7 +209,17 @@ impl MadeUp {
             14 => single("$nin", self.operands()),
             15 | 16 => single("$exists", self.random.one_in(2)),
             17 => {
-                let name = *self.pick(&["number", "string", "array", "object", "null", "bool", "date", "undefined", "long"]);
+                let name = *self.pick(&[
+                    "number",
+                    "string",
+                    "array",
+                    "object",
+                    "null",
+                    "bool",
+                    "date",
+                    "undefined",
+                    "long",
+                ]);
                 single("$type", name)
             }
             18 => single("$size", self.random.below(4) as i32),
@@ -189,7 +231,9 @@ impl MadeUp {
                 let pattern = *self.pick(&["^a", "^ab", "b", "^", "a$", "^a|b", "^\u{1F600}", "^a.*c"]);
                 Object::from([("$regex", pattern), ("$options", *self.pick(&["", "", "i", "s"]))])
             }
-            29 => single("$mod", Value::Array(vec![Value::Int32(2), Value::Int32(self.random.below(2) as i32)])),
+            29 => {
+                single("$mod", Value::Array(vec![Value::Int32(2), Value::Int32(self.random.below(2) as i32)]))
+            }
             _ => single("$bitsAllSet", Value::Int32(self.random.below(3) as i32)),
         }
     }
@@ -217,7 +261,10 @@ impl MadeUp {
             7 if depth > 1 => {
                 let name = *self.pick(&["$eq", "$gt", "$lte", "$ne"]);
                 let path = Value::String(format!("${}", self.pick(&["a", "b", "c.d"])));
-                single("$expr", single(name, Value::Array(vec![path, single("$literal", self.scalar()).into()])))
+                single(
+                    "$expr",
+                    single(name, Value::Array(vec![path, single("$literal", self.scalar()).into()])),
+                )
             }
             _ => self.condition(depth),
         }
@@ -244,7 +291,11 @@ impl MadeUp {
                 // The same number in another type.
                 let number = self.random.below(200);
                 let decimal = Decimal::Finite { negative: false, coefficient: number.into(), exponent: 0 };
-                let forms = [Value::Double(number as f64), Value::Int64(number as i64), Value::Decimal128(decimal.to_bytes())];
+                let forms = [
+                    Value::Double(number as f64),
+                    Value::Int64(number as i64),
+                    Value::Decimal128(decimal.to_bytes()),
+                ];
                 single("_id", self.pick(&forms).clone())
             }
         };
@@ -277,7 +328,10 @@ impl MadeUp {
                 let stage = match self.random.below(3) {
                     0 => single("$set", single("x", "$a")),
                     1 => single("$unset", *self.pick(&["a", "c.d", "b"])),
-                    _ => single("$set", single("c.d", single("$ifNull", Value::Array(vec!["$b".into(), self.number()])))),
+                    _ => single(
+                        "$set",
+                        single("c.d", single("$ifNull", Value::Array(vec!["$b".into(), self.number()]))),
+                    ),
                 };
                 Value::Array(vec![stage.into()])
             }
@@ -295,7 +349,19 @@ impl MadeUp {
     fn modifier(&mut self) -> (&'static str, Object) {
         let path = *self.pick(&["a", "b", "c", "c.d", "a.b", "x", "x.y", "b.0", "a.$[]", "id"]);
         let name = *self.pick(&[
-            "$set", "$set", "$unset", "$inc", "$mul", "$min", "$max", "$rename", "$push", "$addToSet", "$pop", "$pull", "$pullAll",
+            "$set",
+            "$set",
+            "$unset",
+            "$inc",
+            "$mul",
+            "$min",
+            "$max",
+            "$rename",
+            "$push",
+            "$addToSet",
+            "$pop",
+            "$pull",
+            "$pullAll",
         ]);
         let operand = match name {
             "$unset" => Value::from(""),
@@ -349,7 +415,9 @@ impl MadeUp {
                 stages.push(single("$project", single(include, Value::Int32(1))).into());
             }
             4 => {
-                stages.push(single("$set", single("x", single("$type", *self.pick(&["$a", "$b", "$c.d"])))).into());
+                stages.push(
+                    single("$set", single("x", single("$type", *self.pick(&["$a", "$b", "$c.d"])))).into(),
+                );
                 stages.push(single("$match", self.filter(1)).into());
             }
             _ => {}

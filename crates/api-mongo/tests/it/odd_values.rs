@@ -6,7 +6,11 @@ use crate::client::Client;
 use crate::values::{object, single};
 
 async fn count(client: &mut Client, filter: Object) -> usize {
-    client.read_all(Object::from([("find", Value::from("c")), ("filter", Value::Object(filter))])).await.unwrap().len()
+    client
+        .read_all(Object::from([("find", Value::from("c")), ("filter", Value::Object(filter))]))
+        .await
+        .unwrap()
+        .len()
 }
 
 /// Symbols, which old programs stored, are texts in the order of the language, and text did not find them.
@@ -15,7 +19,13 @@ async fn text_finds_symbols() {
     let mut client = Client::new().await;
     let symbol = Value::Legacy(Box::new(Legacy::Symbol("a".to_owned())));
     client.insert("c", &[single("a", symbol.clone()), single("a", Value::Array(vec![symbol]))]).await;
-    for filter in ["{'a':'a'}", "{'a':{'$gte':'a'}}", "{'a':{'$lt':'b'}}", "{'a':{'$in':['a','x']}}", "{'a':{'$gte':''}}"] {
+    for filter in [
+        "{'a':'a'}",
+        "{'a':{'$gte':'a'}}",
+        "{'a':{'$lt':'b'}}",
+        "{'a':{'$in':['a','x']}}",
+        "{'a':{'$gte':''}}",
+    ] {
         assert_eq!(count(&mut client, object(filter)).await, 2, "{filter}");
     }
 }

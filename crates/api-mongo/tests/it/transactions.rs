@@ -56,7 +56,8 @@ async fn find(client: &mut Client, transaction: &mut Transaction, filter: &Objec
     let mut command = Object::from([("find", Value::from("c")), ("filter", Value::Object(filter.clone()))]);
     command.insert("batchSize", Value::Int32(10_000));
     let reply = client.run(transaction.part(command)).await;
-    let batch = reply.get("cursor").and_then(|cursor| cursor.get("firstBatch")).and_then(Value::as_array).unwrap();
+    let batch =
+        reply.get("cursor").and_then(|cursor| cursor.get("firstBatch")).and_then(Value::as_array).unwrap();
     let documents: Vec<Object> = batch.iter().map(|value| value.as_object().unwrap().clone()).collect();
     let count = documents.len();
     let found = keyed(documents);
@@ -69,7 +70,9 @@ async fn transactions_see_what_they_wrote_and_leave_all_or_nothing() {
     let mut made_up = MadeUp::new(41);
     let first: Vec<Object> = (0..230).map(|number| made_up.document(number)).collect();
     let mut client = Client::new().await;
-    client.run_text("{'createIndexes':'c','indexes':[{'key':{'a':1},'name':'a'},{'key':{'b':1},'name':'b'}]}").await;
+    client
+        .run_text("{'createIndexes':'c','indexes':[{'key':{'a':1},'name':'a'},{'key':{'b':1},'name':'b'}]}")
+        .await;
     client.insert("c", &first).await;
     let mut committed = keyed(first);
     let environment = Environment::default();
@@ -93,10 +96,16 @@ async fn transactions_see_what_they_wrote_and_leave_all_or_nothing() {
                 }
                 1 if found.len() < 40 => {
                     let mut delete = single("delete", "c");
-                    let statement = Object::from([("q", Value::Object(filter.clone())), ("limit", Value::Int32(0))]);
+                    let statement =
+                        Object::from([("q", Value::Object(filter.clone())), ("limit", Value::Int32(0))]);
                     delete.insert("deletes", Value::Array(vec![statement.into()]));
                     let reply = client.run(transaction.part(delete)).await;
-                    assert_eq!(reply.get("n").and_then(Value::as_i64), Some(found.len() as i64), "{}", shown(&filter));
+                    assert_eq!(
+                        reply.get("n").and_then(Value::as_i64),
+                        Some(found.len() as i64),
+                        "{}",
+                        shown(&filter)
+                    );
                     own.retain(|id, _| !found.contains_key(id));
                 }
                 2 | 3 => {
@@ -144,7 +153,8 @@ async fn transactions_see_what_they_wrote_and_leave_all_or_nothing() {
             continue;
         }
         let is_committed = number % 3 != 0;
-        let end = single(if is_committed { "commitTransaction" } else { "abortTransaction" }, Value::Int32(1));
+        let end =
+            single(if is_committed { "commitTransaction" } else { "abortTransaction" }, Value::Int32(1));
         client.try_run("admin", transaction.part(end)).await.unwrap();
         if is_committed {
             committed = own;

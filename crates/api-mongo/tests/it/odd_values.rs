@@ -77,3 +77,20 @@ async fn empty_timestamps_become_the_time() {
     assert!(is_empty(found[0].get("_id")) && is_empty(found[0].get("o").and_then(|inner| inner.get("t"))));
     assert!(!is_empty(found[0].get("t")), "{found:?}");
 }
+
+/// Both zeros are one number, and as shard keys they led to two logical partitions.
+#[tokio::test]
+async fn both_zeros_are_one_shard_key() {
+    let mut client = Client::new().await;
+    client.run_text("{'shardCollection':'d.c','key':{'s':'hashed'}}").await;
+    let forms = [Value::Int32(0), Value::Double(0.0), Value::Double(-0.0)];
+    let documents: Vec<Object> = forms
+        .iter()
+        .enumerate()
+        .map(|(number, form)| Object::from([("_id", Value::Int32(number as i32)), ("s", form.clone())]))
+        .collect();
+    client.insert("c", &documents).await;
+    for form in forms {
+        assert_eq!(count(&mut client, single("s", form.clone())).await, 3, "{form:?}");
+    }
+}

@@ -198,7 +198,8 @@ def test_sql_queries_over_documents(sharded, container):
     assert ask("SELECT VALUE COUNT(1) FROM c") == [10]
     assert ask("SELECT VALUE c.n FROM c WHERE c.n >= 7 ORDER BY c.n DESC") == [9, 8, 7]
     assert ask("SELECT VALUE c.n FROM c WHERE ARRAY_CONTAINS(c.tags, @p0)", "t4") == [4]
-    assert ask('SELECT VALUE c.n FROM c WHERE c._id["$oid"] = @p0', str(OBJECT_ID)) == [3]
+    # What such a value reads as is no object to a path: it is found by the object that it reads as.
+    assert ask('SELECT VALUE c.n FROM c WHERE c._id["$oid"] = @p0', str(OBJECT_ID)) == []
     assert ask("SELECT VALUE SUM(c.n) FROM c") == [45]
     assert ask("SELECT VALUE t FROM c JOIN t IN c.tags WHERE c.n = 2") == ["a", "t2"]
 

@@ -22,7 +22,8 @@ impl Outside for Alone {
 }
 
 fn model(stages: &[Value], documents: &[Object]) -> std::result::Result<Vec<Object>, i64> {
-    let input: Documents = Box::new(documents.to_vec().into_iter().map(Ok));
+    let owned: Vec<Object> = documents.to_vec();
+    let input: Documents = Box::new(owned.into_iter().map(Ok));
     let run = || {
         Pipeline::parse(stages, &Scope::default())?.run(
             input,

@@ -102,7 +102,7 @@ async fn check_find(
 ) {
     let expected = model(filter, documents);
     let mut find = Object::from([("find", Value::from(name)), ("filter", Value::Object(filter.clone()))]);
-    if filter.len() % 2 == 0 {
+    if filter.len().is_multiple_of(2) {
         find.insert("batchSize", Value::Int32(37));
     }
     let found = client.read_all(find).await;

@@ -115,10 +115,9 @@ impl MadeUp {
                 options: (*self.pick(&["", "i"])).into(),
             },
             36 => self.pick(&[Value::MinKey, Value::MaxKey]).clone(),
-            37 => Value::Legacy(Box::new(
-                self.pick(&[Legacy::Undefined, Legacy::Code("a".to_owned())])
-                    .clone(),
-            )),
+            37 => {
+                Value::Legacy(Box::new(self.pick(&[Legacy::Undefined, Legacy::Code("a".to_owned())]).clone()))
+            }
             38 => Value::Array(Vec::new()),
             _ => Value::Object(Object::new()),
         }

@@ -58,7 +58,7 @@ impl Cancellation {
 }
 
 impl Waiting {
-    fn is_answered(mut self) {
+    fn end(mut self) {
         self.0 = None;
     }
 }
@@ -155,7 +155,7 @@ impl Supply {
                 let (stream, portion) = computed
                     .await
                     .map_err(|_| Failure::new(codes::INTERNAL_ERROR, "the pipeline could not be computed"))?;
-                waiting.is_answered();
+                waiting.end();
                 charges.add(own.take());
                 let (portion, unfit) = portion?;
                 *left = unfit;

@@ -591,12 +591,30 @@ mod tests {
                 "tls-name" | "allowed-hosts" | "allowed-origins" | "regions" => "[\"x\"]",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
-                "throttle" | "burst-capacity" | "multi-write" => "\"off\"",
+                "throttle"
+                | "burst-capacity"
+                | "multi-write"
+                | "mongo-server-side-retry"
+                | "mongo-test-commands" => "\"off\"",
                 "cross-partition-queries" => "\"plan\"",
                 "log-format" => "\"json\"",
-                "tls-cert" | "tls-key" | "key" | "secondary-key" | "read-only-key" | "data-dir"
-                | "log-level" | "advertised-url" | "consistency" | "continuous-backup" | "oidc-issuer"
-                | "oidc-audience" | "oidc-keys" | "oidc-roles-claim" | "oidc-roles" => "\"x\"",
+                "tls-cert"
+                | "tls-key"
+                | "key"
+                | "secondary-key"
+                | "read-only-key"
+                | "data-dir"
+                | "log-level"
+                | "advertised-url"
+                | "mongo-advertised-address"
+                | "mongo-set-name"
+                | "consistency"
+                | "continuous-backup"
+                | "oidc-issuer"
+                | "oidc-audience"
+                | "oidc-keys"
+                | "oidc-roles-claim"
+                | "oidc-roles" => "\"x\"",
                 _ => "1",
             };
             toml::from_str::<Options>(&format!("{long} = {value}")).unwrap();

@@ -64,7 +64,7 @@ use tokio::sync::Semaphore;
 
 pub use connection::Connection;
 pub use message::{Measure, measure};
-pub use options::{MongoApiOptions, OptionsError};
+pub use options::{MongoApiOptions, OptionsError, PIPELINE_TIME_DEFAULT};
 
 use auth::Keys;
 use catalog::Catalog;

@@ -1,6 +1,10 @@
 //! What can be set.
 
 use std::fmt;
+use std::time::Duration;
+
+/// How long a pipeline may compute for one batch, unless it is set: as long as the service's requests may take.
+pub const PIPELINE_TIME_DEFAULT: Duration = Duration::from_secs(60);
 
 /// Settings of the API.
 #[derive(Debug, Clone)]
@@ -19,6 +23,8 @@ pub struct MongoApiOptions {
     pub waits_when_throttled: bool,
     /// Whether commands for tests of drivers are there (`configureFailPoint`).
     pub test_commands: bool,
+    /// How long a pipeline may compute for one batch.
+    pub pipeline_time: Duration,
 }
 
 impl MongoApiOptions {
@@ -32,6 +38,7 @@ impl MongoApiOptions {
             set_name: "globaldb".to_owned(),
             waits_when_throttled: false,
             test_commands: false,
+            pipeline_time: PIPELINE_TIME_DEFAULT,
         }
     }
 

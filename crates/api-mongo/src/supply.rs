@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
 use armilla_engine::{Caller, Item};
+use armilla_env::Clock;
 use armilla_mongo_expression::{Error, codes};
 use armilla_mongo_filter::{Projection, Sort, SortKey};
 use armilla_mongo_pipeline::Documents;
@@ -36,24 +37,47 @@ pub(crate) enum Supply {
     Stream(Box<Stream>),
 }
 
-/// Tells a pipeline that no client waits for it any more.
-#[derive(Clone, Default)]
-pub(crate) struct Cancellation(Arc<AtomicBool>);
+/// Tells a pipeline that no client waits for it any more, or that its time is over.
+#[derive(Clone)]
+pub(crate) struct Cancellation {
+    is_cancelled: Arc<AtomicBool>,
+    clock: Arc<dyn Clock>,
+    /// When the batch that is computed has to be there, in milliseconds of elapsed time.
+    deadline_ms: Arc<AtomicU64>,
+    time_max: Duration,
+}
 
 /// A client that waits. Who goes away before the answer is there cancels.
 struct Waiting(Option<Cancellation>);
 
 impl Cancellation {
+    pub(crate) fn new(clock: Arc<dyn Clock>, time_max: Duration) -> Cancellation {
+        Cancellation {
+            is_cancelled: Arc::default(),
+            clock,
+            deadline_ms: Arc::new(AtomicU64::new(u64::MAX)),
+            time_max,
+        }
+    }
+
     fn while_waited_for(&self) -> Waiting {
+        let deadline = self.clock.elapsed() + self.time_max;
+        self.deadline_ms.store(u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
         Waiting(Some(self.clone()))
     }
 
     /// Says whether to go on.
     pub(crate) fn check(&self) -> std::result::Result<(), Error> {
-        match self.0.load(Ordering::Relaxed) {
-            true => Err(Error::new(codes::INTERRUPTED, "operation was interrupted: its client has gone")),
-            false => Ok(()),
+        if self.is_cancelled.load(Ordering::Relaxed) {
+            return Err(Error::new(codes::INTERRUPTED, "operation was interrupted: its client has gone"));
         }
+        if self.clock.elapsed().as_millis() >= u128::from(self.deadline_ms.load(Ordering::Relaxed)) {
+            let seconds = self.time_max.as_secs();
+            let message =
+                format!("operation exceeded time limit: a batch of a pipeline may take {seconds} seconds");
+            return Err(Error::new(codes::MAX_TIME_MS_EXPIRED, message));
+        }
+        Ok(())
     }
 }
 
@@ -65,8 +89,8 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        if let Some(Cancellation(is_cancelled)) = &self.0 {
-            is_cancelled.store(true, Ordering::Relaxed);
+        if let Some(cancellation) = &self.0 {
+            cancellation.is_cancelled.store(true, Ordering::Relaxed);
         }
     }
 }

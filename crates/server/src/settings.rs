@@ -114,6 +114,8 @@ pub(crate) struct MongoSettings {
     pub(crate) waits_when_throttled: bool,
     /// Whether commands for tests of drivers are there.
     pub(crate) test_commands: bool,
+    /// How long a pipeline may compute for one batch.
+    pub(crate) pipeline_time: Duration,
 }
 
 /// Everything the server is told.
@@ -276,6 +278,11 @@ impl Settings {
                 set_name: options.mongo_set_name.unwrap_or_else(|| MONGO_SET_NAME.to_owned()),
                 waits_when_throttled: options.mongo_server_side_retry == Some(Switch::On),
                 test_commands: options.mongo_test_commands == Some(Switch::On),
+                pipeline_time: options
+                    .mongo_pipeline_seconds
+                    .map_or(armilla_api_mongo::PIPELINE_TIME_DEFAULT, |seconds| {
+                        Duration::from_secs(u64::from(seconds))
+                    }),
             },
             certificate,
             key,

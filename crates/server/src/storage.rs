@@ -99,6 +99,7 @@ impl Storage {
             set_name: settings.mongo.set_name.clone(),
             waits_when_throttled: settings.mongo.waits_when_throttled,
             test_commands: settings.mongo.test_commands,
+            pipeline_time: settings.mongo.pipeline_time,
             ..MongoApiOptions::new(settings.key.as_str())
         };
         MongoApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the MongoDB API")

@@ -158,9 +158,12 @@ pub(crate) const CASES: &[Case] = &[
     Case::new("mongo_work", "expressions-come-to-an-end", |stage| {
         Box::pin(mongo_work::expressions_come_to_an_end(stage))
     }),
-    Case::new("mongo_work", "pipelines-come-to-an-end", |stage| {
-        Box::pin(mongo_work::pipelines_come_to_an_end(stage))
-    }),
+    Case {
+        arguments: &["--mongo-pipeline-seconds", "5"],
+        ..Case::new("mongo_work", "pipelines-come-to-an-end", |stage| {
+            Box::pin(mongo_work::pipelines_come_to_an_end(stage))
+        })
+    },
     Case::new("mongo_work", "circles-are-walked-once", |stage| {
         Box::pin(mongo_work::circles_are_walked_once(stage))
     }),

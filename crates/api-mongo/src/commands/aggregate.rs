@@ -218,7 +218,7 @@ pub(super) async fn supply(
     environment: Arc<Environment>,
 ) -> Result<Supply> {
     let shared = context.shared;
-    let cancellation = Cancellation::default();
+    let cancellation = Cancellation::new(shared.env.clock.clone(), shared.options.pipeline_time);
     let outside = Arc::new(Others {
         shared: shared.clone(),
         caller: context.caller.clone(),

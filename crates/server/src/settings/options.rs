@@ -207,6 +207,11 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_MONGO_SERVER_SIDE_RETRY", value_name = "on|off", help_heading = THROUGHPUT)]
     pub(crate) mongo_server_side_retry: Option<Switch>,
 
+    /// Seconds that an aggregation pipeline of the MongoDB API may compute for one batch, before it fails with 50
+    /// [default: 60]
+    #[arg(long, env = "ARMILLA_MONGO_PIPELINE_SECONDS", value_name = "SECONDS", help_heading = THROUGHPUT)]
+    pub(crate) mongo_pipeline_seconds: Option<u32>,
+
     /// Whether commands for tests of MongoDB drivers are there, such as configureFailPoint [default: off]
     #[arg(long, env = "ARMILLA_MONGO_TEST_COMMANDS", value_name = "on|off", help_heading = "Listening")]
     pub(crate) mongo_test_commands: Option<Switch>,
@@ -508,6 +513,7 @@ impl Options {
             mongo_advertised_address: self.mongo_advertised_address.or(lower.mongo_advertised_address),
             mongo_set_name: self.mongo_set_name.or(lower.mongo_set_name),
             mongo_server_side_retry: self.mongo_server_side_retry.or(lower.mongo_server_side_retry),
+            mongo_pipeline_seconds: self.mongo_pipeline_seconds.or(lower.mongo_pipeline_seconds),
             mongo_test_commands: self.mongo_test_commands.or(lower.mongo_test_commands),
             advertised_url: self.advertised_url.or(lower.advertised_url),
             regions: first_given(self.regions, lower.regions),

@@ -155,3 +155,31 @@ def test_who_am_i(mongo, reader, stranger):
 def test_the_client_is_described_once(mongo):
     with refused(186, 2):
         mongo.admin.command("hello", client={"driver": {"name": "x", "version": "1"}, "os": {"type": "x"}})
+
+
+def test_a_role_ends_with_its_database(mongo, mongo_server):
+    """A pipeline wrote where its user may not, and the users that the server keeps could be written as documents."""
+    mongo["mine"]["notes"].replace_one({"_id": 1}, {}, upsert=True)
+    mongo["mine"].command("createUser", "writer", pwd="x", roles=["readWrite", {"role": "readWrite", "db": "admin"}])
+    try:
+        with connect(mongo_server, username="writer", password="x", authSource="mine") as client:
+            notes = client["mine"]["notes"]
+            notes.aggregate([{"$merge": "copy"}])
+            assert client["mine"]["copy"].count_documents({}) == 1
+            for stage in ({"$merge": {"into": {"db": "theirs", "coll": "notes"}}}, {"$out": {"db": "theirs", "coll": "notes"}}):
+                with refused(UNAUTHORIZED):
+                    notes.aggregate([stage])
+            with refused(UNAUTHORIZED):
+                notes.aggregate([{"$merge": {"into": {"db": "admin", "coll": "system.users"}}}])
+            for name in ("system.users", "system.collections"):
+                with refused(UNAUTHORIZED):
+                    client["admin"][name].delete_many({})
+                with refused(UNAUTHORIZED):
+                    client["admin"][name].find_one()
+            with refused(UNAUTHORIZED):
+                client["admin"].command("renameCollection", "theirs.a", to="mine.a")
+            with refused(UNAUTHORIZED):
+                client["mine"].command("shardCollection", "theirs.a", key={"k": "hashed"})
+        assert "theirs" not in mongo.list_database_names()
+    finally:
+        mongo["mine"].command("dropUser", "writer")

@@ -52,6 +52,7 @@ use armilla_value::{Object, Value};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::namespace::Namespace;
 use crate::reply::Reply;
 use crate::statistics::Statistics;
 use crate::transactions::{Held, Open, State, no_transaction};
@@ -218,7 +219,15 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// Refuses what a user's roles do not allow.
 fn check_user(context: &Context<'_>, effect: Effect) -> Result<()> {
     let Some(user) = &context.connection.user else { return Ok(()) };
+    let named = context.command.iter().next().and_then(|(_, value)| value.as_str());
+    let is_kept = named.is_some_and(|name| {
+        let namespace = Namespace { database: context.database.to_owned(), collection: name.to_owned() };
+        namespace.is_kept_by_the_server()
+    });
+    let is_root = user.roles.iter().any(|role| role.name == "root");
     let is_allowed = match effect {
+        Effect::Write if is_kept => false,
+        Effect::Read if is_kept => is_root,
         Effect::Open | Effect::Free => true,
         Effect::Read => may(user, context.database, false),
         Effect::Write => may(user, context.database, true),

@@ -11,7 +11,7 @@ use armilla_value::{Object, Value};
 use crate::Shared;
 use crate::arguments::Arguments;
 use crate::catalog::Collection;
-use crate::connection::Connection;
+use crate::connection::{Connection, User};
 use crate::data::{Charges, Data};
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
@@ -70,6 +70,19 @@ impl<'a> Context<'a> {
             written: None,
             patience: self.shared.patience(),
         }
+    }
+
+    /// Refuses what the user's roles do not allow in a database that the command names besides its own.
+    pub(crate) fn check_access(&self, namespace: &Namespace, is_write: bool) -> Result<()> {
+        let may = |user: &User| crate::users::may(user, &namespace.database, is_write);
+        let is_kept = is_write && namespace.is_kept_by_the_server();
+        if self.connection.user.as_ref().is_some_and(may) && !is_kept {
+            return Ok(());
+        }
+        Err(Failure::new(
+            codes::UNAUTHORIZED,
+            format!("not authorized on {} to execute command {{ {}: ... }}", namespace.database, self.name),
+        ))
     }
 
     /// Refuses collations but the simple one.

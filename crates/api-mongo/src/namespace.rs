@@ -40,6 +40,11 @@ impl Namespace {
         }
     }
 
+    /// Says whether it is one of those in which the server keeps users and descriptions: no data command writes them.
+    pub(crate) fn is_kept_by_the_server(&self) -> bool {
+        self.database == "admin" && matches!(self.collection.as_str(), "system.users" | "system.collections")
+    }
+
     /// Reads `database.collection`.
     pub(crate) fn parse(text: &str) -> Result<Namespace> {
         match text.split_once('.') {

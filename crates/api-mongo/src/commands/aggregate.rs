@@ -149,6 +149,14 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             "{aggregate: 1} is not valid for a pipeline that does not begin with a stage that brings documents",
         ));
     }
+    for (database, collection) in pipeline.collections() {
+        let database = database.unwrap_or(context.database);
+        let other = Namespace { database: database.to_owned(), collection: collection.to_owned() };
+        if other.is_kept_by_the_server() {
+            context.check_access(&other, true)?;
+        }
+        context.check_access(&other, false)?;
+    }
     let supply = supply(context, &input, &pipeline, environment.clone()).await?;
     if let Some(stage) = written {
         if !crate::users::may_write(context.connection) {

@@ -79,6 +79,7 @@ pub(super) async fn data_size(context: &mut Context<'_>) -> Result<Reply> {
         _ => return Err(Failure::bad_value("dataSize names a collection with its database")),
     };
     let namespace = Namespace::parse(name)?;
+    context.check_access(&namespace, false)?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let (bytes, items) = match collection {
         Some(collection) => {

@@ -42,6 +42,7 @@ async fn replace(context: &Context<'_>, supply: &mut Supply, out: &Out) -> Resul
     let database = out.database.as_deref().unwrap_or(context.database);
     let target = Namespace::new(database, &out.collection)?;
     target.check_creatable()?;
+    context.check_access(&target, true)?;
     let shared = context.shared;
     let old = shared.catalog.collection_of(&target).await?;
     if old.as_ref().is_some_and(|old| !old.shard_key.is_empty()) {
@@ -111,6 +112,7 @@ async fn merge(
 ) -> Result<()> {
     let database = merge.database.as_deref().unwrap_or(context.database);
     let target = Namespace::new(database, &merge.collection)?;
+    context.check_access(&target, true)?;
     let shared = context.shared;
     let collection = match shared.catalog.collection_of(&target).await? {
         Some(collection) => collection,

@@ -36,6 +36,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let from = Namespace::parse(arguments.required_string("renameCollection")?)?;
     let to = Namespace::parse(arguments.required_string("to")?)?;
     to.check_creatable()?;
+    context.check_access(&from, true)?;
+    context.check_access(&to, true)?;
     if from == to {
         return Err(Failure::new(codes::ILLEGAL_OPERATION, "Can't rename a collection to itself"));
     }

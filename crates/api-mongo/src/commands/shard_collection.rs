@@ -39,6 +39,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let name = arguments.required_string("shardCollection")?;
     let namespace = Namespace::parse(name)?;
     namespace.check_creatable()?;
+    context.check_access(&namespace, true)?;
     check_account_write(context)?;
     if arguments.truth("unique")? {
         return Err(Failure::new(

@@ -147,7 +147,7 @@ impl Token {
             .map(|place| hex.get(place * 2..place * 2 + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()))
             .collect::<Option<Vec<u8>>>()
             .ok_or_else(invalid)?;
-        let object = bson::decode(&bytes).map_err(|_| invalid())?;
+        let object = bson::decode(bytes.get(8..).ok_or_else(invalid)?).map_err(|_| invalid())?;
         let (Some(Value::Timestamp { seconds, increment }), Some(Value::Object(positions))) =
             (object.get("t"), object.get("p"))
         else {
@@ -180,7 +180,8 @@ impl Token {
         if self.is_invalidate {
             object.insert("i", true);
         }
-        let mut bytes = Vec::new();
+        // The time comes first and from its highest byte on, so that tokens sort as events came.
+        let mut bytes = [self.clock.0.to_be_bytes(), self.clock.1.to_be_bytes()].concat();
         // Names and positions have no zero characters, which alone cannot be written.
         let _ = bson::encode(&object, &mut bytes);
         let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();

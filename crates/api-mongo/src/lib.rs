@@ -37,11 +37,13 @@ mod envelope;
 mod expiry;
 mod fail_points;
 mod failure;
+mod hang_up;
 mod indexes;
 mod limits;
 mod lowering;
 mod namespace;
 mod options;
+mod order;
 mod pages;
 mod reply;
 mod search;
@@ -63,6 +65,7 @@ use bytes::Bytes;
 use tokio::sync::Semaphore;
 
 pub use connection::Connection;
+pub use hang_up::ends_with_client;
 pub use message::{Measure, measure};
 pub use options::{MongoApiOptions, OptionsError, PIPELINE_TIME_DEFAULT};
 

@@ -19,7 +19,7 @@ use crate::catalog::Collection;
 use crate::documents::stored_name;
 
 /// Components of a path that is lowered: each but the last doubles the condition, since it may be an array.
-const PATH_COMPONENTS_MAX: usize = 4;
+pub(crate) const PATH_COMPONENTS_MAX: usize = 4;
 /// Values of a list that is lowered.
 const LIST_VALUES_MAX: usize = 5_000;
 /// Parts of a filter that are lowered.
@@ -114,7 +114,7 @@ fn is_everything(condition: &Condition) -> bool {
 }
 
 /// Returns what must be equal to what, of the conditions that all must hold.
-fn equalities(condition: &Condition) -> Vec<(&str, &Value)> {
+pub(crate) fn equalities(condition: &Condition) -> Vec<(&str, &Value)> {
     match condition {
         Condition::And(parts) => parts.iter().flat_map(equalities).collect(),
         Condition::Path { path, predicate } => match predicate {
@@ -280,6 +280,20 @@ impl Lowering {
         Some(Part { expr, is_exact })
     }
 
+    /// Lowers that a path has a value in an element of an array that lies on it, at whichever of its components.
+    fn through_arrays(&mut self, names: &[&str], base: Base) -> Vec<Expr> {
+        let mut found = Vec::new();
+        for depth in 1..names.len() {
+            let slot = self.next_slot();
+            let rest = &names[depth..];
+            let mut inside = vec![call(Function::IsDefined, vec![expr_of(Base::Slot(slot), rest)])];
+            inside.extend(self.through_arrays(rest, Base::Slot(slot)));
+            let array = expr_of(base, &names[..depth]);
+            found.extend(inside.into_iter().map(|inside| exists(slot, array.clone(), inside)));
+        }
+        found
+    }
+
     fn next_slot(&mut self) -> usize {
         self.slot += 1;
         self.slot
@@ -433,11 +447,11 @@ fn exists(slot: usize, array: Expr, inside: Expr) -> Expr {
     )
 }
 
-fn compare(comparison: Comparison, value: Expr, constant: &Value) -> Expr {
+pub(crate) fn compare(comparison: Comparison, value: Expr, constant: &Value) -> Expr {
     Expr::Compare(comparison, Box::new(value), Box::new(Expr::Constant(Arc::new(constant.clone()))))
 }
 
-fn call(function: Function, arguments: Vec<Expr>) -> Expr {
+pub(crate) fn call(function: Function, arguments: Vec<Expr>) -> Expr {
     Expr::Call(function, arguments)
 }
 
@@ -467,6 +481,17 @@ fn expr_of(base: Base, names: &[&str]) -> Expr {
         PathStep::Name(name)
     });
     Expr::Path { slot, steps: steps.collect() }
+}
+
+/// Returns what lies at a path of a document.
+pub(crate) fn path_of(names: &[&str]) -> Expr {
+    expr_of(Base::Item, names)
+}
+
+/// Returns what holds where a path leads to a value through the elements of arrays.
+pub(crate) fn through_arrays(names: &[&str]) -> Vec<Expr> {
+    let mut lowering = Lowering { slot: ITEM_SLOT + 1, parts: 0 };
+    lowering.through_arrays(names, Base::Item)
 }
 
 /// Returns a top-level member of the item.

@@ -1,6 +1,7 @@
 //! Rows of a query as documents: filtered, projected and written where they are found.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use armilla_engine::{Row, RowForm, RowResult, row_item};
 use armilla_mongo_expression::{Environment, Error};
@@ -11,11 +12,14 @@ use parking_lot::Mutex;
 
 use crate::documents;
 use crate::failure::{Failure, Result};
+use crate::order::Walk;
 
 /// What is made of an item that matches.
 pub(crate) enum Shape {
     /// The document as BSON.
     Documents(Option<Arc<Projection>>),
+    /// The same, as long as they come in an order.
+    Walked(Arc<Walk>, Option<Arc<Projection>>),
     /// The same, with its key in an order before it.
     Sorted(Arc<Sort>, Option<Arc<Projection>>),
     /// The item as it is stored.
@@ -33,6 +37,8 @@ pub(crate) struct DocumentRows {
     pub(crate) shape: Shape,
     pub(crate) environment: Arc<Environment>,
     failure: Mutex<Option<Error>>,
+    /// Whether a row may stand elsewhere in its order: what comes from there on is of no use.
+    is_odd: AtomicBool,
 }
 
 impl DocumentRows {
@@ -41,7 +47,7 @@ impl DocumentRows {
         shape: Shape,
         environment: Arc<Environment>,
     ) -> DocumentRows {
-        DocumentRows { filter, shape, environment, failure: Mutex::default() }
+        DocumentRows { filter, shape, environment, failure: Mutex::default(), is_odd: AtomicBool::new(false) }
     }
 
     /// Fails if a row did.
@@ -52,8 +58,19 @@ impl DocumentRows {
         }
     }
 
+    /// Says whether the rows of the last page are not in their order.
+    pub(crate) fn is_odd(&self) -> bool {
+        self.is_odd.load(Ordering::Relaxed)
+    }
+
     fn row(&self, row: &Row<'_>, out: &mut Vec<u8>) -> std::result::Result<bool, Error> {
         let Some(item) = row_item(row) else { return Ok(false) };
+        if let Shape::Walked(walk, _) = &self.shape
+            && walk.is_odd(&item)
+        {
+            self.is_odd.store(true, Ordering::Relaxed);
+            return Ok(true);
+        }
         if self.filter.is_none() {
             match &self.shape {
                 Shape::Items => {
@@ -65,7 +82,7 @@ impl DocumentRows {
                     return Ok(true);
                 }
                 Shape::Parts(names) => return written(documents::encode_parts(&item, names, out)),
-                Shape::Documents(None) => {
+                Shape::Documents(None) | Shape::Walked(_, None) => {
                     return written(documents::encode_item(&item, out));
                 }
                 _ => {}
@@ -85,7 +102,7 @@ impl DocumentRows {
             Shape::Parts(names) => {
                 written(documents::encode_parts(&item, names, out))?;
             }
-            Shape::Documents(projection) => {
+            Shape::Documents(projection) | Shape::Walked(_, projection) => {
                 self.document(document, &matched, projection.as_deref(), out)?;
             }
             Shape::Sorted(sort, projection) => {
@@ -122,6 +139,10 @@ fn written(
 impl RowForm for DocumentRows {
     fn write(&self, row: &Row<'_>, out: &mut Vec<u8>) -> RowResult<bool> {
         let start = out.len();
+        // Nothing of the page is of use, and with rows it ends soon.
+        if self.is_odd() {
+            return Ok(true);
+        }
         // After the first failure the page is of no use.
         if self.failure.lock().is_some() {
             return Ok(false);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_engine::plans::BoundQuery;
+use armilla_engine::plans::{BoundQuery, Window};
 use armilla_engine::{ETag, Item, ListScope, Query, QueryRequest};
 use armilla_mongo_expression::Environment;
 use armilla_mongo_filter::{Filter, Matched, Sort};
@@ -14,7 +14,11 @@ use crate::data::Data;
 use crate::documents;
 use crate::failure::Result;
 use crate::lowering::{Lowered, lower};
+use crate::order::Walk;
 use crate::pages::{DocumentRows, Shape};
+
+/// Documents to write that are found in an order by an index.
+const WALKED_TARGETS_MAX: usize = 1_000;
 
 /// A search for documents of a collection.
 #[derive(Clone)]
@@ -58,6 +62,15 @@ impl Search {
         }
     }
 
+    /// Returns which part of the container is looked at.
+    pub(crate) fn scope(&self) -> ListScope {
+        match &self.lowered.scope {
+            // Without a shard key there is one logical partition, and all that the index knows is of it.
+            ListScope::PartitionKey(key) if key.0.is_empty() => ListScope::All,
+            scope => scope.clone(),
+        }
+    }
+
     /// Returns the filter, if it has to be asked about what the index found.
     pub(crate) fn residual(&self) -> Option<Arc<Filter>> {
         (!self.lowered.is_exact).then(|| self.filter.clone())
@@ -66,6 +79,45 @@ impl Search {
     /// Returns the query that finds what can match.
     pub(crate) fn query(&self) -> BoundQuery {
         BoundQuery { filter: self.lowered.condition.clone(), ..BoundQuery::items() }
+    }
+
+    /// Returns the index that has the documents in an order, where walking through it may be less work than sorting them:
+    /// where some are wanted, or all of the collection.
+    pub(crate) fn walk(
+        &self,
+        collection: &Collection,
+        sort: &Arc<Sort>,
+        limit: Option<u64>,
+    ) -> Option<Arc<Walk>> {
+        let is_worth_it = limit.is_some() || (self.lowered.condition.is_none() && self.lowered.is_exact);
+        if !is_worth_it || self.points().is_some() {
+            return None;
+        }
+        Walk::find(collection, &self.filter, sort).map(Arc::new)
+    }
+
+    /// Returns the query that finds so many in the order of an index.
+    pub(crate) fn walked(&self, walk: &Walk, limit: Option<u64>) -> BoundQuery {
+        BoundQuery { order: walk.keys.clone(), window: Window { offset: 0, limit }, ..self.query() }
+    }
+
+    /// Says whether a document of the collection could stand elsewhere in an order than in the index.
+    pub(crate) async fn has_odd(&self, walk: &Walk, data: &mut Data<'_>) -> Result<bool> {
+        let query = Arc::new(BoundQuery {
+            filter: Some(walk.odd.clone()),
+            window: Window { offset: 0, limit: Some(1) },
+            ..BoundQuery::items()
+        });
+        let form = Arc::new(DocumentRows::new(None, Shape::Nothing, self.environment.clone()));
+        let mut continuation = None;
+        loop {
+            let page = data.query(self.request(&query, &form, Some(1), continuation)).await?;
+            match page.continuation {
+                _ if page.row_count() > 0 => return Ok(true),
+                Some(next) => continuation = Some(next),
+                None => return Ok(false),
+            }
+        }
     }
 
     /// Returns the request for a page.
@@ -77,7 +129,7 @@ impl Search {
         continuation: Option<String>,
     ) -> QueryRequest {
         QueryRequest {
-            scope: self.lowered.scope.clone(),
+            scope: self.scope(),
             rows_max,
             form: Some(form.clone()),
             continuation,
@@ -108,12 +160,60 @@ impl Search {
         count_max: usize,
     ) -> Result<Vec<Target>> {
         let Some(sort) = &self.sort else { return self.unordered_targets(data, collection, count_max).await };
+        if let Some(targets) = self.walked_targets(data, collection, sort, count_max).await? {
+            return Ok(targets);
+        }
         let mut keyed = Vec::new();
         for target in self.unordered_targets(data, collection, usize::MAX).await? {
             keyed.push((sort.key(&target.document)?, target));
         }
         keyed.sort_by(|a, b| sort.compare(&a.0, &b.0));
         Ok(keyed.into_iter().map(|(_, target)| target).take(count_max).collect())
+    }
+
+    /// Finds the first documents of an order, where an index has them.
+    async fn walked_targets(
+        &self,
+        data: &mut Data<'_>,
+        collection: &Collection,
+        sort: &Arc<Sort>,
+        count_max: usize,
+    ) -> Result<Option<Vec<Target>>> {
+        // A transaction may have written documents that no index knows yet.
+        if data.written.is_some() || count_max > WALKED_TARGETS_MAX {
+            return Ok(None);
+        }
+        let Some(walk) = self.walk(collection, sort, Some(count_max as u64)) else { return Ok(None) };
+        if self.has_odd(&walk, data).await? {
+            return Ok(None);
+        }
+        let query = Arc::new(self.walked(&walk, Some(count_max as u64)));
+        let form = Arc::new(DocumentRows::new(self.residual(), Shape::Items, self.environment.clone()));
+        let mut targets = Vec::new();
+        let mut continuation = None;
+        loop {
+            let page = data.query(self.request(&query, &form, Some(count_max), continuation)).await?;
+            form.check()?;
+            for row in page.each_row() {
+                let Some(item) = Item::from_raw(Bytes::copy_from_slice(row)) else { continue };
+                if walk.is_odd(&item) {
+                    return Ok(None);
+                }
+                let document = documents::of_item(&item);
+                let matched = self.filter.find(&document, &self.environment)?.unwrap_or_default();
+                targets.push(Target {
+                    id: documents::id_of_item(&item),
+                    key: documents::partition_key_of_item(&item, &collection.shard_key),
+                    etag: Some(item.etag(collection.handle.identity())),
+                    document,
+                    matched,
+                });
+            }
+            match page.continuation {
+                Some(next) if targets.len() < count_max => continuation = Some(next),
+                _ => return Ok(Some(targets)),
+            }
+        }
     }
 
     async fn unordered_targets(

@@ -18,10 +18,12 @@ use bytes::Bytes;
 use crate::Shared;
 use crate::catalog::Collection;
 use crate::changes::Stream;
+use crate::context::Context;
 use crate::data::{Charges, Data};
 use crate::documents;
 use crate::failure::{Failure, Result};
 use crate::limits::{BATCH_BYTES_ENOUGH, SORT_BYTES_MAX};
+use crate::order::Walk;
 use crate::pages::{DocumentRows, Shape, read_sorted};
 use crate::search::Search;
 
@@ -105,6 +107,10 @@ pub(crate) struct Find {
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
     pub(crate) state: FindState,
+    /// The index that has the documents in the order that is asked for.
+    pub(crate) walk: Option<Arc<Walk>>,
+    /// How many documents have come, those that were skipped included.
+    pub(crate) given: u64,
 }
 
 /// How far a search is.
@@ -116,6 +122,8 @@ pub(crate) enum FindState {
         form: Arc<DocumentRows>,
         continuation: Option<String>,
     },
+    /// They were put in order after all.
+    Sorted(VecDeque<Vec<u8>>),
     /// What is left is known.
     Rest,
 }
@@ -144,7 +152,11 @@ impl Supply {
         match self {
             Supply::List(documents) => documents.iter().map(Vec::len).sum(),
             Supply::Pipeline(_, left, ..) => left.as_ref().map_or(0, Vec::len),
-            Supply::Find(_) | Supply::Stream(_) => 0,
+            Supply::Find(find) => match &find.state {
+                FindState::Sorted(documents) => documents.iter().map(Vec::len).sum(),
+                _ => 0,
+            },
+            Supply::Stream(_) => 0,
         }
     }
 
@@ -255,10 +267,29 @@ impl Find {
             if wanted == 0 || bytes >= BATCH_BYTES_ENOUGH {
                 return Ok(taken);
             }
+            let mut data = Data {
+                engine: &self.shared.engine,
+                caller: &self.caller,
+                handle: &self.collection.handle,
+                charges,
+                transaction: None,
+                written: None,
+                patience: self.shared.patience(),
+            };
             let (query, form, continuation) = match &mut self.state {
                 FindState::Begin => {
-                    self.begin();
+                    self.state = match &self.walk {
+                        Some(walk) if self.search.has_odd(walk, &mut data).await? => {
+                            self.sort(&mut data, 0).await?
+                        }
+                        _ => self.pages(),
+                    };
                     continue;
+                }
+                FindState::Sorted(documents) => {
+                    taken.documents.extend(take_from(documents, Room { documents: wanted, ..room }));
+                    taken.is_last = documents.is_empty();
+                    return Ok(taken);
                 }
                 FindState::Rest => {
                     taken.is_last = true;
@@ -271,17 +302,13 @@ impl Find {
             let most = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(self.skip));
             let rows =
                 usize::try_from(most.min(wanted as u64 + self.skip)).unwrap_or(usize::MAX).clamp(1, 1_000);
-            let mut data = Data {
-                engine: &self.shared.engine,
-                caller: &self.caller,
-                handle: &self.collection.handle,
-                charges,
-                transaction: None,
-                written: None,
-                patience: self.shared.patience(),
-            };
             let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await?;
             form.check()?;
+            if form.is_odd() {
+                self.state = self.sort(&mut data, self.given).await?;
+                continue;
+            }
+            self.given += page.row_count() as u64;
             for row in page.each_row() {
                 if self.skip > 0 {
                     self.skip -= 1;
@@ -307,19 +334,74 @@ impl Find {
         }
     }
 
-    fn begin(&mut self) {
-        let shape = Shape::Documents(self.projection.clone());
+    /// Begins to take pages.
+    fn pages(&self) -> FindState {
+        let shape = match &self.walk {
+            Some(walk) => Shape::Walked(walk.clone(), self.projection.clone()),
+            None => Shape::Documents(self.projection.clone()),
+        };
         // A projection may ask which element matched.
         let filter = match (&self.projection, self.search.residual()) {
             (Some(_), None) => Some(self.search.filter.clone()),
             (_, residual) => residual,
         };
         let form = DocumentRows::new(filter, shape, self.search.environment.clone());
-        self.state = FindState::Pages {
-            query: Arc::new(self.search.query()),
-            form: Arc::new(form),
-            continuation: None,
+        let query = match &self.walk {
+            Some(walk) => self.search.walked(walk, self.limit.map(|limit| limit.saturating_add(self.skip))),
+            None => self.search.query(),
         };
+        FindState::Pages { query: Arc::new(query), form: Arc::new(form), continuation: None }
+    }
+
+    /// Puts what is left in order, without so many that were taken already.
+    async fn sort(&self, data: &mut Data<'_>, given: u64) -> Result<FindState> {
+        let Some(walk) = &self.walk else { return Ok(FindState::Rest) };
+        let skip = self.skip.saturating_add(given);
+        let documents =
+            sorted(data, &self.search, &walk.sort, self.projection.as_ref(), skip, self.limit).await?;
+        Ok(FindState::Sorted(documents))
+    }
+}
+
+/// Finds documents in an order: from an index that has it, or by sorting them.
+pub(crate) async fn ordered(
+    context: &Context<'_>,
+    collection: &Collection,
+    search: &Search,
+    sort: &Arc<Sort>,
+    skip: u64,
+    limit: Option<u64>,
+) -> Result<VecDeque<Vec<u8>>> {
+    let mut data = context.data(collection);
+    let walk = search.walk(collection, sort, limit);
+    let (Some(walk), Some(most)) = (walk, limit) else {
+        return sorted(&mut data, search, sort, None, skip, limit).await;
+    };
+    let mut find = Find {
+        shared: context.shared.clone(),
+        caller: context.caller.clone(),
+        collection: collection.clone(),
+        search: search.clone(),
+        projection: None,
+        skip,
+        limit: Some(most),
+        state: FindState::Begin,
+        walk: Some(walk),
+        given: 0,
+    };
+    let mut documents = VecDeque::new();
+    let mut bytes = 0;
+    loop {
+        let portion =
+            find.take(Room { documents: usize::MAX, ..Room::default() }, &context.charges).await?;
+        bytes += portion.documents.iter().map(Vec::len).sum::<usize>();
+        documents.extend(portion.documents);
+        if bytes > SORT_BYTES_MAX {
+            return Err(too_much());
+        }
+        if portion.is_last {
+            return Ok(documents);
+        }
     }
 }
 
@@ -357,6 +439,16 @@ pub(crate) async fn sorted(
     Ok(gathered.finish(skip))
 }
 
+fn too_much() -> Failure {
+    Failure::new(
+        codes::QUERY_EXCEEDED_MEMORY_LIMIT,
+        format!(
+            "Executor error during find command: Sort exceeded memory limit of {SORT_BYTES_MAX} bytes, and documents are \
+             not sorted on disk here: add a limit, or a filter"
+        ),
+    )
+}
+
 /// Documents with their keys, as many as are needed.
 struct Gathered<'s> {
     sort: &'s Sort,
@@ -376,13 +468,7 @@ impl Gathered<'_> {
             self.cut(most);
         }
         if self.bytes > SORT_BYTES_MAX {
-            return Err(Failure::new(
-                codes::QUERY_EXCEEDED_MEMORY_LIMIT,
-                format!(
-                    "Executor error during find command: Sort exceeded memory limit of {SORT_BYTES_MAX} bytes, and \
-                     documents are not sorted on disk here: add a limit, or a filter"
-                ),
-            ));
+            return Err(too_much());
         }
         Ok(())
     }

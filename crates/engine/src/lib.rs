@@ -121,6 +121,7 @@ pub mod plans {
     pub use armilla_query::expr::{Expr, PathStep, SubqueryKind};
     pub use armilla_query::logical::LogicalPlan;
     pub use armilla_query::physical::{Access, PhysicalPlan, Served};
+    pub use armilla_query::source::Direction;
     pub use armilla_query::{Aggregate, Comparison, Function, SystemProperty};
 }
 // How the processes of scripts are started is told with the engine's options.

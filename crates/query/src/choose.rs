@@ -70,11 +70,11 @@ pub fn choose(plan: &LogicalPlan, source: &dyn Source) -> Result<PhysicalPlan> {
         Input::Items => {}
     }
     let order = Order::of(plan, source)?;
-    let conjuncts = Conjuncts::new(plan);
+    let mut indexes = Indexes::new(source);
+    let conjuncts = Conjuncts::new(plan, &mut indexes)?;
     if conjuncts.is_never {
         return Ok(of_nothing(Vec::new()));
     }
-    let mut indexes = Indexes::new(source);
     let (served, missing) = conjuncts.indexes(&mut indexes);
     let is_told = conjuncts.is_told(&mut indexes);
     let chooser = Chooser { plan, source, conjuncts: &conjuncts, served, missing, is_told };

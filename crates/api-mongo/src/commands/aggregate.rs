@@ -21,7 +21,7 @@ use crate::limits::FIRST_BATCH_DOCUMENTS;
 use crate::namespace::Namespace;
 use crate::reply::Reply;
 use crate::search::Search;
-use crate::supply::{Cancellation, Room, Scan, Supply, sorted};
+use crate::supply::{Cancellation, Room, Scan, Supply, ordered};
 use crate::transactions::Held;
 
 /// Views that stand on views.
@@ -288,9 +288,8 @@ async fn front_documents(
         return Ok(Box::new(count_as.document(count).into_iter().map(Ok)));
     }
     if let Some(sort) = &front.sort {
-        let mut data = context.data(collection);
         let sort = Arc::new(sort.clone());
-        let encoded = sorted(&mut data, &search, &sort, None, front.skip, front.limit).await?;
+        let encoded = ordered(context, collection, &search, &sort, front.skip, front.limit).await?;
         return Ok(Box::new(encoded.into_iter().map(|bytes| {
             armilla_mongo_wire::bson::decode(&bytes).map_err(|error| Error::new(error.code, error.message))
         })));

@@ -82,7 +82,7 @@ pub(super) async fn count(data: &mut Data<'_>, search: &Search, collection: &Col
         let mut continuation = None;
         loop {
             let request = QueryRequest {
-                scope: search.lowered.scope.clone(),
+                scope: search.scope(),
                 continuation,
                 ..QueryRequest::of(Query::Plan(query.clone()))
             };

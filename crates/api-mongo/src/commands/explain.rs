@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use armilla_engine::plans::{Access, PhysicalPlan};
+use armilla_engine::plans::{Access, Direction, PhysicalPlan};
 use armilla_engine::{QueryCounts, RequestUnits};
 use armilla_mongo_expression::{Scope, codes};
-use armilla_mongo_filter::Filter;
+use armilla_mongo_filter::{Filter, Sort};
 use armilla_mongo_pipeline::Pipeline;
 use armilla_value::{Object, Value};
 
@@ -15,7 +15,9 @@ use crate::arguments::Arguments;
 use crate::catalog::{Collection, Found};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::indexes::FieldKind;
 use crate::namespace::Namespace;
+use crate::order::Walk;
 use crate::pages::{DocumentRows, Shape};
 use crate::reply::Reply;
 use crate::search::Search;
@@ -124,10 +126,12 @@ async fn explain_pipeline(
         Input::Collection(collection) => collection.namespace.clone(),
         _ => namespace.clone(),
     };
+    let is_sorted = |stage: &&Value| stage.get("$sort").is_some();
+    let sort = front.sort.as_ref().and_then(|_| stages.iter().find(is_sorted));
     let explained = Explained {
         namespace,
         filter: given,
-        sort: None,
+        sort: sort.and_then(|stage| stage.get("$sort")).and_then(Value::as_object),
         limit: front.limit,
         is_count: front.count_as.is_some(),
     };
@@ -188,13 +192,22 @@ async fn explain(context: &Context<'_>, explained: &Explained<'_>, verbosity: &s
     };
     let search = Search::new(&collection, filter, Arc::new(environment));
     let began = context.shared.env.clock.elapsed();
-    let found = look(context, &collection, &search, explained.limit).await?;
+    let sort = explained.sort.filter(|sort| !sort.is_empty());
+    let walked = match sort {
+        Some(sort) => walk(context, &collection, &search, sort, explained.limit).await?,
+        None => None,
+    };
+    let is_walked = walked.is_some();
+    let found = match walked {
+        Some(walked) => walked,
+        None => look(context, &collection, &search, Sought::Any, explained.limit).await?.unwrap_or_default(),
+    };
     let took = context.shared.env.clock.elapsed().saturating_sub(began);
     let mut plan = winning(&collection, &search, &found);
     if !search.lowered.is_exact && search.points().is_none() {
         plan.insert("filter", given.clone());
     }
-    if let Some(sort) = explained.sort.filter(|sort| !sort.is_empty()) {
+    if let Some(sort) = sort.filter(|_| !is_walked) {
         plan = Object::from([
             ("stage", Value::from("SORT")),
             ("sortPattern", Value::Object(sort.clone())),
@@ -263,12 +276,40 @@ struct Looked {
     plan: Option<PhysicalPlan>,
 }
 
+/// In which order documents are looked for.
+#[derive(Clone)]
+enum Sought {
+    Any,
+    Walked(Arc<Walk>),
+}
+
+/// Looks for documents in the order of an index; nothing where they are sorted instead.
+async fn walk(
+    context: &Context<'_>,
+    collection: &Collection,
+    search: &Search,
+    sort: &Object,
+    limit: Option<u64>,
+) -> Result<Option<Looked>> {
+    let Ok(sort) = Sort::parse(sort) else { return Ok(None) };
+    let Some(walk) = search.walk(collection, &Arc::new(sort), limit) else { return Ok(None) };
+    if search.has_odd(&walk, &mut context.data(collection)).await? {
+        return Ok(None);
+    }
+    let looked = look(context, collection, search, Sought::Walked(walk), limit).await?;
+    let is_walk =
+        |looked: &Looked| looked.plan.as_ref().is_some_and(|plan| matches!(plan.access, Access::Walk(_)));
+    Ok(looked.filter(is_walk))
+}
+
+/// Finds documents as the command would; nothing where the order of an index is not the one that is asked for.
 async fn look(
     context: &Context<'_>,
     collection: &Collection,
     search: &Search,
+    sought: Sought,
     limit: Option<u64>,
-) -> Result<Looked> {
+) -> Result<Option<Looked>> {
     let mut looked = Looked::default();
     let mut data = context.data(collection);
     if search.points().is_some() {
@@ -276,14 +317,21 @@ async fn look(
         looked.read = looked.rows;
         looked.charge = context.charges.take();
         context.charges.add(looked.charge);
-        return Ok(looked);
+        return Ok(Some(looked));
     }
-    let query = Arc::new(search.query());
-    let form = Arc::new(DocumentRows::new(search.residual(), Shape::Nothing, search.environment.clone()));
+    let (query, shape) = match sought {
+        Sought::Any => (search.query(), Shape::Nothing),
+        Sought::Walked(walk) => (search.walked(&walk, limit), Shape::Walked(walk, None)),
+    };
+    let query = Arc::new(query);
+    let form = Arc::new(DocumentRows::new(search.residual(), shape, search.environment.clone()));
     let mut continuation = None;
     loop {
         let page = data.query(search.request(&query, &form, Some(1_000), continuation)).await?;
         form.check()?;
+        if form.is_odd() {
+            return Ok(None);
+        }
         looked.rows += page.row_count() as u64;
         looked.counts = page.work;
         looked.loaded += page.metrics.retrieved_count;
@@ -293,7 +341,7 @@ async fn look(
             Some(next) if limit.is_none_or(|limit| looked.rows < limit) => continuation = Some(next),
             _ => {
                 looked.rows = limit.map_or(looked.rows, |limit| looked.rows.min(limit));
-                return Ok(looked);
+                return Ok(Some(looked));
             }
         }
     }
@@ -313,12 +361,27 @@ fn winning(collection: &Collection, search: &Search, looked: &Looked) -> Object 
         return Object::from([("stage", "COLLSCAN"), ("direction", "forward")]);
     }
     let paths: Vec<&str> = served.iter().flat_map(|served| served.paths.iter().map(String::as_str)).collect();
-    let index = collection.details.indexes.iter().find(|index| {
-        index.fields.iter().any(|(path, _)| {
-            let path = format!("/{}", path.replace('.', "/"));
-            paths.iter().any(|served| served.replace("/[]", "").starts_with(&path))
+    let walk = match looked.plan.as_ref().map(|plan| &plan.access) {
+        Some(Access::Walk(walk)) => Some(walk),
+        _ => None,
+    };
+    let is_of = |path: &str, served: &str| {
+        served.replace("/[]", "").starts_with(&format!("/{}", path.replace('.', "/")))
+    };
+    let indexes = &collection.details.indexes;
+    // An order is that of all its fields, one after the other.
+    let walked = walk.and_then(|walk| {
+        indexes.iter().find(|index| {
+            index.fields.len() == walk.paths.len()
+                && index.fields.iter().zip(&walk.paths).all(|((path, _), served)| is_of(path, served))
         })
     });
+    let index = walked.or_else(|| {
+        let serves =
+            |(path, _): &(String, FieldKind)| paths.iter().any(|served| is_of(path, served));
+        indexes.iter().find(|index| index.fields.iter().any(serves))
+    });
+    let is_backward = walk.is_some_and(|walk| walk.direction == Direction::Reverse);
     let (name, key) = match index {
         Some(index) => (index.name.clone(), index.key.clone()),
         None => ("_id_".to_owned(), Object::from([("_id", Value::Int32(1))])),
@@ -328,7 +391,7 @@ fn winning(collection: &Collection, search: &Search, looked: &Looked) -> Object 
         ("keyPattern", Value::Object(key)),
         ("indexName", Value::from(name)),
         ("isMultiKey", Value::Bool(paths.iter().any(|path| path.contains("[]")))),
-        ("direction", Value::from("forward")),
+        ("direction", Value::from(if is_backward { "backward" } else { "forward" })),
         ("paths", Value::from(paths)),
     ]);
     Object::from([("stage", Value::from("FETCH")), ("inputStage", Value::Object(scan))])

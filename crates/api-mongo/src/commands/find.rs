@@ -245,7 +245,8 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         }
         return Ok(Supply::List(encoded));
     }
-    if let Some(sort) = &asked.sort {
+    let walk = asked.sort.as_ref().and_then(|sort| search.walk(collection, sort, asked.limit));
+    if let Some(sort) = asked.sort.as_ref().filter(|_| walk.is_none()) {
         let projection = asked.projection.as_ref();
         let documents = sorted(&mut data, &search, sort, projection, asked.skip, asked.limit).await?;
         return Ok(Supply::List(documents));
@@ -259,6 +260,8 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         skip: asked.skip,
         limit: asked.limit,
         state: FindState::Begin,
+        walk,
+        given: 0,
     })))
 }
 

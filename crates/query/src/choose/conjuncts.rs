@@ -9,6 +9,7 @@ use super::condition::{Condition, TermCondition};
 use super::predicates::{bind, compile};
 use super::sets::Indexes;
 use super::target::{Identity, Scope, composite_text, single_text};
+use crate::error::Result;
 use crate::expr::Expr;
 use crate::logical::LogicalPlan;
 use crate::physical::Served;
@@ -33,12 +34,13 @@ pub(super) struct Piece {
 
 impl Conjuncts {
     /// Takes the conditions of a plan apart.
-    pub(super) fn new(plan: &LogicalPlan) -> Conjuncts {
+    pub(super) fn new(plan: &LogicalPlan, indexes: &mut Indexes<'_>) -> Result<Conjuncts> {
         let mut conjuncts =
             Conjuncts { pieces: Vec::new(), is_complete: vec![true; plan.filter.len()], is_never: false };
         let mut scope = Scope::of_item();
         for (number, filter) in plan.filter.iter().enumerate() {
-            conjuncts.add(compile(filter, true, &scope).simplified(), Some(number));
+            let condition = without_empty(compile(filter, true, &scope), indexes, false)?;
+            conjuncts.add(condition.simplified(), Some(number));
         }
         for join in &plan.joins {
             let mut parts = Vec::new();
@@ -47,7 +49,7 @@ impl Conjuncts {
             conjuncts.add(Condition::all(parts).simplified(), None);
         }
         conjuncts.merge();
-        conjuncts
+        Ok(conjuncts)
     }
 
     fn add(&mut self, condition: Condition, conjunct: Option<usize>) {
@@ -198,6 +200,30 @@ impl Conjuncts {
             .map(|term| composite_text(&term.target.segments, false))
             .collect();
         (paths.len() >= 2).then_some(Served { paths, composite: true, precise: true })
+    }
+}
+
+/// Leaves out those alternatives that ask for elements of arrays where no item has any: what may be a value or an element
+/// of one then is as cheap as what must be a value.
+fn without_empty(
+    condition: Condition,
+    indexes: &mut Indexes<'_>,
+    is_alternative: bool,
+) -> Result<Condition> {
+    match condition {
+        Condition::Any(parts) => {
+            let parts = parts.into_iter().map(|part| without_empty(part, indexes, true));
+            Ok(Condition::any(parts.collect::<Result<Vec<_>>>()?))
+        }
+        Condition::All(parts) => {
+            let parts = parts.into_iter().map(|part| without_empty(part, indexes, is_alternative));
+            Ok(Condition::all(parts.collect::<Result<Vec<_>>>()?))
+        }
+        Condition::Term(term) if is_alternative && term.target.is_multiple => {
+            let is_empty = indexes.serves(&term) && indexes.is_empty(&term.target.segments)?;
+            Ok(if is_empty { Condition::Never } else { Condition::Term(term) })
+        }
+        other => Ok(other),
     }
 }
 

@@ -104,6 +104,12 @@ impl<'s> Indexes<'s> {
         facts.is_usable && names_all
     }
 
+    /// Returns whether no item of the physical partition has an entry in the index of a path.
+    pub(super) fn is_empty(&mut self, segments: &[PathSegment]) -> Result<bool> {
+        let facts = self.facts(segments);
+        Ok(facts.is_usable && self.estimator.size(facts.index)? == 0)
+    }
+
     /// Returns the part of an index that a set of terms is, with how many entries there are.
     pub(super) fn draft(&mut self, term: &TermCondition) -> Result<Option<Draft>> {
         let Some(draft) = self.uncounted(term) else { return Ok(None) };

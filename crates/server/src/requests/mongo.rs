@@ -43,6 +43,10 @@ impl FrameService for MongoService {
         }
     }
 
+    fn ends_with_client(&self, frame: &[u8]) -> bool {
+        armilla_api_mongo::ends_with_client(frame)
+    }
+
     async fn answer(
         &self,
         conversation: &mut Connection,

@@ -5,6 +5,9 @@
 //! came and for nothing that was only announced. So a client that speaks in frames can make the server hold no more than
 //! one that speaks HTTP.
 //!
+//! While a frame is answered whose answer is of use to its client alone, the connection is watched: one who hangs up is
+//! answered no further. A little of what comes next may be read ahead for it, and no more.
+//!
 //! When the server is to end, a frame that has begun is still read and answered, and none after it; whoever has none is
 //! told goodbye at once.
 //!
@@ -17,7 +20,7 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
 use super::{Protocol, Serving, Session};
 use crate::limits::{ANSWER_BYTES_EXPECTED, BODY_TOTAL_TIMEOUT, FRAME_READ_AHEAD_BYTES, PROGRESS_BYTES};
@@ -44,6 +47,11 @@ pub(crate) trait FrameService: Send + Sync + 'static {
 
     /// Tells from its first bytes how long a frame is. They are never more than [`FRAME_READ_AHEAD_BYTES`].
     fn measure(&self, begun: &[u8]) -> Measure;
+
+    /// Says whether a frame asks for nothing but its answer, so that no more need be done for it once its client is gone.
+    fn ends_with_client(&self, _frame: &[u8]) -> bool {
+        false
+    }
 
     /// Answers a frame, with any number of frames of its own; breaks off when the conversation is over.
     fn answer(
@@ -119,7 +127,8 @@ pub(super) async fn serve<S: FrameService>(
     session: Session,
 ) {
     let mut conversation = service.begin(&session);
-    let mut reader = Reader { service, common, stream, session, ahead: BytesMut::from(&received[..]) };
+    let (stream, out) = tokio::io::split(stream);
+    let mut reader = Reader { service, common, stream, out, session, ahead: BytesMut::from(&received[..]) };
     let end = loop {
         let frame = match reader.next().await {
             Ok(frame) => frame,
@@ -133,16 +142,16 @@ pub(super) async fn serve<S: FrameService>(
             break End::Shutdown;
         }
     };
-    let Reader { mut stream, session, .. } = reader;
+    let Reader { mut out, session, .. } = reader;
     tracing::debug!(peer = %session.peer, ?end, "connection closed");
     if end == End::Stalled {
         common.metrics.timed_out();
     }
     if let Some(farewell) = service.farewell(end) {
         // Whether anybody listens is not known.
-        let _ = stream.write_all(&farewell).await;
+        let _ = out.write_all(&farewell).await;
     }
-    let _ = stream.shutdown().await;
+    let _ = out.shutdown().await;
 }
 
 /// A frame that is all there, until it is answered.
@@ -156,7 +165,9 @@ struct Frame {
 struct Reader<'s, S> {
     service: &'s S,
     common: &'s Common,
-    stream: Stream,
+    stream: ReadHalf<Stream>,
+    /// Where answers go.
+    out: WriteHalf<Stream>,
     session: Session,
     /// What came and belongs to no frame that was passed on.
     ahead: BytesMut,
@@ -246,9 +257,21 @@ impl<S: FrameService> Reader<'_, S> {
         let expected = common.rooms.before_answer(activity, ANSWER_BYTES_EXPECTED).await;
         let _expected = expected.map_err(|_| End::NoRoom)?;
         let _request = common.metrics.request();
-        let mut answers = Answers { stream: &mut self.stream, common, activity };
-        let answer = self.service.answer(conversation, frame.bytes.clone(), &mut answers);
-        let answered = CatchPanic::new(answer).await;
+        let mut answers = Answers { stream: &mut self.out, common, activity };
+        let answer = CatchPanic::new(self.service.answer(conversation, frame.bytes.clone(), &mut answers));
+        let gone = async {
+            if self.service.ends_with_client(&frame.bytes) {
+                hung_up(&mut self.stream, &mut self.ahead).await;
+            } else {
+                std::future::pending().await
+            }
+        };
+        let answered = tokio::select! {
+            // What is answered at once is answered without a look.
+            biased;
+            answered = answer => answered,
+            () = gone => Ok(ControlFlow::Break(())),
+        };
         common.metrics.served(self.service.front());
         match answered {
             Ok(ControlFlow::Continue(())) => Ok(()),
@@ -260,6 +283,19 @@ impl<S: FrameService> Reader<'_, S> {
             }
         }
     }
+}
+
+/// Waits until the client hangs up. What comes meanwhile is kept, up to a bound; beyond it, nothing is noticed.
+async fn hung_up(stream: &mut ReadHalf<Stream>, ahead: &mut BytesMut) {
+    while ahead.len() < FRAME_READ_AHEAD_BYTES {
+        let room = FRAME_READ_AHEAD_BYTES - ahead.len();
+        ahead.reserve(room);
+        let mut part = (&mut *stream).take(room as u64);
+        if some(part.read_buf(ahead).await).is_err() {
+            return;
+        }
+    }
+    std::future::pending().await
 }
 
 /// Returns how many bytes were read, or that there are no more.
@@ -301,7 +337,7 @@ impl Drop for Gathered<'_> {
 
 /// Where answers go.
 pub(crate) struct Answers<'a> {
-    stream: &'a mut Stream,
+    stream: &'a mut WriteHalf<Stream>,
     common: &'a Common,
     activity: &'a Arc<Activity>,
 }

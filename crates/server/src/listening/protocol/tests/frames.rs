@@ -17,7 +17,7 @@ use crate::requests::api::Front;
 const HEAD_BYTES: usize = 4;
 const FRAME_BYTES_MAX: usize = 200_000;
 
-/// Sends back what it gets; to `wait` only when it is let, and to `bye` nothing.
+/// Sends back what it gets; to `wait` and `watch` only when it is let, and to `bye` nothing.
 struct Echo {
     let_go: Arc<Notify>,
 }
@@ -44,10 +44,14 @@ impl FrameService for Echo {
         if length == 0 { Measure::Malformed } else { Measure::Bytes(HEAD_BYTES + length) }
     }
 
+    fn ends_with_client(&self, frame: &[u8]) -> bool {
+        &frame[HEAD_BYTES..] == b"watch"
+    }
+
     async fn answer(&self, count: &mut u32, frame: Bytes, answers: &mut Answers<'_>) -> ControlFlow<()> {
         *count += 1;
         match &frame[HEAD_BYTES..] {
-            b"wait" => self.let_go.notified().await,
+            b"wait" | b"watch" => self.let_go.notified().await,
             b"bye" => return ControlFlow::Break(()),
             b"panic" => panic!("as it was told"),
             b"count" => {
@@ -145,6 +149,39 @@ async fn what_is_held_is_counted() {
     assert_eq!(client.read(8).await, framed(b"wait"));
     port.until("armilla_request_bodies_bytes", 0.0).await;
     port.until("armilla_http_requests_in_flight", 0.0).await;
+}
+
+/// A pipeline went on for minutes after its client had hung up: nothing looked at the connection while it was computed.
+#[tokio::test]
+async fn one_who_hangs_up_is_answered_no_further() {
+    let (port, let_go) = open(10).await;
+    for security in BOTH {
+        let mut client = Client::connect(&port, security).await;
+        client.write(&framed(b"watch")).await;
+        port.until("armilla_http_requests_in_flight", 1.0).await;
+        drop(client);
+        port.until("armilla_http_requests_in_flight", 0.0).await;
+        port.until("armilla_connections", 0.0).await;
+    }
+    // What does something else than answer goes on.
+    let mut client = Client::connect(&port, Security::Plain).await;
+    client.write(&framed(b"wait")).await;
+    port.until("armilla_http_requests_in_flight", 1.0).await;
+    drop(client);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(port.figure("armilla_http_requests_in_flight"), 1.0);
+    let_go.notify_one();
+    port.until("armilla_connections", 0.0).await;
+    // What is sent meanwhile is kept, however much it is.
+    let mut client = Client::connect(&port, Security::Tls).await;
+    let long = vec![b'x'; 50_000];
+    client.write(&[framed(b"watch"), framed(b"one"), framed(&long), framed(b"two")].concat()).await;
+    port.until("armilla_http_requests_in_flight", 1.0).await;
+    let_go.notify_one();
+    let answers = [framed(b"watch"), framed(b"one"), framed(&long), framed(b"two")].concat();
+    assert_eq!(client.read(answers.len()).await, answers);
 }
 
 #[tokio::test]

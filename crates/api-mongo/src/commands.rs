@@ -54,6 +54,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
 use crate::reply::Reply;
+use crate::schema_changes;
 use crate::statistics::Statistics;
 use crate::transactions::{Held, Open, State, no_transaction};
 use crate::users::may;
@@ -211,6 +212,30 @@ pub(crate) fn is_of_stream(context: &Context<'_>) -> bool {
     first.is_some_and(|stage| stage.contains("$changeStream"))
 }
 
+/// Says whether a command is the first word of clients.
+pub(crate) fn is_hello(name: &str) -> bool {
+    matches!(name, "hello" | "isMaster" | "ismaster")
+}
+
+/// Says whether a command is a pipeline that writes what it gives.
+pub(crate) fn has_output(command: &Object) -> bool {
+    let stages = command.get("pipeline").and_then(Value::as_array).unwrap_or_default();
+    let last = stages.last().and_then(Value::as_object);
+    command.contains("aggregate") && last.is_some_and(|last| last.contains("$out") || last.contains("$merge"))
+}
+
+/// Says whether a command is done again after this reply, for a client that takes several.
+pub(crate) fn goes_on(context: &Context<'_>, reply: &Reply) -> bool {
+    if context.connection.is_ending() {
+        return false;
+    }
+    match (context.name, reply) {
+        ("getMore", Reply::Batch(batch)) => batch.cursor != 0,
+        (name, _) if is_hello(name) => context.command.contains("topologyVersion"),
+        _ => false,
+    }
+}
+
 /// Names of all commands that are served.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|(name, _)| *name)
@@ -345,6 +370,18 @@ pub(crate) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let effect = effect(name).unwrap_or(Effect::Administer);
     check_user(context, effect)?;
     let outcome = answer(context).await;
+    if let Ok(Reply::Document(reply)) = &outcome
+        && let Some((operation, description)) = schema_changes::of_command(name, context.command, reply)
+    {
+        let namespace = match (name, context.command.get(name)) {
+            ("shardCollection", Some(Value::String(whole))) => Namespace::parse(whole),
+            _ => context.namespace(),
+        };
+        if let Ok(namespace) = namespace {
+            let shared = context.shared;
+            shared.schema_changes.note(&shared.clock, &namespace, operation, description);
+        }
+    }
     if context.is_in_transaction && !matches!(name, "commitTransaction" | "abortTransaction") {
         let is_failed = match &outcome {
             Ok(Reply::Document(reply)) => reply.contains("writeErrors"),

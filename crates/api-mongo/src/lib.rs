@@ -44,8 +44,10 @@ mod namespace;
 mod options;
 mod pages;
 mod reply;
+mod schema_changes;
 mod search;
 mod sessions;
+mod snapshots;
 mod statistics;
 mod supply;
 mod transactions;
@@ -104,6 +106,8 @@ pub(crate) struct Shared {
     pub(crate) cursors: Cursors,
     pub(crate) sessions: Sessions,
     pub(crate) fail_points: FailPoints,
+    pub(crate) snapshots: snapshots::Remembered,
+    pub(crate) schema_changes: schema_changes::SchemaChanges,
     pub(crate) claims: Arc<Claims>,
     pub(crate) transaction_count: AtomicU64,
     /// Places for pipelines that compute.
@@ -136,6 +140,8 @@ pub struct Answer {
     pub reply: Option<Bytes>,
     /// Whether the connection is closed after it.
     pub closes: bool,
+    /// Whether a further reply follows without a request: [`MongoApi::go_on`] makes it.
+    pub goes_on: bool,
 }
 
 impl MongoApi {
@@ -154,6 +160,8 @@ impl MongoApi {
             cursors: Cursors::new(env.clone()),
             sessions: Sessions::new(env.clone()),
             fail_points: FailPoints::default(),
+            snapshots: Default::default(),
+            schema_changes: Default::default(),
             claims: Arc::default(),
             transaction_count: AtomicU64::new(1),
             pipelines: Arc::new(Semaphore::new(limits::PIPELINES_AT_ONCE_MAX)),
@@ -182,5 +190,10 @@ impl MongoApi {
     /// Answers one message.
     pub async fn answer(&self, connection: &mut Connection, frame: &[u8]) -> Answer {
         dispatch::answer(&self.shared, connection, frame).await
+    }
+
+    /// Makes the reply that follows one that goes on.
+    pub async fn go_on(&self, connection: &mut Connection) -> Answer {
+        dispatch::go_on(&self.shared, connection).await
     }
 }

@@ -25,7 +25,13 @@ pub(super) fn id_index() -> Object {
 /// Lists the indexes of a collection. One that was made through another API has its policy: where that indexes
 /// everything, it is shown as the index that does.
 pub(super) fn all(collection: &Collection) -> Vec<Object> {
-    let mut indexes = vec![id_index()];
+    let clustered = collection.details.options.get("clusteredIndex").and_then(Value::as_object);
+    let first = clustered.map(|clustered| {
+        let mut index = clustered.clone();
+        index.insert("clustered", true);
+        index
+    });
+    let mut indexes = vec![first.unwrap_or_else(id_index)];
     indexes.extend(collection.details.indexes.iter().map(crate::indexes::Index::to_object));
     if !collection.details.is_own {
         let definition = collection.handle.definition();

@@ -149,7 +149,10 @@ pub(super) fn check_hint(collection: &Collection, hint: Option<&Value>) -> Resul
     let is_known = match hint {
         None | Some(Value::Null) => true,
         Some(Value::String(name)) => {
-            name == "_id_" || collection.details.indexes.iter().any(|index| index.name == *name)
+            let clustered = collection.details.options.get("clusteredIndex");
+            name == "_id_"
+                || clustered.and_then(|index| index.get("name")?.as_str()) == Some(name)
+                || collection.details.indexes.iter().any(|index| index.name == *name)
         }
         Some(Value::Object(key)) => {
             key.is_empty()

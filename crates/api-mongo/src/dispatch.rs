@@ -160,15 +160,14 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, mut request: R
         context.connection.last = Some(statistics);
     }
     let is_stream = context.is_of_stream || commands::is_of_stream(&context);
-    let (reply, closes) = match outcome {
-        Ok(reply) => (reply, false),
+    let reply = match outcome {
+        Ok(reply) => reply,
         Err(failure) => {
             tracing::debug!(command = name, code = failure.code, "{}", failure.message);
             if failure.closes {
                 return Answer { reply: None, closes: true, goes_on: false };
             }
-            let closes = false;
-            (Reply::Document(envelope::failure_reply(failure, &context, is_stream)), closes)
+            Reply::Document(envelope::failure_reply(failure, &context, is_stream))
         }
     };
     let mut end = Object::new();
@@ -202,7 +201,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, mut request: R
         end.insert(name, value);
     }
     if !request.wants_reply() {
-        return Answer { reply: None, closes, goes_on: false };
+        return Answer { reply: None, closes: false, goes_on: false };
     }
     match context.charges.last_write() {
         Some(moment) => shared.clock.observe(moment),
@@ -212,10 +211,10 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, mut request: R
         None => {}
     }
     shared.clock.stamp(&mut end);
-    let goes_on = request.exhaust_allowed() && !closes && is_open && commands::goes_on(&context, &reply);
+    let goes_on = request.exhaust_allowed() && is_open && commands::goes_on(&context, &reply);
     let reply = write(context.connection, &request.reply_to(), goes_on, &reply, &end);
     // A client that waits for an answer that cannot be written would wait for ever.
-    let closes = closes || reply.is_none();
+    let closes = reply.is_none();
     if goes_on {
         // Each reply answers the one before it.
         let number = connection.reply_number;

@@ -272,10 +272,12 @@ fn check_user(context: &Context<'_>, effect: Effect) -> Result<()> {
 }
 
 /// Commands that may be part of a transaction.
-const IN_TRANSACTIONS: [&str; 12] = [
+const IN_TRANSACTIONS: [&str; 14] = [
     "abortTransaction",
     "aggregate",
     "commitTransaction",
+    "create",
+    "createIndexes",
     "delete",
     "distinct",
     "find",
@@ -389,9 +391,11 @@ pub(crate) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             // A command that could not be read has done nothing.
             Err(failure) => !matches!(failure.code, 9 | 14 | 40_414 | 40_415 | 256 | 251),
         };
-        if is_failed && let Ok(mut held) = Held::of(context) {
-            held.abort();
-        }
+        let made = match Held::of(context) {
+            Ok(mut held) if is_failed => held.abort(),
+            _ => Vec::new(),
+        };
+        end_transaction::undo(context, made).await;
     }
     outcome
 }
@@ -423,6 +427,7 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "dropDatabase" => Box::pin(drop_database::run(context)).await,
         "listCollections" => Box::pin(list_collections::run(context)).await,
         "listDatabases" => Box::pin(list_databases::run(context)).await,
+        "createIndexes" if context.is_in_transaction => Box::pin(create::index_in_transaction(context)).await,
         "createIndexes" => Box::pin(create_indexes::run(context)).await,
         "listIndexes" => Box::pin(list_indexes::run(context)).await,
         "dropIndexes" | "deleteIndexes" => Box::pin(drop_indexes::run(context)).await,
@@ -431,7 +436,7 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "killSessions" => sessions::end(context),
         "killAllSessions" | "killAllSessionsByPattern" => sessions::end_all(context),
         "commitTransaction" => end_transaction::commit(context).await,
-        "abortTransaction" => end_transaction::abort(context),
+        "abortTransaction" => end_transaction::abort(context).await,
         "connectionStatus" => Ok(connection_status::run(context)?),
         "hostInfo" => Ok(host_info::run(context)),
         "getParameter" => get_parameter::run(context),

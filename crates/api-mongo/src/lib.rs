@@ -37,6 +37,7 @@ mod envelope;
 mod expiry;
 mod fail_points;
 mod failure;
+mod hidden;
 mod indexes;
 mod limits;
 mod lowering;
@@ -107,6 +108,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) fail_points: FailPoints,
     pub(crate) snapshots: snapshots::Remembered,
+    pub(crate) hidden: Arc<hidden::Hidden>,
     pub(crate) schema_changes: schema_changes::SchemaChanges,
     pub(crate) claims: Arc<Claims>,
     pub(crate) transaction_count: AtomicU64,
@@ -161,6 +163,7 @@ impl MongoApi {
             sessions: Sessions::new(env.clone()),
             fail_points: FailPoints::default(),
             snapshots: Default::default(),
+            hidden: Arc::default(),
             schema_changes: Default::default(),
             claims: Arc::default(),
             transaction_count: AtomicU64::new(1),

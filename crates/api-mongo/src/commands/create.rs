@@ -12,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::indexes::{Index, policy};
 use crate::namespace::Namespace;
 use crate::reply::Reply;
+use crate::transactions::Held;
 
 /// What a new collection is to be.
 #[derive(Default)]
@@ -73,6 +74,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
     }
     if let Some(on) = arguments.string("viewOn")? {
+        if context.is_in_transaction {
+            return Err(Failure::new(
+                codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                format!("Cannot create a view in a multi-document transaction. View: {namespace}"),
+            ));
+        }
         return make_view(context, &namespace, on).await;
     }
     if arguments.value("pipeline").is_some() {
@@ -99,7 +106,11 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     arguments.object("validator")?;
     match context.shared.catalog.find(&namespace).await? {
-        Found::Collection(collection) if collection.details.options == options => return Ok(Reply::ok()),
+        Found::Collection(collection)
+            if collection.details.options == options && !context.is_in_transaction =>
+        {
+            return Ok(Reply::ok());
+        }
         Found::Collection(_) | Found::View(_) => {
             return Err(Failure::new(
                 codes::NAMESPACE_EXISTS,
@@ -108,7 +119,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
         Found::Nothing => {}
     }
-    make(context, &namespace, &New { options, ..New::default() }).await?;
+    make_or_hide(context, &namespace, &New { options, ..New::default() }).await?;
     Ok(Reply::ok())
 }
 
@@ -174,6 +185,42 @@ pub(super) fn check_account_write(context: &Context<'_>) -> Result<()> {
             format!("not authorized on {} to execute command {{ {}: ... }}", context.database, context.name),
         )),
     }
+}
+
+/// Makes a collection. One that a transaction makes is not shown before that is stored.
+pub(super) async fn make_or_hide(
+    context: &Context<'_>,
+    namespace: &Namespace,
+    new: &New,
+) -> Result<Collection> {
+    if !context.is_in_transaction {
+        return make(context, namespace, new).await;
+    }
+    // There has to be a transaction.
+    drop(Held::of(context)?);
+    let hidden = context.shared.hidden.hide(namespace);
+    let made = make(context, namespace, new).await?;
+    Held::of(context)?.note_made(hidden);
+    Ok(made)
+}
+
+/// Makes indexes in a transaction: of a collection that is not there, or that the transaction has made.
+pub(super) async fn index_in_transaction(context: &mut Context<'_>) -> Result<Reply> {
+    let namespace = context.namespace()?;
+    let is_own = Held::of(context)?.has_made(&namespace);
+    if is_own {
+        return super::create_indexes::run(context).await;
+    }
+    if context.shared.catalog.collection_of(&namespace).await?.is_some() {
+        return Err(Failure::new(
+            codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("Cannot create new indexes on existing collection {namespace} in a multi-document transaction."),
+        ));
+    }
+    let hidden = context.shared.hidden.hide(&namespace);
+    let reply = super::create_indexes::run(context).await?;
+    Held::of(context)?.note_made(hidden);
+    Ok(reply)
 }
 
 /// Makes a collection, and its database if there is none.

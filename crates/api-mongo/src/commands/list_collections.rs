@@ -49,6 +49,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut listed = Vec::new();
     for (name, rid) in containers(context, database)? {
         let Ok(namespace) = Namespace::new(database, &name) else { continue };
+        if context.shared.hidden.contains(&namespace) {
+            continue;
+        }
         let Some(collection) = context.shared.catalog.collection_of(&namespace).await? else { continue };
         listed.push(Object::from([
             ("name", Value::from(name)),

@@ -52,6 +52,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     arguments.allow(&["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"])?;
     let namespace = context.namespace()?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
+    let collection = collection.filter(|_| !context.shared.hidden.contains(&namespace));
     let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;
     let mut documents = VecDeque::new();
     for index in all(&collection) {

@@ -183,3 +183,23 @@ def test_a_role_ends_with_its_database(mongo, mongo_server):
         assert "theirs" not in mongo.list_database_names()
     finally:
         mongo["mine"].command("dropUser", "writer")
+
+
+def test_a_user_of_one_mechanism(mongo_server, mongo):
+    database = mongo["mechanisms"]
+    database.command("createUser", "one", pwd="secret", roles=["read"], mechanisms=["SCRAM-SHA-1"])
+    try:
+        assert database.command("usersInfo", "one")["users"][0]["mechanisms"] == ["SCRAM-SHA-1"]
+        hello = mongo.admin.command("hello", saslSupportedMechs="mechanisms.one")
+        assert hello["saslSupportedMechs"] == ["SCRAM-SHA-1"]
+        named = {"username": "one", "password": "secret", "authSource": "mechanisms"}
+        for mechanism in ("SCRAM-SHA-1", None):
+            with connect(mongo_server, **named, authMechanism=mechanism) as client:
+                assert client["mechanisms"].command("ping")["ok"] == 1.0
+        with connect(mongo_server, **named, authMechanism="SCRAM-SHA-256") as client, refused(AUTHENTICATION_FAILED):
+            client["mechanisms"].command("ping")
+        for wrong in (["PLAIN"], []):
+            with refused(2):
+                database.command("createUser", "two", pwd="secret", roles=["read"], mechanisms=wrong)
+    finally:
+        database.command("dropUser", "one")

@@ -94,6 +94,30 @@ def test_a_mistake_in_any_statement_stops_the_whole_command(collection):
     assert collection.count_documents({}) == 1
 
 
+def test_a_wrong_filter_or_update_is_the_failure_of_its_statement(collection):
+    collection.insert_many([{"_id": 1}, {"_id": 2}])
+    database, name = collection.database, collection.name
+    updates = [
+        {"q": {"_id": 1}, "u": {"$set": {"a": 1}}},
+        {"q": {"_id": 2}, "u": {"$unknown": {"a": 1}}},
+        {"q": {"_id": {"$unknown": 1}}, "u": {"$set": {"a": 1}}},
+        {"q": {"_id": 2}, "u": {"$set": {"a": 1}}},
+    ]
+    answer = database.command("update", name, updates=updates)
+    assert (answer["ok"], answer["n"]) == (1.0, 1)
+    assert [(error["index"], error["code"]) for error in answer["writeErrors"]] == [(1, 9)]
+    answer = database.command("update", name, updates=updates, ordered=False)
+    assert [(error["index"], error["code"]) for error in answer["writeErrors"]] == [(1, 9), (2, 2)]
+    assert answer["n"] == 2
+    deletes = [{"q": {"_id": {"$unknown": 1}}, "limit": 1}, {"q": {"_id": 1}, "limit": 1}]
+    answer = database.command("delete", name, deletes=deletes, ordered=False)
+    assert [(error["index"], error["code"]) for error in answer["writeErrors"]] == [(0, 2)]
+    assert answer["n"] == 1
+    # Also where there is no collection.
+    answer = database.command("delete", "nothing", deletes=deletes)
+    assert [(error["index"], error["code"]) for error in answer["writeErrors"]] == [(0, 2)]
+
+
 def test_deletes_of_a_batch(collection):
     collection.insert_many({"_id": number, "a": number % 2} for number in range(10))
     answer = collection.database.command(

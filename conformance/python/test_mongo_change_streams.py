@@ -320,3 +320,66 @@ def test_a_stream_goes_on_after_a_restart(start_server):
         with notes.watch(resume_after=token) as stream:
             assert [event["documentKey"]["_id"] for event in take(stream, 2)] == [2, 3]
     assert server.stop() == 0
+
+
+def test_expanded_events(collection):
+    database, name = collection.database, collection.name
+    collection.insert_one({"_id": 1})
+    with database.watch(show_expanded_events=True) as stream, database.watch() as plain:
+        collection.create_index("a", name="a_1")
+        collection.create_index("a", name="a_1")
+        collection.update_one({"_id": 1}, {"$set": {"b": {"1": 1}}})
+        collection.update_one({"_id": 1}, {"$set": {"b.1": 2}})
+        collection.drop_index("a_1")
+        database.command("collMod", name, validationLevel="off")
+        database.create_collection("view", viewOn=name, pipeline=[])
+        database["made"].insert_one({"_id": 1})
+        database["made"].rename("renamed")
+        events = take(stream, 9)
+        assert kinds(take(plain, 3)) == ["update", "update", "insert"]
+    assert kinds(events) == [
+        "createIndexes",
+        "update",
+        "update",
+        "dropIndexes",
+        "modify",
+        "create",
+        "create",
+        "insert",
+        "create",
+    ]
+    indexed, _, updated, dropped, modified, view, made, inserted, _ = events
+    assert indexed["operationDescription"]["indexes"][0]["name"] == "a_1"
+    assert indexed["ns"] == {"db": database.name, "coll": name}
+    assert updated["updateDescription"]["disambiguatedPaths"] == {"b.1": ["b", "1"]}
+    assert updated["collectionUUID"] == indexed["collectionUUID"]
+    assert dropped["operationDescription"] == {"indexes": [{"name": "a_1"}]}
+    assert modified["operationDescription"] == {"validationLevel": "off"}
+    assert view["operationDescription"] == {"viewOn": name, "pipeline": []}
+    assert made["operationDescription"]["idIndex"]["key"] == {"_id": 1}
+    assert made["ns"]["coll"] == inserted["ns"]["coll"] == "made"
+    times = [event["clusterTime"] for event in events]
+    assert times == sorted(times)
+
+
+def test_expanded_events_after_a_token(collection):
+    collection.insert_one({"_id": 1})
+    with collection.watch(show_expanded_events=True) as stream:
+        collection.create_index("a", name="a_1")
+        collection.create_index("b", name="b_1")
+        first = take(stream, 1)[0]
+    with collection.watch(show_expanded_events=True, resume_after=first["_id"]) as stream:
+        collection.drop_index("a_1")
+        assert kinds(take(stream, 2)) == ["createIndexes", "dropIndexes"]
+
+
+def test_a_rename_over_another_collection_is_told(collection):
+    collection.insert_one({"_id": 1})
+    target = collection.database["target"]
+    target.insert_one({"_id": 2})
+    with collection.watch(show_expanded_events=True) as stream:
+        collection.rename("target", dropTarget=True)
+        renamed = take(stream, 1)[0]
+    assert renamed["operationDescription"]["to"] == {"db": collection.database.name, "coll": "target"}
+    assert renamed["operationDescription"]["dropTarget"]
+    assert renamed["collectionUUID"]

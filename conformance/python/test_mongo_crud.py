@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from bson import Int64, ObjectId
+from bson import Int64, ObjectId, Timestamp
 from pymongo import ReturnDocument, WriteConcern
 from pymongo.errors import DuplicateKeyError, InvalidOperation
 from pymongo.read_concern import ReadConcern
@@ -159,10 +159,13 @@ def test_read_concerns_are_met(collection, level):
     assert ids(collection.with_options(read_concern=ReadConcern(level)).find()) == [1]
 
 
-def test_a_snapshot_is_for_transactions(collection):
+def test_a_snapshot_tells_its_moment(collection):
     collection.insert_one({"_id": 1})
-    with refused(246):
-        list(collection.with_options(read_concern=ReadConcern("snapshot")).find())
+    assert ids(collection.with_options(read_concern=ReadConcern("snapshot")).find()) == [1]
+    answer = collection.database.command("find", collection.name, readConcern={"level": "snapshot"})
+    assert isinstance(answer["cursor"]["atClusterTime"], Timestamp)
+    answer = collection.database.command("distinct", collection.name, key="_id", readConcern={"level": "snapshot"})
+    assert isinstance(answer["atClusterTime"], Timestamp)
 
 
 def test_an_unknown_read_concern_is_refused(collection):

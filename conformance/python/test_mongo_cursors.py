@@ -242,6 +242,12 @@ def test_many_cursors_side_by_side(numbers):
 
 def test_exhaust(numbers):
     assert sorted(ids(numbers.find(cursor_type=CursorType.EXHAUST, batch_size=20))) == list(range(250))
+    # One that is left in the middle takes its connection with it, and no other.
+    cursor = numbers.find(cursor_type=CursorType.EXHAUST, batch_size=20)
+    for _ in range(50):
+        next(cursor)
+    cursor.close()
+    assert numbers.count_documents({}) == 250
 
 
 def test_tailing_needs_what_there_is_not(numbers):

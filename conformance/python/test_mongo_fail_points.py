@@ -4,7 +4,7 @@ import time
 
 import pytest
 from pymongo import WriteConcern, monitoring
-from pymongo.errors import AutoReconnect, OperationFailure, WriteConcernError
+from pymongo.errors import AutoReconnect, OperationFailure, ServerSelectionTimeoutError, WriteConcernError
 
 from mongo import connect, refused
 from server import Server
@@ -230,3 +230,60 @@ def test_a_fail_point_is_refused(client, command):
     with pytest.raises(OperationFailure) as caught:
         client.admin.command(command)
     assert caught.value.code != 1
+
+
+def test_a_write_whose_answer_is_lost(client):
+    lost = client["points"]["lost"]
+    lost.drop()
+    client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode={"times": 1})
+    lost.insert_many([{"_id": 1, "n": 0}, {"_id": 2, "n": 0}])
+    client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode={"times": 1})
+    assert lost.update_one({"_id": 1}, {"$inc": {"n": 1}}).modified_count == 1
+    client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode={"times": 1})
+    assert lost.find_one_and_delete({"_id": 2}) == {"_id": 2, "n": 0}
+    assert list(lost.find()) == [{"_id": 1, "n": 1}]
+
+
+def test_a_write_that_is_lost_before_it_is_stored(client):
+    lost = client["points"]["lost-before"]
+    lost.drop()
+    never = {"failBeforeCommitExceptionCode": 1}
+    client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode={"times": 2}, data=never)
+    with pytest.raises(AutoReconnect):
+        lost.insert_one({"_id": 1})
+    client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode={"times": 1}, data=never)
+    lost.insert_one({"_id": 2})
+    client.admin.command("configureFailPoint", "onPrimaryTransactionalWrite", mode="off")
+    assert list(lost.find()) == [{"_id": 2}]
+
+
+def test_the_first_words_of_an_application(failing_server, client):
+    fail(client, "alwaysOn", "hello", "isMaster", closeConnection=True, appName="never")
+    with (
+        connect(failing_server, appName="never", serverSelectionTimeoutMS=500) as refused_client,
+        pytest.raises(ServerSelectionTimeoutError),
+    ):
+        refused_client.admin.command("ping")
+    with connect(failing_server, appName="other") as other:
+        assert other.admin.command("ping")["ok"] == 1.0
+
+
+def test_all_batches_of_a_cursor_share_their_time(client):
+    many = client["points"]["many"]
+    many.drop()
+    many.insert_many([{} for _ in range(30)])
+    cursor = many.find(batch_size=10).max_time_ms(60_000)
+    next(cursor)
+    client.admin.command("configureFailPoint", "maxTimeAlwaysTimeOut", mode="alwaysOn")
+    try:
+        with refused(50):
+            list(cursor)
+    finally:
+        client.admin.command("configureFailPoint", "maxTimeAlwaysTimeOut", mode="off")
+
+
+def test_the_concern_of_a_pipeline_that_writes(client):
+    source = client["points"]["source"]
+    source.insert_one({})
+    with pytest.raises(WriteConcernError):
+        source.with_options(write_concern=WriteConcern(w=7)).aggregate([{"$out": "target"}])

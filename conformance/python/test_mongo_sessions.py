@@ -59,10 +59,59 @@ def test_causal_consistency(mongo, collection):
         assert collection.find_one(session=other) == {"_id": 1, "a": 1}
 
 
-def test_reads_of_one_moment_are_for_transactions(mongo, collection):
+def test_reads_of_one_moment(mongo, collection):
+    collection.insert_many([{"_id": number, "n": 0} for number in range(4)])
+    collection.delete_one({"_id": 3})
+    with mongo.start_session(snapshot=True) as session:
+        assert sorted(ids(collection.find(session=session))) == [0, 1, 2]
+        collection.update_many({}, {"$inc": {"n": 1}})
+        collection.delete_one({"_id": 0})
+        collection.insert_one({"_id": 7, "n": 7})
+        collection.update_one({"_id": 1}, {"$inc": {"n": 1}})
+        with mongo.start_session(snapshot=True) as later:
+            assert sorted(ids(collection.find({"n": {"$gt": 0}}, session=later))) == [1, 2, 7]
+        # Still what it was, whichever command reads it.
+        for _ in range(2):
+            assert list(collection.find({"n": 0}, session=session).sort("_id", -1)) == [
+                {"_id": 2, "n": 0},
+                {"_id": 1, "n": 0},
+                {"_id": 0, "n": 0},
+            ]
+            assert collection.find_one({"_id": 7}, session=session) is None
+            assert collection.distinct("n", session=session) == [0]
+            assert collection.count_documents({}, session=session) == 3
+            joined = [{"$match": {"_id": 1}}, {"$lookup": {"from": collection.name, "pipeline": [], "as": "all"}}]
+            assert len(next(collection.aggregate(joined, session=session))["all"]) == 3
+        assert list(collection.find({"_id": 0}, {"n": 1, "_id": 0}, session=session)) == [{"n": 0}]
+    assert sorted(ids(collection.find())) == [1, 2, 7]
+
+
+def test_reads_of_a_moment_of_another_collection(mongo, collection):
+    other = collection.database["other"]
+    other.insert_one({"_id": 1, "n": 0})
     collection.insert_one({"_id": 1})
-    with mongo.start_session(snapshot=True) as session, refused(246):
-        list(collection.find(session=session))
+    with mongo.start_session(snapshot=True) as session:
+        assert collection.find_one(session=session) == {"_id": 1}
+        other.update_one({"_id": 1}, {"$set": {"n": 1}})
+        other.insert_one({"_id": 2})
+        assert list(other.find(session=session)) == [{"_id": 1, "n": 0}]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ({"count": "c", "readConcern": {"level": "snapshot"}}, 72),
+        ({"insert": "c", "documents": [{}], "readConcern": {"level": "snapshot"}}, 72),
+        ({"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": Timestamp(0, 0)}}, 72),
+        ({"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": Timestamp(4_000_000_000, 1)}}, 72),
+        ({"find": "c", "readConcern": {"level": "snapshot", "atClusterTime": 1}}, 14),
+        ({"find": "c", "readConcern": {"level": "local", "atClusterTime": Timestamp(1, 1)}}, 72),
+        ({"aggregate": "c", "pipeline": [{"$out": "x"}], "cursor": {}, "readConcern": {"level": "snapshot"}}, 72),
+    ],
+)
+def test_reads_of_a_moment_are_refused(collection, command, code):
+    with refused(code):
+        collection.database.command(command)
 
 
 @pytest.mark.parametrize("retry", [True, False])

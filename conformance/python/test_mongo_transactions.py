@@ -251,7 +251,25 @@ def test_collections_are_made_inside(session, empty_database):
     with session.start_transaction():
         empty_database["made"].insert_one({"_id": 1}, session=session)
         assert empty_database["made"].count_documents({}) == 0
+        assert "made" not in empty_database.list_collection_names()
     assert ids(empty_database["made"].find()) == [1]
+    assert empty_database.list_collection_names() == ["made"]
+
+
+def test_collections_of_an_aborted_transaction_are_gone(session, empty_database):
+    session.start_transaction()
+    empty_database.create_collection("made", session=session)
+    empty_database["made"].create_index("a", session=session)
+    assert list(empty_database["made"].list_indexes()) == []
+    session.abort_transaction()
+    assert empty_database.list_collection_names() == []
+    session.start_transaction()
+    empty_database["made"].create_index("a", name="a_1", session=session)
+    session.commit_transaction()
+    assert set(empty_database["made"].index_information()) == {"_id_", "a_1"}
+    session.start_transaction()
+    with refused(48):
+        empty_database.create_collection("made", session=session)
 
 
 def test_the_callback_form_counts_right(mongo, one):

@@ -1,12 +1,14 @@
 """Messages that no driver sends, or not like that: flags, sequences, checksums, compression, limits, nonsense."""
 
 import struct
+import time
 import zlib
 
 import bson
 import pytest
 
 from mongo_wire import CHECKSUM_PRESENT, MORE_TO_COME, OP_COMPRESSED, OP_MSG, Wire
+from server import Server
 
 HELLO = {"hello": 1, "$db": "admin"}
 PING = {"ping": 1, "$db": "admin"}
@@ -194,3 +196,59 @@ def test_many_connections(mongo_server):
     for wire in opened:
         with wire:
             pass
+
+
+EXHAUST_ALLOWED = 1 << 16
+
+
+def streamed(wire) -> tuple[int, int, bool, dict]:
+    """Returns number, what it answers, whether more is to come, and the document of the next message."""
+    number, answers, code, body = wire.receive()
+    assert code == OP_MSG
+    flags = struct.unpack("<I", body[:4])[0]
+    return number, answers, bool(flags & MORE_TO_COME), bson.decode(body[5:])
+
+
+def test_hello_waits_for_another_topology(wire):
+    version = wire.ask(HELLO)["topologyVersion"]
+    began = time.monotonic()
+    answer = wire.ask({**HELLO, "topologyVersion": version, "maxAwaitTimeMS": 500})
+    assert time.monotonic() - began >= 0.5
+    assert answer["topologyVersion"] == version
+    began = time.monotonic()
+    elsewhere = {"processId": bson.ObjectId(), "counter": bson.Int64(5)}
+    assert wire.ask({**HELLO, "topologyVersion": elsewhere, "maxAwaitTimeMS": 5000})["topologyVersion"] == version
+    assert time.monotonic() - began < 4
+
+
+def test_hello_is_streamed(wire):
+    version = wire.ask(HELLO)["topologyVersion"]
+    asked = {**HELLO, "topologyVersion": version, "maxAwaitTimeMS": 50}
+    before = wire.message(asked, flags=EXHAUST_ALLOWED)
+    for _ in range(4):
+        number, answers, more, answer = streamed(wire)
+        assert (answers, more, answer["ok"]) == (before, True, 1.0)
+        before = number
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"maxAwaitTimeMS": 5}, 31368),
+        ({"topologyVersion": {"processId": bson.ObjectId(), "counter": bson.Int64(0)}}, 31368),
+        ({"topologyVersion": {"processId": bson.ObjectId(), "counter": bson.Int64(0)}, "maxAwaitTimeMS": -1}, 31373),
+        ({"topologyVersion": {"processId": 1, "counter": bson.Int64(0)}, "maxAwaitTimeMS": 1}, 14),
+    ],
+)
+def test_hello_that_waits_is_refused(wire, more, code):
+    assert wire.ask({**HELLO, **more})["code"] == code
+
+
+def test_a_server_ends_while_hello_is_streamed(tmp_path):
+    server = Server(tmp_path, "--throttle", "off").start()
+    with Wire(server) as wire:
+        version = wire.ask(HELLO)["topologyVersion"]
+        wire.message({**HELLO, "topologyVersion": version, "maxAwaitTimeMS": 60_000}, flags=EXHAUST_ALLOWED)
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 20

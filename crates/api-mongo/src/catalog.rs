@@ -365,6 +365,13 @@ fn view_id(namespace: &Namespace) -> String {
     format!("{VIEW_PREFIX}{}", URL_SAFE_NO_PAD.encode(namespace.to_string()))
 }
 
+/// Returns the UUID of a collection: its resource id, filled up.
+pub(crate) fn uuid_of(rid: &str) -> Value {
+    let mut bytes = rid.as_bytes().to_vec();
+    bytes.resize(16, 0);
+    Value::Binary { subtype: 4, bytes }
+}
+
 /// Takes what is not there for nothing.
 pub(crate) fn found<T>(result: armilla_engine::Result<T>) -> Result<Option<T>> {
     match result {

@@ -23,6 +23,7 @@ use crate::documents;
 use crate::failure::{Failure, Result};
 use crate::limits::BATCH_BYTES_ENOUGH;
 use crate::namespace::Namespace;
+use crate::schema_changes::SchemaChange;
 use crate::supply::{Portion, Room};
 
 /// Collections that one stream follows.
@@ -70,6 +71,10 @@ pub(crate) struct Stream {
     positions: BTreeMap<String, Position>,
     /// Events before it are left out.
     from: (u32, u32),
+    /// Whether what happens to collections besides writes is told too.
+    is_expanded: bool,
+    /// How far that was told.
+    told: ClusterTime,
     /// Whether the stream is at its end.
     is_over: bool,
     /// Events that did not fit, with the token after each.
@@ -124,7 +129,8 @@ impl Position {
 #[derive(Debug, Clone)]
 pub(crate) enum Ending {
     Drop,
-    Rename(Namespace),
+    /// To another name, and which collection had it.
+    Rename { to: Namespace, replaced: Option<String> },
     DropDatabase,
 }
 
@@ -198,6 +204,7 @@ impl Stream {
         begin: Begin,
         after: Image,
         before: Image,
+        is_expanded: bool,
         pipeline: Pipeline,
         environment: Arc<Environment>,
     ) -> Result<Stream> {
@@ -212,6 +219,8 @@ impl Stream {
             environment,
             positions: BTreeMap::new(),
             from: (0, 0),
+            is_expanded,
+            told: now,
             is_over: false,
             left: VecDeque::new(),
             clock: (now.seconds, now.increment),
@@ -220,10 +229,12 @@ impl Stream {
         match begin {
             Begin::Token(token) => {
                 stream.clock = token.clock;
+                stream.told = ClusterTime { seconds: token.clock.0, increment: token.clock.1 };
                 stream.positions = token.positions;
             }
             Begin::At { seconds, increment } => {
                 stream.from = (seconds, increment);
+                stream.told = ClusterTime { seconds, increment: increment.saturating_sub(1) };
                 for collection in present {
                     let start = FeedStart::Time(seconds);
                     stream.follow(&collection, start);
@@ -367,7 +378,23 @@ impl Stream {
                 };
                 Some((moment, place))
             });
-            let Some((_, place)) = moments.min() else { break };
+            let next = moments.min();
+            if let Some(change) = self.next_schema_change()
+                && next.is_none_or(|(moment, _)| change.at < moment)
+            {
+                is_found = true;
+                self.told = change.at;
+                self.clock = (change.at.seconds, change.at.increment);
+                let mut event = self.head(change.operation, &self.token());
+                event.insert("ns", name_object(&change.namespace));
+                if let Some(uuid) = self.uuid_of(&change.namespace) {
+                    event.insert("collectionUUID", uuid);
+                }
+                event.insert("operationDescription", change.description);
+                self.show(event, portion, bytes, room)?;
+                continue;
+            }
+            let Some((_, place)) = next else { break };
             let Some((changes, next)) = heads[place].take() else { break };
             is_found = true;
             self.show_page(&collections[place], &changes, &next, portion, bytes, room)?;
@@ -375,6 +402,19 @@ impl Stream {
             heads[place] = self.read_page(&rid, &collections[place], charges).await?;
         }
         Ok(is_found)
+    }
+
+    /// Returns the next thing that happened to a collection besides writes, if it is told.
+    fn next_schema_change(&self) -> Option<SchemaChange> {
+        let watches = |namespace: &Namespace| self.watches(namespace);
+        self.is_expanded.then(|| self.shared.schema_changes.after(self.told, watches)).flatten()
+    }
+
+    /// Returns the UUID of a collection that is followed.
+    fn uuid_of(&self, namespace: &Namespace) -> Option<Value> {
+        let mut positions = self.positions.iter();
+        let (rid, _) = positions.find(|(_, position)| position.namespace == *namespace)?;
+        Some(crate::catalog::uuid_of(rid))
     }
 
     /// Shows the changes of one commit.
@@ -424,8 +464,7 @@ impl Stream {
             let charges = Charges::default();
             self.follow_up(std::slice::from_ref(collection), &charges, &mut portion, &mut bytes, room)
                 .await?;
-            self.positions.remove(&rid);
-            self.dropped(&collection.namespace, ending, &mut portion, &mut bytes)?;
+            self.dropped(&collection.namespace, &rid, ending, &mut portion, &mut bytes)?;
         }
         if let (Ending::DropDatabase, Watched::Database(_) | Watched::Everything) = (ending, &self.watched)
             && let Some(first) = collections.first()
@@ -457,6 +496,8 @@ impl Stream {
     pub(crate) async fn take(&mut self, room: Room, charges: &Charges) -> Result<Portion> {
         let clock = self.shared.env.clock.clone();
         let deadline = clock.elapsed() + room.wait;
+        // Before the changes of collections are looked at: what is noted later is after it.
+        let mut now = self.shared.clock.now();
         let mut portion = Portion::default();
         let mut bytes = 0;
         let mut last = None;
@@ -472,6 +513,7 @@ impl Stream {
             && bytes < BATCH_BYTES_ENOUGH
             && !self.is_over
         {
+            now = self.shared.clock.now();
             let read = self.round(charges, &mut portion, &mut bytes, room).await;
             match read {
                 Ok(true) => continue,
@@ -493,7 +535,6 @@ impl Stream {
             (false, Some(last)) => last,
             _ => {
                 // Time goes on where nothing happens, too.
-                let now = self.shared.clock.now();
                 let clock = self.clock.max((now.seconds, now.increment));
                 Token { clock, ..self.token() }.write()
             }
@@ -527,9 +568,10 @@ impl Stream {
             .cloned()
             .collect();
         for rid in gone {
-            let Some(position) = self.positions.remove(&rid) else { continue };
+            let Some(position) = self.positions.get(&rid) else { continue };
             is_found = true;
-            self.dropped(&position.namespace, &Ending::Drop, portion, bytes)?;
+            let namespace = position.namespace.clone();
+            self.dropped(&namespace, &rid, &Ending::Drop, portion, bytes)?;
         }
         Ok(is_found)
     }
@@ -537,18 +579,30 @@ impl Stream {
     fn dropped(
         &mut self,
         namespace: &Namespace,
+        rid: &str,
         ending: &Ending,
         portion: &mut Portion,
         bytes: &mut usize,
     ) -> Result<()> {
+        self.positions.remove(rid);
         let room = Room { documents: usize::MAX, ..Room::default() };
         let now = self.shared.clock.tick();
         self.clock = (now.seconds, now.increment);
-        let operation = if matches!(ending, Ending::Rename(_)) { "rename" } else { "drop" };
+        let operation = if matches!(ending, Ending::Rename { .. }) { "rename" } else { "drop" };
         let mut event = self.head(operation, &self.token());
         event.insert("ns", name_object(namespace));
-        if let Ending::Rename(to) = ending {
+        if let Ending::Rename { to, .. } = ending {
             event.insert("to", name_object(to));
+        }
+        if self.is_expanded {
+            event.insert("collectionUUID", crate::catalog::uuid_of(rid));
+            if let Ending::Rename { to, replaced } = ending {
+                let mut description = Object::from([("to", name_object(to))]);
+                if let Some(replaced) = replaced {
+                    description.insert("dropTarget", crate::catalog::uuid_of(replaced));
+                }
+                event.insert("operationDescription", description);
+            }
         }
         self.show(event, portion, bytes, room)?;
         if matches!(self.watched, Watched::Collection(_)) {
@@ -632,12 +686,19 @@ impl Stream {
             (ChangeKind::Delete | ChangeKind::Expire, ..) => ("delete", None),
             (ChangeKind::Replace, ..) => ("replace", None),
             (ChangeKind::Update, Some(before), Some(after)) => {
-                ("update", Some(armilla_mongo_update::describe(before, after)))
+                let describe = match self.is_expanded {
+                    true => armilla_mongo_update::describe_expanded,
+                    false => armilla_mongo_update::describe,
+                };
+                ("update", Some(describe(before, after)))
             }
             (ChangeKind::Update, ..) => ("replace", None),
         };
         let mut event = self.head(operation, &self.token());
         event.insert("ns", name_object(&collection.namespace));
+        if self.is_expanded {
+            event.insert("collectionUUID", crate::catalog::uuid_of(&collection.handle.rid().to_string()));
+        }
         let known = after.as_ref().or(before.as_ref());
         let mut key = Object::new();
         for path in collection.shard_key.iter() {

@@ -19,7 +19,7 @@ const TICKS_PER_SECOND: u64 = 10_000_000;
 const TICKS_PER_MS: u32 = 10_000;
 
 /// A moment of the clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct ClusterTime {
     pub(crate) seconds: u32,
     pub(crate) increment: u32,

@@ -54,6 +54,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
 use crate::reply::Reply;
+use crate::schema_changes;
 use crate::statistics::Statistics;
 use crate::transactions::{Held, Open, State, no_transaction};
 use crate::users::may;
@@ -211,6 +212,30 @@ pub(crate) fn is_of_stream(context: &Context<'_>) -> bool {
     first.is_some_and(|stage| stage.contains("$changeStream"))
 }
 
+/// Says whether a command is the first word of clients.
+pub(crate) fn is_hello(name: &str) -> bool {
+    matches!(name, "hello" | "isMaster" | "ismaster")
+}
+
+/// Says whether a command is a pipeline that writes what it gives.
+pub(crate) fn has_output(command: &Object) -> bool {
+    let stages = command.get("pipeline").and_then(Value::as_array).unwrap_or_default();
+    let last = stages.last().and_then(Value::as_object);
+    command.contains("aggregate") && last.is_some_and(|last| last.contains("$out") || last.contains("$merge"))
+}
+
+/// Says whether a command is done again after this reply, for a client that takes several.
+pub(crate) fn goes_on(context: &Context<'_>, reply: &Reply) -> bool {
+    if context.connection.is_ending() {
+        return false;
+    }
+    match (context.name, reply) {
+        ("getMore", Reply::Batch(batch)) => batch.cursor != 0,
+        (name, _) if is_hello(name) => context.command.contains("topologyVersion"),
+        _ => false,
+    }
+}
+
 /// Names of all commands that are served.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|(name, _)| *name)
@@ -247,10 +272,12 @@ fn check_user(context: &Context<'_>, effect: Effect) -> Result<()> {
 }
 
 /// Commands that may be part of a transaction.
-const IN_TRANSACTIONS: [&str; 12] = [
+const IN_TRANSACTIONS: [&str; 14] = [
     "abortTransaction",
     "aggregate",
     "commitTransaction",
+    "create",
+    "createIndexes",
     "delete",
     "distinct",
     "find",
@@ -345,6 +372,18 @@ pub(crate) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let effect = effect(name).unwrap_or(Effect::Administer);
     check_user(context, effect)?;
     let outcome = answer(context).await;
+    if let Ok(Reply::Document(reply)) = &outcome
+        && let Some((operation, description)) = schema_changes::of_command(name, context.command, reply)
+    {
+        let namespace = match (name, context.command.get(name)) {
+            ("shardCollection", Some(Value::String(whole))) => Namespace::parse(whole),
+            _ => context.namespace(),
+        };
+        if let Ok(namespace) = namespace {
+            let shared = context.shared;
+            shared.schema_changes.note(&shared.clock, &namespace, operation, description);
+        }
+    }
     if context.is_in_transaction && !matches!(name, "commitTransaction" | "abortTransaction") {
         let is_failed = match &outcome {
             Ok(Reply::Document(reply)) => reply.contains("writeErrors"),
@@ -352,9 +391,11 @@ pub(crate) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             // A command that could not be read has done nothing.
             Err(failure) => !matches!(failure.code, 9 | 14 | 40_414 | 40_415 | 256 | 251),
         };
-        if is_failed && let Ok(mut held) = Held::of(context) {
-            held.abort();
-        }
+        let made = match Held::of(context) {
+            Ok(mut held) if is_failed => held.abort(),
+            _ => Vec::new(),
+        };
+        end_transaction::undo(context, made).await;
     }
     outcome
 }
@@ -386,6 +427,7 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "dropDatabase" => Box::pin(drop_database::run(context)).await,
         "listCollections" => Box::pin(list_collections::run(context)).await,
         "listDatabases" => Box::pin(list_databases::run(context)).await,
+        "createIndexes" if context.is_in_transaction => Box::pin(create::index_in_transaction(context)).await,
         "createIndexes" => Box::pin(create_indexes::run(context)).await,
         "listIndexes" => Box::pin(list_indexes::run(context)).await,
         "dropIndexes" | "deleteIndexes" => Box::pin(drop_indexes::run(context)).await,
@@ -394,7 +436,7 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "killSessions" => sessions::end(context),
         "killAllSessions" | "killAllSessionsByPattern" => sessions::end_all(context),
         "commitTransaction" => end_transaction::commit(context).await,
-        "abortTransaction" => end_transaction::abort(context),
+        "abortTransaction" => end_transaction::abort(context).await,
         "connectionStatus" => Ok(connection_status::run(context)?),
         "hostInfo" => Ok(host_info::run(context)),
         "getParameter" => get_parameter::run(context),

@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 
 use armilla_engine::{Access, Caller};
+use armilla_mongo_wire::message::Request;
 use armilla_mongo_wire::scram::ServerConversation;
 use armilla_value::Object;
+use tokio::sync::watch;
 
 use crate::statistics::Statistics;
 
@@ -28,6 +30,10 @@ pub struct Connection {
     pub(crate) last: Option<Statistics>,
     /// Numbers of replies.
     pub(crate) reply_number: i32,
+    /// The request that further replies belong to, as if it had come again.
+    pub(crate) streamed: Option<Box<Request>>,
+    /// Turns to true when the server is to end.
+    ending: Option<watch::Receiver<bool>>,
     /// Where it is counted.
     shared: std::sync::Arc<crate::Shared>,
 }
@@ -66,6 +72,27 @@ pub(crate) enum LoginStep {
 }
 
 impl Connection {
+    /// Lets what waits, and what goes on without being asked, come to an end when the server does.
+    pub fn ends_with(&mut self, ending: watch::Receiver<bool>) {
+        self.ending = Some(ending);
+    }
+
+    /// Says whether the server is to end.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| *ending.borrow())
+    }
+
+    /// Waits until the server is to end.
+    pub(crate) async fn ended(&mut self) {
+        match &mut self.ending {
+            // A server that is gone does not say so any more.
+            Some(ending) => {
+                let _ = ending.wait_for(|is_asked| *is_asked).await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
     /// Returns the name of the application that the client told, if any.
     pub(crate) fn application(&self) -> Option<&str> {
         self.metadata.as_ref()?.get("application")?.get("name")?.as_str()
@@ -98,6 +125,8 @@ impl Connection {
             waits: false,
             last: None,
             reply_number: 0,
+            streamed: None,
+            ending: None,
             shared: shared.clone(),
         }
     }

@@ -16,6 +16,7 @@ use crate::data::{Charges, Data};
 use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
 use crate::sessions::SessionId;
+use crate::snapshots::{Reader, Snapshot};
 
 /// A command on its way.
 pub(crate) struct Context<'a> {
@@ -33,6 +34,8 @@ pub(crate) struct Context<'a> {
     pub(crate) charges: Charges,
     /// When it has to be done, on the clock of elapsed time.
     pub(crate) deadline: Option<Duration>,
+    /// The moment that it reads, where it is not now.
+    pub(crate) snapshot: Option<Snapshot>,
     /// Whether it is about a change stream.
     pub(crate) is_of_stream: bool,
     /// What the reply ends with besides what all have.
@@ -70,6 +73,11 @@ impl<'a> Context<'a> {
             written: None,
             patience: self.shared.patience(),
         }
+    }
+
+    /// Reads as of a moment, at the cost of the command.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader { shared: self.shared, caller: &self.caller, charges: &self.charges }
     }
 
     /// Refuses what the user's roles do not allow in a database that the command names besides its own.
@@ -118,6 +126,11 @@ impl<'a> Context<'a> {
         Ok((scope, environment))
     }
 
+    /// Returns how much of the command's time is left, where it has a limit.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_sub(self.shared.env.clock.elapsed()))
+    }
+
     /// Fails when the time of the command is over.
     pub(crate) fn check_time(&self) -> Result<()> {
         match self.deadline {
@@ -138,6 +151,13 @@ impl Shared {
     /// Returns the clock on which operations wait where the throughput is spent, if they do.
     pub(crate) fn patience(&self) -> Option<&dyn armilla_env::Clock> {
         self.options.waits_when_throttled.then_some(&*self.env.clock)
+    }
+
+    /// Returns the id of this process.
+    pub(crate) fn process_id(&self) -> Value {
+        let mut id = [0; 12];
+        id[..5].copy_from_slice(&self.process);
+        Value::ObjectId(id)
     }
 
     /// Makes an object id: seconds, process, counter.

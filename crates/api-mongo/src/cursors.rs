@@ -24,6 +24,8 @@ pub(crate) struct Cursor {
     pub(crate) transaction: Option<i64>,
     pub(crate) supply: Supply,
     pub(crate) has_timeout: bool,
+    /// How long its batches may still take, all together.
+    pub(crate) time_left: Option<Duration>,
     /// Whether it waits for more when it is at its end.
     pub(crate) awaits: bool,
 }

@@ -9,12 +9,14 @@ use armilla_mongo_wire::message::{self, Refusal, ReplyTo, Request};
 use armilla_value::{Object, Value};
 
 use crate::arguments::number;
+use crate::cluster_time::ClusterTime;
 use crate::connection::Connection;
 use crate::context::Context;
 use crate::data::Charges;
 use crate::failure::{Failure, Result};
 use crate::reply::Reply;
 use crate::sessions::Sessions;
+use crate::snapshots::Snapshot;
 use crate::statistics::Statistics;
 use crate::{Answer, Shared, commands, envelope};
 
@@ -24,11 +26,23 @@ pub(crate) async fn answer(shared: &Arc<Shared>, connection: &mut Connection, fr
     counters.bytes_in.fetch_add(frame.len() as u64, Ordering::Relaxed);
     counters.requests.fetch_add(1, Ordering::Relaxed);
     let answer = match message::parse(frame) {
-        Ok(request) => serve(shared, connection, &request).await,
+        Ok(request) => serve(shared, connection, request).await,
         Err(refusal) => refuse(shared, connection, &refusal),
     };
     if let Some(reply) = &answer.reply {
         counters.bytes_out.fetch_add(reply.len() as u64, Ordering::Relaxed);
+    }
+    answer
+}
+
+/// Answers a request once more whose client takes several replies.
+pub(crate) async fn go_on(shared: &Arc<Shared>, connection: &mut Connection) -> Answer {
+    let Some(request) = connection.streamed.take() else {
+        return Answer { reply: None, closes: true, goes_on: false };
+    };
+    let answer = serve(shared, connection, *request).await;
+    if let Some(reply) = &answer.reply {
+        shared.counters.bytes_out.fetch_add(reply.len() as u64, Ordering::Relaxed);
     }
     answer
 }
@@ -44,19 +58,25 @@ fn refuse(shared: &Shared, connection: &mut Connection, refusal: &Refusal) -> An
             ("codeName", Value::from(codes::name(refusal.error.code))),
         ]);
         shared.clock.stamp(&mut reply);
-        write(connection, to, &Reply::Document(reply), &Object::new())
+        write(connection, to, false, &Reply::Document(reply), &Object::new())
     });
-    Answer { reply, closes: refusal.close }
+    Answer { reply, closes: refusal.close, goes_on: false }
 }
 
 /// Writes a reply, or nothing where it cannot be written.
-fn write(connection: &mut Connection, to: &ReplyTo, reply: &Reply, end: &Object) -> Option<bytes::Bytes> {
+fn write(
+    connection: &mut Connection,
+    to: &ReplyTo,
+    goes_on: bool,
+    reply: &Reply,
+    end: &Object,
+) -> Option<bytes::Bytes> {
     let number = connection.next_number();
     let mut out = Vec::with_capacity(256);
     if let (Reply::Document(document), true) = (reply, end.is_empty()) {
-        return message::write_reply(to, number, false, document, &mut out).ok().map(|()| out.into());
+        return message::write_reply(to, number, goes_on, document, &mut out).ok().map(|()| out.into());
     }
-    let start = message::start_reply(to, number, false, &mut out);
+    let start = message::start_reply(to, number, goes_on, &mut out);
     let written = reply.write(end, &mut out).and_then(|()| message::finish_reply(start, &mut out));
     match written {
         Ok(()) => Some(out.into()),
@@ -73,7 +93,7 @@ fn write(connection: &mut Connection, to: &ReplyTo, reply: &Reply, end: &Object)
     }
 }
 
-async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Request) -> Answer {
+async fn serve(shared: &Arc<Shared>, connection: &mut Connection, mut request: Request) -> Answer {
     let name = match request.command_name() {
         // The old form of the handshake knows no case.
         name if name.eq_ignore_ascii_case("ismaster") => "isMaster",
@@ -86,7 +106,12 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
                 Some((_, Value::String(collection))) => format!("{}.{collection}", request.database),
                 _ => String::new(),
             };
-            shared.fail_points.hit(name, connection.application(), &namespace).unwrap_or_default()
+            // The first words of a client say who it is.
+            let client = request.command.get("client").filter(|_| commands::is_hello(name));
+            let application = client
+                .and_then(|client| client.get("application")?.get("name")?.as_str())
+                .or(connection.application());
+            shared.fail_points.hit(name, application, &namespace).unwrap_or_default()
         }
         false => Default::default(),
     };
@@ -94,7 +119,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         shared.env.clock.sleep(wait).await;
     }
     if hit.closes {
-        return Answer { reply: None, closes: true };
+        return Answer { reply: None, closes: true, goes_on: false };
     }
     let caller = connection.caller();
     let mut context = Context {
@@ -109,6 +134,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         caller,
         charges: Charges::default(),
         deadline: None,
+        snapshot: None,
         is_of_stream: false,
         notes: Object::new(),
     };
@@ -120,7 +146,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
     let outcome = match hit.failure.or(timeout) {
         Some(failure) => begin(&mut context).and(Err(failure)),
         None => match begin(&mut context) {
-            Ok(()) => commands::run(&mut context).await,
+            Ok(()) => run(&mut context).await,
             Err(failure) => Err(failure),
         },
     };
@@ -134,12 +160,14 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         context.connection.last = Some(statistics);
     }
     let is_stream = context.is_of_stream || commands::is_of_stream(&context);
-    let (reply, closes) = match outcome {
-        Ok(reply) => (reply, false),
+    let reply = match outcome {
+        Ok(reply) => reply,
         Err(failure) => {
             tracing::debug!(command = name, code = failure.code, "{}", failure.message);
-            let closes = failure.closes;
-            (Reply::Document(envelope::failure_reply(failure, &context, is_stream)), closes)
+            if failure.closes {
+                return Answer { reply: None, closes: true, goes_on: false };
+            }
+            Reply::Document(envelope::failure_reply(failure, &context, is_stream))
         }
     };
     let mut end = Object::new();
@@ -161,7 +189,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
             end.insert("writeConcernError", error);
         }
         if shared.options.test_commands
-            && commands::writes(name)
+            && (commands::writes(name) || commands::has_output(&request.command))
             && !context.is_in_transaction
             && let Some(error) = envelope::unmet_concern(&request.command)
         {
@@ -173,7 +201,7 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         end.insert(name, value);
     }
     if !request.wants_reply() {
-        return Answer { reply: None, closes };
+        return Answer { reply: None, closes: false, goes_on: false };
     }
     match context.charges.last_write() {
         Some(moment) => shared.clock.observe(moment),
@@ -183,10 +211,48 @@ async fn serve(shared: &Arc<Shared>, connection: &mut Connection, request: &Requ
         None => {}
     }
     shared.clock.stamp(&mut end);
-    let reply = write(context.connection, &request.reply_to(), &reply, &end);
+    let goes_on = request.exhaust_allowed() && is_open && commands::goes_on(&context, &reply);
+    let reply = write(context.connection, &request.reply_to(), goes_on, &reply, &end);
     // A client that waits for an answer that cannot be written would wait for ever.
-    let closes = closes || reply.is_none();
-    Answer { reply, closes }
+    let closes = reply.is_none();
+    if goes_on {
+        // Each reply answers the one before it.
+        let number = connection.reply_number;
+        request.request_id = number;
+        connection.streamed = Some(Box::new(request));
+    }
+    Answer { reply, closes, goes_on }
+}
+
+/// Runs a command; where a fail point wants it, a write that may be sent again is lost, or its answer is.
+async fn run(context: &mut Context<'_>) -> Result<Reply> {
+    let shared = context.shared;
+    let place = context.session.zip(context.number).filter(|_| !context.is_in_transaction);
+    let (Some((session, number)), true) = (place, shared.options.test_commands) else {
+        return commands::run(context).await;
+    };
+    let is_done =
+        || shared.sessions.with(session, |session| session.has_outcomes(number)).unwrap_or(false);
+    if is_done() {
+        return commands::run(context).await;
+    }
+    let lists = ["documents", "updates", "deletes"];
+    let statements = lists.iter().find_map(|name| context.command.get(name)?.as_array()).map_or(1, <[_]>::len);
+    let Some(hit) = shared.fail_points.hit_write(i64::try_from(statements).unwrap_or(i64::MAX)) else {
+        return commands::run(context).await;
+    };
+    let lost = |code| Failure {
+        closes: hit.closes,
+        ..Failure::new(code, "Failing write via 'onPrimaryTransactionalWrite' failpoint")
+    };
+    if let Some(code) = hit.code {
+        return Err(lost(code));
+    }
+    let reply = commands::run(context).await?;
+    if hit.closes && is_done() {
+        return Err(lost(codes::HOST_UNREACHABLE));
+    }
+    Ok(reply)
 }
 
 /// Reads what every command may have, and refuses who may not ask.
@@ -222,13 +288,9 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
                 "readConcern.level is not one of local, available, majority, linearizable, snapshot",
             ));
         }
-        // What was is not kept, so that nothing could be read as of a moment but now.
-        if level.as_str() == Some("snapshot") && !is_in_transaction {
-            return Err(Failure::new(
-                codes::SNAPSHOT_UNAVAILABLE,
-                "reads of one moment are there in transactions only: older versions are not kept for reads",
-            ));
-        }
+    }
+    if !is_in_transaction {
+        context.snapshot = snapshot_of(context)?;
     }
     if let Some(preference) = arguments.object("$readPreference")? {
         let known = ["primary", "primaryPreferred", "secondary", "secondaryPreferred", "nearest"];
@@ -261,4 +323,47 @@ fn begin(context: &mut Context<'_>) -> Result<()> {
         ));
     }
     commands::check_transaction(context)
+}
+
+/// Returns the moment that a command reads outside of a transaction, where it asks for one.
+fn snapshot_of(context: &Context<'_>) -> Result<Option<Snapshot>> {
+    let Some(concern) = context.arguments().object("readConcern")? else { return Ok(None) };
+    let is_snapshot = concern.get("level").and_then(Value::as_str) == Some("snapshot");
+    let at = concern.get("atClusterTime");
+    if !is_snapshot {
+        return match at {
+            None => Ok(None),
+            Some(_) => Err(Failure::new(
+                codes::INVALID_OPTIONS,
+                "readConcern.atClusterTime is only allowed with readConcern level 'snapshot'",
+            )),
+        };
+    }
+    let name = context.name;
+    if !matches!(name, "find" | "aggregate" | "distinct") {
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            format!("Command {name} does not support {{ readConcern: {{ level: \"snapshot\" }} }}"),
+        ));
+    }
+    let clock = &context.shared.clock;
+    match at {
+        None => Ok(Some(Snapshot { at: clock.tick(), is_new: true })),
+        Some(Value::Timestamp { seconds: 0, increment: 0 }) => {
+            Err(Failure::new(codes::INVALID_OPTIONS, "readConcern.atClusterTime cannot be a null timestamp"))
+        }
+        Some(Value::Timestamp { seconds, increment }) => {
+            let at = ClusterTime { seconds: *seconds, increment: *increment };
+            if at > clock.now() {
+                return Err(Failure::new(
+                    codes::INVALID_OPTIONS,
+                    "readConcern atClusterTime value must not be greater than the current clusterTime",
+                ));
+            }
+            Ok(Some(Snapshot { at, is_new: false }))
+        }
+        Some(_) => {
+            Err(Failure::new(codes::TYPE_MISMATCH, "readConcern.atClusterTime must be a timestamp"))
+        }
+    }
 }

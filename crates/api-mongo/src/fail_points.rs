@@ -12,6 +12,19 @@ use crate::failure::{Failure, Result};
 /// Fail points that are on at once.
 const POINTS_MAX: usize = 100;
 
+/// The fail points that there are.
+const KNOWN: [&str; 4] =
+    ["failCommand", "maxTimeAlwaysTimeOut", "failGetMoreAfterCursorCheckout", "onPrimaryTransactionalWrite"];
+
+/// What a write that may be sent again meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WriteHit {
+    /// It fails with this code before anything is stored, else after it.
+    pub(crate) code: Option<i32>,
+    /// Whether the connection is closed.
+    pub(crate) closes: bool,
+}
+
 /// What fails.
 #[derive(Default)]
 pub(crate) struct FailPoints {
@@ -43,7 +56,7 @@ pub(crate) struct Hit {
 impl FailPoints {
     /// Turns a fail point on or off.
     pub(crate) fn configure(&self, name: &str, mode: &Value, data: Option<&Object>) -> Result<()> {
-        if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut" | "failGetMoreAfterCursorCheckout") {
+        if !KNOWN.contains(&name) {
             return Err(Failure::new(
                 codes::COMMAND_NOT_SUPPORTED,
                 format!("there is no fail point '{name}'"),
@@ -90,6 +103,32 @@ impl FailPoints {
             }
         }
         failure
+    }
+
+    /// Says what a write of so many statements meets that may be sent again.
+    pub(crate) fn hit_write(&self, statements: i64) -> Option<WriteHit> {
+        let mut points = self.points.lock();
+        let position = points.iter().position(|point| point.name == "onPrimaryTransactionalWrite")?;
+        let point = &mut points[position];
+        let is_hit = match &mut point.mode {
+            Mode::Always => true,
+            Mode::Times(left) => {
+                *left -= 1;
+                *left >= 0
+            }
+            Mode::Skip(left) => {
+                *left -= statements;
+                *left < 0
+            }
+        };
+        is_hit.then(|| WriteHit {
+            code: point
+                .data
+                .get("failBeforeCommitExceptionCode")
+                .and_then(number)
+                .and_then(|code| i32::try_from(code).ok()),
+            closes: point.data.get("closeConnection").and_then(Value::as_bool).unwrap_or(true),
+        })
     }
 
     /// Says what a command meets.

@@ -38,6 +38,7 @@ mod expiry;
 mod fail_points;
 mod failure;
 mod hang_up;
+mod hidden;
 mod indexes;
 mod limits;
 mod lowering;
@@ -46,8 +47,10 @@ mod options;
 mod order;
 mod pages;
 mod reply;
+mod schema_changes;
 mod search;
 mod sessions;
+mod snapshots;
 mod statistics;
 mod supply;
 mod transactions;
@@ -107,6 +110,9 @@ pub(crate) struct Shared {
     pub(crate) cursors: Cursors,
     pub(crate) sessions: Sessions,
     pub(crate) fail_points: FailPoints,
+    pub(crate) snapshots: snapshots::Remembered,
+    pub(crate) hidden: Arc<hidden::Hidden>,
+    pub(crate) schema_changes: schema_changes::SchemaChanges,
     pub(crate) claims: Arc<Claims>,
     pub(crate) transaction_count: AtomicU64,
     /// Places for pipelines that compute.
@@ -139,6 +145,8 @@ pub struct Answer {
     pub reply: Option<Bytes>,
     /// Whether the connection is closed after it.
     pub closes: bool,
+    /// Whether a further reply follows without a request: [`MongoApi::go_on`] makes it.
+    pub goes_on: bool,
 }
 
 impl MongoApi {
@@ -157,6 +165,9 @@ impl MongoApi {
             cursors: Cursors::new(env.clone()),
             sessions: Sessions::new(env.clone()),
             fail_points: FailPoints::default(),
+            snapshots: Default::default(),
+            hidden: Arc::default(),
+            schema_changes: Default::default(),
             claims: Arc::default(),
             transaction_count: AtomicU64::new(1),
             pipelines: Arc::new(Semaphore::new(limits::PIPELINES_AT_ONCE_MAX)),
@@ -185,5 +196,10 @@ impl MongoApi {
     /// Answers one message.
     pub async fn answer(&self, connection: &mut Connection, frame: &[u8]) -> Answer {
         dispatch::answer(&self.shared, connection, frame).await
+    }
+
+    /// Makes the reply that follows one that goes on.
+    pub async fn go_on(&self, connection: &mut Connection) -> Answer {
+        dispatch::go_on(&self.shared, connection).await
     }
 }

@@ -40,6 +40,12 @@ pub(crate) const INDEX_FIELDS_MAX: usize = 32;
 pub(crate) const PIPELINES_AT_ONCE_MAX: usize = 16;
 /// How long a change stream waits for a change when its client does not say.
 pub(crate) const AWAIT_DEFAULT: Duration = Duration::from_secs(1);
+/// Moments of collections of which it is remembered where their feeds were.
+pub(crate) const SNAPSHOTS_REMEMBERED_MAX: usize = 10_000;
+/// Changes of collections besides writes that are remembered for change streams.
+pub(crate) const SCHEMA_CHANGES_MAX: usize = 1_000;
+/// How long a `hello` waits for another topology, whatever its client says.
+pub(crate) const HELLO_WAIT_MAX: Duration = Duration::from_secs(60);
 /// Bytes of what a client tells of itself.
 pub(crate) const CLIENT_METADATA_BYTES_MAX: usize = 512;
 /// Bytes of the name of an application.

@@ -177,6 +177,11 @@ impl Session {
         }
     }
 
+    /// Says whether the outcome of a statement of a number is remembered.
+    pub(crate) fn has_outcomes(&self, number: i64) -> bool {
+        self.number == Some(number) && !self.outcomes.is_empty()
+    }
+
     /// Returns the number that the session is at.
     pub(crate) fn number(&self) -> Option<i64> {
         self.number

@@ -15,6 +15,7 @@ use crate::claims::ClaimSet;
 use crate::context::Context;
 use crate::data::{Charges, Data, Overlay};
 use crate::failure::{Failure, Result};
+use crate::hidden::Made;
 use crate::namespace::Namespace;
 use crate::sessions::SessionId;
 
@@ -23,6 +24,8 @@ pub(crate) struct Open {
     pub(crate) state: State,
     /// What it has begun in the engine, once a statement has said where.
     pub(crate) work: Option<Work>,
+    /// The collections that it has made.
+    pub(crate) made: Vec<Made>,
 }
 
 /// How far a transaction is.
@@ -47,7 +50,7 @@ pub(crate) struct Work {
 
 impl Open {
     pub(crate) fn begin() -> Open {
-        Open { state: State::Running, work: None }
+        Open { state: State::Running, work: None, made: Vec::new() }
     }
 }
 
@@ -136,12 +139,24 @@ impl<'h> Held<'h> {
         Ok(Data { engine, caller, handle: &collection.handle, charges, transaction, written, patience })
     }
 
-    /// Gives up what the transaction did.
-    pub(crate) fn abort(&mut self) {
+    /// Gives up what the transaction did; returns the collections that it had made.
+    pub(crate) fn abort(&mut self) -> Vec<Made> {
+        let Some(open) = &mut self.open else { return Vec::new() };
+        open.state = State::Aborted;
+        open.work = None;
+        std::mem::take(&mut open.made)
+    }
+
+    /// Notes a collection that the transaction has made.
+    pub(crate) fn note_made(&mut self, made: Made) {
         if let Some(open) = &mut self.open {
-            open.state = State::Aborted;
-            open.work = None;
+            open.made.push(made);
         }
+    }
+
+    /// Says whether the transaction has made a collection.
+    pub(crate) fn has_made(&self, namespace: &Namespace) -> bool {
+        self.open.as_ref().is_some_and(|open| open.made.iter().any(|made| made.namespace == *namespace))
     }
 }
 

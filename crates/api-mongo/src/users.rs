@@ -57,6 +57,15 @@ pub(crate) struct Stored {
     pub(crate) uuid: [u8; 16],
 }
 
+impl Stored {
+    /// Returns the names of the mechanisms by which the user logs in.
+    pub(crate) fn mechanisms(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.accounts.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+}
+
 type Known = HashMap<(String, String), Arc<Stored>>;
 
 /// All users.

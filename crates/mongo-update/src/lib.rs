@@ -36,7 +36,7 @@ use identical::identical_objects;
 use modifiers::Modifiers;
 use pipeline::Pipeline;
 
-pub use describe::describe;
+pub use describe::{describe, describe_expanded};
 
 /// An update that was read.
 #[derive(Debug, Clone)]

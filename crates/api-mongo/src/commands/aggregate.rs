@@ -21,6 +21,7 @@ use crate::limits::FIRST_BATCH_DOCUMENTS;
 use crate::namespace::Namespace;
 use crate::reply::Reply;
 use crate::search::Search;
+use crate::snapshots::{Reader, Snapshot};
 use crate::supply::{Cancellation, Room, Scan, Supply, ordered};
 use crate::transactions::Held;
 
@@ -137,6 +138,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             "$out and $merge cannot be used with a 'linearizable' read concern level",
         ));
     }
+    if written.is_some() && context.snapshot.is_some() {
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "$out and $merge cannot be used with a 'snapshot' read concern level",
+        ));
+    }
     if written.is_some() && context.is_in_transaction {
         return Err(Failure::new(
             codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
@@ -235,6 +242,7 @@ pub(super) async fn supply(
         environment: environment.clone(),
         runtime: tokio::runtime::Handle::current(),
         cancellation: cancellation.clone(),
+        snapshot: context.snapshot.map(|snapshot| Snapshot { is_new: false, ..snapshot }),
     });
     let charges = outside.charges.clone();
     let (source, rest): (Documents, Pipeline) = match pipeline.stages.first() {
@@ -268,9 +276,14 @@ async fn front_documents(
         None => Arc::new(Filter::parse(&Object::new(), &Scope::default())?),
     };
     let search = Search::new(collection, filter, environment.clone());
-    let mut held = Held::of(context)?;
     let skip = usize::try_from(front.skip).unwrap_or(usize::MAX);
     let limit = front.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    if let Some(snapshot) = context.snapshot {
+        let found = context.reader().find(collection, &search, front.sort.as_ref(), snapshot).await?;
+        let documents = found.into_iter().map(|(document, _)| document).skip(skip).take(limit);
+        return Ok(counted(documents.collect(), front));
+    }
+    let mut held = Held::of(context)?;
     if held.open.is_some() || search.points().is_some() {
         let mut data =
             held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
@@ -417,6 +430,7 @@ struct Others {
     environment: Arc<Environment>,
     runtime: tokio::runtime::Handle,
     cancellation: Cancellation,
+    snapshot: Option<Snapshot>,
 }
 
 impl Others {
@@ -435,17 +449,24 @@ impl Others {
             None => Arc::new(Filter::parse(&Object::new(), &Scope::default())?),
         };
         let search = Search::new(&collection, filter, self.environment.clone());
-        let scan = Scan::new(
-            self.shared.clone(),
-            self.caller.clone(),
-            collection,
-            search,
-            self.charges.clone(),
-            self.runtime.clone(),
-            None,
-        );
+        let scan: Documents = match self.snapshot {
+            Some(snapshot) => {
+                let reader = Reader { shared: &self.shared, caller: &self.caller, charges: &self.charges };
+                let found = self.runtime.block_on(reader.find(&collection, &search, None, snapshot))?;
+                Box::new(found.into_iter().map(|(document, _)| Ok(document)))
+            }
+            None => Box::new(Scan::new(
+                self.shared.clone(),
+                self.caller.clone(),
+                collection,
+                search,
+                self.charges.clone(),
+                self.runtime.clone(),
+                None,
+            )),
+        };
         if !is_view {
-            return Ok(Box::new(scan));
+            return Ok(scan);
         }
         let pipeline = Pipeline::parse(&stages, &Scope::default())?;
         let others = Others {
@@ -456,8 +477,9 @@ impl Others {
             environment: self.environment.clone(),
             runtime: self.runtime.clone(),
             cancellation: self.cancellation.clone(),
+            snapshot: self.snapshot,
         };
-        Ok(pipeline.run(Box::new(scan), self.environment.clone(), Arc::new(others))?)
+        Ok(pipeline.run(scan, self.environment.clone(), Arc::new(others))?)
     }
 }
 

@@ -112,6 +112,7 @@ pub(super) async fn open(
         begin,
         after,
         before,
+        arguments.truth("showExpandedEvents")?,
         pipeline,
         environment,
     );
@@ -128,6 +129,7 @@ pub(super) async fn open(
             transaction: None,
             supply,
             has_timeout: true,
+            time_left: None,
             awaits: true,
         })?,
     };

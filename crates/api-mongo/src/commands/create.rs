@@ -5,12 +5,14 @@ use armilla_mongo_expression::codes;
 use armilla_mongo_pipeline::Pipeline;
 use armilla_value::{Object, Value};
 
+use crate::arguments::{Arguments, number};
 use crate::catalog::{Collection, Details, Found, View, existing};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::indexes::{Index, policy};
 use crate::namespace::Namespace;
 use crate::reply::Reply;
+use crate::transactions::Held;
 
 /// What a new collection is to be.
 #[derive(Default)]
@@ -25,17 +27,15 @@ pub(super) struct New {
 const CHANGES_KEPT_MINUTES: i64 = 24 * 60;
 
 /// Options that are kept and listed.
-const KEPT: [&str; 5] =
-    ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages", "comment"];
+const KEPT: [&str; 4] = ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages"];
 
 /// Options that a collection cannot have here.
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 4] = [
     ("capped", "capped collections are not supported"),
     ("timeseries", "time series collections are not supported"),
-    ("clusteredIndex", "clustered indexes are not supported: documents lie in the order of their ids anyway"),
     (
         "expireAfterSeconds",
-        "expireAfterSeconds of a collection is for time series and clustered indexes, which are not supported",
+        "expireAfterSeconds of a collection is for time series, which are not supported: an index may have it",
     ),
     ("encryptedFields", "encrypted fields are not supported"),
 ];
@@ -74,6 +74,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
     }
     if let Some(on) = arguments.string("viewOn")? {
+        if context.is_in_transaction {
+            return Err(Failure::new(
+                codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+                format!("Cannot create a view in a multi-document transaction. View: {namespace}"),
+            ));
+        }
         return make_view(context, &namespace, on).await;
     }
     if arguments.value("pipeline").is_some() {
@@ -84,11 +90,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     let mut options = Object::new();
     for name in KEPT {
-        if let Some(value) = arguments.value(name)
-            && name != "comment"
-        {
+        if let Some(value) = arguments.value(name) {
             options.insert(name, value.clone());
         }
+    }
+    if let Some(clustered) = clustered(&arguments)? {
+        options.insert("clusteredIndex", clustered);
     }
     let level = arguments.string("validationLevel")?.unwrap_or("strict");
     let action = arguments.string("validationAction")?.unwrap_or("error");
@@ -99,7 +106,11 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     arguments.object("validator")?;
     match context.shared.catalog.find(&namespace).await? {
-        Found::Collection(collection) if collection.details.options == options => return Ok(Reply::ok()),
+        Found::Collection(collection)
+            if collection.details.options == options && !context.is_in_transaction =>
+        {
+            return Ok(Reply::ok());
+        }
         Found::Collection(_) | Found::View(_) => {
             return Err(Failure::new(
                 codes::NAMESPACE_EXISTS,
@@ -108,8 +119,34 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
         Found::Nothing => {}
     }
-    make(context, &namespace, &New { options, ..New::default() }).await?;
+    make_or_hide(context, &namespace, &New { options, ..New::default() }).await?;
     Ok(Reply::ok())
+}
+
+/// Reads `clusteredIndex`. Documents lie in the order of their ids in every collection; one that asks for it has no other
+/// index of them.
+fn clustered(arguments: &Arguments<'_>) -> Result<Option<Object>> {
+    let Some(value) = arguments.value("clusteredIndex").filter(|value| **value != Value::Bool(false)) else {
+        return Ok(None);
+    };
+    let Some(given) = value.as_object() else {
+        return Err(Failure::new(codes::TYPE_MISMATCH, "'clusteredIndex' must be an object with 'key' and 'unique'"));
+    };
+    let given = Arguments::new("create.clusteredIndex", given);
+    given.allow_only(&["v", "key", "name", "unique"])?;
+    let key = given.required_object("key")?;
+    if key.len() != 1 || key.get("_id").and_then(number) != Some(1) || !given.truth("unique")? {
+        return Err(Failure::new(
+            codes::INVALID_INDEX_SPECIFICATION_OPTION,
+            "the clustered index has the key {_id: 1} and is unique",
+        ));
+    }
+    Ok(Some(Object::from([
+        ("v", Value::Int32(2)),
+        ("key", Value::Object(key.clone())),
+        ("name", Value::from(given.string("name")?.unwrap_or("_id_"))),
+        ("unique", Value::Bool(true)),
+    ])))
 }
 
 async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Result<Reply> {
@@ -131,7 +168,11 @@ async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Re
     check_account_write(context)?;
     existing(context.shared.engine.create_database(&context.caller, &namespace.database, None).await)?;
     let view = View { on: on.to_owned(), pipeline: pipeline.to_vec() };
-    context.shared.catalog.keep_view(namespace, view).await?;
+    let shared = context.shared;
+    let description =
+        Object::from([("viewOn", Value::from(on)), ("pipeline", Value::Array(pipeline.to_vec()))]);
+    shared.catalog.keep_view(namespace, view).await?;
+    shared.schema_changes.note(&shared.clock, namespace, "create", description);
     Ok(Reply::ok())
 }
 
@@ -146,6 +187,42 @@ pub(super) fn check_account_write(context: &Context<'_>) -> Result<()> {
     }
 }
 
+/// Makes a collection. One that a transaction makes is not shown before that is stored.
+pub(super) async fn make_or_hide(
+    context: &Context<'_>,
+    namespace: &Namespace,
+    new: &New,
+) -> Result<Collection> {
+    if !context.is_in_transaction {
+        return make(context, namespace, new).await;
+    }
+    // There has to be a transaction.
+    drop(Held::of(context)?);
+    let hidden = context.shared.hidden.hide(namespace);
+    let made = make(context, namespace, new).await?;
+    Held::of(context)?.note_made(hidden);
+    Ok(made)
+}
+
+/// Makes indexes in a transaction: of a collection that is not there, or that the transaction has made.
+pub(super) async fn index_in_transaction(context: &mut Context<'_>) -> Result<Reply> {
+    let namespace = context.namespace()?;
+    let is_own = Held::of(context)?.has_made(&namespace);
+    if is_own {
+        return super::create_indexes::run(context).await;
+    }
+    if context.shared.catalog.collection_of(&namespace).await?.is_some() {
+        return Err(Failure::new(
+            codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
+            format!("Cannot create new indexes on existing collection {namespace} in a multi-document transaction."),
+        ));
+    }
+    let hidden = context.shared.hidden.hide(&namespace);
+    let reply = super::create_indexes::run(context).await?;
+    Held::of(context)?.note_made(hidden);
+    Ok(reply)
+}
+
 /// Makes a collection, and its database if there is none.
 pub(super) async fn make(context: &Context<'_>, namespace: &Namespace, new: &New) -> Result<Collection> {
     namespace.check_creatable()?;
@@ -157,7 +234,10 @@ pub(super) async fn make(context: &Context<'_>, namespace: &Namespace, new: &New
     }
     check_case(context, &namespace.database)?;
     existing(shared.engine.create_database(&context.caller, &namespace.database, None).await)?;
-    make_container(context, namespace, new).await
+    let made = make_container(context, namespace, new).await?;
+    let description = Object::from([("idIndex", Value::Object(super::list_indexes::id_index()))]);
+    shared.schema_changes.note(&shared.clock, namespace, "create", description);
+    Ok(made)
 }
 
 /// Makes the container of a collection, and keeps what is to be known of it.

@@ -30,7 +30,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         if let Some(collation) = arguments.value("collation") {
             crate::collation::check(collation)?;
         }
-        let filter = Arc::new(Filter::parse(arguments.required_object("q")?, &scope)?);
+        // What is wrong with a filter is the statement's failure, not the command's.
+        let filter = Filter::parse(arguments.required_object("q")?, &scope).map(Arc::new);
         let is_one = match arguments.integer("limit")? {
             Some(0) => false,
             Some(1) => true,
@@ -56,7 +57,16 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut deleted = 0;
     let mut held = Held::of(context)?;
     for (position, (filter, is_one, hint)) in read.into_iter().enumerate() {
-        let Some(collection) = &collection else { break };
+        let filter = match filter {
+            Ok(filter) => filter,
+            Err(error) => {
+                if !statements.fail(context, position, error.into())? {
+                    break;
+                }
+                continue;
+            }
+        };
+        let Some(collection) = &collection else { continue };
         if let Some(outcome) = statements.before(context, position)? {
             deleted += outcome.get("n").and_then(number).unwrap_or(0);
             continue;

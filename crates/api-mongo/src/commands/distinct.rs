@@ -55,7 +55,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let query = arguments.object("query")?.unwrap_or(&none);
     let filter = Arc::new(Filter::parse(query, &scope)?);
     let environment = Arc::new(environment);
-    let mut supply = match context.shared.catalog.find(&namespace).await? {
+    let supply = match context.shared.catalog.find(&namespace).await? {
         Found::Nothing => Supply::List(Default::default()),
         Found::View(view) => {
             let stages = [Value::Object(Object::from([("$match", Value::Object(query.clone()))]))];
@@ -64,6 +64,15 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Found::Collection(collection) => {
             check_hint(&collection, arguments.value("hint"))?;
             let search = Search::new(&collection, filter, environment);
+            if let Some(snapshot) = context.snapshot {
+                let mut list = std::collections::VecDeque::new();
+                for (document, _) in context.reader().find(&collection, &search, None, snapshot).await? {
+                    let mut bytes = Vec::new();
+                    bson::encode(&document, &mut bytes)?;
+                    list.push_back(bytes);
+                }
+                return distinct(context, Supply::List(list), key).await;
+            }
             let mut held = Held::of(context)?;
             if held.open.is_some() || search.points().is_some() {
                 let mut data =
@@ -92,6 +101,11 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             }
         }
     };
+    distinct(context, supply, key).await
+}
+
+/// Gathers the values of a field in documents.
+async fn distinct(context: &Context<'_>, mut supply: Supply, key: &str) -> Result<Reply> {
     let path: Vec<&str> = key.split('.').collect();
     let mut values = BTreeSet::new();
     let mut bytes = 0;
@@ -118,7 +132,11 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
     }
     let values = values.into_iter().map(|value| value.0);
-    Ok(Object::from([("values", Value::Array(values.collect()))]).into())
+    let mut reply = Object::from([("values", Value::Array(values.collect()))]);
+    if let Some(snapshot) = context.snapshot {
+        reply.insert("atClusterTime", snapshot.at);
+    }
+    Ok(reply.into())
 }
 
 /// Visits the values at a path, of arrays their elements.

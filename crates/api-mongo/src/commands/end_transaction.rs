@@ -3,11 +3,13 @@
 use armilla_engine::{Caller, ErrorKind, Receipt};
 use armilla_mongo_expression::codes;
 
+use super::drop::drop_collection;
 use super::list_collections::containers;
 use super::transaction_state;
 use crate::catalog::found;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::hidden::Made;
 use crate::reply::Reply;
 use crate::transactions::{Held, State, no_transaction};
 use crate::writes::write_conflict;
@@ -63,8 +65,27 @@ pub(super) async fn commit(context: &mut Context<'_>) -> Result<Reply> {
     }
     if let Some(open) = &mut held.open {
         open.state = State::Committed;
+        open.made.clear();
     }
     Ok(Reply::ok())
+}
+
+/// Drops the collections that a transaction had made that was aborted. One that others have written to stays.
+pub(super) async fn undo(context: &Context<'_>, made: Vec<Made>) {
+    for made in made {
+        let undone = async {
+            let _changing = context.shared.catalog.change().await;
+            match context.shared.catalog.collection_of(&made.namespace).await? {
+                Some(collection) if collection.handle.usage(&Caller::full())?.items == 0 => {
+                    drop_collection(context, &made.namespace, &collection.handle.rid().to_string()).await
+                }
+                _ => Ok(()),
+            }
+        };
+        if let Err(failure) = undone.await {
+            tracing::debug!("a collection of an aborted transaction stays: {}", failure.message);
+        }
+    }
 }
 
 /// Returns the key under which it is kept that a transaction was stored: no statement has its number.
@@ -99,7 +120,7 @@ fn was_committed(context: &Context<'_>, number: i64) -> Result<bool> {
     }
 }
 
-pub(super) fn abort(context: &mut Context<'_>) -> Result<Reply> {
+pub(super) async fn abort(context: &mut Context<'_>) -> Result<Reply> {
     let number = number_of(context)?;
     context.arguments().allow(&["recoveryToken"])?;
     match transaction_state(context) {
@@ -112,6 +133,7 @@ pub(super) fn abort(context: &mut Context<'_>) -> Result<Reply> {
         Some(State::Running) => {}
         Some(State::Aborted) | None => return Err(no_transaction(number)),
     }
-    Held::of(context)?.abort();
+    let made = Held::of(context)?.abort();
+    undo(context, made).await;
     Ok(Reply::ok())
 }

@@ -51,6 +51,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         .as_str()
         .ok_or_else(|| Failure::new(codes::INVALID_NAMESPACE, "explain: the command names no collection"))?;
     let namespace = Namespace::new(context.database, collection)?;
+    if let Some(collection) = context.shared.catalog.collection_of(&namespace).await? {
+        super::statements::check_hint(&collection, inner.value("hint"))?;
+    }
     let explained = match name {
         "find" => Explained {
             namespace,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use armilla_mongo_expression::{Environment, Scope, codes};
-use armilla_mongo_filter::{Filter, Projection, Sort, SortKey};
+use armilla_mongo_filter::{Filter, Matched, Projection, Sort, SortKey};
 use armilla_mongo_wire::bson;
 use armilla_value::{Object, Value, mongo_cmp};
 
@@ -185,7 +185,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let has_timeout = !arguments.truth("noCursorTimeout")?;
     let collection = match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection) => collection,
-        Found::Nothing => return Ok(empty(namespace.to_string())),
+        Found::Nothing => return open(context, namespace.to_string(), Supply::List(VecDeque::new()), 1, true, true).await,
         Found::View(view) => return aggregate::find_in_view(context, &namespace, &view).await,
     };
     check_hint(&collection, arguments.value("hint"))?;
@@ -199,6 +199,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
 /// Makes where the documents of a find come from.
 pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked: &Asked) -> Result<Supply> {
     let search = Search::new(collection, asked.filter.clone(), asked.environment.clone());
+    if let Some(snapshot) = context.snapshot {
+        let found = context.reader().find(collection, &search, None, snapshot).await?;
+        return Ok(Supply::List(listed(found, asked)?));
+    }
     let mut held = Held::of(context)?;
     let is_inside = held.open.is_some();
     let mut data = held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
@@ -207,43 +211,8 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
     }
     if is_inside || search.points().is_some() || asked.filter.near().is_some() || asked.bounds.is_some() {
         let targets = search.targets(&mut data, collection, usize::MAX).await?;
-        let mut documents: Vec<_> =
-            targets.into_iter().map(|target| (target.document, target.matched)).collect();
-        if let Some(bounds) = &asked.bounds {
-            let mut inside = Vec::new();
-            for found in documents {
-                if bounds.contain(&found.0)? {
-                    inside.push(found);
-                }
-            }
-            documents = inside;
-        }
-        if let Some(sort) = &asked.sort {
-            let mut keyed = Vec::with_capacity(documents.len());
-            for (document, matched) in documents {
-                keyed.push((sort.key(&document)?, document, matched));
-            }
-            keyed.sort_by(|a, b| sort.compare(&a.0, &b.0));
-            documents = keyed.into_iter().map(|(_, document, matched)| (document, matched)).collect();
-        } else if let Some(near) = asked.filter.near() {
-            let mut measured: Vec<_> =
-                documents.into_iter().filter_map(|found| Some((near.distance(&found.0)?, found))).collect();
-            measured.sort_by(|a, b| a.0.total_cmp(&b.0));
-            documents = measured.into_iter().map(|(_, found)| found).collect();
-        }
-        let skip = usize::try_from(asked.skip).unwrap_or(usize::MAX);
-        let limit = asked.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        let mut encoded = VecDeque::new();
-        for (document, matched) in documents.into_iter().skip(skip).take(limit) {
-            let document = match &asked.projection {
-                Some(projection) => projection.apply(&document, &matched, &asked.environment)?,
-                None => document,
-            };
-            let mut bytes = Vec::new();
-            bson::encode(&document, &mut bytes)?;
-            encoded.push_back(bytes);
-        }
-        return Ok(Supply::List(encoded));
+        let found = targets.into_iter().map(|target| (target.document, target.matched)).collect();
+        return Ok(Supply::List(listed(found, asked)?));
     }
     let walk = asked.sort.as_ref().and_then(|sort| search.walk(collection, sort, asked.limit));
     if let Some(sort) = asked.sort.as_ref().filter(|_| walk.is_none()) {
@@ -263,6 +232,46 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         walk,
         given: 0,
     })))
+}
+
+/// Puts all that was found in order, cuts it, and writes it.
+fn listed(found: Vec<(Object, Matched)>, asked: &Asked) -> Result<VecDeque<Vec<u8>>> {
+    let mut documents = found;
+    if let Some(bounds) = &asked.bounds {
+        let mut inside = Vec::new();
+        for found in documents {
+            if bounds.contain(&found.0)? {
+                inside.push(found);
+            }
+        }
+        documents = inside;
+    }
+    if let Some(sort) = &asked.sort {
+        let mut keyed = Vec::with_capacity(documents.len());
+        for (document, matched) in documents {
+            keyed.push((sort.key(&document)?, document, matched));
+        }
+        keyed.sort_by(|a, b| sort.compare(&a.0, &b.0));
+        documents = keyed.into_iter().map(|(_, document, matched)| (document, matched)).collect();
+    } else if let Some(near) = asked.filter.near() {
+        let mut measured: Vec<_> =
+            documents.into_iter().filter_map(|found| Some((near.distance(&found.0)?, found))).collect();
+        measured.sort_by(|a, b| a.0.total_cmp(&b.0));
+        documents = measured.into_iter().map(|(_, found)| found).collect();
+    }
+    let skip = usize::try_from(asked.skip).unwrap_or(usize::MAX);
+    let limit = asked.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut encoded = VecDeque::new();
+    for (document, matched) in documents.into_iter().skip(skip).take(limit) {
+        let document = match &asked.projection {
+            Some(projection) => projection.apply(&document, &matched, &asked.environment)?,
+            None => document,
+        };
+        let mut bytes = Vec::new();
+        bson::encode(&document, &mut bytes)?;
+        encoded.push_back(bytes);
+    }
+    Ok(encoded)
 }
 
 /// Reads the document with an `_id`, and writes it as it is stored.
@@ -317,14 +326,13 @@ pub(super) async fn open(
             transaction: context.number.filter(|_| context.is_in_transaction),
             supply,
             has_timeout,
+            time_left: context.time_left(),
             awaits: false,
         })?;
     }
-    Ok(Reply::Batch(Batch {
-        is_first: true,
-        cursor,
-        namespace,
-        documents: portion.documents,
-        extra: Object::new(),
-    }))
+    let mut extra = Object::new();
+    if let Some(snapshot) = context.snapshot {
+        extra.insert("atClusterTime", snapshot.at);
+    }
+    Ok(Reply::Batch(Batch { is_first: true, cursor, namespace, documents: portion.documents, extra }))
 }

@@ -43,6 +43,13 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         cursors.close(id);
         return Err(failure);
     }
+    let is_out_of_time =
+        || context.shared.options.test_commands && context.shared.fail_points.ends_all_time();
+    if cursor.time_left.is_some_and(|left| left.is_zero() || is_out_of_time()) {
+        cursors.close(id);
+        return Err(Failure::new(codes::MAX_TIME_MS_EXPIRED, "operation exceeded time limit"));
+    }
+    let began = context.shared.env.clock.elapsed();
     let wait = context.command.get("maxTimeMS").and_then(number).filter(|ms| *ms > 0);
     if wait.is_some() && !cursor.awaits {
         cursors.put_back(id, cursor);
@@ -52,6 +59,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let documents = batch.map_or(usize::MAX, |batch| usize::try_from(batch).unwrap_or(usize::MAX));
     let room = Room { documents, wait: if cursor.awaits { wait } else { Duration::ZERO } };
     let taken = cursor.supply.take(room, &context.charges, context.shared).await;
+    let took = context.shared.env.clock.elapsed().saturating_sub(began);
+    cursor.time_left = cursor.time_left.map(|left| left.saturating_sub(took));
     let portion = match taken {
         Ok(portion) => portion,
         Err(failure) if failure.code == codes::TOO_MANY_REQUESTS => {

@@ -1,5 +1,7 @@
 //! `hello`, and the two names that it had before.
 
+use std::time::Duration;
+
 use armilla_mongo_expression::codes;
 use armilla_mongo_wire::bson;
 use armilla_mongo_wire::compress::negotiate;
@@ -10,15 +12,24 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::limits::{
     APPLICATION_NAME_BYTES_MAX, BATCH_STATEMENTS_MAX, CLIENT_METADATA_BYTES_MAX, DOCUMENT_BYTES_MAX,
-    MESSAGE_BYTES_MAX,
+    HELLO_WAIT_MAX, MESSAGE_BYTES_MAX,
 };
 use crate::reply::Reply;
 
 /// The version of the protocol that server 7.0 has.
 const WIRE_VERSION: i32 = 21;
 
+/// How many times the topology changed, which it never does.
+const TOPOLOGY_CHANGES: i64 = 0;
+
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let command = context.command;
+    if let Some(wait) = wait_of(context)? {
+        tokio::select! {
+            () = context.shared.env.clock.sleep(wait) => {}
+            () = context.connection.ended() => {}
+        }
+    }
     if let Some(client) = command.get("client") {
         note_client(context, client)?;
     }
@@ -32,6 +43,13 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let moment = || Object::from([("ts", Value::from(now)), ("t", Value::Int64(1))]);
     let mut reply = Object::from([
         ("helloOk", Value::Bool(true)),
+        (
+            "topologyVersion",
+            Value::Object(Object::from([
+                ("processId", shared.process_id()),
+                ("counter", Value::Int64(TOPOLOGY_CHANGES)),
+            ])),
+        ),
         ("hosts", Value::from(vec![address.as_str()])),
         ("setName", Value::from(shared.options.set_name.as_str())),
         ("setVersion", Value::Int32(1)),
@@ -67,8 +85,15 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             reply.insert("compression", Value::Array(names.collect()));
         }
     }
-    if command.contains("saslSupportedMechs") {
-        reply.insert("saslSupportedMechs", Value::from(vec!["SCRAM-SHA-256", "SCRAM-SHA-1"]));
+    if let Some(user) = command.get("saslSupportedMechs").and_then(Value::as_str) {
+        // Who is not there has all: whether a user exists is not told.
+        let stored = match user.split_once('.') {
+            Some((database, name)) => shared.users.find(database, name).await?,
+            None => None,
+        };
+        let all = || vec!["SCRAM-SHA-256", "SCRAM-SHA-1"];
+        let mechanisms = stored.map_or_else(all, |stored| stored.mechanisms());
+        reply.insert("saslSupportedMechs", Value::from(mechanisms));
     }
     if let Some(speculative) = command.get("speculativeAuthenticate").and_then(Value::as_object) {
         let database = speculative.get("db").and_then(Value::as_str).unwrap_or("admin");
@@ -78,6 +103,51 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
     }
     Ok(reply.into())
+}
+
+/// Returns how long to wait: a client that knows the topology as it is wants to be told of another, or that there is
+/// none after a while.
+fn wait_of(context: &Context<'_>) -> Result<Option<Duration>> {
+    let arguments = context.arguments();
+    let version = arguments.object("topologyVersion")?;
+    let wait = arguments.integer("maxAwaitTimeMS")?;
+    let (version, wait) = match (version, wait) {
+        (None, None) => return Ok(None),
+        (Some(version), Some(wait)) => (version, wait),
+        (Some(_), None) => {
+            return Err(Failure::new(
+                31_368,
+                "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'",
+            ));
+        }
+        (None, Some(_)) => {
+            return Err(Failure::new(31_368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'"));
+        }
+    };
+    let wait = u64::try_from(wait)
+        .map_err(|_| Failure::new(31_373, "maxAwaitTimeMS must be a non-negative integer"))?;
+    let (Some(process @ Value::ObjectId(_)), Some(Value::Int64(counter))) =
+        (version.get("processId"), version.get("counter"))
+    else {
+        return Err(Failure::new(
+            codes::TYPE_MISMATCH,
+            "'topologyVersion' has a 'processId', an object id, and a 'counter', a long",
+        ));
+    };
+    if *process != context.shared.process_id() {
+        return Ok(None);
+    }
+    if *counter > TOPOLOGY_CHANGES {
+        return Err(Failure::new(
+            31_382,
+            format!(
+                "Received a topology version with counter: {counter} which is greater than the server topology \
+                 version counter: {TOPOLOGY_CHANGES}"
+            ),
+        ));
+    }
+    // One that is behind is told at once.
+    Ok((*counter == TOPOLOGY_CHANGES).then(|| Duration::from_millis(wait).min(HELLO_WAIT_MAX)))
 }
 
 /// Takes down what a client tells of itself, once for each connection.

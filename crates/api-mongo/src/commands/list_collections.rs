@@ -49,9 +49,10 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut listed = Vec::new();
     for (name, rid) in containers(context, database)? {
         let Ok(namespace) = Namespace::new(database, &name) else { continue };
+        if context.shared.hidden.contains(&namespace) {
+            continue;
+        }
         let Some(collection) = context.shared.catalog.collection_of(&namespace).await? else { continue };
-        let mut uuid = rid.into_bytes();
-        uuid.resize(16, 0);
         listed.push(Object::from([
             ("name", Value::from(name)),
             ("type", Value::from("collection")),
@@ -60,7 +61,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 "info",
                 Value::Object(Object::from([
                     ("readOnly", Value::Bool(false)),
-                    ("uuid", Value::Binary { subtype: 4, bytes: uuid }),
+                    ("uuid", crate::catalog::uuid_of(&rid)),
                 ])),
             ),
             ("idIndex", Value::Object(super::list_indexes::id_index())),

@@ -25,7 +25,13 @@ pub(super) fn id_index() -> Object {
 /// Lists the indexes of a collection. One that was made through another API has its policy: where that indexes
 /// everything, it is shown as the index that does.
 pub(super) fn all(collection: &Collection) -> Vec<Object> {
-    let mut indexes = vec![id_index()];
+    let clustered = collection.details.options.get("clusteredIndex").and_then(Value::as_object);
+    let first = clustered.map(|clustered| {
+        let mut index = clustered.clone();
+        index.insert("clustered", true);
+        index
+    });
+    let mut indexes = vec![first.unwrap_or_else(id_index)];
     indexes.extend(collection.details.indexes.iter().map(crate::indexes::Index::to_object));
     if !collection.details.is_own {
         let definition = collection.handle.definition();
@@ -46,6 +52,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     arguments.allow(&["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"])?;
     let namespace = context.namespace()?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
+    let collection = collection.filter(|_| !context.shared.hidden.contains(&namespace));
     let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;
     let mut documents = VecDeque::new();
     for index in all(&collection) {

@@ -54,12 +54,15 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             ),
         ));
     }
+    let mut replaced = None;
     if let Some(target) = catalog.collection_of(&to).await? {
         if !arguments.truth("dropTarget")? {
             return Err(Failure::new(codes::NAMESPACE_EXISTS, format!("target namespace exists: {to}")));
         }
         let _changing = catalog.change().await;
-        drop_collection(context, &to, &target.handle.rid().to_string()).await?;
+        let rid = target.handle.rid().to_string();
+        drop_collection(context, &to, &rid).await?;
+        replaced = Some(rid);
     }
     let new = New {
         shard_key: source.shard_key.as_ref().clone(),
@@ -94,7 +97,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         }
     }
     let _changing = catalog.change().await;
-    change_stream::end(context, std::slice::from_ref(&source), &Ending::Rename(to)).await?;
+    change_stream::end(context, std::slice::from_ref(&source), &Ending::Rename { to, replaced }).await?;
     drop_collection(context, &from, &source.handle.rid().to_string()).await?;
     Ok(Reply::ok())
 }

@@ -135,7 +135,7 @@ pub(super) async fn collection_for_writing(
             codes::COMMAND_ON_SHARDED_VIEW_NOT_SUPPORTED_ON_MONGOD,
             format!("Namespace {namespace} is a view, not a collection"),
         )),
-        Found::Nothing => super::create::make(context, namespace, &super::create::New::default()).await,
+        Found::Nothing => super::create::make_or_hide(context, namespace, &super::create::New::default()).await,
     }
 }
 
@@ -149,7 +149,10 @@ pub(super) fn check_hint(collection: &Collection, hint: Option<&Value>) -> Resul
     let is_known = match hint {
         None | Some(Value::Null) => true,
         Some(Value::String(name)) => {
-            name == "_id_" || collection.details.indexes.iter().any(|index| index.name == *name)
+            let clustered = collection.details.options.get("clusteredIndex");
+            name == "_id_"
+                || clustered.and_then(|index| index.get("name")?.as_str()) == Some(name)
+                || collection.details.indexes.iter().any(|index| index.name == *name)
         }
         Some(Value::Object(key)) => {
             key.is_empty()

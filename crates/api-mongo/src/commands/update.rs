@@ -18,8 +18,8 @@ use crate::writes::{Receipts, UpdateDone, UpdateStatement, Writer};
 
 /// A statement that was read.
 struct Read<'s> {
-    filter: Arc<Filter>,
-    update: Update,
+    /// What it finds and does; what is wrong with that is the statement's failure, not the command's.
+    parsed: Result<(Arc<Filter>, Update)>,
     is_multi: bool,
     is_upsert: bool,
     hint: Option<&'s Value>,
@@ -48,7 +48,16 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let (mut matched, mut modified, mut upserted) = (0, 0, Vec::new());
     let mut held = Held::of(context)?;
     for (position, read) in read.iter().enumerate() {
-        let Some(collection) = &collection else { break };
+        let (filter, update) = match &read.parsed {
+            Ok(parsed) => parsed,
+            Err(failure) => {
+                if !statements.fail(context, position, failure.clone())? {
+                    break;
+                }
+                continue;
+            }
+        };
+        let Some(collection) = &collection else { continue };
         if let Some(outcome) = statements.before(context, position)? {
             take(&outcome, position, &mut matched, &mut modified, &mut upserted);
             continue;
@@ -56,7 +65,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         context.check_time()?;
         let outcome = async {
             check_hint(collection, read.hint)?;
-            let search = Search::new(collection, read.filter.clone(), environment.clone());
+            let search = Search::new(collection, filter.clone(), environment.clone());
             let data =
                 held.data(&context.caller, &context.charges, collection, search.partition_key()).await?;
             let new_id = || context.new_object_id();
@@ -65,7 +74,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             let mut writer = Writer { data, collection, new_id: &new_id, receipts };
             let statement = UpdateStatement {
                 search: &search,
-                update: &read.update,
+                update,
                 is_multi: read.is_multi,
                 is_upsert: read.is_upsert,
                 bypasses_validation: bypasses,
@@ -119,7 +128,7 @@ fn take(outcome: &Object, position: usize, matched: &mut i64, modified: &mut i64
     }
 }
 
-fn read<'s>(given: &'s Object, scope: &Scope) -> Result<Read<'s>> {
+fn read<'s>(given: &'s Object, outer: &Scope) -> Result<Read<'s>> {
     let arguments = Arguments::new("update.updates", given);
     arguments.allow_only(&[
         "q",
@@ -136,19 +145,24 @@ fn read<'s>(given: &'s Object, scope: &Scope) -> Result<Read<'s>> {
     if let Some(collation) = arguments.value("collation") {
         crate::collation::check(collation)?;
     }
-    let filter = Filter::parse(arguments.required_object("q")?, scope)?;
+    let filter = arguments.required_object("q")?;
     let Some(update) = given.get("u") else {
         return Err(Failure::new(40_414, "BSON field 'update.updates.u' is missing but a required field"));
     };
-    let mut scope = scope.clone();
+    let mut scope = outer.clone();
     let constants = arguments.object("c")?;
     for (name, _) in constants.into_iter().flat_map(Object::iter) {
         scope.variables.push(name.to_owned());
     }
-    let update = Update::parse(update, arguments.array("arrayFilters")?, constants, &scope)?;
     let (is_multi, is_upsert) = (arguments.truth("multi")?, arguments.truth("upsert")?);
-    if is_multi && update.is_replacement() {
-        return Err(Failure::parse("multi update is not supported for replacement-style update"));
-    }
-    Ok(Read { filter: Arc::new(filter), update, is_multi, is_upsert, hint: arguments.value("hint") })
+    let array_filters = arguments.array("arrayFilters")?;
+    let parse = || -> Result<(Arc<Filter>, Update)> {
+        let filter = Filter::parse(filter, outer)?;
+        let update = Update::parse(update, array_filters, constants, &scope)?;
+        if is_multi && update.is_replacement() {
+            return Err(Failure::parse("multi update is not supported for replacement-style update"));
+        }
+        Ok((Arc::new(filter), update))
+    };
+    Ok(Read { parsed: parse(), is_multi, is_upsert, hint: arguments.value("hint") })
 }

@@ -1,6 +1,9 @@
 //! `usersInfo`, `createUser`, `updateUser`, `dropUser`, `dropAllUsersFromDatabase`.
 
+use std::collections::HashMap;
+
 use armilla_mongo_expression::codes;
+use armilla_mongo_wire::scram::Account;
 use armilla_value::{Object, Value};
 
 use crate::context::Context;
@@ -61,10 +64,31 @@ pub(super) async fn info(context: &mut Context<'_>) -> Result<Reply> {
             shown.insert("customData", custom.clone());
         }
         shown.insert("roles", Value::Array(roles.collect()));
-        shown.insert("mechanisms", Value::from(vec!["SCRAM-SHA-1", "SCRAM-SHA-256"]));
+        shown.insert("mechanisms", Value::from(user.mechanisms()));
         Value::Object(shown)
     });
     Ok(Object::from([("users", Value::Array(shown.collect()))]).into())
+}
+
+/// Leaves the mechanisms that a user is to have, which are all unless it is said.
+fn chosen(
+    mut accounts: HashMap<&'static str, Account>,
+    mechanisms: Option<&[Value]>,
+) -> Result<HashMap<&'static str, Account>> {
+    let Some(mechanisms) = mechanisms else { return Ok(accounts) };
+    let names: Vec<&str> = mechanisms.iter().filter_map(Value::as_str).collect();
+    let is_unknown = |name: &&&str| !accounts.contains_key(**name);
+    if let Some(unknown) = names.iter().find(is_unknown) {
+        return Err(Failure::bad_value(format!(
+            "the mechanism '{unknown}' is not there: mechanisms are SCRAM-SHA-1 and SCRAM-SHA-256, and one that a user \
+             had given up needs the password again"
+        )));
+    }
+    if names.is_empty() || names.len() != mechanisms.len() {
+        return Err(Failure::bad_value("mechanisms must name at least one mechanism"));
+    }
+    accounts.retain(|name, _| names.contains(name));
+    Ok(accounts)
 }
 
 fn salts(context: &Context<'_>) -> ([u8; 32], [u8; 32]) {
@@ -107,7 +131,7 @@ pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
             database: context.database.to_owned(),
             name: name.to_owned(),
             roles,
-            accounts: derive(name, password, [&first, &second])?,
+            accounts: chosen(derive(name, password, [&first, &second])?, arguments.array("mechanisms")?)?,
             custom: arguments.object("customData")?.cloned(),
             uuid,
         })
@@ -131,7 +155,11 @@ pub(super) async fn update(context: &mut Context<'_>) -> Result<Reply> {
     let mut user = Stored::clone(&known);
     if let Some(password) = arguments.string("pwd")? {
         let (first, second) = salts(context);
-        user.accounts = derive(name, password, [&first, &second])?;
+        let known = user.mechanisms().into_iter().map(Value::from).collect::<Vec<_>>();
+        let mechanisms = arguments.array("mechanisms")?.unwrap_or(&known);
+        user.accounts = chosen(derive(name, password, [&first, &second])?, Some(mechanisms))?;
+    } else if let Some(mechanisms) = arguments.array("mechanisms")? {
+        user.accounts = chosen(user.accounts, Some(mechanisms))?;
     }
     if let Some(roles) = arguments.array("roles")? {
         user.roles = read_roles(roles, context.database)?;

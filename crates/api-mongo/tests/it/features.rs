@@ -31,7 +31,7 @@ const REFUSED: &[(&str, i64)] = &[
     ),
     ("{'create':'x','capped':true,'size':1000}", 115),
     ("{'create':'x','timeseries':{'timeField':'t'}}", 115),
-    ("{'create':'x','clusteredIndex':{'key':{'_id':1},'unique':true}}", 115),
+    ("{'create':'x','clusteredIndex':{'key':{'a':1},'unique':true}}", 197),
     ("{'mapReduce':'c','map':'x','reduce':'x','out':{'inline':1}}", 115),
     ("{'bulkWrite':1,'ops':[],'nsInfo':[]}", 115),
     ("{'createRole':'x','privileges':[],'roles':[]}", 115),
@@ -58,8 +58,8 @@ async fn what_there_is_not_is_refused_by_its_code() {
         let found = reply.get("code").or_else(of_statement).and_then(Value::as_i64);
         assert_eq!(found, Some(*code), "{command}: {reply:?}");
     }
-    let snapshot = object("{'find':'c','readConcern':{'level':'snapshot'}}");
-    assert_eq!(client.try_run("d", snapshot).await.err(), Some(246));
+    let snapshot = object("{'count':'c','readConcern':{'level':'snapshot'}}");
+    assert_eq!(client.try_run("d", snapshot).await.err(), Some(72));
 }
 
 /// Expressions that few use, with what they give.

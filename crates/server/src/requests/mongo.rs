@@ -32,7 +32,10 @@ impl FrameService for MongoService {
     }
 
     fn begin(&self, session: &Session) -> Connection {
-        self.api.connect(&Peer { address: session.peer, local: session.came_to.clone() })
+        let mut connection =
+            self.api.connect(&Peer { address: session.peer, local: session.came_to.clone() });
+        connection.ends_with(session.shutdown.clone());
+        connection
     }
 
     fn measure(&self, begun: &[u8]) -> Measure {
@@ -53,13 +56,22 @@ impl FrameService for MongoService {
         frame: Bytes,
         answers: &mut Answers<'_>,
     ) -> ControlFlow<()> {
-        let answer = self.api.answer(conversation, &frame).await;
-        if let Some(reply) = answer.reply
-            && answers.send(reply).await.is_err()
-        {
-            return ControlFlow::Break(());
+        let mut answer = self.api.answer(conversation, &frame).await;
+        drop(frame);
+        loop {
+            if let Some(reply) = answer.reply
+                && answers.send(reply).await.is_err()
+            {
+                return ControlFlow::Break(());
+            }
+            if answer.closes {
+                return ControlFlow::Break(());
+            }
+            if !answer.goes_on {
+                return ControlFlow::Continue(());
+            }
+            answer = self.api.go_on(conversation).await;
         }
-        if answer.closes { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Nothing is said without being asked: drivers take a closed connection for what it is.

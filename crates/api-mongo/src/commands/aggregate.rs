@@ -48,9 +48,6 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "collation",
         "let",
         "bypassDocumentValidation",
-        "needsMerge",
-        "fromMongos",
-        "runtimeConstants",
     ])?;
     context.check_collation()?;
     count_operation(&context.shared.counters.command, 1);

@@ -67,8 +67,14 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             reply.insert("compression", Value::Array(names.collect()));
         }
     }
-    if command.contains("saslSupportedMechs") {
-        reply.insert("saslSupportedMechs", Value::from(vec!["SCRAM-SHA-256", "SCRAM-SHA-1"]));
+    if let Some(asked) = command.get("saslSupportedMechs") {
+        // Of a user who is not there both are named, so that a stranger does not learn who is.
+        let known = match asked.as_str().and_then(|asked| asked.split_once('.')) {
+            Some((database, name)) => shared.users.find(database, name).await?,
+            None => None,
+        };
+        let mechanisms = known.map_or(vec!["SCRAM-SHA-1", "SCRAM-SHA-256"], |user| user.mechanisms());
+        reply.insert("saslSupportedMechs", Value::from(mechanisms));
     }
     if let Some(speculative) = command.get("speculativeAuthenticate").and_then(Value::as_object) {
         let database = speculative.get("db").and_then(Value::as_str).unwrap_or("admin");

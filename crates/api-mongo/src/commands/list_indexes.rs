@@ -44,6 +44,7 @@ pub(super) fn all(collection: &Collection) -> Vec<Object> {
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"])?;
+    arguments.refuse(&["includeBuildUUIDs", "includeIndexBuildInfo"], "builds of indexes have no ids")?;
     let namespace = context.namespace()?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;

@@ -130,8 +130,6 @@ fn read<'s>(given: &'s Object, scope: &Scope) -> Result<Read<'s>> {
         "collation",
         "arrayFilters",
         "hint",
-        "upsertSupplied",
-        "sampleId",
     ])?;
     if let Some(collation) = arguments.value("collation") {
         crate::collation::check(collation)?;

@@ -37,6 +37,11 @@ const GENERIC: [&str; 28] = [
     "$oplogQueryData",
 ];
 
+/// Says whether every command may have a member of this name.
+pub(crate) fn is_generic(name: &str) -> bool {
+    GENERIC.contains(&name)
+}
+
 /// The members of a command, or of a statement in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Arguments<'c> {
@@ -60,6 +65,23 @@ impl<'c> Arguments<'c> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses members that ask for what there is not; one that asks for nothing passes.
+    pub(crate) fn refuse(&self, names: &[&str], why: &str) -> Result<()> {
+        let asks = |value: &Value| match value {
+            Value::Bool(truth) => *truth,
+            Value::Object(members) => !members.is_empty(),
+            Value::Array(elements) => !elements.is_empty(),
+            other => number(other) != Some(0),
+        };
+        match names.iter().find(|name| self.value(name).is_some_and(asks)) {
+            Some(name) => Err(Failure::new(
+                codes::COMMAND_NOT_SUPPORTED,
+                format!("the option '{name}' of {} is not supported: {why}", self.name),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Refuses members of a statement that are not among these.

@@ -82,7 +82,12 @@ pub(crate) async fn start(
     // Users of databases are looked up before, since that may wait.
     let known = match &name {
         Some(name) if *name != shared.keys.account => {
-            shared.users.credentials(database, name, mechanism).await?
+            let known = shared.users.credentials(database, name, mechanism).await?;
+            // A driver that guessed goes on with the mechanism that the user has.
+            if known.is_none() && shared.users.find(database, name).await?.is_some() {
+                return Err(failed());
+            }
+            known
         }
         _ => None,
     };

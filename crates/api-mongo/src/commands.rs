@@ -34,6 +34,7 @@ mod list_collections;
 mod list_commands;
 mod list_databases;
 mod list_indexes;
+mod nothing_to_do;
 mod output;
 mod rename_collection;
 mod repl_set;
@@ -125,8 +126,8 @@ const COMMANDS: &[(&str, Effect)] = &[
     ("isMaster", Effect::Open),
     ("isdbgrid", Effect::Free),
     ("ismaster", Effect::Open),
-    ("killAllSessions", Effect::Free),
-    ("killAllSessionsByPattern", Effect::Free),
+    ("killAllSessions", Effect::Administer),
+    ("killAllSessionsByPattern", Effect::Administer),
     ("killCursors", Effect::Free),
     ("killOp", Effect::Free),
     ("killSessions", Effect::Free),
@@ -466,19 +467,22 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "updateUser" => users::update(context).await,
         "dropUser" => users::drop(context).await,
         "dropAllUsersFromDatabase" => users::drop_all(context).await,
-        "rolesInfo" => Ok(Object::from([("roles", Value::Array(Vec::new()))]).into()),
+        "rolesInfo" => users::roles(context),
         "getLastError" | "getlasterror" => Ok(get_last_error::run(context)),
         "getLastRequestStatistics" => {
             let by_session = context.session.and_then(|session| context.shared.sessions.statistics(session));
             Ok(Statistics::reply(by_session.as_ref().or(context.connection.last.as_ref())).into())
         }
         "shardCollection" => Box::pin(shard_collection::run(context)).await,
-        "enableSharding" => Ok(Reply::ok()),
+        "enableSharding" => nothing_to_do::enable_sharding(context),
         "customAction" => Box::pin(custom_action::run(context)).await,
         "configureFailPoint" => configure_fail_point::run(context),
         "profile" => get_log::profile(context),
         "isdbgrid" => Err(Failure::new(codes::COMMAND_NOT_FOUND, "no such command: 'isdbgrid'")),
-        "reIndex" | "fsync" | "compact" | "setFeatureCompatibilityVersion" | "features" => Ok(Reply::ok()),
+        "fsync" => nothing_to_do::fsync(context),
+        "reIndex" | "compact" => nothing_to_do::of_collection(context).await,
+        "setFeatureCompatibilityVersion" => nothing_to_do::version(context),
+        "features" => Ok(Reply::ok()),
         other => Err(Failure::new(codes::COMMAND_NOT_FOUND, format!("no such command: '{other}'"))),
     }
 }

@@ -62,6 +62,18 @@ const OPTIONS: [&str; 21] = [
     "clustered",
 ];
 
+/// Options of kinds of indexes that there are not.
+const OF_OTHER_KINDS: [(&str, &str); 8] = [
+    ("weights", "text"),
+    ("default_language", "text"),
+    ("language_override", "text"),
+    ("textIndexVersion", "text"),
+    ("bits", "2d"),
+    ("min", "2d"),
+    ("max", "2d"),
+    ("clustered", "clustered"),
+];
+
 impl Index {
     /// Reads an index.
     pub(crate) fn parse(specification: &Object) -> Result<Index> {
@@ -112,6 +124,17 @@ impl Index {
         if let Some(collation) = options.get("collation") {
             crate::collation::check(collation)?;
             options.remove("collation");
+        }
+        if let Some((_, kind)) = OF_OTHER_KINDS.iter().find(|(name, _)| options.contains(name)) {
+            return Err(cannot(&format!(
+                "the options {} are those of {kind} indexes, which are not supported",
+                OF_OTHER_KINDS
+                    .iter()
+                    .filter(|(_, other)| other == kind)
+                    .map(|(name, _)| format!("'{name}'"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            )));
         }
         let truth = |name: &str| -> Result<bool> {
             match options.get(name) {

@@ -7,7 +7,8 @@
 //! Invariants:
 //! * a sequence of documents becomes an array member of the command, after the members of the body;
 //! * a request that expects no answer leads to none, also where it is refused;
-//! * a reply is compressed if and only if its request was.
+//! * a reply is compressed as its request was; one that was only wrapped (the compressor called noop, which drivers
+//!   do not offer) is answered without a wrapping, which the protocol allows.
 //!
 //! Not here: what commands mean, who asks, which of them may come when.
 

@@ -49,9 +49,6 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "collation",
         "let",
         "bypassDocumentValidation",
-        "needsMerge",
-        "fromMongos",
-        "runtimeConstants",
     ])?;
     context.check_collation()?;
     count_operation(&context.shared.counters.command, 1);
@@ -111,6 +108,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         None => Input::Database,
         Some(namespace) => resolve(context.shared, namespace, &mut stages).await?,
     };
+    if let Input::Collection(collection) = &input {
+        super::statements::check_hint(collection, arguments.value("hint"))?;
+    }
     let pipeline = Pipeline::parse(&stages, &scope)?;
     if namespace.is_some() && matches!(pipeline.stages.first(), Some(Stage::Documents(_))) {
         return Err(Failure::new(

@@ -48,7 +48,6 @@ pub(super) async fn open(
         "startAtOperationTime",
         "allChangesForCluster",
         "showExpandedEvents",
-        "showSystemEvents",
     ])?;
     let whole = arguments.truth("allChangesForCluster")?;
     if whole && (context.database != "admin" || namespace.is_some()) {

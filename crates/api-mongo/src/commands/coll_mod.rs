@@ -6,12 +6,16 @@ use armilla_value::{Object, Value};
 use super::create::check_account_write;
 use super::create_indexes::apply;
 use super::drop_indexes::has_key;
-use crate::arguments::number;
+use crate::arguments::{Arguments, number};
 use crate::catalog::{Details, Found, View};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::indexes::Index;
 use crate::reply::Reply;
+
+/// What a view has not.
+const OF_COLLECTIONS: [&str; 5] =
+    ["index", "validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages"];
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
@@ -26,6 +30,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "expireAfterSeconds",
         "dryRun",
     ])?;
+    arguments.refuse(&["expireAfterSeconds"], "time series collections are not")?;
+    arguments.refuse(&["dryRun"], "it is for making an index unique, which is decided when it is made")?;
     let namespace = context.namespace()?;
     check_account_write(context)?;
     let _changing = context.shared.catalog.change().await;
@@ -33,6 +39,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Found::Collection(collection) => collection,
         Found::Nothing => return Err(Failure::no_collection(&namespace.to_string())),
         Found::View(view) => {
+            if let Some(name) = OF_COLLECTIONS.iter().find(|name| arguments.value(name).is_some()) {
+                return Err(Failure::new(
+                    codes::INVALID_OPTIONS,
+                    format!("option not supported on a view: {name}"),
+                ));
+            }
             let view = View {
                 on: arguments.string("viewOn")?.unwrap_or(&view.on).to_owned(),
                 pipeline: arguments.array("pipeline")?.unwrap_or(&view.pipeline).to_vec(),
@@ -42,8 +54,27 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             return Ok(Reply::ok());
         }
     };
+    if arguments.value("viewOn").is_some() || arguments.value("pipeline").is_some() {
+        return Err(Failure::new(codes::INVALID_OPTIONS, "'viewOn' and 'pipeline' are options of a view"));
+    }
     let mut reply = Object::new();
     if let Some(change) = arguments.object("index")? {
+        let asked = Arguments::new("collMod.index", change);
+        asked.allow_only(&["name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"])?;
+        if change.iter().all(|(name, _)| matches!(name, "name" | "keyPattern")) {
+            return Err(Failure::new(
+                codes::INVALID_OPTIONS,
+                "no expireAfterSeconds, hidden, unique, or prepareUnique field",
+            ));
+        }
+        if change.contains("name") == change.contains("keyPattern") {
+            return Err(Failure::new(
+                codes::INVALID_OPTIONS,
+                "must specify either index name or key pattern, and not both",
+            ));
+        }
+        asked.integer("expireAfterSeconds")?;
+        asked.truth("hidden")?;
         let known = &collection.details.indexes;
         let found = known.iter().position(|index| match (change.get("name"), change.get("keyPattern")) {
             (Some(Value::String(name)), _) => index.name == *name,

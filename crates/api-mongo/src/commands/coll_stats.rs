@@ -74,6 +74,7 @@ pub(super) fn figures(context: &Context<'_>, collection: &Collection, scale: i64
 pub(super) async fn data_size(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["keyPattern", "min", "max", "estimate"])?;
+    arguments.refuse(&["keyPattern", "min", "max"], "the figures are of whole collections")?;
     let name = match context.command.iter().next() {
         Some((_, Value::String(name))) => name.as_str(),
         _ => return Err(Failure::bad_value("dataSize names a collection with its database")),

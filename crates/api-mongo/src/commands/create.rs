@@ -59,11 +59,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "changeStreamPreAndPostImages",
         "storageEngine",
         "idIndex",
-        "autoIndexId",
         "encryptedFields",
-        "recordPreImages",
-        "temp",
-        "flags",
     ])?;
     context.check_collation()?;
     let namespace = context.namespace()?;
@@ -71,6 +67,24 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     for (name, message) in REFUSED {
         if arguments.value(name).is_some_and(|value| *value != Value::Bool(false)) {
             return Err(Failure::new(codes::COMMAND_NOT_SUPPORTED, message));
+        }
+    }
+    // Nothing of them is done, and nothing follows from them: the store has no such settings.
+    arguments.object("storageEngine")?;
+    arguments.object("indexOptionDefaults")?;
+    if arguments.value("size").is_some() || arguments.value("max").is_some() {
+        return Err(Failure::new(
+            codes::INVALID_OPTIONS,
+            "the 'capped' field needs to be true when either the 'size' or 'max' fields are present",
+        ));
+    }
+    if let Some(index) = arguments.object("idIndex")? {
+        let key = index.get("key").and_then(Value::as_object);
+        if !key.is_some_and(|key| key.len() == 1 && key.get("_id").and_then(number) == Some(1)) {
+            return Err(Failure::bad_value("The field 'key' for an _id index must be {_id: 1}"));
+        }
+        if let Some(collation) = index.get("collation") {
+            crate::collation::check(collation)?;
         }
     }
     if let Some(on) = arguments.string("viewOn")? {

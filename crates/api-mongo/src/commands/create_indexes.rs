@@ -16,7 +16,8 @@ use crate::reply::Reply;
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["indexes", "commitQuorum", "ignoreUnknownIndexOptions", "v"])?;
+    arguments.allow(&["indexes", "commitQuorum", "ignoreUnknownIndexOptions"])?;
+    arguments.refuse(&["ignoreUnknownIndexOptions"], "leave out the options that there are not")?;
     let namespace = context.namespace()?;
     namespace.check_creatable()?;
     check_account_write(context)?;

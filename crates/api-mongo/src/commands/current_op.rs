@@ -1,8 +1,10 @@
 //! `currentOp` and `killOp`.
 
 use armilla_mongo_expression::codes;
+use armilla_mongo_filter::Filter;
 use armilla_value::{Object, Value};
 
+use crate::arguments::is_generic;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::reply::Reply;
@@ -38,8 +40,19 @@ pub(super) fn this(context: &Context<'_>) -> Object {
 }
 
 pub(super) fn run(context: &mut Context<'_>) -> Result<Reply> {
-    // Filters of the old form may have any name.
-    Ok(Object::from([("inprog", Value::Array(vec![Value::Object(this(context))]))]).into())
+    let operation = this(context);
+    // Whatever else the command has is a filter.
+    let filter: Object = context
+        .command
+        .iter()
+        .skip(1)
+        .filter(|(name, _)| !is_generic(name) && !matches!(*name, "$all" | "$ownOps" | "$truncateOps"))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    let (scope, environment) = context.environment_with(None)?;
+    let is_shown = Filter::parse(&filter, &scope)?.matches(&operation, &environment)?;
+    let shown = is_shown.then_some(Value::Object(operation)).into_iter().collect();
+    Ok(Object::from([("inprog", Value::Array(shown))]).into())
 }
 
 pub(super) fn kill(context: &mut Context<'_>) -> Result<Reply> {

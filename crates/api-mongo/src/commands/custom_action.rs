@@ -15,6 +15,16 @@ use crate::indexes::Index;
 use crate::namespace::Namespace;
 use crate::reply::Reply;
 
+/// What each action may have.
+const FIELDS: [(&str, &[&str]); 6] = [
+    ("CreateDatabase", &["offerThroughput", "autoScaleSettings"]),
+    ("UpdateDatabase", &["offerThroughput", "autoScaleSettings"]),
+    ("GetDatabase", &[]),
+    ("CreateCollection", &["collection", "offerThroughput", "autoScaleSettings", "shardKey", "indexes"]),
+    ("UpdateCollection", &["collection", "offerThroughput", "autoScaleSettings", "indexes"]),
+    ("GetCollection", &["collection"]),
+];
+
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&[
@@ -26,6 +36,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "startAtOperationTime",
     ])?;
     let action = arguments.required_string("customAction")?;
+    if let Some((_, own)) = FIELDS.iter().find(|(name, _)| *name == action) {
+        arguments.allow(own)?;
+    }
     let done = match action {
         "CreateDatabase" => create_database(context).await,
         "UpdateDatabase" => update_database(context).await,

@@ -28,7 +28,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let whole = |bytes: u64| Value::Double(bytes as f64 / scale as f64);
     let count = |count: usize| Value::Int64(i64::try_from(count).unwrap_or(i64::MAX));
     let mean = if items == 0 { 0.0 } else { bytes as f64 / items as f64 };
-    Ok(Object::from([
+    let mut reply = Object::from([
         ("db", Value::from(context.database)),
         ("collections", count(names.len())),
         ("views", count(views)),
@@ -40,6 +40,12 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         ("indexSize", whole(index_bytes)),
         ("totalSize", whole(bytes + index_bytes)),
         ("scaleFactor", Value::Int64(scale)),
-    ])
-    .into())
+    ]);
+    if arguments.truth("freeStorage")? {
+        // Files are merged as they are written: none has holes to be filled.
+        for name in ["freeStorageSize", "indexFreeStorageSize", "totalFreeStorageSize"] {
+            reply.insert(name, Value::Double(0.0));
+        }
+    }
+    Ok(reply.into())
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut read = Vec::with_capacity(given.len());
     for given in given {
         let arguments = Arguments::new("delete.deletes", given);
-        arguments.allow_only(&["q", "limit", "collation", "hint", "sampleId"])?;
+        arguments.allow_only(&["q", "limit", "collation", "hint"])?;
         if let Some(collation) = arguments.value("collation") {
             crate::collation::check(collation)?;
         }

@@ -122,7 +122,7 @@ fn is_natural(sort: &Object) -> bool {
 }
 
 /// What a find may have.
-const ALLOWED: [&str; 26] = [
+const ALLOWED: [&str; 25] = [
     "filter",
     "sort",
     "projection",
@@ -146,7 +146,6 @@ const ALLOWED: [&str; 26] = [
     "let",
     "oplogReplay",
     "readOnce",
-    "ntoreturn",
     "requestResumeToken",
     "encryptionInformation",
 ];
@@ -155,6 +154,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&ALLOWED)?;
     context.check_collation()?;
+    arguments.refuse(&["encryptionInformation"], "encrypted fields are not")?;
     let namespace = context.namespace()?;
     count(&context.shared.counters.query, 1);
     for name in ["returnKey", "showRecordId", "requestResumeToken"] {

@@ -29,7 +29,6 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "collation",
         "arrayFilters",
         "bypassDocumentValidation",
-        "runtimeConstants",
     ])?;
     context.check_collation()?;
     let namespace = context.namespace()?;

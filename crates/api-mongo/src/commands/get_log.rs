@@ -24,6 +24,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<Reply> {
 pub(super) fn profile(context: &Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["slowms", "sampleRate", "filter"])?;
+    arguments.refuse(&["slowms", "sampleRate", "filter"], "see --slow-request-ms and the metrics")?;
     match arguments.integer("profile")? {
         Some(-1 | 0) => Ok(Object::from([
             ("was", Value::Int32(0)),

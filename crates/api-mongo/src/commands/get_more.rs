@@ -15,7 +15,7 @@ use crate::supply::Room;
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
-    arguments.allow(&["collection", "batchSize", "maxTimeMS", "term", "lastKnownCommittedOpTime"])?;
+    arguments.allow(&["collection", "batchSize", "maxTimeMS"])?;
     let id = match context.command.iter().next() {
         Some((_, Value::Int64(id))) => *id,
         Some((_, other)) => {

@@ -24,6 +24,7 @@ const TOGETHER_BYTES_MAX: usize = 1024 * 1024;
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["documents", "ordered", "bypassDocumentValidation", "encryptionInformation"])?;
+    arguments.refuse(&["encryptionInformation"], "encrypted fields are not")?;
     let namespace = context.namespace()?;
     let given = objects("insert.documents", arguments.required_array("documents")?)?;
     let mut statements = Statements::of(context, given.len())?;

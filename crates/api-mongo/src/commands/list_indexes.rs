@@ -50,6 +50,7 @@ pub(super) fn all(collection: &Collection) -> Vec<Object> {
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"])?;
+    arguments.refuse(&["includeBuildUUIDs", "includeIndexBuildInfo"], "builds of indexes have no ids")?;
     let namespace = context.namespace()?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection.filter(|_| !context.shared.hidden.contains(&namespace));

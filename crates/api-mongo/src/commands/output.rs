@@ -1,5 +1,6 @@
 //! `$out` and `$merge`: writing what a pipeline gives.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use armilla_engine::WriteMode;
@@ -18,7 +19,7 @@ use crate::failure::{Failure, Result};
 use crate::namespace::Namespace;
 use crate::search::Search;
 use crate::supply::{Room, Supply};
-use crate::writes::duplicate;
+use crate::writes::{duplicate, prepare_insert};
 
 /// Documents that are taken from the pipeline at once.
 const PORTION: usize = 1_000;
@@ -31,14 +32,24 @@ pub(super) async fn write(
     environment: Arc<Environment>,
 ) -> Result<()> {
     match stage {
-        Stage::Out(out) => replace(context, &mut supply, out).await,
+        Stage::Out(out) => replace(context, &mut supply, out, &environment).await,
         Stage::Merge(merge) => self::merge(context, &mut supply, merge, &environment).await,
         _ => Err(Failure::new(codes::INTERNAL_ERROR, "a stage that does not write came to be written")),
     }
 }
 
-/// Fills a collection beside the old one, and takes its place.
-async fn replace(context: &Context<'_>, supply: &mut Supply, out: &Out) -> Result<()> {
+/// Says whether what is written may be what the validator of its collection refuses.
+fn bypasses(context: &Context<'_>) -> Result<bool> {
+    context.arguments().truth("bypassDocumentValidation")
+}
+
+/// Puts documents in the place of all that a collection has.
+async fn replace(
+    context: &Context<'_>,
+    supply: &mut Supply,
+    out: &Out,
+    environment: &Environment,
+) -> Result<()> {
     let database = out.database.as_deref().unwrap_or(context.database);
     let target = Namespace::new(database, &out.collection)?;
     target.check_creatable()?;
@@ -71,36 +82,50 @@ async fn replace(context: &Context<'_>, supply: &mut Supply, out: &Out) -> Resul
         Some(old) => (old.details.indexes.clone(), old.details.options.clone()),
         None => (Vec::new(), Object::new()),
     };
+    let mut new_documents = Vec::with_capacity(all.len());
+    for document in all {
+        new_documents.push(documents::with_id_first(bson::decode(&document)?, || shared.new_object_id()));
+    }
     if let Some(old) = &old {
+        // What would be refused must not cost the documents that are there.
+        let mut seen = BTreeSet::new();
+        for document in &new_documents {
+            let prepared = prepare_insert(old, document, environment, bypasses(context)?)?;
+            if !seen.insert(prepared.id) {
+                return Err(taken(old, document));
+            }
+        }
         let _changing = shared.catalog.change().await;
         drop_collection(context, &target, &old.handle.rid().to_string()).await?;
     }
     let new = New { indexes, options, ..New::default() };
     let collection = make(context, &target, &new).await?;
-    for document in all {
-        let document = documents::with_id_first(bson::decode(&document)?, || shared.new_object_id());
-        insert(context, &collection, document).await?;
+    for document in new_documents {
+        insert(context, &collection, document, environment).await?;
     }
     Ok(())
 }
 
-async fn insert(context: &Context<'_>, collection: &Collection, document: Object) -> Result<()> {
-    let key = documents::partition_key(&document, &collection.shard_key)?;
-    let id = document.get("_id").cloned().unwrap_or(Value::Null);
-    let (item, body) = documents::to_body(document)?;
+async fn insert(
+    context: &Context<'_>,
+    collection: &Collection,
+    document: Object,
+    environment: &Environment,
+) -> Result<()> {
+    let new = prepare_insert(collection, &document, environment, bypasses(context)?)?;
     let mut data = context.data(collection);
-    let written = data.put(WriteMode::Create, &key, &item, body.into(), Default::default(), None).await;
+    let written =
+        data.put(WriteMode::Create, &new.key, &new.id, new.body.into(), Default::default(), None).await;
     written.map_err(|error| match error.kind {
-        armilla_engine::ErrorKind::AlreadyExists(_) => Failure::new(
-            codes::DUPLICATE_KEY,
-            format!(
-                "E11000 duplicate key error collection: {} index: _id_ dup key: {{ _id: {} }}",
-                collection.namespace,
-                armilla_value::json::to_string(&id)
-            ),
-        ),
+        armilla_engine::ErrorKind::AlreadyExists(_) => taken(collection, &document),
         _ => error.into(),
     })
+}
+
+/// The failure of a document whose `_id` another one has.
+fn taken(collection: &Collection, document: &Object) -> Failure {
+    let id = document.get("_id").cloned().unwrap_or(Value::Null);
+    duplicate(&collection.namespace.to_string(), "_id_", Object::from([("_id", id)]))
 }
 
 /// Brings each document together with the one that is there.
@@ -176,7 +201,7 @@ async fn merge_one(
         let mut data = context.data(collection);
         let Some(old) = search.targets(&mut data, collection, 1).await?.into_iter().next() else {
             return match merge.when_not_matched {
-                WhenNotMatched::Insert => insert(context, collection, document).await,
+                WhenNotMatched::Insert => insert(context, collection, document, environment).await,
                 WhenNotMatched::Discard => Ok(()),
                 WhenNotMatched::Fail => Err(Failure::new(
                     13_113,
@@ -223,10 +248,9 @@ async fn merge_one(
         };
         new.insert("_id", old.document.get("_id").cloned().unwrap_or(Value::Null));
         let new = documents::with_id_first(new, || Value::Null);
-        let key = documents::partition_key(&new, &collection.shard_key)?;
-        let (_, body) = documents::to_body(new)?;
+        let new = prepare_insert(collection, &new, environment, bypasses(context)?)?;
         let precondition = armilla_engine::Precondition::Version(old.etag);
-        match data.put(WriteMode::Replace, &key, &old.id, body.into(), precondition, None).await {
+        match data.put(WriteMode::Replace, &new.key, &old.id, new.body.into(), precondition, None).await {
             Ok(()) => return Ok(()),
             Err(error)
                 if matches!(

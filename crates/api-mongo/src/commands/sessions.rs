@@ -1,5 +1,6 @@
 //! `startSession`, `endSessions` and those that kill.
 
+use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
 use crate::arguments::objects;
@@ -36,6 +37,12 @@ pub(super) fn end(context: &mut Context<'_>) -> Result<Reply> {
 }
 
 pub(super) fn end_all(context: &mut Context<'_>) -> Result<Reply> {
+    if context.arguments().array(context.name)?.is_some_and(|users| !users.is_empty()) {
+        return Err(Failure::new(
+            codes::COMMAND_NOT_SUPPORTED,
+            format!("{} cannot choose by user: name the sessions with killSessions", context.name),
+        ));
+    }
     context.shared.cursors.kill_where(|_, session, _| session.is_some());
     context.shared.sessions.end_all();
     Ok(Reply::ok())

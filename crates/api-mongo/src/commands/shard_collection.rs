@@ -36,6 +36,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         "presplitHashedZones",
         "timeseries",
     ])?;
+    context.check_collation()?;
+    arguments.refuse(&["timeseries"], "time series collections are not")?;
+    arguments.refuse(&["presplitHashedZones"], "there are no zones")?;
     let name = arguments.required_string("shardCollection")?;
     let namespace = Namespace::parse(name)?;
     namespace.check_creatable()?;

@@ -139,8 +139,6 @@ fn read<'s>(given: &'s Object, outer: &Scope) -> Result<Read<'s>> {
         "collation",
         "arrayFilters",
         "hint",
-        "upsertSupplied",
-        "sampleId",
     ])?;
     if let Some(collation) = arguments.value("collation") {
         crate::collation::check(collation)?;

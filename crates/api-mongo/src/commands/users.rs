@@ -1,15 +1,15 @@
-//! `usersInfo`, `createUser`, `updateUser`, `dropUser`, `dropAllUsersFromDatabase`.
+//! `usersInfo`, `createUser`, `updateUser`, `dropUser`, `dropAllUsersFromDatabase`, `rolesInfo`.
 
-use std::collections::HashMap;
-
-use armilla_mongo_expression::codes;
-use armilla_mongo_wire::scram::Account;
+use armilla_mongo_expression::{Scope, codes};
+use armilla_mongo_filter::Filter;
+use armilla_mongo_wire::scram::Mechanism;
 use armilla_value::{Object, Value};
 
+use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::reply::Reply;
-use crate::users::{Stored, derive, read_roles, role_object};
+use crate::users::{ROLES, Stored, derive, read_roles, role_object};
 
 pub(super) async fn info(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
@@ -20,6 +20,15 @@ pub(super) async fn info(context: &mut Context<'_>) -> Result<Reply> {
         "showAuthenticationRestrictions",
         "filter",
     ])?;
+    arguments.refuse(&["showCredentials"], "what proves a password is not shown")?;
+    arguments.refuse(&["showPrivileges"], "see connectionStatus for one's own")?;
+    let filter = match arguments.object("filter")? {
+        Some(filter) => Some(Filter::parse(filter, &Scope::default())?),
+        None => None,
+    };
+    let (_, environment) = context.environment_with(None)?;
+    let shows_custom = arguments.truth_or_true("showCustomData")?;
+    let shows_restrictions = arguments.truth("showAuthenticationRestrictions")?;
     let users = &context.shared.users;
     let named = |value: &Value| -> Option<(String, String)> {
         match value {
@@ -52,43 +61,31 @@ pub(super) async fn info(context: &mut Context<'_>) -> Result<Reply> {
         },
         _ => users.list(Some(context.database)).await?,
     };
-    let shown = listed.iter().map(|user| {
+    let mut shown = Vec::new();
+    for user in &listed {
         let roles = user.roles.iter().map(|role| Value::Object(role_object(role)));
-        let mut shown = Object::from([
+        let mut one = Object::from([
             ("_id", Value::from(format!("{}.{}", user.database, user.name))),
             ("userId", Value::Binary { subtype: 4, bytes: user.uuid.to_vec() }),
             ("user", Value::from(user.name.as_str())),
             ("db", Value::from(user.database.as_str())),
         ]);
-        if let Some(custom) = &user.custom {
-            shown.insert("customData", custom.clone());
+        if let Some(custom) = user.custom.as_ref().filter(|_| shows_custom) {
+            one.insert("customData", custom.clone());
         }
-        shown.insert("roles", Value::Array(roles.collect()));
-        shown.insert("mechanisms", Value::from(user.mechanisms()));
-        Value::Object(shown)
-    });
-    Ok(Object::from([("users", Value::Array(shown.collect()))]).into())
-}
-
-/// Leaves the mechanisms that a user is to have, which are all unless it is said.
-fn chosen(
-    mut accounts: HashMap<&'static str, Account>,
-    mechanisms: Option<&[Value]>,
-) -> Result<HashMap<&'static str, Account>> {
-    let Some(mechanisms) = mechanisms else { return Ok(accounts) };
-    let names: Vec<&str> = mechanisms.iter().filter_map(Value::as_str).collect();
-    let is_unknown = |name: &&&str| !accounts.contains_key(**name);
-    if let Some(unknown) = names.iter().find(is_unknown) {
-        return Err(Failure::bad_value(format!(
-            "the mechanism '{unknown}' is not there: mechanisms are SCRAM-SHA-1 and SCRAM-SHA-256, and one that a user \
-             had given up needs the password again"
-        )));
+        one.insert("roles", Value::Array(roles.collect()));
+        one.insert("mechanisms", Value::from(user.mechanisms()));
+        if shows_restrictions {
+            one.insert("authenticationRestrictions", Value::Array(Vec::new()));
+        }
+        if let Some(filter) = &filter
+            && !filter.matches(&one, &environment)?
+        {
+            continue;
+        }
+        shown.push(Value::Object(one));
     }
-    if names.is_empty() || names.len() != mechanisms.len() {
-        return Err(Failure::bad_value("mechanisms must name at least one mechanism"));
-    }
-    accounts.retain(|name, _| names.contains(name));
-    Ok(accounts)
+    Ok(Object::from([("users", Value::Array(shown))]).into())
 }
 
 fn salts(context: &Context<'_>) -> ([u8; 32], [u8; 32]) {
@@ -108,6 +105,7 @@ pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
         "digestPassword",
         "authenticationRestrictions",
     ])?;
+    let mechanisms = mechanisms(&arguments)?;
     let name = arguments.required_string("createUser")?;
     if name.is_empty() || name == context.shared.options.account {
         return Err(Failure::bad_value("this name is the account's, or none"));
@@ -131,7 +129,7 @@ pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
             database: context.database.to_owned(),
             name: name.to_owned(),
             roles,
-            accounts: chosen(derive(name, password, [&first, &second])?, arguments.array("mechanisms")?)?,
+            accounts: derive(name, password, [&first, &second], &mechanisms)?,
             custom: arguments.object("customData")?.cloned(),
             uuid,
         })
@@ -149,17 +147,26 @@ pub(super) async fn update(context: &mut Context<'_>) -> Result<Reply> {
         "digestPassword",
         "authenticationRestrictions",
     ])?;
+    let mechanisms = mechanisms(&arguments)?;
     let name = arguments.required_string("updateUser")?;
     let users = &context.shared.users;
     let known = users.find(context.database, name).await?.ok_or_else(|| not_found(context, name))?;
     let mut user = Stored::clone(&known);
     if let Some(password) = arguments.string("pwd")? {
         let (first, second) = salts(context);
-        let known = user.mechanisms().into_iter().map(Value::from).collect::<Vec<_>>();
-        let mechanisms = arguments.array("mechanisms")?.unwrap_or(&known);
-        user.accounts = chosen(derive(name, password, [&first, &second])?, Some(mechanisms))?;
-    } else if let Some(mechanisms) = arguments.array("mechanisms")? {
-        user.accounts = chosen(user.accounts, Some(mechanisms))?;
+        // Those that the user had, unless it is said.
+        let kept = |mechanism: &Mechanism| {
+            arguments.value("mechanisms").is_some() || known.accounts.contains_key(mechanism.name())
+        };
+        let mechanisms: Vec<_> = mechanisms.into_iter().filter(kept).collect();
+        user.accounts = derive(name, password, [&first, &second], &mechanisms)?;
+    } else if arguments.value("mechanisms").is_some() {
+        if mechanisms.iter().any(|mechanism| !user.accounts.contains_key(mechanism.name())) {
+            return Err(Failure::bad_value(
+                "mechanisms field must be a subset of previously set mechanisms, unless a password is given",
+            ));
+        }
+        user.accounts.retain(|name, _| mechanisms.iter().any(|mechanism| mechanism.name() == *name));
     }
     if let Some(roles) = arguments.array("roles")? {
         user.roles = read_roles(roles, context.database)?;
@@ -169,6 +176,65 @@ pub(super) async fn update(context: &mut Context<'_>) -> Result<Reply> {
     }
     users.keep(user).await?;
     Ok(Reply::ok())
+}
+
+/// Reads by which mechanisms a user may log in; both, where it is not said.
+fn mechanisms(arguments: &Arguments<'_>) -> Result<Vec<Mechanism>> {
+    if !arguments.truth_or_true("digestPassword")? {
+        return Err(Failure::bad_value(
+            "digestPassword must be true: the server makes of a password what each mechanism needs",
+        ));
+    }
+    arguments.refuse(&["authenticationRestrictions"], "users may come from everywhere")?;
+    let Some(given) = arguments.array("mechanisms")? else {
+        return Ok(vec![Mechanism::Sha1, Mechanism::Sha256]);
+    };
+    if given.is_empty() {
+        return Err(Failure::bad_value("mechanisms field must not be empty"));
+    }
+    let named = given.iter().map(|name| match name.as_str() {
+        Some("SCRAM-SHA-1") => Ok(Mechanism::Sha1),
+        Some("SCRAM-SHA-256") => Ok(Mechanism::Sha256),
+        _ => Err(Failure::bad_value("a mechanism is SCRAM-SHA-1 or SCRAM-SHA-256")),
+    });
+    named.collect()
+}
+
+/// `rolesInfo`: the roles are those that the server has.
+pub(super) fn roles(context: &Context<'_>) -> Result<Reply> {
+    let arguments = context.arguments();
+    arguments.allow(&["showPrivileges", "showBuiltinRoles", "showAuthenticationRestrictions"])?;
+    arguments.refuse(&["showPrivileges"], "see connectionStatus for one's own")?;
+    let shown = |name: &str, database: &str| {
+        Value::Object(Object::from([
+            ("role", Value::from(name)),
+            ("db", Value::from(database)),
+            ("isBuiltin", Value::Bool(true)),
+            ("roles", Value::Array(Vec::new())),
+            ("inheritedRoles", Value::Array(Vec::new())),
+        ]))
+    };
+    let named = |value: &Value| -> Result<Option<Value>> {
+        let (name, database) = match value {
+            Value::String(name) => (name.as_str(), context.database),
+            Value::Object(role) => (
+                role.get("role").and_then(Value::as_str).unwrap_or_default(),
+                role.get("db").and_then(Value::as_str).unwrap_or(context.database),
+            ),
+            _ => return Err(Failure::bad_value("rolesInfo names a role, roles, or 1 for all of the database")),
+        };
+        Ok(ROLES.contains(&name).then(|| shown(name, database)))
+    };
+    let roles = match context.command.iter().next().map(|(_, value)| value) {
+        Some(Value::Array(several)) => several.iter().filter_map(|value| named(value).transpose()).collect(),
+        Some(value @ (Value::String(_) | Value::Object(_))) => Ok(named(value)?.into_iter().collect()),
+        // All of a database: those of one's own, of which there are none, and the others if they are asked for.
+        _ if arguments.truth("showBuiltinRoles")? => {
+            Ok(ROLES.iter().map(|name| shown(name, context.database)).collect::<Vec<_>>())
+        }
+        _ => Ok(Vec::new()),
+    };
+    Ok(Object::from([("roles", Value::Array(roles?))]).into())
 }
 
 fn not_found(context: &Context<'_>, name: &str) -> Failure {

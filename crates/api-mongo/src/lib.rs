@@ -38,6 +38,7 @@ mod expiry;
 mod fail_points;
 mod failure;
 mod indexes;
+mod kept;
 mod limits;
 mod lowering;
 mod namespace;
@@ -49,6 +50,7 @@ mod sessions;
 mod statistics;
 mod supply;
 mod transactions;
+mod unique;
 mod users;
 mod writes;
 

@@ -1,5 +1,5 @@
 //! What is done for a container in the background: its index kept complete, its partitions split, what has expired
-//! or was deleted with its partition key purged.
+//! or was deleted with its partition key purged, what dropped unique keys left behind removed.
 
 mod task;
 
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
+use crate::containers::unique_keys;
 use crate::{key_deletion, reindexing, reshaping, sweeping};
 
 pub(crate) use task::BackgroundTask;
@@ -19,6 +20,7 @@ impl Engine {
             reshaping::start(container, self);
             sweeping::start(container, self.env());
             key_deletion::start(container, self);
+            unique_keys::start(container, self);
         }
     }
 }

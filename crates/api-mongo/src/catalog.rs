@@ -19,8 +19,8 @@ use tokio::sync::OnceCell;
 
 use crate::failure::{Failure, Result};
 use crate::indexes::Index;
-pub(crate) use crate::kept::{existing, found};
 use crate::kept::Kept;
+pub(crate) use crate::kept::{existing, found};
 use crate::namespace::Namespace;
 use crate::unique;
 
@@ -167,7 +167,9 @@ impl Catalog {
 
     /// Brings the unique indexes that were kept to the unique keys of the container.
     fn reconcile(&self, rid: &str, details: &mut Details) -> Result<()> {
-        let Some(database) = ContainerRid::parse(rid).map(|rid| rid.database().to_string()) else { return Ok(()) };
+        let Some(database) = ContainerRid::parse(rid).map(|rid| rid.database().to_string()) else {
+            return Ok(());
+        };
         if details.is_own
             && let Some(located) = found(self.engine.container(&database, rid))?
         {

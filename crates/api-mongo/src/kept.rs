@@ -63,14 +63,8 @@ impl Kept {
         let Some(located) = found(self.engine.container(DATABASE, self.container))? else { return Ok(()) };
         let (key, caller, none) = (partition_key(id), Caller::full(), Triggers::default());
         let name = ItemName::Id(id);
-        let deleted = self.engine.delete_item(
-            &caller,
-            &located.container,
-            name,
-            Some(&key),
-            Precondition::None,
-            &none,
-        );
+        let deleted =
+            self.engine.delete_item(&caller, &located.container, name, Some(&key), Precondition::None, &none);
         match deleted.await {
             Err(error) if error.kind != ErrorKind::NotFound(ResourceKind::Item) => Err(error.into()),
             _ => Ok(()),
@@ -84,7 +78,8 @@ impl Kept {
         }
         let caller = Caller::full();
         existing(self.engine.create_database(&caller, DATABASE, None).await)?;
-        let text = format!(r#"{{"id":"{name}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#);
+        let text =
+            format!(r#"{{"id":"{name}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#);
         let value = json::parse(text.as_bytes()).ok();
         let definition = value.and_then(|value| ContainerDefinition::from_value(&value).ok());
         let definition = definition.ok_or_else(|| {

@@ -19,7 +19,8 @@ pub(crate) fn keys(indexes: &[Index]) -> Result<Vec<UniqueKey>> {
     for index in indexes.iter().filter(|index| index.is_unique) {
         let key = key(index)?;
         // Where one counts documents that lack all fields, the one that leaves them out asks for less.
-        match keys.iter().position(|known| known.is_like(&UniqueKey::new(key.paths.clone(), !key.is_sparse))) {
+        match keys.iter().position(|known| known.is_like(&UniqueKey::new(key.paths.clone(), !key.is_sparse)))
+        {
             Some(place) => keys[place].is_sparse = false,
             None if keys.iter().any(|known| known.is_like(&key)) => {}
             None => keys.push(key),
@@ -31,7 +32,10 @@ pub(crate) fn keys(indexes: &[Index]) -> Result<Vec<UniqueKey>> {
 fn key(index: &Index) -> Result<UniqueKey> {
     let paths = index.fields.iter().map(|(path, _)| {
         PropertyPath::parse(&path_text(path)).map_err(|_| {
-            Failure::new(codes::CANNOT_CREATE_INDEX, format!("the field '{path}' cannot be that of a unique index"))
+            Failure::new(
+                codes::CANNOT_CREATE_INDEX,
+                format!("the field '{path}' cannot be that of a unique index"),
+            )
         })
     });
     Ok(UniqueKey::new(paths.collect::<Result<_>>()?, index.is_sparse))
@@ -113,7 +117,9 @@ pub(crate) fn reconciled(indexes: Vec<Index>, definition: &ContainerDefinition) 
 /// Says that documents keep a unique index from being made.
 pub(crate) fn refusal(namespace: &str, indexes: &[Index], found: Duplicate) -> Failure {
     let is_its = |index: &&Index| index.is_unique && key(index).is_ok_and(|key| key.is_like(&found.key));
-    let Some(index) = indexes.iter().find(is_its) else { return duplicate(namespace, "unique", Object::new()) };
+    let Some(index) = indexes.iter().find(is_its) else {
+        return duplicate(namespace, "unique", Object::new());
+    };
     let values = found.values.into_iter().map(|value| value.unwrap_or(Value::Null));
     let key = index.fields.iter().map(|(path, _)| path.clone()).zip(values).collect();
     duplicate(namespace, &index.name, key)

@@ -9,7 +9,9 @@ fn index(text: &str) -> Index {
 }
 
 fn definition(keys: &str) -> ContainerDefinition {
-    let text = format!(r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}},"uniqueKeyPolicy":{{"uniqueKeys":{keys}}}}}"#);
+    let text = format!(
+        r#"{{"id":"c","partitionKey":{{"paths":["/pk"]}},"uniqueKeyPolicy":{{"uniqueKeys":{keys}}}}}"#
+    );
     ContainerDefinition::from_value(&json::parse(text.as_bytes()).unwrap()).unwrap()
 }
 

@@ -172,9 +172,7 @@ impl<'a> Group<'a> {
             Task::Trim => self.trim(compiled).map(Done::Trimmed),
             Task::Purge(task) => Ok(Done::Purged(self.purge(*task))),
             Task::DropReceipts(places) => self.drop_receipts(&places).map(Done::ReceiptsDropped),
-            Task::Claim(task) => {
-                self.claim(compiled, &task).map(|claimed| Done::Claimed(Box::new(claimed)))
-            }
+            Task::Claim(task) => self.claim(compiled, &task).map(|claimed| Done::Claimed(Box::new(claimed))),
             Task::DropReservations(keys) => {
                 self.drop_reservations(keys);
                 Ok(Done::ReservationsDropped)

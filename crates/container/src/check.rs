@@ -186,7 +186,7 @@ impl Check<'_> {
             self.problem(format!("{name}: the partition key in its key is damaged"));
             return Ok(());
         };
-        if partition_key != extract(root, &definition.paths) {
+        if partition_key != *definition.meant(&extract(root, &definition.paths)) {
             self.problem(format!("{name}: its partition key is not the one in its key"));
         }
         if root.get("id").and_then(|id| id.as_str()).is_none_or(|id| id.as_bytes() != &rest[used..]) {
@@ -323,10 +323,12 @@ impl Check<'_> {
             match key.first() {
                 _ if single.contains(&&key[..]) => {}
                 Some(&keys::SIZE_TAG) => sizes += 1,
-                Some(&keys::UNIQUE_TAG) => match unique::slot_of(key, &check.compiled.definition.partition_key) {
-                    Some(slot) if check.compiled.definition.is_unfinished(slot) => {}
-                    _ => reservations += 1,
-                },
+                Some(&keys::UNIQUE_TAG) => {
+                    match unique::slot_of(key, &check.compiled.definition.partition_key) {
+                        Some(slot) if check.compiled.definition.is_unfinished(slot) => {}
+                        _ => reservations += 1,
+                    }
+                }
                 Some(&keys::INDEX_COUNT_TAG) => counts += 1,
                 Some(&keys::INDEX_NAME_TAG) => names += 1,
                 Some(&keys::COMPUTED_TAG) => computed += 1,

@@ -147,7 +147,10 @@ impl ContainerDefinition {
             ("indexingPolicy", self.indexing.to_value()),
             ("partitionKey", partition_key::write(&self.partition_key)),
         ];
-        members.extend(unique_keys::write(self.unique_keys.iter().filter(|key| !key.is_building)).map(|policy| ("uniqueKeyPolicy", policy)));
+        members.extend(
+            unique_keys::write(self.unique_keys.iter().filter(|key| !key.is_building))
+                .map(|policy| ("uniqueKeyPolicy", policy)),
+        );
         if let Some(conflict) = &self.conflict {
             members.push(("conflictResolutionPolicy", conflict::write(conflict)));
         }

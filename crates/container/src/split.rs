@@ -334,14 +334,19 @@ impl Reshape {
         Some(TrimState::joined(parts, &logs, lsn))
     }
 
-    /// Gives up where unique keys came or went during the copy: the children lack reservations, or have too many.
-    fn check_unique_keys(&self) -> Result<()> {
+    /// Returns whether unique keys came or went since the copy began: then the children lack reservations, or have too
+    /// many, and there is nothing to do but to begin anew.
+    pub fn is_stale(&self) -> bool {
         let now = self.container.compiled().unique.clone();
-        match &self.unique {
-            Some(copied) if Arc::ptr_eq(copied, &now) => Ok(()),
-            _ => Err(Error::new(
+        self.unique.as_ref().is_some_and(|copied| !Arc::ptr_eq(copied, &now))
+    }
+
+    fn check_unique_keys(&self) -> Result<()> {
+        match self.is_stale() {
+            false => Ok(()),
+            true => Err(Error::new(
                 ErrorKind::Unavailable,
-                "the unique keys of the container were changed while its partitions were copied; it is done again",
+                "the unique keys of the container were changed while its partitions were copied; do it again",
             )),
         }
     }

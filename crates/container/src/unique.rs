@@ -71,7 +71,6 @@ impl UniqueValues {
     }
 }
 
-
 /// Returns the slot that a reservation belongs to, if it can be read.
 pub(crate) fn slot_of(reservation: &[u8], definition: &PartitionKeyDefinition) -> Option<u8> {
     let (_, rest) = keys::split_item_key(reservation.get(1..)?, definition.version, definition.paths.len())?;

@@ -170,8 +170,9 @@ impl Container {
         let page = partition.space().snapshot()?.scan(&scan)?;
         let next = page.entries.last().filter(|_| page.more).map(|(key, _)| key.clone());
         let definition = self.definition();
-        let is_dropped =
-            |key: &Bytes| unique::slot_of(key, &definition.partition_key).is_some_and(|slot| slots.contains(&slot));
+        let is_dropped = |key: &Bytes| {
+            unique::slot_of(key, &definition.partition_key).is_some_and(|slot| slots.contains(&slot))
+        };
         let found = page.entries.into_iter().map(|(key, _)| key).filter(is_dropped).collect();
         Ok((found, next))
     }

@@ -222,8 +222,9 @@ pub(crate) fn prepare_stored(
     let root = stored.root();
     let id = item_id(root)?;
     let ttl = item_ttl(root)?;
-    let actual = extract(root, &compiled.definition.partition_key.paths);
-    if !same_partition_key(&actual, &compiled.definition.partition_key.meant(expected)) {
+    let definition = &compiled.definition.partition_key;
+    let actual = definition.meant(&extract(root, &definition.paths)).into_owned();
+    if !same_partition_key(&actual, &definition.meant(expected)) {
         return Err(Error::new(
             ErrorKind::PartitionKeyMismatch,
             format!(

@@ -6,8 +6,8 @@ mod task;
 use std::sync::Arc;
 
 use crate::containers::ContainerHandle;
-use crate::engine::Engine;
 use crate::containers::unique_keys;
+use crate::engine::Engine;
 use crate::{key_deletion, reindexing, reshaping, sweeping};
 
 pub(crate) use task::BackgroundTask;

@@ -201,6 +201,7 @@ fn definition(namespace: &Namespace, new: &New) -> Result<Value> {
             ("paths", Value::Array(new.shard_key.iter().map(path).collect())),
             ("kind", Value::from(kind)),
             ("version", Value::Int64(2)),
+            ("joinsZeros", Value::Bool(true)),
         ]);
         definition.insert("partitionKey", key);
     }

@@ -194,8 +194,7 @@ async fn change_unique_keys(
     wanted: Vec<UniqueKey>,
 ) -> Result<()> {
     let (engine, caller) = (&context.shared.engine, &context.caller);
-    let changed =
-        engine.change_unique_keys(caller, &namespace.database, &namespace.collection, wanted).await;
+    let changed = engine.change_unique_keys(caller, &namespace.database, &namespace.collection, wanted).await;
     match changed? {
         Some(found) => Err(unique::refusal(&namespace.to_string(), indexes, found)),
         None => Ok(()),

@@ -58,7 +58,8 @@ impl Group<'_> {
         let mut last = task.after.clone();
         let count = page.entries.len();
         for (place, (key, value)) in page.entries.into_iter().enumerate() {
-            let is_on_its_way = self.effects.items.contains_key(&key) || self.applied.items.contains_key(&key);
+            let is_on_its_way =
+                self.effects.items.contains_key(&key) || self.applied.items.contains_key(&key);
             let item = match is_on_its_way {
                 true => self.item(&key)?,
                 false => Some(Item::open(value)?),

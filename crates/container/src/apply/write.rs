@@ -176,8 +176,7 @@ impl Group<'_> {
         let root = old.stored().root();
         let terms = TermCount {
             leaves: terms::leaves(compiled.matcher(), root).len(),
-            entries: self.unique.count(root)
-                + terms::composite_entries(compiled.matcher(), root),
+            entries: self.unique.count(root) + terms::composite_entries(compiled.matcher(), root),
             partition_key: !compiled.partition_key_is_id,
         };
         Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms }

@@ -26,7 +26,8 @@ impl ContainerDefinition {
                 let (count, max) = (key.paths.len(), limits::UNIQUE_KEY_PATHS_MAX);
                 return Err(refused(format!("a unique key has {count} paths; it must have 1 to {max}")));
             }
-            let used = building.unique_keys.iter().map(|key| key.slot).chain(self.dropped_slots.iter().copied());
+            let used =
+                building.unique_keys.iter().map(|key| key.slot).chain(self.dropped_slots.iter().copied());
             let used: Vec<u8> = used.collect();
             let free = (0..=u8::MAX).find(|slot| !used.contains(slot));
             let Some(slot) = free.filter(|_| building.unique_keys.len() < limits::UNIQUE_KEYS_MAX) else {
@@ -43,7 +44,9 @@ impl ContainerDefinition {
     pub fn with_unique_keys(&self, wanted: &[UniqueKey]) -> ContainerDefinition {
         let mut changed = self.clone();
         let is_wanted = |key: &UniqueKey| wanted.iter().any(|wanted| wanted.is_like(key));
-        changed.dropped_slots.extend(self.unique_keys.iter().filter(|key| !is_wanted(key)).map(|key| key.slot));
+        changed
+            .dropped_slots
+            .extend(self.unique_keys.iter().filter(|key| !is_wanted(key)).map(|key| key.slot));
         changed.unique_keys.retain(is_wanted);
         changed.unique_keys.iter_mut().for_each(|key| key.is_building = false);
         changed
@@ -78,3 +81,7 @@ impl ContainerDefinition {
         changed
     }
 }
+
+#[cfg(test)]
+#[path = "unique_change_tests.rs"]
+mod tests;

@@ -149,7 +149,9 @@ pub(super) fn read_stored(body: &Field<'_>) -> Result<(Vec<UniqueKey>, Vec<u8>),
 
 fn read_slot(field: &Field<'_>) -> Result<u8, DefinitionError> {
     let slot = field.value().as_i64().and_then(|slot| u8::try_from(slot).ok());
-    slot.ok_or_else(|| DefinitionError::new(field.path(), format!("'{}' must be a slot, 0 to 255", field.path())))
+    slot.ok_or_else(|| {
+        DefinitionError::new(field.path(), format!("'{}' must be a slot, 0 to 255", field.path()))
+    })
 }
 
 /// Writes the keys that hold, as clients see them; nothing where there are none.

@@ -23,7 +23,11 @@ fn partition() -> Partition {
         Arc::new(ContainerIdentity::new(rid)),
         Arc::new(limits),
         env,
-        Arc::new(CurrentDefinition::new(CompiledDefinition::new(definition.clone(), None, &Limits::default()))),
+        Arc::new(CurrentDefinition::new(CompiledDefinition::new(
+            definition.clone(),
+            None,
+            &Limits::default(),
+        ))),
         Arc::new(Layout::of(&definition)),
         Arc::default(),
         Arc::new(KnownNumbers::new(0)),

@@ -75,6 +75,7 @@ impl Engine {
                 let stored = self.store_definition(&mut writer, container, left, version).await;
                 if let Err(error) = stored
                     && !container.is_deleted()
+                    && !*container.ended().borrow()
                 {
                     tracing::warn!(container = container.id(), %error, "a unique key that cannot be is dropped later");
                 }

@@ -115,7 +115,8 @@ async fn replacing_the_container_does_not_change_its_keys() {
     };
     replace(shown.clone()).await.unwrap();
     assert_eq!(fixture.container("c").definition().to_value(), shown);
-    let text = r#"{"id":"c","partitionKey":{"paths":["/pk"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}"#;
+    let text =
+        r#"{"id":"c","partitionKey":{"paths":["/pk"]},"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/u"]}]}}"#;
     assert!(replace(value(text)).await.is_err());
     replace(value(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#)).await.unwrap();
     assert_clean(&fixture).await;

@@ -184,24 +184,6 @@ def test_unique_of_several_fields(collection):
         collection.insert_one({"a": 1})
 
 
-def test_a_unique_index_leaves_no_document_out(collection):
-    for options in ({"sparse": True}, {"partialFilterExpression": {"b": True}}):
-        with refused(67):
-            collection.create_index("a", unique=True, **options)
-
-
-def test_a_unique_index_is_made_of_an_empty_collection(collection):
-    collection.insert_one({"_id": 1, "a": 1})
-    with refused(67):
-        collection.create_index("a", unique=True)
-    assert list(collection.index_information()) == ["_id_"]
-    collection.delete_one({"_id": 1})
-    collection.create_index("a", unique=True)
-    collection.insert_one({"a": 1})
-    with refused(11000):
-        collection.insert_one({"a": 1})
-
-
 def test_parallel_arrays_have_no_index(collection):
     collection.create_index([("a", 1), ("b", 1)])
     with refused(171):

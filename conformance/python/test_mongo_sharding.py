@@ -1,5 +1,7 @@
 """Shard keys, and the commands that the service adds to the server's: custom actions."""
 
+import datetime
+
 import pytest
 from bson import ObjectId
 from pymongo.errors import BulkWriteError
@@ -110,6 +112,21 @@ def test_numbers_of_every_type_are_one_key(sharded):
     assert sharded.find_one({"city": 5.0})
     with refused(11000):
         sharded.insert_one({"_id": 1, "city": 5.0})
+
+
+def test_keys_that_json_lacks(sharded):
+    first, second, when = ObjectId(), ObjectId(), datetime.datetime(2024, 2, 29, 12)
+    values = [first, second, when, str(first), 0.0]
+    for number, value in enumerate(values):
+        sharded.insert_one({"_id": 1, "city": value, "n": number})
+    for number, value in enumerate(values):
+        assert [found["n"] for found in sharded.find({"city": value})] == [number]
+        assert sharded.update_one({"_id": 1, "city": value}, {"$inc": {"m": 1}}).modified_count == 1
+    with refused(11000):
+        sharded.insert_one({"_id": 1, "city": -0.0})
+    assert sharded.count_documents({"city": -0.0}) == 1
+    assert sharded.delete_one({"city": first}).deleted_count == 1
+    assert sharded.count_documents({}) == 4
 
 
 def test_a_key_inside(empty_database):

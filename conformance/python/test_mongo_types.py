@@ -293,6 +293,25 @@ def test_documents_nest_a_hundred_levels(collection):
         collection.insert_one({"_id": 2, **nested(250)})
 
 
+def deep_document(levels):
+    """A document of so many levels, itself counted."""
+    document = {}
+    for _ in range(levels - 1):
+        document = {"a": document}
+    return document
+
+
+def test_inserts_and_updates_nest_as_deep(collection):
+    collection.insert_one({"_id": 1, **deep_document(100)})
+    collection.replace_one({"_id": 1}, deep_document(100))
+    with refused(15):
+        collection.insert_one({"_id": 2, **deep_document(101)})
+    with refused(15):
+        collection.replace_one({"_id": 1}, deep_document(101))
+    with refused(15):
+        collection.update_one({"_id": 1}, {"$set": {"b": deep_document(100)}})
+
+
 def test_a_python_regex_is_stored_as_one(collection):
     collection.insert_one({"_id": 1, "v": re.compile("^a", re.IGNORECASE)})
     assert collection.find_one()["v"] == Regex("^a", re.IGNORECASE | re.UNICODE)

@@ -7,13 +7,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use armilla_engine::{
-    Caller, ContainerDefinition, ContainerHandle, Engine, ErrorKind, ItemName, ListScope, PageRequest,
-    Precondition, ResourceKind, Triggers, WriteMode,
-};
+use armilla_engine::{Caller, ContainerHandle, Engine};
 use armilla_mongo_expression::{Scope, codes};
 use armilla_mongo_filter::Filter;
-use armilla_value::{Component, Object, PartitionKey, Value, json};
+use armilla_value::rid::ContainerRid;
+use armilla_value::{Object, Value};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::RwLock;
@@ -21,10 +19,11 @@ use tokio::sync::OnceCell;
 
 use crate::failure::{Failure, Result};
 use crate::indexes::Index;
+use crate::kept::Kept;
+pub(crate) use crate::kept::{existing, found};
 use crate::namespace::Namespace;
+use crate::unique;
 
-/// The database of what is kept.
-const DATABASE: &str = "admin";
 /// The container of what is kept.
 const CONTAINER: &str = "system.collections";
 /// What the ids of views begin with; resource ids of containers do not.
@@ -119,6 +118,7 @@ struct State {
 /// All collections.
 pub(crate) struct Catalog {
     engine: Engine,
+    kept: Kept,
     state: OnceCell<RwLock<State>>,
     /// Definitions change one at a time.
     changing: tokio::sync::Mutex<()>,
@@ -126,7 +126,8 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     pub(crate) fn new(engine: Engine) -> Catalog {
-        Catalog { engine, state: OnceCell::new(), changing: tokio::sync::Mutex::new(()) }
+        let kept = Kept::new(engine.clone(), CONTAINER);
+        Catalog { engine, kept, state: OnceCell::new(), changing: tokio::sync::Mutex::new(()) }
     }
 
     /// Keeps other changes of definitions out.
@@ -140,36 +141,42 @@ impl Catalog {
 
     fn load(&self) -> Result<State> {
         let mut state = State::default();
-        let Some(container) = found(self.engine.container(DATABASE, CONTAINER))? else { return Ok(state) };
-        let mut continuation = None;
-        loop {
-            let request = PageRequest { scope: ListScope::All, items_max: None, continuation };
-            let page = self.engine.list_items(&Caller::full(), &container.container, request)?;
-            for item in &page.items {
-                let value = item.stored().root().to_value();
-                let Some(id) = value.get("id").and_then(Value::as_str) else { continue };
-                if id.starts_with(VIEW_PREFIX) {
-                    let view = value.get("view");
-                    let namespace = value.get("namespace").and_then(Value::as_str);
-                    let namespace = namespace.and_then(|text| Namespace::parse(text).ok());
-                    let on = view.and_then(|view| view.get("on")).and_then(Value::as_str);
-                    let pipeline = view.and_then(|view| view.get("pipeline")).and_then(Value::as_array);
-                    if let (Some(namespace), Some(on), Some(pipeline)) = (namespace, on, pipeline) {
-                        let view = View { on: on.to_owned(), pipeline: pipeline.to_vec() };
-                        state.views.insert(namespace, Arc::new(view));
-                        continue;
-                    }
-                } else if let Some(details) = value.get("details").and_then(Details::from_value) {
-                    state.details.insert(id.to_owned(), Arc::new(details));
-                    continue;
+        self.kept.read(|value| {
+            let Some(id) = value.get("id").and_then(Value::as_str) else { return Ok(()) };
+            if id.starts_with(VIEW_PREFIX) {
+                let view = value.get("view");
+                let namespace = value.get("namespace").and_then(Value::as_str);
+                let namespace = namespace.and_then(|text| Namespace::parse(text).ok());
+                let on = view.and_then(|view| view.get("on")).and_then(Value::as_str);
+                let pipeline = view.and_then(|view| view.get("pipeline")).and_then(Value::as_array);
+                if let (Some(namespace), Some(on), Some(pipeline)) = (namespace, on, pipeline) {
+                    let view = View { on: on.to_owned(), pipeline: pipeline.to_vec() };
+                    state.views.insert(namespace, Arc::new(view));
+                    return Ok(());
                 }
-                tracing::warn!("the description '{id}' of a collection cannot be read and is passed over");
+            } else if let Some(mut details) = value.get("details").and_then(Details::from_value) {
+                self.reconcile(id, &mut details)?;
+                state.details.insert(id.to_owned(), Arc::new(details));
+                return Ok(());
             }
-            match page.continuation {
-                Some(next) => continuation = Some(next),
-                None => return Ok(state),
-            }
+            tracing::warn!("the description '{id}' of a collection cannot be read and is passed over");
+            Ok(())
+        })?;
+        Ok(state)
+    }
+
+    /// Brings the unique indexes that were kept to the unique keys of the container.
+    fn reconcile(&self, rid: &str, details: &mut Details) -> Result<()> {
+        let Some(database) = ContainerRid::parse(rid).map(|rid| rid.database().to_string()) else {
+            return Ok(());
+        };
+        if details.is_own
+            && let Some(located) = found(self.engine.container(&database, rid))?
+        {
+            let indexes = std::mem::take(&mut details.indexes);
+            details.indexes = unique::reconciled(indexes, &located.container.definition());
         }
+        Ok(())
     }
 
     /// Finds what a name leads to.
@@ -268,7 +275,7 @@ impl Catalog {
     /// Keeps what is known of a collection.
     pub(crate) async fn keep(&self, rid: &str, details: Details) -> Result<()> {
         let body = Object::from([("id", Value::from(rid)), ("details", Value::Object(details.to_value()))]);
-        self.write(rid, body).await?;
+        self.kept.write(rid, body).await?;
         self.state().await?.write().details.insert(rid.to_owned(), Arc::new(details));
         Ok(())
     }
@@ -288,7 +295,7 @@ impl Catalog {
             ("namespace", Value::from(namespace.to_string())),
             ("view", Value::Object(content)),
         ]);
-        self.write(&id, body).await?;
+        self.kept.write(&id, body).await?;
         self.state().await?.write().views.insert(namespace.clone(), Arc::new(view));
         Ok(())
     }
@@ -296,69 +303,17 @@ impl Catalog {
     /// Forgets what was known of a collection that is gone.
     pub(crate) async fn forget(&self, rid: &str) -> Result<()> {
         if self.state().await?.write().details.remove(rid).is_some() {
-            self.remove(rid).await?;
+            self.kept.remove(rid).await?;
         }
         Ok(())
     }
 
     /// Drops a view.
     pub(crate) async fn drop_view(&self, namespace: &Namespace) -> Result<()> {
-        self.remove(&view_id(namespace)).await?;
+        self.kept.remove(&view_id(namespace)).await?;
         self.state().await?.write().views.remove(namespace);
         Ok(())
     }
-
-    async fn container(&self) -> Result<Arc<ContainerHandle>> {
-        if let Some(found) = found(self.engine.container(DATABASE, CONTAINER))? {
-            return Ok(found.container);
-        }
-        let caller = Caller::full();
-        existing(self.engine.create_database(&caller, DATABASE, None).await)?;
-        let definition = json::parse(
-            format!(r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#)
-                .as_bytes(),
-        )
-        .ok()
-        .and_then(|value| ContainerDefinition::from_value(&value).ok())
-        .ok_or_else(|| {
-            Failure::new(codes::INTERNAL_ERROR, "the container of descriptions has no definition")
-        })?;
-        existing(self.engine.create_container(&caller, DATABASE, definition, None).await)?;
-        Ok(self.engine.container(DATABASE, CONTAINER)?.container)
-    }
-
-    async fn write(&self, id: &str, body: Object) -> Result<()> {
-        let container = self.container().await?;
-        let key = partition_key(id);
-        let (caller, none) = (Caller::full(), Triggers::default());
-        let body = Value::Object(body).into();
-        self.engine
-            .write_item(&caller, &container, WriteMode::Upsert, Some(&key), body, Precondition::None, &none)
-            .await?;
-        Ok(())
-    }
-
-    async fn remove(&self, id: &str) -> Result<()> {
-        let Some(container) = found(self.engine.container(DATABASE, CONTAINER))? else { return Ok(()) };
-        let (key, caller, none) = (partition_key(id), Caller::full(), Triggers::default());
-        let name = ItemName::Id(id);
-        let deleted = self.engine.delete_item(
-            &caller,
-            &container.container,
-            name,
-            Some(&key),
-            Precondition::None,
-            &none,
-        );
-        match deleted.await {
-            Err(error) if error.kind != ErrorKind::NotFound(ResourceKind::Item) => Err(error.into()),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn partition_key(id: &str) -> PartitionKey {
-    PartitionKey(vec![Component::String(id.to_owned())])
 }
 
 fn view_id(namespace: &Namespace) -> String {
@@ -370,21 +325,4 @@ pub(crate) fn uuid_of(rid: &str) -> Value {
     let mut bytes = rid.as_bytes().to_vec();
     bytes.resize(16, 0);
     Value::Binary { subtype: 4, bytes }
-}
-
-/// Takes what is not there for nothing.
-pub(crate) fn found<T>(result: armilla_engine::Result<T>) -> Result<Option<T>> {
-    match result {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.kind, ErrorKind::NotFound(_) | ErrorKind::OwnerNotFound(_)) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Takes what is there already for made.
-pub(crate) fn existing<T>(result: armilla_engine::Result<T>) -> Result<()> {
-    match result {
-        Err(error) if !matches!(error.kind, ErrorKind::AlreadyExists(_)) => Err(error.into()),
-        _ => Ok(()),
-    }
 }

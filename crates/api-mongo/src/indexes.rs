@@ -181,10 +181,10 @@ impl Index {
         if index.is_sparse && index.partial.is_some() {
             return Err(cannot("cannot mix \"partialFilterExpression\" and \"sparse\" options"));
         }
-        if index.is_unique && (index.is_sparse || index.partial.is_some()) {
+        if index.is_unique && index.partial.is_some() {
             return Err(cannot(
-                "unique indexes that leave documents out (sparse, partialFilterExpression) are not supported: a unique \
-                 key counts a missing field as null",
+                "unique indexes with a partialFilterExpression are not supported: make the index sparse, which leaves out \
+                 documents that have none of its fields",
             ));
         }
         Ok(index)

@@ -40,6 +40,7 @@ mod failure;
 mod hang_up;
 mod hidden;
 mod indexes;
+mod kept;
 mod limits;
 mod lowering;
 mod namespace;
@@ -54,6 +55,7 @@ mod snapshots;
 mod statistics;
 mod supply;
 mod transactions;
+mod unique;
 mod users;
 mod writes;
 

@@ -4,23 +4,20 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use armilla_engine::{
-    Access, Caller, ContainerDefinition, ContainerHandle, DataRole, Engine, ErrorKind, ItemName, ListScope,
-    PageRequest, Precondition, ResourceKind, Triggers, WriteMode,
-};
+use armilla_engine::{Access, DataRole, Engine};
 use armilla_mongo_expression::codes;
 use armilla_mongo_wire::scram::{Account, Credential, Mechanism, ScramError, password_text};
-use armilla_value::{Component, Object, PartitionKey, Value, json};
+use armilla_value::{Object, Value};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parking_lot::RwLock;
 use tokio::sync::OnceCell;
 
-use crate::catalog::{existing, found};
 use crate::connection::{Role, User};
 use crate::failure::{Failure, Result};
+use crate::kept::Kept;
 
-const DATABASE: &str = "admin";
+/// The container of what is kept.
 const CONTAINER: &str = "system.users";
 /// Users of an account.
 const USERS_MAX: usize = 10_000;
@@ -69,13 +66,13 @@ type Known = HashMap<(String, String), Arc<Stored>>;
 
 /// All users.
 pub(crate) struct Users {
-    engine: Engine,
+    kept: Kept,
     known: OnceCell<RwLock<Known>>,
 }
 
 impl Users {
     pub(crate) fn new(engine: Engine) -> Users {
-        Users { engine, known: OnceCell::new() }
+        Users { kept: Kept::new(engine, CONTAINER), known: OnceCell::new() }
     }
 
     async fn known(&self) -> Result<&RwLock<Known>> {
@@ -84,21 +81,13 @@ impl Users {
 
     fn load(&self) -> Result<Known> {
         let mut known = Known::new();
-        let Some(container) = found(self.engine.container(DATABASE, CONTAINER))? else { return Ok(known) };
-        let mut continuation = None;
-        loop {
-            let request = PageRequest { scope: ListScope::All, items_max: None, continuation };
-            let page = self.engine.list_items(&Caller::full(), &container.container, request)?;
-            for item in &page.items {
-                if let Some(user) = read(&item.stored().root().to_value()) {
-                    known.insert((user.database.clone(), user.name.clone()), Arc::new(user));
-                }
+        self.kept.read(|value| {
+            if let Some(user) = read(&value) {
+                known.insert((user.database.clone(), user.name.clone()), Arc::new(user));
             }
-            match page.continuation {
-                Some(next) => continuation = Some(next),
-                None => return Ok(known),
-            }
-        }
+            Ok(())
+        })?;
+        Ok(known)
     }
 
     /// Finds what proves a user's password.
@@ -142,14 +131,8 @@ impl Users {
         if self.known().await?.read().len() >= USERS_MAX {
             return Err(Failure::bad_value(format!("an account has at most {USERS_MAX} users")));
         }
-        let container = self.container().await?;
         let id = item_id(&user.database, &user.name);
-        let key = partition_key(&id);
-        let (caller, none) = (Caller::full(), Triggers::default());
-        let body = write(&id, &user).into();
-        self.engine
-            .write_item(&caller, &container, WriteMode::Upsert, Some(&key), body, Precondition::None, &none)
-            .await?;
+        self.kept.write(&id, write(&id, &user)).await?;
         self.known().await?.write().insert((user.database.clone(), user.name.clone()), Arc::new(user));
         Ok(())
     }
@@ -159,40 +142,9 @@ impl Users {
         if self.find(database, name).await?.is_none() {
             return Ok(false);
         }
-        let container = self.container().await?;
-        let id = item_id(database, name);
-        let (key, caller, none) = (partition_key(&id), Caller::full(), Triggers::default());
-        let deleted = self.engine.delete_item(
-            &caller,
-            &container,
-            ItemName::Id(&id),
-            Some(&key),
-            Precondition::None,
-            &none,
-        );
-        match deleted.await {
-            Err(error) if error.kind != ErrorKind::NotFound(ResourceKind::Item) => return Err(error.into()),
-            _ => {}
-        }
+        self.kept.remove(&item_id(database, name)).await?;
         self.known().await?.write().remove(&(database.to_owned(), name.to_owned()));
         Ok(true)
-    }
-
-    async fn container(&self) -> Result<Arc<ContainerHandle>> {
-        if let Some(found) = found(self.engine.container(DATABASE, CONTAINER))? {
-            return Ok(found.container);
-        }
-        let caller = Caller::full();
-        existing(self.engine.create_database(&caller, DATABASE, None).await)?;
-        let definition = json::parse(
-            format!(r#"{{"id":"{CONTAINER}","partitionKey":{{"paths":["/id"],"kind":"Hash","version":2}}}}"#)
-                .as_bytes(),
-        )
-        .ok()
-        .and_then(|value| ContainerDefinition::from_value(&value).ok())
-        .ok_or_else(|| Failure::new(codes::INTERNAL_ERROR, "the container of users has no definition"))?;
-        existing(self.engine.create_container(&caller, DATABASE, definition, None).await)?;
-        Ok(self.engine.container(DATABASE, CONTAINER)?.container)
     }
 }
 
@@ -290,15 +242,11 @@ fn item_id(database: &str, name: &str) -> String {
     URL_SAFE_NO_PAD.encode(format!("{database}.{name}"))
 }
 
-fn partition_key(id: &str) -> PartitionKey {
-    PartitionKey(vec![Component::String(id.to_owned())])
-}
-
 fn binary(bytes: &[u8]) -> Value {
     Value::Binary { subtype: 0, bytes: bytes.to_vec() }
 }
 
-fn write(id: &str, user: &Stored) -> Value {
+fn write(id: &str, user: &Stored) -> Object {
     let credentials = user.accounts.iter().filter_map(|(name, account)| {
         let credential = account.credentials.first()?;
         let members = Object::from([
@@ -310,7 +258,7 @@ fn write(id: &str, user: &Stored) -> Value {
         Some(((*name).to_owned(), Value::Object(members)))
     });
     let roles = user.roles.iter().map(|role| Value::Object(role_object(role)));
-    Value::Object(Object::from([
+    Object::from([
         ("id", Value::from(id)),
         ("db", Value::from(user.database.as_str())),
         ("user", Value::from(user.name.as_str())),
@@ -318,7 +266,7 @@ fn write(id: &str, user: &Stored) -> Value {
         ("credentials", Value::Object(credentials.collect())),
         ("customData", user.custom.clone().map_or(Value::Null, Value::Object)),
         ("userId", Value::Binary { subtype: 4, bytes: user.uuid.to_vec() }),
-    ]))
+    ])
 }
 
 /// Returns a role as it is shown.

@@ -411,6 +411,7 @@ fn check_storable(
     bypasses_validation: bool,
 ) -> Result<(PartitionKey, usize)> {
     let bytes = check_size(document)?;
+    armilla_mongo_update::check_depth(document)?;
     if !bypasses_validation {
         validate(collection, document, environment)?;
     }

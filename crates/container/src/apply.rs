@@ -9,9 +9,11 @@
 //! how to take it back (`effects`), what it goes on from (`applied`), one write (`write`), several as one (`transaction`), the same
 //! on a snapshot (`draft`), index entries (`index`), taking items over from another partition (`copy_in`), bringing items
 //! to another layout of the index (`reindex`), how much logical partitions hold and may hold (`sizes`), the change log
-//! (`log`), dropping from it (`trim`), expired items (`purge`), receipts (`receipts`).
+//! (`log`), dropping from it (`trim`), expired items (`purge`), receipts (`receipts`), unique keys that come and go
+//! (`unique`).
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use armilla_kv::{Family, Result as StoreResult, Snapshot, Space};
 use bytes::Bytes;
@@ -23,6 +25,7 @@ use crate::item::moment::Moment;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_RECORDS_MAX};
 use crate::partition::Partition;
 use crate::throughput::{ReadCost, Work, price};
+use crate::unique::UniqueKeys;
 use crate::write::task::{Done, Task};
 
 mod applied;
@@ -41,6 +44,7 @@ mod scope;
 mod sizes;
 mod transaction;
 mod trim;
+mod unique;
 mod write;
 
 pub(crate) use applied::{Applied, Touched};
@@ -108,6 +112,8 @@ pub(crate) struct Group<'a> {
     /// The second by which it is judged whether an item has expired: a transaction's own while it is applied.
     now: u32,
     effects: Effects,
+    /// The unique keys of the moment: what was prepared before may know others.
+    unique: Arc<UniqueKeys>,
     /// While a transaction or batch is applied.
     scope: Option<Scope>,
 }
@@ -124,6 +130,7 @@ impl<'a> Group<'a> {
             logs_removals: partition.is_reshaping(),
             now,
             effects,
+            unique: partition.definition.get().unique.clone(),
             scope: None,
         }
     }
@@ -165,6 +172,11 @@ impl<'a> Group<'a> {
             Task::Trim => self.trim(compiled).map(Done::Trimmed),
             Task::Purge(task) => Ok(Done::Purged(self.purge(*task))),
             Task::DropReceipts(places) => self.drop_receipts(&places).map(Done::ReceiptsDropped),
+            Task::Claim(task) => self.claim(compiled, &task).map(|claimed| Done::Claimed(Box::new(claimed))),
+            Task::DropReservations(keys) => {
+                self.drop_reservations(keys);
+                Ok(Done::ReservationsDropped)
+            }
             Task::Barrier => Ok(Done::Passed),
         }
     }

@@ -13,11 +13,14 @@ use crate::index::state::IndexState;
 use crate::item::deleted_keys::DeletedKeys;
 use crate::item::expiry::Expiry;
 use crate::limits::Limits;
+use crate::unique::UniqueKeys;
 
 /// A definition with what is derived from it once and used by every write.
 #[derive(Clone)]
 pub(crate) struct CompiledDefinition {
     pub(crate) definition: Arc<ContainerDefinition>,
+    /// Which unique keys writes keep to.
+    pub(crate) unique: Arc<UniqueKeys>,
     /// Which entries items are to have in the index.
     pub(crate) layout: Arc<Layout>,
     computed: Option<Arc<dyn ComputedProperties>>,
@@ -45,6 +48,7 @@ impl CompiledDefinition {
         let own = definition.change_feed_retention_minutes;
         let retention_minutes = own.unwrap_or(limits.continuous_backup_minutes);
         CompiledDefinition {
+            unique: Arc::new(UniqueKeys::new(&definition.unique_keys)),
             definition: Arc::new(definition),
             layout,
             computed,
@@ -122,7 +126,12 @@ impl CurrentDefinition {
     pub(crate) fn set(&self, compiled: CompiledDefinition) {
         let mut current = self.0.write();
         let deleted_keys = current.deleted_keys.clone();
-        *current = Arc::new(CompiledDefinition { deleted_keys, ..compiled });
+        // Where its keys are the same, they are seen to have been so all along.
+        let unique = match current.unique == compiled.unique {
+            true => current.unique.clone(),
+            false => compiled.unique.clone(),
+        };
+        *current = Arc::new(CompiledDefinition { deleted_keys, unique, ..compiled });
     }
 
     /// Changes which logical partitions were deleted.

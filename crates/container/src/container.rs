@@ -427,6 +427,7 @@ impl Container {
             core.identity.clone(),
             core.limits.clone(),
             core.env.clone(),
+            core.compiled.clone(),
             first_layout,
             core.grown.clone(),
             core.known_numbers.clone(),

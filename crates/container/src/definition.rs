@@ -6,7 +6,8 @@
 //! Invariants:
 //! * a definition that exists passed every check, those between its parts included;
 //! * [`ContainerDefinition::replace`] never changes how stored items are laid out: id, partition key,
-//!   unique keys, the mode of conflict resolution and existing vectors stay.
+//!   unique keys, the mode of conflict resolution and existing vectors stay; unique keys have a way of their own to
+//!   change (`unique_keys`).
 //!
 //! Where the service's wording of a refusal is known it is kept, because clients' tests look for parts of
 //! it; the other messages are ours.
@@ -30,6 +31,7 @@ mod property_paths;
 #[cfg(test)]
 mod tests;
 mod time_to_live;
+mod unique_change;
 mod unique_keys;
 mod vectors;
 
@@ -58,6 +60,8 @@ pub struct ContainerDefinition {
     pub partition_key: PartitionKeyDefinition,
     /// Which combinations of values may occur once in a logical partition.
     pub unique_keys: Vec<UniqueKey>,
+    /// Numbers of unique keys that were dropped, whose reservations are to be removed.
+    pub(crate) dropped_slots: Vec<u8>,
     /// What to do when regions disagree.
     pub conflict: Option<ConflictPolicy>,
     /// Which space GeoJSON values lie in.
@@ -108,6 +112,7 @@ impl ContainerDefinition {
             indexing,
             partition_key: partition_key::read(&body)?,
             unique_keys: unique_keys::read(&body)?,
+            dropped_slots: Vec::new(),
             conflict: conflict::read(&body)?,
             geospatial: geospatial::read(&body)?,
             default_ttl: time_to_live::read_default(&body)?,
@@ -142,9 +147,10 @@ impl ContainerDefinition {
             ("indexingPolicy", self.indexing.to_value()),
             ("partitionKey", partition_key::write(&self.partition_key)),
         ];
-        if !self.unique_keys.is_empty() {
-            members.push(("uniqueKeyPolicy", unique_keys::write(&self.unique_keys)));
-        }
+        members.extend(
+            unique_keys::write(self.unique_keys.iter().filter(|key| !key.is_building))
+                .map(|policy| ("uniqueKeyPolicy", policy)),
+        );
         if let Some(conflict) = &self.conflict {
             members.push(("conflictResolutionPolicy", conflict::write(conflict)));
         }
@@ -177,6 +183,29 @@ impl ContainerDefinition {
         object(members)
     }
 
+    /// Writes what is stored of the definition: what clients are shown, and what else is known of its unique keys.
+    pub fn to_stored(&self) -> Value {
+        let mut value = self.to_value();
+        if let Value::Object(members) = &mut value {
+            match unique_keys::write_stored(&self.unique_keys, &self.dropped_slots) {
+                Some(policy) => drop(members.insert("uniqueKeyPolicy", policy)),
+                None => drop(members.remove("uniqueKeyPolicy")),
+            }
+        }
+        value
+    }
+
+    /// Reads and validates a definition as it is stored.
+    pub fn from_stored(value: &Value) -> Result<ContainerDefinition, DefinitionError> {
+        let (unique_keys, dropped_slots) = unique_keys::read_stored(&Field::new(value, ""))?;
+        let mut shown = value.clone();
+        if let Value::Object(members) = &mut shown {
+            // Of those that were dropped or being built, nothing is to be validated.
+            members.remove("uniqueKeyPolicy");
+        }
+        Ok(ContainerDefinition { unique_keys, dropped_slots, ..ContainerDefinition::from_value(&shown)? })
+    }
+
     /// Returns the definition that holds once this container is replaced by `new`.
     ///
     /// What cannot change is taken over from `self` where `new` leaves it out, and refused where `new`
@@ -189,6 +218,7 @@ impl ContainerDefinition {
         let mut replaced = new.clone();
         replaced.partition_key = partition_key::replace(&self.partition_key, &new.partition_key)?;
         replaced.unique_keys = unique_keys::replace(&self.unique_keys, &new.unique_keys)?;
+        replaced.dropped_slots.clone_from(&self.dropped_slots);
         replaced.conflict = conflict::replace(self.conflict.as_ref(), new.conflict.as_ref())?;
         replaced.vector_embeddings =
             vectors::replace(self.vector_embeddings.as_deref(), new.vector_embeddings.as_deref())?;

@@ -27,6 +27,8 @@ mod receipt;
 mod split;
 mod sweep;
 mod throughput;
+mod unique;
+mod unique_build;
 mod write;
 
 pub use armilla_governor::{
@@ -68,6 +70,7 @@ pub use throughput::{
     PricedPart, PricedWork, QueryWork, ReadCost, RequestUnits, TermCount, Work, price, query_charge,
     query_price,
 };
+pub use unique_build::Duplicate;
 pub use write::batch::BatchStep;
 pub use write::body::ItemBody;
 pub use write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone, Written};

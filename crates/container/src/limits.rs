@@ -224,6 +224,12 @@ pub(crate) const KNOWN_ENTRY_COUNTS_MAX: usize = 4_096;
 /// Items that one step of a re-indexing looks at.
 pub const REINDEX_STEP_ITEMS: usize = 100;
 
+/// Items that one step of building a unique key looks at.
+pub(crate) const CLAIM_STEP_ITEMS: usize = 100;
+
+/// Reservations that one step of removing those of a dropped unique key looks at.
+pub(crate) const DROP_STEP_RESERVATIONS: usize = 500;
+
 /// Sizes of logical partitions in one batch, where a partition is counted anew.
 pub(crate) const RECOUNT_BATCH_SIZES: usize = 1_000;
 

@@ -14,6 +14,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use crate::apply::{Applied, LogState};
+use crate::compiled_definition::CurrentDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::feed::trim::TrimState;
 use crate::index::layout::{Layout, Layouts};
@@ -59,6 +60,8 @@ pub(crate) struct Partition {
     pub(crate) identity: Arc<ContainerIdentity>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) env: Env,
+    /// The container's definition that holds now.
+    pub(crate) definition: Arc<CurrentDefinition>,
     store: Arc<dyn Store>,
     space_id: SpaceId,
     lsn_base: u64,
@@ -115,6 +118,7 @@ impl Partition {
         identity: Arc<ContainerIdentity>,
         limits: Arc<Limits>,
         env: Env,
+        definition: Arc<CurrentDefinition>,
         first_layout: Arc<Layout>,
         grown: Arc<Notify>,
         known_numbers: Arc<KnownNumbers>,
@@ -133,6 +137,7 @@ impl Partition {
             identity,
             limits,
             env,
+            definition,
             store,
             space_id: range.space,
             lsn_base: range.lsn_base,

@@ -33,6 +33,7 @@ use crate::limits::{CATCH_UP_LEFT_MAX, CATCH_UP_PACED_ROUNDS_MAX, CATCH_UP_ROUND
 use crate::map::ranges::Range;
 use crate::map::{Map, Slot};
 use crate::partition::{Gate, Landing, Never, Partition};
+use crate::unique::UniqueKeys;
 
 mod copy;
 pub(crate) mod cut;
@@ -48,6 +49,8 @@ pub struct Reshape {
     children: Option<Arc<[Child]>>,
     /// The layout of the children's index.
     layout: Option<Arc<Layout>>,
+    /// The unique keys of which the children have reservations.
+    unique: Option<Arc<UniqueKeys>>,
     percent: Arc<AtomicU8>,
 }
 
@@ -100,6 +103,7 @@ impl Container {
             ranges: children,
             children: None,
             layout: None,
+            unique: None,
             percent: percent.clone(),
         };
         for slot in slots {
@@ -262,6 +266,7 @@ impl Reshape {
 
     async fn open_children(&mut self) -> Result<()> {
         let layout = self.joined_layout(None)?;
+        self.unique = Some(self.container.compiled().unique.clone());
         let (container, ranges, first_layout) = (self.container.clone(), self.ranges.clone(), layout.clone());
         let children = on_blocking_thread(move || {
             let open = |range: &Range| Child::open(&container, range, first_layout.clone());
@@ -329,8 +334,26 @@ impl Reshape {
         Some(TrimState::joined(parts, &logs, lsn))
     }
 
+    /// Returns whether unique keys came or went since the copy began: then the children lack reservations, or have too
+    /// many, and there is nothing to do but to begin anew.
+    pub fn is_stale(&self) -> bool {
+        let now = self.container.compiled().unique.clone();
+        self.unique.as_ref().is_some_and(|copied| !Arc::ptr_eq(copied, &now))
+    }
+
+    fn check_unique_keys(&self) -> Result<()> {
+        match self.is_stale() {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::Unavailable,
+                "the unique keys of the container were changed while its partitions were copied; do it again",
+            )),
+        }
+    }
+
     /// Makes the children durable as they are to be, and opens them as those who will serve.
     async fn seal(&mut self) -> Result<Vec<(Range, Arc<Partition>)>> {
+        self.check_unique_keys()?;
         let layout = self.joined_layout(self.layout.clone())?;
         let children = self.children.take().ok_or_else(|| {
             Error::new(ErrorKind::Internal, "a reshape is closed before its children are there")

@@ -8,19 +8,19 @@
 
 use armilla_index::{Leaves, Part};
 use armilla_value::stored::{Node, Stored};
-use armilla_value::{Component, HashedKey, PartitionKey, Value, extract, hashed_key, key, stored};
+use armilla_value::{Component, HashedKey, PartitionKey, Value, extract, hashed_key, stored};
 use bytes::Bytes;
 
 use crate::compiled_definition::CompiledDefinition;
-use crate::definition::UniqueKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::entries::EntryList;
-use crate::item::keys::{self, LogicalKey};
+use crate::item::keys::LogicalKey;
 use crate::item::moment::Moment;
 use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, ETag, Item, Stamp, new_header_bytes};
 use crate::limits::{ITEM_ID_BYTES_MAX, Limits, PARTITION_KEY_BYTES_MAX};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::unique::UniqueValues;
 use crate::write::body::ItemBody;
 
 pub(crate) mod batch;
@@ -151,8 +151,8 @@ pub(crate) struct PreparedItem {
     pub(crate) entries: EntryList,
     /// Its computed properties, where some have entries.
     pub(crate) computed: Vec<(String, Option<Value>)>,
-    /// Encoded values of each unique key; none of one that leaves the item out.
-    pub(crate) unique: Vec<Option<Vec<u8>>>,
+    /// Its values of the unique keys of the compiled definition.
+    pub(crate) unique: Vec<UniqueValues>,
     pub(crate) ttl: i32,
     /// Set where the version was drafted by a transaction.
     pub(crate) drafted: Option<Drafted>,
@@ -222,8 +222,9 @@ pub(crate) fn prepare_stored(
     let root = stored.root();
     let id = item_id(root)?;
     let ttl = item_ttl(root)?;
-    let actual = extract(root, &compiled.definition.partition_key.paths);
-    if !same_partition_key(&actual, &compiled.definition.partition_key.meant(expected)) {
+    let definition = &compiled.definition.partition_key;
+    let actual = definition.meant(&extract(root, &definition.paths)).into_owned();
+    if !same_partition_key(&actual, &definition.meant(expected)) {
         return Err(Error::new(
             ErrorKind::PartitionKeyMismatch,
             format!(
@@ -238,7 +239,7 @@ pub(crate) fn prepare_stored(
     let composites = armilla_index::composite_terms(compiled.matcher(), root);
     let entries = EntryList::of(&compiled.layout, Part::Content, root, 0, &[]);
     let computed = compiled.computed(root);
-    let unique = unique_keys(compiled, root);
+    let unique = compiled.unique.values(root);
     let header_bytes = new_header_bytes(drafted.is_some());
     let mut value = Vec::with_capacity(header_bytes + encoded.len());
     value.resize(header_bytes, 0);
@@ -375,55 +376,6 @@ fn shortened(text: &str) -> String {
         None => text.to_owned(),
     }
 }
-
-/// Encodes an item's values of every unique key of its container; none of a key that leaves the item out.
-pub(crate) fn unique_keys(compiled: &CompiledDefinition, root: Node<'_>) -> Vec<Option<Vec<u8>>> {
-    compiled.definition.unique_keys.iter().map(|key| unique_values(key, root)).collect()
-}
-
-/// Returns how many unique keys have values of an item.
-pub(crate) fn unique_key_count(compiled: &CompiledDefinition, root: Node<'_>) -> usize {
-    let keys = &compiled.definition.unique_keys;
-    match keys.iter().any(|key| key.is_sparse) {
-        true => unique_keys(compiled, root).iter().flatten().count(),
-        false => keys.len(),
-    }
-}
-
-/// Returns the reservations of an item's values of unique keys.
-pub(crate) fn reservations(logical: &LogicalKey, unique: &[Option<Vec<u8>>]) -> impl Iterator<Item = Bytes> {
-    let reservation = |(constraint, values): (usize, &Option<Vec<u8>>)| {
-        values.as_ref().map(|values| keys::unique(logical, constraint as u8, values))
-    };
-    unique.iter().enumerate().filter_map(reservation)
-}
-
-/// Encodes an item's values of one unique key. A missing value counts as null, so only one item of a logical
-/// partition may lack it; unless it lacks all of them, and the key leaves out such items.
-fn unique_values(unique: &UniqueKey, root: Node<'_>) -> Option<Vec<u8>> {
-    let mut values = Vec::new();
-    let mut is_empty = true;
-    for path in &unique.paths {
-        match root.get_path(path.names()) {
-            Some(node) => {
-                is_empty = false;
-                key::encode_node(node, &mut values);
-            }
-            None => key::encode_value(&Value::Null, &mut values),
-        }
-    }
-    if is_empty && unique.is_sparse {
-        return None;
-    }
-    if values.len() > UNIQUE_VALUE_BYTES_MAX {
-        // Equal values still give equal keys, and different ones differ but for a chance of 2^-128.
-        values = armilla_value::fingerprint(&values).to_be_bytes().to_vec();
-    }
-    Some(values)
-}
-
-/// Longest unique-key value that is stored as it is; a longer one is stored as its fingerprint.
-const UNIQUE_VALUE_BYTES_MAX: usize = 1_024;
 
 /// One write on its way to the committer.
 pub(crate) enum Intent {

@@ -1,11 +1,12 @@
 //! What is done for a container in the background: its index kept complete, its partitions split, what has expired
-//! or was deleted with its partition key purged.
+//! or was deleted with its partition key purged, what dropped unique keys left behind removed.
 
 mod task;
 
 use std::sync::Arc;
 
 use crate::containers::ContainerHandle;
+use crate::containers::unique_keys;
 use crate::engine::Engine;
 use crate::{key_deletion, reindexing, reshaping, sweeping};
 
@@ -19,6 +20,7 @@ impl Engine {
             reshaping::start(container, self);
             sweeping::start(container, self.env());
             key_deletion::start(container, self);
+            unique_keys::start(container, self);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Containers: their definitions, and what is kept of them in memory.
 //!
-//! Not here: their partition maps (`ranges`), and how those change (`reshaping`).
+//! In this folder: what is kept of one in memory (`handle`), unique keys that come and go (`unique_keys`). Not here: their
+//! partition maps (`ranges`), and how those change (`reshaping`).
 
 mod handle;
+pub(crate) mod unique_keys;
 
 use std::sync::Arc;
 

@@ -92,10 +92,10 @@ pub use triggers::Triggers;
 
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{
-    ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, ETag, FeedChange, FeedMode,
-    FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Moment, Operation,
+    ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, Duplicate, ETag, FeedChange,
+    FeedMode, FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Moment, Operation,
     PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, Receipt, RequestUnits, SessionToken,
-    WriteMode, Written,
+    UniqueKey, WriteMode, Written,
 };
 
 // So is what definitions are made of.

@@ -57,7 +57,12 @@ async fn look_after(
             _ = life.wait_for(|life| *life != Life::Serving) => return,
             turn = turns.acquire_owned() => turn.expect("the semaphore is never closed"),
         };
-        let ended = reshape(&container, &engine, &env, &mut life, &job).await;
+        let ended = loop {
+            match reshape(&container, &engine, &env, &mut life, &job).await {
+                Ok(Ended::Stale) => {}
+                ended => break ended,
+            }
+        };
         drop(turn);
         let mut state = container.reshaping().state();
         match ended {
@@ -66,7 +71,7 @@ async fn look_after(
                 state.failed = None;
                 state.retry_at = None;
             }
-            Ok(Ended::Over) => return,
+            Ok(Ended::Over | Ended::Stale) => return,
             Err(error) => {
                 tracing::warn!(container = container.id(), ranges = ?job.parents, %error, "a split or merge was given up");
                 let reason: String = error.message.chars().take(FAILURE_CHARACTERS_MAX).collect();

@@ -20,7 +20,7 @@ mod write;
 
 pub use crate::limits::DEPTH_MAX;
 pub use error::{JsonError, JsonErrorKind};
-pub use extended::extended_object;
+pub use extended::{extended_object, scalar as extended_scalar};
 pub use read::{parse, parse_extended, parse_typed, typed};
 pub use write::{to_string, write, write_ascii_string, write_string};
 

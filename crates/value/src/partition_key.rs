@@ -1,7 +1,8 @@
 //! Partition-key values: from items and headers, to headers and key bytes.
 //!
 //! Components are JSON scalars or undefined. Numbers are doubles and compare by their bits, as the hash does:
-//! `-0.0` is another key than `0`. Integers that a double cannot hold share the key of the nearest double.
+//! `-0.0` is another key than `0`. Integers that a double cannot hold share the key of the nearest double. Object ids and
+//! dates, which JSON lacks, are the strings of how they are written as JSON.
 //!
 //! Not here: hashing (`hashed_key`), and checking a key against a container's definition or limits.
 
@@ -55,12 +56,13 @@ impl std::hash::Hash for Component {
 }
 
 impl Component {
-    /// Returns the component that a value makes; objects, arrays and what JSON lacks count as undefined.
+    /// Returns the component that a value makes; objects, arrays and most of what JSON lacks count as undefined.
     pub fn of(value: &Value) -> Component {
         match value {
             Value::Null => Component::Null,
             Value::Bool(truth) => Component::Bool(*truth),
             Value::String(text) => Component::String(text.clone()),
+            Value::ObjectId(_) | Value::Date(_) => Component::String(json::to_string(value)),
             number => number
                 .as_f64()
                 .or_else(|| crate::number::exact_double(number))
@@ -75,7 +77,7 @@ impl Component {
             Kind::String => {
                 node.as_str().map_or(Component::Undefined, |text| Component::String(text.into_owned()))
             }
-            Kind::Decimal128 => Component::of(&node.to_value()),
+            Kind::Decimal128 | Kind::ObjectId | Kind::Date => Component::of(&node.to_value()),
             _ => node.as_f64().map_or(Component::Undefined, Component::Number),
         }
     }
@@ -124,14 +126,19 @@ pub fn extract(root: Node<'_>, paths: &[PropertyPath]) -> PartitionKey {
 }
 
 impl PartitionKey {
-    /// Reads the form that requests carry: a JSON array, in which `{}` means undefined.
+    /// Reads the form that requests carry: a JSON array, in which `{}` means undefined, and object ids and dates are as items
+    /// show them.
     pub fn from_json(text: &[u8]) -> Result<PartitionKey, PartitionKeyError> {
         let Value::Array(elements) = json::parse(text).map_err(PartitionKeyError::Json)? else {
             return Err(PartitionKeyError::NotAnArray);
         };
         let component = |(index, element): (usize, &Value)| match element {
             Value::Object(object) if object.is_empty() => Ok(Component::Undefined),
-            Value::Object(_) | Value::Array(_) => Err(PartitionKeyError::InvalidComponent { index }),
+            Value::Object(object) => match json::extended_scalar(object) {
+                Some(scalar @ (Value::ObjectId(_) | Value::Date(_))) => Ok(Component::of(&scalar)),
+                _ => Err(PartitionKeyError::InvalidComponent { index }),
+            },
+            Value::Array(_) => Err(PartitionKeyError::InvalidComponent { index }),
             scalar => Ok(Component::of(scalar)),
         };
         elements.iter().enumerate().map(component).collect::<Result<_, _>>().map(PartitionKey)

@@ -161,3 +161,28 @@ fn numbers_of_every_type_are_one_key() {
         assert_eq!(Component::of(&value), expected, "{value:?}");
     }
 }
+
+/// Object ids and dates had all the undefined key, so that a container keyed by either was one logical partition.
+#[test]
+fn object_ids_and_dates_are_keys_of_their_own() {
+    let oid = r#"{"$oid":"0102030405060708090a0b0c"}"#;
+    let date = r#"{"$date":{"$numberLong":"-5"}}"#;
+    for (value, text) in
+        [(Value::ObjectId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]), oid), (Value::Date(-5), date)]
+    {
+        let component = Component::of(&value);
+        assert_eq!(component, Component::String(text.to_owned()));
+        let item = Value::Object(crate::Object::from([("k", value)]));
+        let encoded = crate::stored::encode_value(&item, &[]).unwrap();
+        let stored = crate::Stored::open(&encoded).unwrap();
+        let paths = [PropertyPath::parse("/k").unwrap()];
+        assert_eq!(extract(stored.root(), &paths), PartitionKey(vec![component.clone()]));
+        // A request may name it as items show it, or as the string that it is.
+        let shown = PartitionKey::from_json(format!("[{text}]").as_bytes()).unwrap();
+        assert_eq!(shown, PartitionKey(vec![component]));
+        assert_eq!(PartitionKey::from_json(shown.to_json().as_bytes()).unwrap(), shown);
+    }
+    for other in [r#"[{"$oid":"x"}]"#, r#"[{"a":1}]"#, r#"[{"$minKey":1}]"#, "[[1]]"] {
+        assert!(PartitionKey::from_json(other.as_bytes()).is_err(), "{other}");
+    }
+}

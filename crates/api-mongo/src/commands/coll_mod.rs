@@ -104,7 +104,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             if change.contains(name) {
                 return Err(Failure::new(
                     codes::COMMAND_NOT_SUPPORTED,
-                    "an index cannot be made unique later: what is unique is decided while a collection is empty",
+                    "an index cannot be made unique by collMod: drop it and create it as a unique one",
                 ));
             }
         }

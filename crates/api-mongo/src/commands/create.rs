@@ -264,7 +264,7 @@ pub(super) async fn make_container(
     let mut details =
         Details { indexes: new.indexes.clone(), options: new.options.clone(), validator: None, is_own: true };
     details.read_validator()?;
-    let definition = definition(namespace, new);
+    let definition = definition(namespace, new)?;
     let definition = ContainerDefinition::from_value(&definition)
         .map_err(|error| Failure::bad_value(format!("the collection cannot be made: {error}")))?;
     let engine = &shared.engine;
@@ -280,14 +280,14 @@ pub(super) async fn make_container(
 }
 
 /// Returns the definition of a collection's container.
-fn definition(namespace: &Namespace, new: &New) -> Value {
+fn definition(namespace: &Namespace, new: &New) -> Result<Value> {
     let mut definition = Object::from([
         ("id", Value::from(namespace.collection.as_str())),
         ("indexingPolicy", policy(&new.shard_key, &new.indexes)),
     ]);
     if !new.shard_key.is_empty() {
         let path = |names: &Vec<String>| {
-            let steps = names.iter().map(|name| format!("/{}", quoted(name)));
+            let steps = names.iter().map(|name| format!("/{}", crate::unique::quoted(name)));
             Value::String(steps.collect())
         };
         let kind = if new.shard_key.len() > 1 { "MultiHash" } else { "Hash" };
@@ -295,26 +295,12 @@ fn definition(namespace: &Namespace, new: &New) -> Value {
             ("paths", Value::Array(new.shard_key.iter().map(path).collect())),
             ("kind", Value::from(kind)),
             ("version", Value::Int64(2)),
+            ("joinsZeros", Value::Bool(true)),
         ]);
         definition.insert("partitionKey", key);
     }
-    let unique: Vec<Value> = new
-        .indexes
-        .iter()
-        .filter(|index| index.is_unique)
-        .map(|index| {
-            let paths = index.fields.iter().map(|(path, _)| {
-                let steps = path.split('.').enumerate().map(|(level, name)| {
-                    let name = if level == 0 { crate::documents::stored_name(name) } else { name.into() };
-                    format!("/{}", quoted(&name))
-                });
-                Value::String(steps.collect())
-            });
-            Value::Object(Object::from([("paths", Value::Array(paths.collect()))]))
-        })
-        .collect();
-    if !unique.is_empty() {
-        definition.insert("uniqueKeyPolicy", Object::from([("uniqueKeys", Value::Array(unique))]));
+    if let Some(unique) = crate::unique::policy(&new.indexes)? {
+        definition.insert("uniqueKeyPolicy", unique);
     }
     if let Some(seconds) = new.indexes.iter().find_map(ttl_of_timestamps) {
         definition.insert("defaultTtl", Value::Int64(seconds));
@@ -322,7 +308,7 @@ fn definition(namespace: &Namespace, new: &New) -> Value {
     definition.insert("changeFeedPolicy", change_feed_policy());
     // What other APIs write back has the types that it had.
     definition.insert("extendedTypes", true);
-    Value::Object(definition)
+    Ok(Value::Object(definition))
 }
 
 /// Returns the policy of a collection's changes: streams see every version, and what it was before.
@@ -338,15 +324,6 @@ pub(super) fn ttl_of_timestamps(index: &Index) -> Option<i64> {
     match index.fields.as_slice() {
         [(path, _)] if path == "_ts" => index.expires_after,
         _ => None,
-    }
-}
-
-fn quoted(name: &str) -> String {
-    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
-    if is_plain {
-        name.to_owned()
-    } else {
-        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
     }
 }
 

@@ -1,18 +1,19 @@
 //! `createIndexes`.
 
-use armilla_engine::{ContainerDefinition, ResourcePrecondition};
+use armilla_engine::{ContainerDefinition, ResourcePrecondition, UniqueKey};
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
-use super::create::{New, check_account_write, make, make_container, ttl_of_timestamps};
-use super::drop::drop_collection;
+use super::create::{New, check_account_write, make, ttl_of_timestamps};
 use crate::arguments::objects;
 use crate::catalog::{Collection, Details};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::indexes::{Index, policy};
 use crate::limits::INDEXES_MAX;
+use crate::namespace::Namespace;
 use crate::reply::Reply;
+use crate::unique;
 
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
@@ -123,14 +124,10 @@ pub(super) async fn apply(
     indexes: Vec<Index>,
 ) -> Result<Collection> {
     let (shared, namespace) = (context.shared, &collection.namespace);
-    let unique = |indexes: &[Index]| -> Vec<Vec<String>> {
-        let unique = indexes.iter().filter(|index| index.is_unique);
-        unique.map(|index| index.fields.iter().map(|(path, _)| path.clone()).collect()).collect()
-    };
-    let (before, after) = (unique(&collection.details.indexes), unique(&indexes));
-    for key in &after {
-        let shard_key: Vec<String> = collection.shard_key.iter().map(|path| path.join(".")).collect();
-        if !shard_key.iter().all(|path| key.contains(path)) && !shard_key.is_empty() {
+    let shard_key: Vec<String> = collection.shard_key.iter().map(|path| path.join(".")).collect();
+    for index in indexes.iter().filter(|index| index.is_unique) {
+        let key: Vec<&str> = index.fields.iter().map(|(path, _)| path.as_str()).collect();
+        if !shard_key.iter().all(|path| key.contains(&path.as_str())) {
             return Err(Failure::new(
                 codes::CANNOT_CREATE_INDEX,
                 format!(
@@ -141,30 +138,19 @@ pub(super) async fn apply(
             ));
         }
     }
+    let before = collection.handle.definition();
     let rid = collection.handle.rid().to_string();
-    if before != after {
-        // What is unique is decided when a container is made.
-        if collection.handle.usage(&context.caller)?.items > 0 {
-            return Err(Failure::new(
-                codes::CANNOT_CREATE_INDEX,
-                "unique indexes can be made and dropped only while a collection is empty",
-            ));
-        }
-        let new = New {
-            shard_key: collection.shard_key.as_ref().clone(),
-            throughput: throughput(context, collection),
-            indexes,
-            options: collection.details.options.clone(),
-        };
-        drop_collection(context, namespace, &rid).await?;
-        return make_container(context, namespace, &new).await;
-    }
+    let mut wanted = unique::foreign_keys(&before, &collection.details.indexes)?;
+    wanted.extend(unique::keys(&indexes)?);
     let mut details = Details::clone(&collection.details);
     details.indexes = indexes;
+    let mut replacement = None;
     if details.is_own {
-        let mut definition = collection.handle.definition().to_value();
+        let mut definition = before.to_value();
         if let Value::Object(members) = &mut definition {
             members.insert("indexingPolicy", policy(&collection.shard_key, &details.indexes));
+            // They change by themselves.
+            members.remove("uniqueKeyPolicy");
             match details.indexes.iter().find_map(ttl_of_timestamps) {
                 Some(seconds) => {
                     members.insert("defaultTtl", Value::Int64(seconds));
@@ -174,20 +160,46 @@ pub(super) async fn apply(
                 }
             }
         }
-        let definition = ContainerDefinition::from_value(&definition).map_err(|error| {
+        replacement = Some(ContainerDefinition::from_value(&definition).map_err(|error| {
             Failure::new(codes::CANNOT_CREATE_INDEX, format!("the indexes cannot be made: {error}"))
-        })?;
-        let replaced = shared.engine.replace_container(
-            &context.caller,
-            &namespace.database,
-            &namespace.collection,
-            definition,
-            ResourcePrecondition::None,
-        );
-        context.charges.add(replaced.await?.charge);
+        })?);
     }
-    shared.catalog.keep(&rid, details).await?;
+    change_unique_keys(context, namespace, &details.indexes, wanted).await?;
+    let changed = async {
+        if let Some(definition) = replacement {
+            let replaced = shared.engine.replace_container(
+                &context.caller,
+                &namespace.database,
+                &namespace.collection,
+                definition,
+                ResourcePrecondition::None,
+            );
+            context.charges.add(replaced.await?.charge);
+        }
+        shared.catalog.keep(&rid, details).await
+    };
+    if let Err(failure) = changed.await {
+        // What is unique and what is listed go together.
+        let held = before.held_unique_keys().cloned().collect();
+        change_unique_keys(context, namespace, &collection.details.indexes, held).await?;
+        return Err(failure);
+    }
     shared.catalog.collection(namespace, collection.handle.clone()).await
+}
+
+/// Gives a collection these unique keys, unless documents keep one of them from being.
+async fn change_unique_keys(
+    context: &Context<'_>,
+    namespace: &Namespace,
+    indexes: &[Index],
+    wanted: Vec<UniqueKey>,
+) -> Result<()> {
+    let (engine, caller) = (&context.shared.engine, &context.caller);
+    let changed = engine.change_unique_keys(caller, &namespace.database, &namespace.collection, wanted).await;
+    match changed? {
+        Some(found) => Err(unique::refusal(&namespace.to_string(), indexes, found)),
+        None => Ok(()),
+    }
 }
 
 /// Returns the throughput that a collection has of its own.

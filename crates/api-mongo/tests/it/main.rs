@@ -13,6 +13,7 @@ mod mismatches;
 mod odd_values;
 mod sorting;
 mod transactions;
+mod unique;
 mod updating;
 mod values;
 

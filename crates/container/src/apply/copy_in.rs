@@ -25,7 +25,7 @@ use crate::item::Item;
 use crate::item::keys::{self, LogicalKey};
 use crate::partition::counters::SizeChange;
 use crate::receipt::StoredReceipt;
-use crate::write;
+use crate::unique::UniqueValues;
 
 /// One key of another partition, and what becomes of it.
 pub(crate) struct CopiedKey {
@@ -64,7 +64,7 @@ pub(crate) struct CopiedVersion {
     item: Item,
     /// Its index entries, part by part.
     entries: [EntryList; 3],
-    unique: Vec<Option<Vec<u8>>>,
+    unique: Vec<UniqueValues>,
 }
 
 impl CopiedVersion {
@@ -86,7 +86,7 @@ impl CopiedVersion {
             };
             entries = [part(Part::Content), part(Part::Stamp), computed];
         }
-        let unique = write::unique_keys(compiled, item.stored().root());
+        let unique = compiled.unique.values(item.stored().root());
         Ok(CopiedVersion { item, entries, unique })
     }
 }
@@ -209,7 +209,7 @@ impl Group<'_> {
         old: Option<Item>,
         item: Item,
         entries: [EntryList; 3],
-        unique: Vec<Option<Vec<u8>>>,
+        unique: Vec<UniqueValues>,
         origin: &Origin<'_>,
     ) -> Result<()> {
         let (logical, id) = place(&key, &item)?;
@@ -226,13 +226,13 @@ impl Group<'_> {
         self.name_as_elsewhere(&indexes, |id| origin.index_name(id))?;
         if let Some(old) = &old {
             self.supersede(old, origin.keeps_versions_at(item.header().lsn));
-            let old_unique = write::unique_keys(compiled, old.stored().root());
+            let old_unique = compiled.unique.values(old.stored().root());
             self.give_back(&logical, &id, &old_unique)?;
         } else {
             self.record(Family::Number, keys::number(number), Some(key.clone()));
         }
-        for reservation in write::reservations(&logical, &unique) {
-            self.record(Family::Meta, reservation, Some(id.clone()));
+        for values in &unique {
+            self.record(Family::Meta, values.reservation(&logical), Some(id.clone()));
         }
         self.use_number(number);
         if let Some(stamp) = item.header().stamp {
@@ -261,7 +261,7 @@ impl Group<'_> {
         self.note_repeat(key);
         self.change_index(change, &layout, None);
         self.supersede(old, is_kept);
-        self.give_back(&logical, &id, &write::unique_keys(compiled, old.stored().root()))?;
+        self.give_back(&logical, &id, &compiled.unique.values(old.stored().root()))?;
         self.record(Family::Number, keys::number(number), None);
         self.change_expiry(Some(old.header()), None);
         self.effects.set_item(key.clone(), None);
@@ -269,8 +269,9 @@ impl Group<'_> {
     }
 
     /// Gives back the reservations that are still an item's own.
-    fn give_back(&mut self, logical: &LogicalKey, id: &Bytes, unique: &[Option<Vec<u8>>]) -> Result<()> {
-        for reservation in write::reservations(logical, unique) {
+    fn give_back(&mut self, logical: &LogicalKey, id: &Bytes, unique: &[UniqueValues]) -> Result<()> {
+        for values in unique {
+            let reservation = values.reservation(logical);
             if self.look_up(Family::Meta, &reservation)?.as_ref() == Some(id) {
                 self.record(Family::Meta, reservation, None);
             }

@@ -96,6 +96,7 @@ impl Draft {
             logs_removals: false,
             now: self.now,
             effects,
+            unique: self.compiled.unique.clone(),
             scope: Some(scope),
             partition: &self.partition,
         };

@@ -79,13 +79,11 @@ impl Group<'_> {
         let Some(id) = std::str::from_utf8(holder).ok().filter(|_| compiled.may_hide()) else {
             return Ok(false);
         };
-        let key = logical.item(id);
-        let Some(item) = self.item(&key)?.filter(|item| self.is_hidden(compiled, &key, item)) else {
+        let Some((key, item)) = self.hidden_holder(compiled, logical, id.as_bytes())? else {
             return Ok(false);
         };
         self.note_read(&key, None);
-        let kind = self.kind_of_end(compiled, &item);
-        self.remove(compiled, kind, logical, &key, &item)?;
+        self.take_away(compiled, logical, &key, &item)?;
         // Several large items could be more than a batch of the store takes, with the write behind them.
         let purged_entries = self.effects.index.all().0 - entries_before;
         if self.scope.is_none() && purged_entries > PURGED_ENTRIES_PER_WRITE_MAX {
@@ -97,7 +95,35 @@ impl Group<'_> {
         Ok(true)
     }
 
-    fn is_hidden(&self, compiled: &CompiledDefinition, key: &[u8], item: &Item) -> bool {
+    /// Returns the item that holds a reservation, with its key, if no reader sees it any more.
+    pub(super) fn hidden_holder(
+        &self,
+        compiled: &CompiledDefinition,
+        logical: &LogicalKey,
+        holder: &[u8],
+    ) -> Result<Option<(Bytes, Item)>> {
+        let Some(id) = std::str::from_utf8(holder).ok().filter(|_| compiled.may_hide()) else {
+            return Ok(None);
+        };
+        let key = logical.item(id);
+        let item = self.item(&key)?.filter(|item| self.is_hidden(compiled, &key, item));
+        Ok(item.map(|item| (key, item)))
+    }
+
+    /// Takes away an item that no reader sees any more.
+    pub(super) fn take_away(
+        &mut self,
+        compiled: &CompiledDefinition,
+        logical: &LogicalKey,
+        key: &Bytes,
+        item: &Item,
+    ) -> Result<()> {
+        let kind = self.kind_of_end(compiled, item);
+        self.remove(compiled, kind, logical, key, item)?;
+        Ok(())
+    }
+
+    pub(super) fn is_hidden(&self, compiled: &CompiledDefinition, key: &[u8], item: &Item) -> bool {
         compiled.may_hide() && compiled.expiry(self.now).hides(key, item)
     }
 

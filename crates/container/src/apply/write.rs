@@ -1,5 +1,7 @@
 //! One write: what it finds, what it demands, and everything that changes with it.
 
+use std::sync::Arc;
+
 use armilla_index::{self as terms, Leaves};
 use armilla_kv::Family;
 use armilla_value::{PartitionKey, Stored, stored};
@@ -14,7 +16,7 @@ use crate::item::keys::{self, LogicalKey};
 use crate::item::moment::Moment;
 use crate::item::number::sequence_in;
 use crate::item::patch::Patch;
-use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES};
+use crate::item::{Item, ItemHeader, SYSTEM_PROPERTIES, new_header_bytes};
 use crate::partition::counters::SizeChange;
 use crate::throughput::{ReadCost, RequestUnits, Saving, TermCount, Work, measure, price};
 use crate::write::outcome::Written;
@@ -174,8 +176,7 @@ impl Group<'_> {
         let root = old.stored().root();
         let terms = TermCount {
             leaves: terms::leaves(compiled.matcher(), root).len(),
-            entries: write::unique_key_count(compiled, root)
-                + terms::composite_entries(compiled.matcher(), root),
+            entries: self.unique.count(root) + terms::composite_entries(compiled.matcher(), root),
             partition_key: !compiled.partition_key_is_id,
         };
         Work::Delete { item_bytes: old.json_bytes(&self.partition.identity), terms }
@@ -195,12 +196,13 @@ impl Group<'_> {
         let index_change = self.index_change(header.number, Some(old), None)?;
         let change = SizeChange::of_item(key, Some(old.bytes().len()), None, index_change.growth());
         let resized = self.resized(keys::size(logical), change)?;
+        let given_back = self.given_back(logical, key, &self.unique.values(old.stored().root()))?;
 
         // From here on nothing fails.
         self.note_repeat(key);
         let layout = self.effects.index.state.layout_of(header.number).clone();
         self.change_index(index_change, &layout, None);
-        for reservation in write::reservations(logical, &write::unique_keys(compiled, old.stored().root())) {
+        for reservation in given_back {
             self.record(Family::Meta, reservation, None);
         }
         self.record(Family::Number, keys::number(header.number), None);
@@ -232,16 +234,21 @@ impl Group<'_> {
             ..
         } = prepared;
         let entries_before = self.effects.index.all().0;
+        let unique = match Arc::ptr_eq(&self.unique, &compiled.unique) {
+            true => unique,
+            // Keys came or went since it was prepared.
+            false => {
+                let content = Stored::open(&value[new_header_bytes(drafted.is_some())..])
+                    .map_err(|_| Error::new(ErrorKind::Internal, "an item just encoded cannot be read"))?;
+                self.unique.values(content.root())
+            }
+        };
         let old_unique = match &old {
-            Some(old) => write::unique_keys(compiled, old.stored().root()),
+            Some(old) => self.unique.values(old.stored().root()),
             None => Vec::new(),
         };
-        for (constraint, values) in unique.iter().enumerate() {
-            if old_unique.get(constraint) == Some(values) {
-                continue;
-            }
-            let Some(values) = values else { continue };
-            let key = keys::unique(&address.logical, constraint as u8, values);
+        for values in unique.iter().filter(|values| !old_unique.contains(values)) {
+            let key = values.reservation(&address.logical);
             if let Some(holder) = self.look_up(Family::Meta, &key)?
                 && holder != address.id.as_bytes()
                 && !self.make_room_of(compiled, &address.logical, &holder, entries_before)?
@@ -251,7 +258,7 @@ impl Group<'_> {
                     format!(
                         "unique index constraint violation: another item of the logical partition has the \
                          same values of unique key {}",
-                        constraint + 1
+                        self.unique.shown(values.slot)
                     ),
                 ));
             }
@@ -287,6 +294,9 @@ impl Group<'_> {
         let change = SizeChange::of_item(&address.key, old_bytes, Some(value.len()), index_change.growth());
         let resized = self.resized(keys::size(&address.logical), change)?;
         self.check_room(compiled, &resized)?;
+        let mut changed = old_unique.clone();
+        changed.retain(|values| !unique.contains(values));
+        let given_back = self.given_back(&address.logical, &address.key, &changed)?;
 
         // From here on nothing fails.
         self.note_repeat(&address.key);
@@ -306,21 +316,14 @@ impl Group<'_> {
         self.change_expiry(old.as_ref().map(Item::header), Some(&header));
         self.effects.note_ts(ts);
         let mut changed_entries = 0;
-        for constraint in 0..unique.len().max(old_unique.len()) {
-            let before = old_unique.get(constraint).and_then(Option::as_ref);
-            let after = unique.get(constraint).and_then(Option::as_ref);
-            if before == after {
-                continue;
-            }
-            if let Some(values) = before {
-                changed_entries += 1;
-                self.record(Family::Meta, keys::unique(&address.logical, constraint as u8, values), None);
-            }
-            if let Some(values) = after {
-                changed_entries += 1;
-                let key = keys::unique(&address.logical, constraint as u8, values);
-                self.record(Family::Meta, key, Some(Bytes::copy_from_slice(address.id.as_bytes())));
-            }
+        for reservation in given_back {
+            changed_entries += 1;
+            self.record(Family::Meta, reservation, None);
+        }
+        for values in unique.iter().filter(|values| !old_unique.contains(values)) {
+            changed_entries += 1;
+            let holder = Bytes::copy_from_slice(address.id.as_bytes());
+            self.record(Family::Meta, values.reservation(&address.logical), Some(holder));
         }
         let kind = if old.is_some() { ChangeKind::Replace } else { ChangeKind::Create };
         let (position, operation) = self.next_position();

@@ -230,8 +230,8 @@ impl Rebuild<'_> {
         let Some((_, rest)) = split else { return Ok(()) };
         let Ok((partition_key, used)) = PartitionKey::from_key_bytes(rest) else { return Ok(()) };
         let (_, logical) = write::locate(self.compiled, &partition_key)?;
-        for reservation in write::reservations(&logical, &write::unique_keys(self.compiled, root)) {
-            self.batch.put(Family::Meta, reservation, Bytes::copy_from_slice(&rest[used..]));
+        for values in self.compiled.unique.values(root) {
+            self.batch.put(Family::Meta, values.reservation(&logical), Bytes::copy_from_slice(&rest[used..]));
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! `partitionKey`: `{"paths": ["/tenant", "/user"], "kind": "MultiHash", "version": 2}`.
 //!
 //! A container made without a key gets the system's: `{"paths": ["/_partitionKey"], "systemKey": true}`. Its items have
-//! no value there, unless a client wants to give them one; requests name that by `[]`.
+//! no value there, unless a client wants to give them one; requests name that by `[]`. With `"joinsZeros": true`, an
+//! extension of ours that is fixed when a container is made, `-0.0` is the same key as `0`.
 
 use std::borrow::Cow;
 
@@ -25,13 +26,15 @@ pub struct PartitionKeyDefinition {
     pub(super) version_given: bool,
     /// Whether the key was given by the system to a container made without one.
     pub system_key: bool,
+    /// Whether `-0.0` is the same key as `0`; an extension of ours.
+    joins_zeros: bool,
 }
 
 /// Two keys are the same however they were written.
 impl PartialEq for PartitionKeyDefinition {
     fn eq(&self, other: &PartitionKeyDefinition) -> bool {
-        (&self.texts, &self.paths, self.version, self.system_key)
-            == (&other.texts, &other.paths, other.version, other.system_key)
+        (&self.texts, &self.paths, self.version, self.system_key, self.joins_zeros)
+            == (&other.texts, &other.paths, other.version, other.system_key, other.joins_zeros)
     }
 }
 
@@ -42,6 +45,8 @@ const SYSTEM_PATH: &str = "/_partitionKey";
 
 const HASH: &str = "Hash";
 const MULTI_HASH: &str = "MultiHash";
+/// The member that says that both zeros are one key.
+const JOINS_ZEROS: &str = "joinsZeros";
 
 pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, DefinitionError> {
     let Some(field) = body.member("partitionKey") else { return system_key() };
@@ -60,7 +65,9 @@ pub(super) fn read(body: &Field<'_>) -> Result<PartitionKeyDefinition, Definitio
         }
     };
     let system_key = field.member("systemKey").map(|flag| flag.boolean()).transpose()?.unwrap_or(false);
-    Ok(PartitionKeyDefinition { texts, paths, version, version_given: number.is_some(), system_key })
+    let joins_zeros = field.member(JOINS_ZEROS).map(|flag| flag.boolean()).transpose()?.unwrap_or(false);
+    let version_given = number.is_some();
+    Ok(PartitionKeyDefinition { texts, paths, version, version_given, system_key, joins_zeros })
 }
 
 /// Reads a version: a number, or its name, which is what one client sends.
@@ -82,15 +89,25 @@ fn system_key() -> Result<PartitionKeyDefinition, DefinitionError> {
         version: HashVersion::V2,
         version_given: false,
         system_key: true,
+        joins_zeros: false,
     })
 }
 
 impl PartitionKeyDefinition {
-    /// Returns the key that a request means by the values it gives. In a container made without a key, no value at all
-    /// means the items that have none.
+    /// Returns the key that a request or an item means by the values it has. In a container made without a key, no value
+    /// at all means the items that have none; where both zeros are one key, each means that.
     pub fn meant<'a>(&self, given: &'a PartitionKey) -> Cow<'a, PartitionKey> {
         if self.system_key && given.0.is_empty() {
             return Cow::Owned(PartitionKey(vec![Component::Undefined; self.paths.len()]));
+        }
+        let is_negative_zero =
+            |component: &Component| matches!(component, Component::Number(number) if is_signed_zero(*number));
+        if self.joins_zeros && given.0.iter().any(is_negative_zero) {
+            let joined = given.0.iter().map(|component| match component {
+                Component::Number(number) if is_signed_zero(*number) => Component::Number(0.0),
+                other => other.clone(),
+            });
+            return Cow::Owned(PartitionKey(joined.collect()));
         }
         Cow::Borrowed(given)
     }
@@ -99,6 +116,10 @@ impl PartitionKeyDefinition {
     pub fn is_whole(&self, given: &PartitionKey) -> bool {
         self.meant(given).0.len() == self.paths.len()
     }
+}
+
+fn is_signed_zero(number: f64) -> bool {
+    number == 0.0 && number.is_sign_negative()
 }
 
 /// Returns whether the kind is `MultiHash`; without a kind it is `Hash`.
@@ -171,6 +192,9 @@ pub(super) fn write(key: &PartitionKeyDefinition) -> Value {
         vec![("paths", Value::Array(paths.collect())), ("kind", kind.into()), ("version", integer(version))];
     if key.system_key {
         members.push(("systemKey", true.into()));
+    }
+    if key.joins_zeros {
+        members.push((JOINS_ZEROS, true.into()));
     }
     object(members)
 }

@@ -5,6 +5,7 @@ use armilla_value::json;
 use armilla_value::rid::{ContainerRid, DatabaseRid};
 
 use super::*;
+use crate::compiled_definition::CompiledDefinition;
 use crate::definition::ContainerDefinition;
 use crate::map::ranges::initial_ranges;
 
@@ -22,6 +23,11 @@ fn partition() -> Partition {
         Arc::new(ContainerIdentity::new(rid)),
         Arc::new(limits),
         env,
+        Arc::new(CurrentDefinition::new(CompiledDefinition::new(
+            definition.clone(),
+            None,
+            &Limits::default(),
+        ))),
         Arc::new(Layout::of(&definition)),
         Arc::default(),
         Arc::new(KnownNumbers::new(0)),

@@ -7,9 +7,9 @@ use bytes::Bytes;
 use crate::apply::Reads;
 use crate::compiled_definition::CurrentDefinition;
 use crate::error::{Error, ErrorKind, Position};
-use crate::item::ETag;
 use crate::item::keys::LogicalKey;
-use crate::limits::{REINDEX_STEP_ITEMS, TRIM_STEP_BYTES};
+use crate::item::{ETag, Item};
+use crate::limits::{CLAIM_STEP_ITEMS, REINDEX_STEP_ITEMS, TRIM_STEP_BYTES};
 use crate::receipt::Receipt;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::outcome::{BatchDone, BatchFailed, Written};
@@ -32,6 +32,10 @@ pub(crate) enum Task {
     Purge(Box<PurgeTask>),
     /// Dropping receipts, by their places in the order of commits.
     DropReceipts(Vec<Bytes>),
+    /// One step of giving items their reservations of unique keys that are being built.
+    Claim(ClaimTask),
+    /// Removing reservations of unique keys that were dropped.
+    DropReservations(Vec<Bytes>),
     /// Nothing: it is answered once everything before it has landed.
     Barrier,
 }
@@ -46,6 +50,8 @@ pub(crate) enum Done {
     Purged(Purged),
     /// So many.
     ReceiptsDropped(u64),
+    Claimed(Box<Claimed>),
+    ReservationsDropped,
     Passed,
 }
 
@@ -78,6 +84,8 @@ impl Task {
             Task::Transaction(transaction) => transaction.bytes(),
             Task::Barrier => 0,
             Task::Purge(purge) => purge.bytes(),
+            Task::Claim(_) => CLAIM_STEP_ITEMS * 1024,
+            Task::DropReservations(keys) => keys.iter().map(|key| 64 + key.len()).sum(),
             Task::DropReceipts(places) => places.iter().map(|place| 64 + place.len()).sum(),
             Task::Reindex => REINDEX_STEP_ITEMS * 1024,
             Task::Trim => TRIM_STEP_BYTES,
@@ -131,6 +139,24 @@ impl TransactionTask {
         let receipts = self.receipts.iter().map(Receipt::bytes).sum::<usize>();
         self.writes.iter().map(Intent::bytes).sum::<usize>() + self.reads.bytes() + receipts
     }
+}
+
+/// Unique keys that are being built, and behind which item to go on.
+pub(crate) struct ClaimTask {
+    pub(crate) slots: Vec<u8>,
+    pub(crate) after: Option<Bytes>,
+}
+
+/// What one step of building unique keys came to.
+pub(crate) enum Claimed {
+    /// All items behind this one are left.
+    Next(Bytes),
+    /// A transaction has locked the logical partition of an item that is in the way; all behind this one are left.
+    Held(Option<Bytes>),
+    /// No item is left.
+    All,
+    /// An item has the same values of the key with this slot as another.
+    Taken(u8, Item),
 }
 
 /// Expired items, on their way to the committer.

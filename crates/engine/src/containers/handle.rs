@@ -8,7 +8,7 @@ use armilla_script::{Owner, Workers};
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
 use parking_lot::RwLock;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::access::Caller;
 use crate::background::BackgroundTask;
@@ -47,6 +47,11 @@ pub struct ContainerHandle {
     reshaping: Reshaping,
     sweeping: BackgroundTask,
     deleting: BackgroundTask,
+    unique_sweeping: BackgroundTask,
+    /// Held by the task that changes its unique keys.
+    unique_turn: tokio::sync::Mutex<()>,
+    /// Told when dropped unique keys may have left something behind.
+    unswept: Notify,
     /// Set when it was deleted, or its account is closed: then nothing comes of waiting for a change in it.
     ended: watch::Sender<bool>,
     scripts: Scripts,
@@ -101,6 +106,9 @@ impl ContainerHandle {
             reshaping: Reshaping::default(),
             sweeping: BackgroundTask::default(),
             deleting: BackgroundTask::default(),
+            unique_sweeping: BackgroundTask::default(),
+            unique_turn: tokio::sync::Mutex::default(),
+            unswept: Notify::new(),
             ended: watch::Sender::new(false),
             scripts: Scripts::default(),
             script_turns: ScriptTurns::of_container(),
@@ -221,6 +229,26 @@ impl ContainerHandle {
         &self.deleting
     }
 
+    /// Returns the task that removes what dropped unique keys left behind.
+    pub(super) fn unique_sweeping(&self) -> &BackgroundTask {
+        &self.unique_sweeping
+    }
+
+    /// Returns what the task holds that changes its unique keys.
+    pub(super) fn unique_turn(&self) -> &tokio::sync::Mutex<()> {
+        &self.unique_turn
+    }
+
+    /// Says that dropped unique keys may have left something behind.
+    pub(super) fn note_unswept(&self) {
+        self.unswept.notify_one();
+    }
+
+    /// Waits until dropped unique keys may have left something behind.
+    pub(super) async fn unswept(&self) {
+        self.unswept.notified().await;
+    }
+
     /// Returns the key of its record in the tree.
     pub(crate) fn record_key(&self) -> Bytes {
         record::key(tag::CONTAINER, self.rid.to_string().as_bytes())
@@ -334,7 +362,7 @@ impl ContainerHandle {
 /// Returns the record of a container.
 pub(super) fn encode(version: Version, definition: &ContainerDefinition, map: &PartitionMap) -> Bytes {
     let mut object = record::begin(version);
-    object.insert("definition", definition.to_value());
+    object.insert("definition", definition.to_stored());
     record::put_map(&mut object, map);
     record::encode(object)
 }

@@ -92,7 +92,7 @@ impl Loader {
                 let rid = text().and_then(ContainerRid::parse).ok_or_else(damaged)?;
                 let record = Record::decode(value, "a container")?;
                 let definition =
-                    ContainerDefinition::from_value(record.get("definition")?).map_err(|error| {
+                    ContainerDefinition::from_stored(record.get("definition")?).map_err(|error| {
                         Error::new(
                             ErrorKind::Corrupt,
                             format!("the definition of container {rid}: {}", error.message),

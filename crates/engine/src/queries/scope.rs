@@ -83,9 +83,13 @@ fn by_keys(keys: KeyScope, shape: &PartitionKeyShape, container: &Container) -> 
             Scopes { scopes: first_range(container), spans_partitions: false, spans_keys: false }
         }
         KeyScope::Keys(keys) if keys.len() <= LOGICAL_SCOPES_MAX => {
+            let definition = container.definition();
+            let meant = keys.iter().map(|key| definition.partition_key.meant(key).into_owned());
             let mut hashed: Vec<(HashedKey, PartitionKey)> =
-                keys.into_iter().map(|key| (hashed_key(&key, shape.version), key)).collect();
+                meant.map(|key| (hashed_key(&key, shape.version), key)).collect();
             hashed.sort_by(|left, right| left.0.cmp(&right.0));
+            // Two that are given may mean one.
+            hashed.dedup();
             // Two keys with one hash would be read as one place on the ring, twice.
             let collide = hashed.windows(2).any(|pair| pair[0].0 == pair[1].0);
             if collide {

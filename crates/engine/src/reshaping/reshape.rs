@@ -35,6 +35,18 @@ pub(super) enum Ended {
     Done,
     /// The container was deleted, or the account is being closed.
     Over,
+    /// The unique keys of the container were changed meanwhile: it is to be done again.
+    Stale,
+}
+
+/// What became of the children.
+enum Carried {
+    /// They serve; what is retired, and how long writers paused.
+    Flipped(Vec<Retired>, Duration),
+    /// The container or the account went away meanwhile.
+    Over,
+    /// They lack reservations of unique keys, or have too many.
+    Stale,
 }
 
 /// Carries out a split or merge.
@@ -65,11 +77,14 @@ pub(super) async fn reshape(
     );
     let carried_out = carry_out(container, engine, env, life, job, &plan).await;
     let (retired, pause) = match carried_out {
-        Ok(Some(flipped)) => flipped,
+        Ok(Carried::Flipped(retired, pause)) => (retired, pause),
         outcome => {
             let spaces = plan.children.iter().map(|child| child.space).collect();
             give_up(engine, life, spaces).await;
-            return outcome.map(|_| Ended::Over);
+            return outcome.map(|carried| match carried {
+                Carried::Stale => Ended::Stale,
+                Carried::Over | Carried::Flipped(..) => Ended::Over,
+            });
         }
     };
     let (items, bytes) = plan.held(container);
@@ -178,8 +193,7 @@ async fn begin(
     Ok(plan)
 }
 
-/// Fills the children and puts them in their parents' place. Returns what is retired and how long writers paused;
-/// nothing where the container or the account went away meanwhile.
+/// Fills the children and puts them in their parents' place.
 async fn carry_out(
     container: &Arc<ContainerHandle>,
     engine: &WeakEngine,
@@ -187,36 +201,40 @@ async fn carry_out(
     life: &mut watch::Receiver<Life>,
     job: &Job,
     plan: &NewMap,
-) -> Result<Option<(Vec<Retired>, Duration)>> {
+) -> Result<Carried> {
     let mut copying: Reshape = match container.container().reshape(&job.parents, plan.children.clone()) {
         Ok(copying) => copying,
         Err(error) => return failed(container, error),
     };
     match unless_over(life, copying.copy()).await {
-        None => return Ok(None),
+        None => return Ok(Carried::Over),
         Some(Err(error)) => return failed(container, error),
         Some(Ok(())) => {}
     }
-    let Some(strong) = engine.upgrade() else { return Ok(None) };
-    let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(None) };
+    let Some(strong) = engine.upgrade() else { return Ok(Carried::Over) };
+    let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(Carried::Over) };
     // A caller that deletes it says so before it lets go of the writer.
     if container.is_deleted() {
-        return Ok(None);
+        return Ok(Carried::Over);
+    }
+    // They change with the writer locked.
+    if copying.is_stale() {
+        return Ok(Carried::Stale);
     }
     let paused = env.clock.elapsed();
     let closed = match unless_over(life, copying.close()).await {
-        None => return Ok(None),
+        None => return Ok(Carried::Over),
         Some(Err(error)) => return failed(container, error),
         Some(Ok(closed)) => closed,
     };
     let retired = flip(&strong, container, &mut writer, life, plan, job, closed).await?;
     let pause = env.clock.elapsed().saturating_sub(paused);
-    Ok(retired.map(|retired| (retired, pause)))
+    Ok(retired.map_or(Carried::Over, |retired| Carried::Flipped(retired, pause)))
 }
 
 /// Tells a failure from what is left of a container that was just deleted: its spaces may go before `life` says so.
-fn failed<T>(container: &ContainerHandle, error: armilla_container::Error) -> Result<Option<T>> {
-    if container.is_deleted() { Ok(None) } else { Err(error.into()) }
+fn failed(container: &ContainerHandle, error: armilla_container::Error) -> Result<Carried> {
+    if container.is_deleted() { Ok(Carried::Over) } else { Err(error.into()) }
 }
 
 /// Stores the new map and lets the container serve by it.
@@ -364,6 +382,6 @@ mod tests {
         assert!(failed.is_err(), "a container that is there has lost its spaces");
         container.mark_deleted();
         let over = carry_out(&container, &weak, &env, &mut life, &job, &plan).await;
-        assert!(matches!(over, Ok(None)));
+        assert!(matches!(over, Ok(Carried::Over)));
     }
 }

@@ -24,6 +24,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Returns the version that the next change has.
+    pub(crate) fn next_version(&self, now_seconds: i64) -> Version {
+        Version { number: self.counters.version + 1, ts: u32::try_from(now_seconds).unwrap_or(0) }
+    }
+
     /// Opens the space again. What was on its way to it lands before, or never.
     pub(crate) fn reopen(&mut self) -> Result<()> {
         self.space = self.store.open_space(ROOT_SPACE)?;
@@ -41,9 +46,9 @@ pub(crate) struct Change<'w> {
 
 impl<'w> Change<'w> {
     pub(crate) fn begin(writer: &'w mut Writer, now_seconds: i64) -> Change<'w> {
+        let version = writer.next_version(now_seconds);
         let mut counters = writer.counters.clone();
-        counters.version += 1;
-        let version = Version { number: counters.version, ts: u32::try_from(now_seconds).unwrap_or(0) };
+        counters.version = version.number;
         Change { writer, counters, version, batch: Batch::new() }
     }
 

@@ -28,4 +28,5 @@ mod time_to_live;
 mod transactions;
 mod tree;
 mod triggers;
+mod unique_keys;
 mod user_functions;

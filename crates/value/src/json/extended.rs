@@ -89,7 +89,7 @@ fn written_scalar(object: &Object) -> Option<Value> {
 }
 
 /// Returns the scalar that an object stands for.
-pub(crate) fn scalar(object: &Object) -> Option<Value> {
+pub fn scalar(object: &Object) -> Option<Value> {
     scalar_with(object, recognise)
 }
 

@@ -1,0 +1,212 @@
+//! Unique keys that come and go while their container is in use.
+//!
+//! ```text
+//! declare  the record says that a key is being built: every write keeps to it from here on
+//! build    the items of before get their reservations; writers go on
+//! hold     the record says that it holds, or, where two items have the same values, that it was dropped
+//! sweep    the reservations of dropped keys are removed in the background, then their slots are free
+//! ```
+//! A crash before the key holds leaves a record of one that is being built, which the next start takes for dropped. The
+//! container's definition is changed in memory after the record is stored, and both with the tree's writer locked, as
+//! splits and merges are: so each of these sees one set of keys or gives itself up.
+//!
+//! Not here: what is stored of a key (`definition` of the container), the steps (`unique_build` there).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use armilla_container::{ContainerDefinition, Duplicate, UniqueKey};
+use armilla_env::Env;
+use tokio::sync::watch;
+
+use super::handle::encode;
+use super::{ContainerHandle, not_found_itself};
+use crate::access::{Action, Caller};
+use crate::computed;
+use crate::engine::{Engine, WeakEngine};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Version;
+use crate::tree::{Change, Writer};
+
+/// How long is waited after something that failed.
+const RETRY_PERIOD: Duration = Duration::from_secs(1);
+
+impl Engine {
+    /// Gives a container these unique keys and no others. Keys that are new hold for all items, those of before included,
+    /// once this is answered. Returns values that two items have, if that keeps a key from being: then nothing changed.
+    pub async fn change_unique_keys(
+        &self,
+        caller: &Caller,
+        database: &str,
+        container: &str,
+        wanted: Vec<UniqueKey>,
+    ) -> Result<Option<Duplicate>> {
+        caller.access.check_account(Action::Write)?;
+        let found = self.container(database, container).map_err(not_found_itself)?.container;
+        let engine = self.clone();
+        // Whoever asked may go away in the middle, and a key that is half built must come to an end.
+        let change = tokio::spawn(async move { engine.change_keys(&found, &wanted).await });
+        change.await.unwrap_or_else(|failure| {
+            Err(Error::new(ErrorKind::Internal, format!("changing unique keys was not finished: {failure}")))
+        })
+    }
+
+    async fn change_keys(
+        &self,
+        container: &Arc<ContainerHandle>,
+        wanted: &[UniqueKey],
+    ) -> Result<Option<Duplicate>> {
+        let _turn = container.unique_turn().lock().await;
+        {
+            let mut writer = self.writer().await;
+            let building = container.definition().building_unique_keys(wanted)?;
+            let version = container.version();
+            self.store_definition(&mut writer, container, building, version).await?;
+        }
+        match self.build_and_hold(container, wanted).await {
+            Ok(None) => Ok(None),
+            failed => {
+                // Where it cannot be stored now, the sweeper goes on with it.
+                container.note_unswept();
+                let mut writer = self.writer().await;
+                let left = container.definition().without_building_keys();
+                let version = container.version();
+                let stored = self.store_definition(&mut writer, container, left, version).await;
+                if let Err(error) = stored
+                    && !container.is_deleted()
+                    && !*container.ended().borrow()
+                {
+                    tracing::warn!(container = container.id(), %error, "a unique key that cannot be is dropped later");
+                }
+                failed
+            }
+        }
+    }
+
+    async fn build_and_hold(
+        &self,
+        container: &Arc<ContainerHandle>,
+        wanted: &[UniqueKey],
+    ) -> Result<Option<Duplicate>> {
+        let mut done = BTreeSet::new();
+        loop {
+            if container.definition().is_building() {
+                let built = container.container().build_unique_keys(&mut done).await;
+                if let Some(duplicate) = built.map_err(|error| container.translate(error))? {
+                    return Ok(Some(duplicate));
+                }
+            }
+            let mut writer = self.writer().await;
+            let definition = container.definition();
+            // Partitions may have taken the place of others just before.
+            if definition.is_building() && !container.container().all_done(&done) {
+                continue;
+            }
+            let held = definition.with_unique_keys(wanted);
+            if held != definition {
+                let version = writer.next_version(self.env().clock.now_seconds());
+                self.store_definition(&mut writer, container, held, version).await?;
+                container.set_version(version);
+                container.note_unswept();
+            }
+            return Ok(None);
+        }
+    }
+
+    /// Stores a definition, and lets it hold from then on.
+    async fn store_definition(
+        &self,
+        writer: &mut Writer,
+        container: &Arc<ContainerHandle>,
+        definition: ContainerDefinition,
+        version: Version,
+    ) -> Result<()> {
+        if container.is_deleted() {
+            return Err(container.missing());
+        }
+        if definition == container.definition() {
+            return Ok(());
+        }
+        let mut change = Change::begin(writer, self.env().clock.now_seconds());
+        change.put(container.record_key(), encode(version, &definition, &container.container().map()));
+        change.commit().await?;
+        let evaluator = computed::evaluator(&definition);
+        container.container().set_definition(definition, evaluator);
+        Ok(())
+    }
+
+    /// Removes what dropped keys left behind, if there is something.
+    async fn sweep_unique_keys(&self, container: &Arc<ContainerHandle>) -> Result<()> {
+        let _turn = container.unique_turn().lock().await;
+        {
+            // No build is on its way: what looks like one could not be ended.
+            let mut writer = self.writer().await;
+            let left = container.definition().without_building_keys();
+            let version = container.version();
+            self.store_definition(&mut writer, container, left, version).await?;
+        }
+        let slots = container.definition().dropped_slots().to_vec();
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let mut done = BTreeSet::new();
+        loop {
+            let swept = container.container().drop_reservations(&slots, &mut done).await;
+            swept.map_err(|error| container.translate(error))?;
+            let mut writer = self.writer().await;
+            if !container.container().all_done(&done) {
+                continue;
+            }
+            let left = container.definition().without_slots(&slots);
+            let version = container.version();
+            self.store_definition(&mut writer, container, left, version).await?;
+            tracing::info!(container = container.id(), slots = slots.len(), "dropped unique keys are gone");
+            return Ok(());
+        }
+    }
+}
+
+/// Starts what removes what dropped keys left behind; it ends with the container.
+pub(crate) fn start(container: &Arc<ContainerHandle>, engine: &Engine) {
+    let (handle, env, ended) = (container.clone(), engine.env().clone(), container.ended());
+    let engine = engine.downgrade();
+    container.unique_sweeping().start(|_| look_after(handle, engine, env, ended));
+}
+
+async fn look_after(
+    container: Arc<ContainerHandle>,
+    engine: WeakEngine,
+    env: Env,
+    mut ended: watch::Receiver<bool>,
+) {
+    let mut is_wanted = !container.definition().dropped_slots().is_empty();
+    loop {
+        if is_wanted {
+            let Some(engine) = engine.upgrade() else { return };
+            let swept = tokio::select! {
+                biased;
+                _ = ended.wait_for(|ended| *ended) => return,
+                swept = engine.sweep_unique_keys(&container) => swept,
+            };
+            is_wanted = false;
+            if let Err(error) = swept {
+                if *ended.borrow() || container.is_deleted() {
+                    return;
+                }
+                tracing::warn!(container = container.id(), %error, "removing a dropped unique key is put off");
+                is_wanted = true;
+            }
+        }
+        let wake = async {
+            match is_wanted {
+                true => env.clock.sleep(RETRY_PERIOD).await,
+                false => container.unswept().await,
+            }
+        };
+        tokio::select! {
+            _ = ended.wait_for(|ended| *ended) => return,
+            () = wake => is_wanted = true,
+        }
+    }
+}

@@ -157,6 +157,7 @@ pub mod codes {
         NOT_PRIMARY_OR_SECONDARY = 13436 "NotPrimaryOrSecondary";
         TOO_MANY_REQUESTS = 16500 "TooManyRequests";
         SEARCH_NOT_ENABLED = 31082 "SearchNotEnabled";
+        NOT_A_RETRYABLE_WRITE_COMMAND = 50768 "NotARetryableWriteCommand";
         DATABASE_DIFFER_CASE = 13297 "DatabaseDifferCase";
     }
 }

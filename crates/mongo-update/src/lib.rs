@@ -37,6 +37,7 @@ use modifiers::Modifiers;
 use pipeline::Pipeline;
 
 pub use describe::describe;
+pub use replacement::check_depth;
 
 /// An update that was read.
 #[derive(Debug, Clone)]

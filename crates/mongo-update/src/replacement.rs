@@ -67,7 +67,7 @@ pub(crate) fn fill_timestamps(document: &mut Object, environment: &Environment) 
 }
 
 /// Refuses a document that nests too deep.
-pub(crate) fn check_depth(document: &Object) -> Result<()> {
+pub fn check_depth(document: &Object) -> Result<()> {
     if document_depth(document) > DOCUMENT_DEPTH_MAX {
         return Err(Error::new(
             codes::OVERFLOW,

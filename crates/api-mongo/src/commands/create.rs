@@ -5,7 +5,7 @@ use armilla_mongo_expression::codes;
 use armilla_mongo_pipeline::Pipeline;
 use armilla_value::{Object, Value};
 
-use crate::arguments::number;
+use crate::arguments::{Arguments, number};
 use crate::catalog::{Collection, Details, Found, View, existing};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -105,14 +105,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             options.insert(name, value.clone());
         }
     }
-    let level = arguments.string("validationLevel")?.unwrap_or("strict");
-    let action = arguments.string("validationAction")?.unwrap_or("error");
-    if !matches!(level, "off" | "strict" | "moderate") || !matches!(action, "error" | "warn") {
-        return Err(Failure::bad_value(
-            "validationLevel is off, moderate or strict, and validationAction error or warn",
-        ));
-    }
-    arguments.object("validator")?;
+    check_validation(&arguments)?;
     match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection) if collection.details.options == options => return Ok(Reply::ok()),
         Found::Collection(_) | Found::View(_) => {
@@ -125,6 +118,19 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     make(context, &namespace, &New { options, ..New::default() }).await?;
     Ok(Reply::ok())
+}
+
+/// Refuses words that say nothing about validation.
+pub(super) fn check_validation(arguments: &Arguments<'_>) -> Result<()> {
+    let level = arguments.string("validationLevel")?.unwrap_or("strict");
+    let action = arguments.string("validationAction")?.unwrap_or("error");
+    if !matches!(level, "off" | "strict" | "moderate") || !matches!(action, "error" | "warn") {
+        return Err(Failure::bad_value(
+            "validationLevel is off, moderate or strict, and validationAction error or warn",
+        ));
+    }
+    arguments.object("validator")?;
+    Ok(())
 }
 
 async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Result<Reply> {

@@ -123,7 +123,7 @@ class Situation:
         """Sends a command as it is, without what a driver adds."""
         command = {**command}
         database = command.pop("in", self.database.name)
-        with self.client._conn_for_writes(None, "x") as connection:  # noqa: SLF001
+        with self.client._conn_for_writes(None, "x") as connection:
             reply = connection.command(database, command, check=False)
         if not reply["ok"]:
             raise OperationFailure(reply["errmsg"], reply["code"], reply)
@@ -315,14 +315,19 @@ def test_each_option_that_a_stream_refuses(watched, name):
 @pytest.mark.parametrize("stage", ["$group", "$sort", "$limit", "$skip", "$lookup", "$unwind", "$out", "$facet"])
 def test_each_stage_that_no_stream_has(watched, stage):
     value = {"$group": {"_id": 1}, "$sort": {"a": 1}, "$limit": 1, "$skip": 1, "$unwind": "$a", "$out": "x"}.get(stage)
-    value = value or {"$lookup": {"from": "x", "localField": "a", "foreignField": "b", "as": "c"}, "$facet": {"a": []}}[stage]
+    value = (
+        value
+        or {"$lookup": {"from": "x", "localField": "a", "foreignField": "b", "as": "c"}, "$facet": {"a": []}}[stage]
+    )
     with refused(20, 40600, 263):
         watched.database.command("aggregate", watched.name, pipeline=[{"$changeStream": {}}, {stage: value}], cursor={})
 
 
 def test_a_stream_of_everything_is_for_admin(mongo, watched):
     with refused(72):
-        watched.database.command("aggregate", 1, pipeline=[{"$changeStream": {"allChangesForCluster": True}}], cursor={})
+        watched.database.command(
+            "aggregate", 1, pipeline=[{"$changeStream": {"allChangesForCluster": True}}], cursor={}
+        )
     for name in ("local", "config"):
         with refused(73):
             mongo[name].command("aggregate", 1, pipeline=[{"$changeStream": {}}], cursor={})
@@ -339,7 +344,11 @@ def test_resuming_by_each_way(watched):
             event = stream.try_next()
             events.extend([event] if event else [])
     first, second = events
-    for options in ({"resume_after": first["_id"]}, {"start_after": first["_id"]}, {"start_at_operation_time": second["clusterTime"]}):
+    for options in (
+        {"resume_after": first["_id"]},
+        {"start_after": first["_id"]},
+        {"start_at_operation_time": second["clusterTime"]},
+    ):
         with watched.watch(**options) as stream:
             event = None
             while event is None:

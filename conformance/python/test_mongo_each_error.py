@@ -9,6 +9,7 @@ from bson import Binary, Int64, Timestamp
 from pymongo.errors import BulkWriteError, OperationFailure
 
 from mongo import connect, refused
+from mongo_wire import Wire
 
 NAMES = {
     2: "BadValue", 9: "FailedToParse", 11: "UserNotFound", 13: "Unauthorized", 14: "TypeMismatch", 15: "Overflow",
@@ -227,6 +228,13 @@ def test_each_error(mongo_server, mongo, collection, code):
     assert error.code == code, error.details
     # A failed statement has no name of its code.
     assert error.details.get("codeName") in (NAMES[code], None)
+
+
+def test_a_message_has_two_sequences_at_most(mongo_server):
+    with Wire(mongo_server) as wire:
+        wire.message({"ping": 1, "$db": "admin"}, sequences={"a": [{}], "b": [{}], "c": [{}]})
+        answer = wire.answer()
+    assert (answer["code"], answer["codeName"]) == (233, "TooManyDocumentSequences")
 
 
 # Of each option of a change stream: what is asked, and what the event of an update then has.

@@ -127,7 +127,7 @@ def on_aggregate(place: Place) -> dict:
 
     return {
         "pipeline": lambda: (run({"$match": {"_id": 1}}), [{"_id": 1, "a": 1, "g": 1}]),
-        "cursor": lambda: ((len(run(cursor={"batchSize": 2})), run(cursor={"batchSize": 0}), place.refuses(9, command="aggregate", pipeline=[])[:10]), (2, [], "The 'curso")),
+        "cursor": lambda: ((len(run(cursor={"batchSize": 2})), run(cursor={"batchSize": 0}), refuses(40415, cursor={"nonsense": 1}), place.refuses(9, command="aggregate", pipeline=[])[:10]), (2, [], True, "The 'curso")),
         "explain": lambda: ("queryPlanner" in str(place.run("aggregate", pipeline=[], explain=True)), True),
         "allowDiskUse": lambda: (run({"$match": {"_id": 1}}, {"$project": {"_id": 1}}, allowDiskUse=True), [{"_id": 1}]),
         "hint": lambda: ((run({"$match": {"a": 1}}, {"$project": {"_id": 1}}, hint="a_1"), refuses(2, hint="none")), ([{"_id": 1}], True)),
@@ -363,9 +363,9 @@ def on_collections(database, name: str) -> dict:
         "createIndexes.bits": lambda: (no_index(67, bits=26), True),
         "createIndexes.min": lambda: (no_index(67, min=-180), True),
         "createIndexes.max": lambda: (no_index(67, max=180), True),
-        "createIndexes.wildcardProjection": lambda: (index("wildcardProjection", {"a": 1}, key={"$**": 1})["wildcardProjection"], {"a": 1}),
+        "createIndexes.wildcardProjection": lambda: ((index("wildcardProjection", {"a": 1}, key={"$**": 1})["wildcardProjection"], no_index(2, wildcardProjection={"a": 1})), ({"a": 1}, True)),
         "createIndexes.storageEngine": lambda: (index("storageEngine", {"wiredTiger": {}})["key"], {"a": 1}),
-        "createIndexes.v": lambda: (index("v", 2)["v"], 2),
+        "createIndexes.v": lambda: ((index("v", 2)["v"], no_index(67, v=5)), (2, True)),
         "createIndexes.an option that is none": lambda: (no_index(197, nonsense=1), True),
         "createIndexes of text": lambda: (no_index(67, key={"a": "text"}), True),
         "createIndexes of 2d": lambda: (no_index(67, key={"a": "2d"}), True),
@@ -520,6 +520,17 @@ ENVELOPE = {
     "$readPreference": [
         ({"$readPreference": {"mode": mode}}, None) for mode in ("primary", "primaryPreferred", "secondary", "secondaryPreferred", "nearest")] + [({"$readPreference": {"mode": "nonsense"}}, {9}),
     ],
+    "writeConcern": [
+        ({"writeConcern": {}}, None),
+        ({"writeConcern": {"w": 1}}, None),
+        ({"writeConcern": {"w": "majority", "j": True, "wtimeout": 5}}, None),
+        ({"writeConcern": {"w": 3}}, None),
+        ({"writeConcern": {"w": []}}, {9}),
+        ({"writeConcern": {"w": -1}}, {9}),
+        ({"writeConcern": {"nonsense": 1}}, {40415}),
+        ({"writeConcern": 1}, {14}),
+        ({"writeConcern": {"j": "x"}}, {14}),
+    ],
     "maxTimeMS": [
         ({"maxTimeMS": 0}, None),
         ({"maxTimeMS": 10_000}, None),
@@ -546,6 +557,17 @@ def test_each_argument_of_all_commands(mongo_server, shared, name):
                 assert len(database.command(command)["cursor"]["firstBatch"]) == 1, arguments
             else:
                 assert _refused(database, command, *codes) != "", arguments
+
+
+def test_a_view_is_a_pipeline_that_reads(own):
+    view = f"{own.name}-view"
+    for stage in ({"$out": "x"}, {"$merge": "x"}, {"$collStats": {"count": {}}}):
+        _refused(own.database, {"create": view, "viewOn": own.name, "pipeline": [stage]}, 167)
+    _refused(own.database, {"create": view, "viewOn": own.name, "validator": {"a": 1}}, 72)
+    own.database.command("create", view, viewOn=own.name, pipeline=[{"$match": {"g": 1}}])
+    assert own.database[view].count_documents({}) == 5
+    _refused(own.database, {"collMod": view, "viewOn": own.name, "pipeline": [{"$out": "x"}]}, 167)
+    own.database.drop_collection(view)
 
 
 def test_a_moderate_validator_lets_be_what_was_not_valid(own):

@@ -302,6 +302,8 @@ def test_stages_of_the_server(mongo, collection):
     (stats,) = collection.aggregate([{"$collStats": {"storageStats": {}, "latencyStats": {}}}])
     assert stats["storageStats"]["nindexes"] == 2
     assert {"reads", "writes", "commands"} <= set(stats["latencyStats"])
+    with refused(40415):
+        list(collection.aggregate([{"$collStats": {"queryExecStats": {}}}]))
     used = {one["name"]: one for one in collection.aggregate([{"$indexStats": {}}])}
     assert set(used) == {"_id_", "n_1"}
     assert used["n_1"]["key"] == {"n": 1}

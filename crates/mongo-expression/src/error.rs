@@ -111,6 +111,7 @@ pub mod codes {
         CURSOR_IN_USE = 143 "CursorInUse";
         EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
         COMMAND_ON_SHARDED_VIEW_NOT_SUPPORTED_ON_MONGOD = 166 "CommandOnShardedViewNotSupportedOnMongod";
+        OPTION_NOT_SUPPORTED_ON_VIEW = 167 "OptionNotSupportedOnView";
         INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
         CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
         QUERY_PLAN_KILLED = 175 "QueryPlanKilled";

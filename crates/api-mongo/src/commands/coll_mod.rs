@@ -3,7 +3,7 @@
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
-use super::create::{check_account_write, check_validation};
+use super::create::{check_account_write, check_validation, check_view};
 use super::create_indexes::apply;
 use super::drop_indexes::has_key;
 use crate::arguments::{Arguments, number};
@@ -49,7 +49,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 on: arguments.string("viewOn")?.unwrap_or(&view.on).to_owned(),
                 pipeline: arguments.array("pipeline")?.unwrap_or(&view.pipeline).to_vec(),
             };
-            armilla_mongo_pipeline::Pipeline::parse(&view.pipeline, &Default::default())?;
+            check_view(&view.pipeline)?;
             context.shared.catalog.keep_view(&namespace, view).await?;
             return Ok(Reply::ok());
         }

@@ -2,7 +2,7 @@
 
 use armilla_engine::{ContainerDefinition, Throughput};
 use armilla_mongo_expression::codes;
-use armilla_mongo_pipeline::Pipeline;
+use armilla_mongo_pipeline::{Pipeline, Stage};
 use armilla_value::{Object, Value};
 
 use crate::arguments::{Arguments, number};
@@ -26,8 +26,7 @@ pub(super) struct New {
 const CHANGES_KEPT_MINUTES: i64 = 24 * 60;
 
 /// Options that are kept and listed.
-const KEPT: [&str; 5] =
-    ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages", "comment"];
+const KEPT: [&str; 4] = ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages"];
 
 /// Options that a collection cannot have here.
 const REFUSED: [(&str, &str); 5] = [
@@ -99,9 +98,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     }
     let mut options = Object::new();
     for name in KEPT {
-        if let Some(value) = arguments.value(name)
-            && name != "comment"
-        {
+        if let Some(value) = arguments.value(name) {
             options.insert(name, value.clone());
         }
     }
@@ -133,10 +130,28 @@ pub(super) fn check_validation(arguments: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a pipeline that is no view: one that writes, or that does not begin with documents of a collection.
+pub(super) fn check_view(pipeline: &[Value]) -> Result<()> {
+    let pipeline = Pipeline::parse(pipeline, &Default::default())?;
+    let is_refused = |stage: &&Stage| {
+        stage.is_source() || matches!(stage, Stage::Out(_) | Stage::Merge(_) | Stage::ChangeStream(_))
+    };
+    match pipeline.stages.iter().find(is_refused) {
+        Some(stage) => Err(Failure::new(
+            codes::OPTION_NOT_SUPPORTED_ON_VIEW,
+            format!("{} cannot be used in the definition of a view", stage.name()),
+        )),
+        None => Ok(()),
+    }
+}
+
 async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Result<Reply> {
     let arguments = context.arguments();
     let pipeline = arguments.array("pipeline")?.unwrap_or_default();
-    Pipeline::parse(pipeline, &Default::default())?;
+    if let Some(name) = KEPT.iter().find(|name| arguments.value(name).is_some()) {
+        return Err(Failure::new(codes::INVALID_OPTIONS, format!("option not supported on a view: {name}")));
+    }
+    check_view(pipeline)?;
     Namespace::new(&namespace.database, on)?;
     let _changing = context.shared.catalog.change().await;
     match context.shared.catalog.find(namespace).await? {

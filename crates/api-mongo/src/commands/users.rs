@@ -225,7 +225,9 @@ pub(super) fn roles(context: &Context<'_>) -> Result<Reply> {
                 role.get("db").and_then(Value::as_str).unwrap_or(context.database),
             ),
             _ => {
-                return Err(Failure::bad_value("rolesInfo names a role, roles, or 1 for all of the database"));
+                return Err(Failure::bad_value(
+                    "rolesInfo names a role, roles, or 1 for all of the database",
+                ));
             }
         };
         Ok(ROLES.contains(&name).then(|| shown(name, database)))

@@ -23,6 +23,8 @@ SELECTION_MS_MAX = 10_000
 WAIT_SECONDS_MAX = 20
 
 DUPLICATE_KEY = 11000
+# What a field that is not there is compared with.
+MISSING = object()
 
 
 def options(server: Server, **more: Any) -> dict[str, Any]:
@@ -99,3 +101,17 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < deadline, "waited for too long"
         time.sleep(0.05)
+
+
+def compare(found: dict, expected: dict, cases: dict) -> None:
+    """Compares results to the type, and says which case it was."""
+    wrong = []
+    for name, case in cases.items():
+        if expected[name] is MISSING:
+            if name in found:
+                wrong.append(f"{case}: {found[name]!r} instead of nothing")
+        elif name not in found:
+            wrong.append(f"{case}: nothing instead of {expected[name]!r}")
+        elif bson.encode({"v": found[name]}) != bson.encode({"v": expected[name]}):
+            wrong.append(f"{case}: {found[name]!r} instead of {expected[name]!r}")
+    assert wrong == []

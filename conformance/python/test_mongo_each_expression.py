@@ -1,4 +1,4 @@
-"""Each expression and accumulator of the aggregation language by its name: what it gives, to the type, and what it refuses.
+"""Each expression of the aggregation language by its name: what it gives, to the type, and what it refuses.
 
 The names are those of the rows in COMPAT.md.
 """
@@ -6,11 +6,10 @@ The names are those of the rows in COMPAT.md.
 import datetime
 import math
 
-import bson
 import pytest
 from bson import Binary, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 
-from mongo import refused
+from mongo import MISSING, compare, refused
 
 
 def at(year: int, month: int = 1, day: int = 1, *time: int) -> datetime.datetime:
@@ -18,7 +17,6 @@ def at(year: int, month: int = 1, day: int = 1, *time: int) -> datetime.datetime
     return datetime.datetime(year, month, day, *time)
 
 
-MISSING = object()
 NAN = float("nan")
 INFINITY = float("inf")
 T = at(2024, 2, 29, 13, 14, 15, 678000)
@@ -174,17 +172,39 @@ EACH = {
         ({"$round": [1, 1.5]}, {51082}),
     ],
     "$trunc": [({"$trunc": [-2.7]}, -2.0), ({"$trunc": [3.789, 1]}, 3.7), ({"$trunc": [1299, -2]}, 1200)],
-    "$pow": [({"$pow": [2, 10]}, 1024), ({"$pow": [2, -1]}, 0.5), ({"$pow": [2, 40]}, Int64(2**40)), ({"$pow": [0, -1]}, {28764})],
+    "$pow": [
+        ({"$pow": [2, 10]}, 1024),
+        ({"$pow": [2, -1]}, 0.5),
+        ({"$pow": [2, 40]}, Int64(2**40)),
+        ({"$pow": [0, -1]}, {28764}),
+    ],
     "$sqrt": [({"$sqrt": 16}, 4.0), ({"$sqrt": "$n"}, None), ({"$sqrt": -1}, {28714})],
     "$exp": [({"$exp": 0}, 1.0), (nearly({"$exp": 1}), 2.718282), ({"$exp": "$n"}, None)],
     "$ln": [({"$ln": 1}, 0.0), ({"$ln": "$n"}, None), ({"$ln": 0}, {28766})],
-    "$log": [({"$log": [8, 2]}, 3.0), ({"$log": ["$n", 2]}, None), ({"$log": [8, 1]}, {28759}), ({"$log": [0, 2]}, {28758})],
+    "$log": [
+        ({"$log": [8, 2]}, 3.0),
+        ({"$log": ["$n", 2]}, None),
+        ({"$log": [8, 1]}, {28759}),
+        ({"$log": [0, 2]}, {28758}),
+    ],
     "$log10": [({"$log10": 1000}, 3.0), ({"$log10": 0}, {28761})],
-    "$concat": [({"$concat": ["$s", " ", "$u"]}, "Hello é日😀"), ({"$concat": ["$s", None]}, None), ({"$concat": ["$s", 1]}, {16702})],
+    "$concat": [
+        ({"$concat": ["$s", " ", "$u"]}, "Hello é日😀"),
+        ({"$concat": ["$s", None]}, None),
+        ({"$concat": ["$s", 1]}, {16702}),
+    ],
     "$toLower": [({"$toLower": "$s"}, "hello"), ({"$toLower": None}, ""), ({"$toLower": "É"}, "É")],
     "$toUpper": [({"$toUpper": "$s"}, "HELLO"), ({"$toUpper": "$nothing"}, ""), ({"$toUpper": ["$i"]}, "7")],
-    "$substr": [({"$substr": ["$s", 1, 3]}, "ell"), ({"$substr": ["$s", 1, -1]}, "ello"), ({"$substr": ["$n", 0, 1]}, "")],
-    "$substrCP": [({"$substrCP": ["$u", 1, 2]}, "日😀"), ({"$substrCP": ["$s", 9, 2]}, ""), ({"$substrCP": ["$s", -1, 2]}, {34455})],
+    "$substr": [
+        ({"$substr": ["$s", 1, 3]}, "ell"),
+        ({"$substr": ["$s", 1, -1]}, "ello"),
+        ({"$substr": ["$n", 0, 1]}, ""),
+    ],
+    "$substrCP": [
+        ({"$substrCP": ["$u", 1, 2]}, "日😀"),
+        ({"$substrCP": ["$s", 9, 2]}, ""),
+        ({"$substrCP": ["$s", -1, 2]}, {34455}),
+    ],
     "$substrBytes": [
         ({"$substrBytes": ["$u", 2, 3]}, "日"),
         ({"$substrBytes": ["$u", 1, 1]}, {28656}),
@@ -200,36 +220,159 @@ EACH = {
         ({"$split": ["a", ""]}, {40087}),
         ({"$split": [1, ","]}, {40085}),
     ],
-    "$trim": [({"$trim": {"input": "  x \n"}}, "x"), ({"$trim": {"input": "abxba", "chars": "ab"}}, "x"), ({"$trim": {"input": "$n"}}, None), ({"$trim": {"input": 5}}, {50699})],
+    "$trim": [
+        ({"$trim": {"input": "  x \n"}}, "x"),
+        ({"$trim": {"input": "abxba", "chars": "ab"}}, "x"),
+        ({"$trim": {"input": "$n"}}, None),
+        ({"$trim": {"input": 5}}, {50699}),
+    ],
     "$ltrim": [({"$ltrim": {"input": "xxay", "chars": "x"}}, "ay"), ({"$ltrim": {"input": " a "}}, "a ")],
     "$rtrim": [({"$rtrim": {"input": "ayy", "chars": "y"}}, "a"), ({"$rtrim": {"input": " a "}}, " a")],
-    "$indexOfCP": [({"$indexOfCP": ["$u", "😀"]}, 2), ({"$indexOfCP": ["$s", "z"]}, -1), ({"$indexOfCP": ["$s", "l", 3]}, 3), ({"$indexOfCP": ["$n", "l"]}, None), ({"$indexOfCP": [1, "l"]}, {40093})],
-    "$indexOfBytes": [({"$indexOfBytes": ["$s", "l"]}, 2), ({"$indexOfBytes": ["$u", "😀"]}, 5), ({"$indexOfBytes": ["$s", "l", 0, 2]}, -1), ({"$indexOfBytes": [1, "l"]}, {40091})],
-    "$strcasecmp": [({"$strcasecmp": ["a", "B"]}, -1), ({"$strcasecmp": ["a", "A"]}, 0), ({"$strcasecmp": ["$n", "A"]}, -1)],
-    "$replaceOne": [({"$replaceOne": {"input": "aXbX", "find": "X", "replacement": "-"}}, "a-bX"), ({"$replaceOne": {"input": "$n", "find": "X", "replacement": "-"}}, None), ({"$replaceOne": {"input": 1, "find": "X", "replacement": "-"}}, {51746})],
-    "$replaceAll": [({"$replaceAll": {"input": "aXbX", "find": "X", "replacement": "-"}}, "a-b-"), ({"$replaceAll": {"input": "a", "find": 1, "replacement": "-"}}, {51745}), ({"$replaceAll": {"input": "a", "find": "a", "replacement": 1}}, {51744})],
-    "$regexMatch": [({"$regexMatch": {"input": "$s", "regex": "^h", "options": "i"}}, True), ({"$regexMatch": {"input": "$n", "regex": "x"}}, False), ({"$regexMatch": {"input": "$s", "regex": Regex("^H")}}, True), ({"$regexMatch": {"input": 1, "regex": "x"}}, {51104}), ({"$regexMatch": {"input": "x", "regex": 1}}, {51105}), ({"$regexMatch": {"input": "x", "regex": "("}}, {51111})],
-    "$regexFind": [({"$regexFind": {"input": "$s", "regex": "l(l)(o)"}}, {"match": "llo", "idx": 2, "captures": ["l", "o"]}), ({"$regexFind": {"input": "$s", "regex": "z"}}, None), ({"$regexFind": {"input": "$u", "regex": "😀"}}, {"match": "😀", "idx": 2, "captures": []})],
-    "$regexFindAll": [({"$regexFindAll": {"input": "$s", "regex": "l"}}, [{"match": "l", "idx": 2, "captures": []}, {"match": "l", "idx": 3, "captures": []}]), ({"$regexFindAll": {"input": "$n", "regex": "l"}}, [])],
+    "$indexOfCP": [
+        ({"$indexOfCP": ["$u", "😀"]}, 2),
+        ({"$indexOfCP": ["$s", "z"]}, -1),
+        ({"$indexOfCP": ["$s", "l", 3]}, 3),
+        ({"$indexOfCP": ["$n", "l"]}, None),
+        ({"$indexOfCP": [1, "l"]}, {40093}),
+    ],
+    "$indexOfBytes": [
+        ({"$indexOfBytes": ["$s", "l"]}, 2),
+        ({"$indexOfBytes": ["$u", "😀"]}, 5),
+        ({"$indexOfBytes": ["$s", "l", 0, 2]}, -1),
+        ({"$indexOfBytes": [1, "l"]}, {40091}),
+    ],
+    "$strcasecmp": [
+        ({"$strcasecmp": ["a", "B"]}, -1),
+        ({"$strcasecmp": ["a", "A"]}, 0),
+        ({"$strcasecmp": ["$n", "A"]}, -1),
+    ],
+    "$replaceOne": [
+        ({"$replaceOne": {"input": "aXbX", "find": "X", "replacement": "-"}}, "a-bX"),
+        ({"$replaceOne": {"input": "$n", "find": "X", "replacement": "-"}}, None),
+        ({"$replaceOne": {"input": 1, "find": "X", "replacement": "-"}}, {51746}),
+    ],
+    "$replaceAll": [
+        ({"$replaceAll": {"input": "aXbX", "find": "X", "replacement": "-"}}, "a-b-"),
+        ({"$replaceAll": {"input": "a", "find": 1, "replacement": "-"}}, {51745}),
+        ({"$replaceAll": {"input": "a", "find": "a", "replacement": 1}}, {51744}),
+    ],
+    "$regexMatch": [
+        ({"$regexMatch": {"input": "$s", "regex": "^h", "options": "i"}}, True),
+        ({"$regexMatch": {"input": "$n", "regex": "x"}}, False),
+        ({"$regexMatch": {"input": "$s", "regex": Regex("^H")}}, True),
+        ({"$regexMatch": {"input": 1, "regex": "x"}}, {51104}),
+        ({"$regexMatch": {"input": "x", "regex": 1}}, {51105}),
+        ({"$regexMatch": {"input": "x", "regex": "("}}, {51111}),
+    ],
+    "$regexFind": [
+        ({"$regexFind": {"input": "$s", "regex": "l(l)(o)"}}, {"match": "llo", "idx": 2, "captures": ["l", "o"]}),
+        ({"$regexFind": {"input": "$s", "regex": "z"}}, None),
+        ({"$regexFind": {"input": "$u", "regex": "😀"}}, {"match": "😀", "idx": 2, "captures": []}),
+    ],
+    "$regexFindAll": [
+        ({"$regexFindAll": {"input": "$s", "regex": "l"}}, [{"match": "l", "idx": 2, "captures": []}, {"match": "l", "idx": 3, "captures": []}]),
+        ({"$regexFindAll": {"input": "$n", "regex": "l"}}, []),
+    ],
     "$size": [({"$size": "$a"}, 3), ({"$size": [[]]}, 0), ({"$size": 5}, {17124}), ({"$size": "$nothing"}, {17124})],
-    "$arrayElemAt": [({"$arrayElemAt": ["$a", 0]}, 3), ({"$arrayElemAt": ["$a", -1]}, 2), ({"$arrayElemAt": ["$a", 9]}, MISSING), ({"$arrayElemAt": ["$n", 0]}, None), ({"$arrayElemAt": [5, 0]}, {28689}), ({"$arrayElemAt": ["$a", 0.5]}, {28691})],
-    "$first": [({"$first": "$a"}, 3), ({"$first": [[]]}, MISSING), ({"$first": "$n"}, None), ({"$first": "$i"}, {28689})],
+    "$arrayElemAt": [
+        ({"$arrayElemAt": ["$a", 0]}, 3),
+        ({"$arrayElemAt": ["$a", -1]}, 2),
+        ({"$arrayElemAt": ["$a", 9]}, MISSING),
+        ({"$arrayElemAt": ["$n", 0]}, None),
+        ({"$arrayElemAt": [5, 0]}, {28689}),
+        ({"$arrayElemAt": ["$a", 0.5]}, {28691}),
+    ],
+    "$first": [
+        ({"$first": "$a"}, 3),
+        ({"$first": [[]]}, MISSING),
+        ({"$first": "$n"}, None),
+        ({"$first": "$i"}, {28689}),
+    ],
     "$last": [({"$last": "$a"}, 2), ({"$last": [[]]}, MISSING), ({"$last": "$i"}, {28689})],
-    "$slice": [({"$slice": ["$a", 2]}, [3, 1]), ({"$slice": ["$a", -2]}, [1, 2]), ({"$slice": ["$a", 1, 1]}, [1]), ({"$slice": ["$a", -2, 1]}, [1]), ({"$slice": ["$n", 1]}, None), ({"$slice": ["$a", 1, -1]}, {28729}), ({"$slice": [1, 1]}, {28724})],
+    "$slice": [
+        ({"$slice": ["$a", 2]}, [3, 1]),
+        ({"$slice": ["$a", -2]}, [1, 2]),
+        ({"$slice": ["$a", 1, 1]}, [1]),
+        ({"$slice": ["$a", -2, 1]}, [1]),
+        ({"$slice": ["$n", 1]}, None),
+        ({"$slice": ["$a", 1, -1]}, {28729}),
+        ({"$slice": [1, 1]}, {28724}),
+    ],
     "$in": [({"$in": [1.0, "$a"]}, True), ({"$in": ["1", "$a"]}, False), ({"$in": [1, 2]}, {40081})],
-    "$indexOfArray": [({"$indexOfArray": ["$a", 2]}, 2), ({"$indexOfArray": ["$a", 9]}, -1), ({"$indexOfArray": ["$a", 3, 1]}, -1), ({"$indexOfArray": ["$n", 3]}, None), ({"$indexOfArray": [1, 3]}, {40090})],
-    "$concatArrays": [({"$concatArrays": ["$a", [9]]}, [3, 1, 2, 9]), ({"$concatArrays": ["$a", None]}, None), ({"$concatArrays": []}, []), ({"$concatArrays": [1]}, {28664})],
+    "$indexOfArray": [
+        ({"$indexOfArray": ["$a", 2]}, 2),
+        ({"$indexOfArray": ["$a", 9]}, -1),
+        ({"$indexOfArray": ["$a", 3, 1]}, -1),
+        ({"$indexOfArray": ["$n", 3]}, None),
+        ({"$indexOfArray": [1, 3]}, {40090}),
+    ],
+    "$concatArrays": [
+        ({"$concatArrays": ["$a", [9]]}, [3, 1, 2, 9]),
+        ({"$concatArrays": ["$a", None]}, None),
+        ({"$concatArrays": []}, []),
+        ({"$concatArrays": [1]}, {28664}),
+    ],
     "$isArray": [({"$isArray": "$a"}, True), ({"$isArray": ["$i"]}, False)],
-    "$filter": [({"$filter": {"input": "$a", "as": "e", "cond": {"$gte": ["$$e", 2]}}}, [3, 2]), ({"$filter": {"input": "$a", "cond": {"$gte": ["$$this", 2]}, "limit": 1}}, [3]), ({"$filter": {"input": "$n", "cond": True}}, None), ({"$filter": {"input": 5, "cond": True}}, {28651}), ({"$filter": {"input": "$a"}}, {28650}), ({"$filter": {"input": "$a", "cond": 1, "limit": 0}}, {327392, 327391})],
-    "$map": [({"$map": {"input": "$a", "as": "e", "in": {"$multiply": ["$$e", 2]}}}, [6, 2, 4]), ({"$map": {"input": "$a", "in": "$$this"}}, [3, 1, 2]), ({"$map": {"input": "$a", "in": "$nothing"}}, [None, None, None]), ({"$map": {"input": "$n", "in": 1}}, None), ({"$map": {"input": 5, "in": 1}}, {16883})],
-    "$reduce": [({"$reduce": {"input": "$a", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}, 6), ({"$reduce": {"input": "$n", "initialValue": 0, "in": 1}}, None), ({"$reduce": {"input": [], "initialValue": "x", "in": 1}}, "x"), ({"$reduce": {"input": 5, "initialValue": 0, "in": 1}}, {40080}), ({"$reduce": {"input": [], "in": 1}}, {40079, 40077, 40078})],
-    "$range": [({"$range": [0, 10, 3]}, [0, 3, 6, 9]), ({"$range": [3, 0, -1]}, [3, 2, 1]), ({"$range": [3, 0]}, []), ({"$range": [0, 10, 0]}, {34449}), ({"$range": ["a", 1]}, {34443}), ({"$range": [0, 1.5]}, {34446})],
-    "$reverseArray": [({"$reverseArray": "$a"}, [2, 1, 3]), ({"$reverseArray": "$n"}, None), ({"$reverseArray": 1}, {34435})],
-    "$sortArray": [({"$sortArray": {"input": "$a", "sortBy": -1}}, [3, 2, 1]), ({"$sortArray": {"input": "$o.y", "sortBy": {"z": -1}}}, [{"z": 2}, {"z": 1}]), ({"$sortArray": {"input": "$n", "sortBy": 1}}, None), ({"$sortArray": {"input": 1, "sortBy": 1}}, {2942504})],
-    "$zip": [({"$zip": {"inputs": [[1, 2], ["a"]], "useLongestLength": True, "defaults": [0, "z"]}}, [[1, "a"], [2, "z"]]), ({"$zip": {"inputs": [[1, 2], ["a"]]}}, [[1, "a"]]), ({"$zip": {"inputs": ["$n", [1]]}}, None), ({"$zip": {"inputs": []}}, {34465}), ({"$zip": {"inputs": [1]}}, {34468})],
-    "$firstN": [({"$firstN": {"input": "$a", "n": 2}}, [3, 1]), ({"$firstN": {"input": "$a", "n": 9}}, [3, 1, 2]), ({"$firstN": {"input": "$a", "n": 0}}, {5787908}), ({"$firstN": {"input": 1, "n": 1}}, {5788200})],
+    "$filter": [
+        ({"$filter": {"input": "$a", "as": "e", "cond": {"$gte": ["$$e", 2]}}}, [3, 2]),
+        ({"$filter": {"input": "$a", "cond": {"$gte": ["$$this", 2]}, "limit": 1}}, [3]),
+        ({"$filter": {"input": "$n", "cond": True}}, None),
+        ({"$filter": {"input": 5, "cond": True}}, {28651}),
+        ({"$filter": {"input": "$a"}}, {28650}),
+        ({"$filter": {"input": "$a", "cond": 1, "limit": 0}}, {327392, 327391}),
+    ],
+    "$map": [
+        ({"$map": {"input": "$a", "as": "e", "in": {"$multiply": ["$$e", 2]}}}, [6, 2, 4]),
+        ({"$map": {"input": "$a", "in": "$$this"}}, [3, 1, 2]),
+        ({"$map": {"input": "$a", "in": "$nothing"}}, [None, None, None]),
+        ({"$map": {"input": "$n", "in": 1}}, None),
+        ({"$map": {"input": 5, "in": 1}}, {16883}),
+    ],
+    "$reduce": [
+        ({"$reduce": {"input": "$a", "initialValue": 0, "in": {"$add": ["$$value", "$$this"]}}}, 6),
+        ({"$reduce": {"input": "$n", "initialValue": 0, "in": 1}}, None),
+        ({"$reduce": {"input": [], "initialValue": "x", "in": 1}}, "x"),
+        ({"$reduce": {"input": 5, "initialValue": 0, "in": 1}}, {40080}),
+        ({"$reduce": {"input": [], "in": 1}}, {40079, 40077, 40078}),
+    ],
+    "$range": [
+        ({"$range": [0, 10, 3]}, [0, 3, 6, 9]),
+        ({"$range": [3, 0, -1]}, [3, 2, 1]),
+        ({"$range": [3, 0]}, []),
+        ({"$range": [0, 10, 0]}, {34449}),
+        ({"$range": ["a", 1]}, {34443}),
+        ({"$range": [0, 1.5]}, {34446}),
+    ],
+    "$reverseArray": [
+        ({"$reverseArray": "$a"}, [2, 1, 3]),
+        ({"$reverseArray": "$n"}, None),
+        ({"$reverseArray": 1}, {34435}),
+    ],
+    "$sortArray": [
+        ({"$sortArray": {"input": "$a", "sortBy": -1}}, [3, 2, 1]),
+        ({"$sortArray": {"input": "$o.y", "sortBy": {"z": -1}}}, [{"z": 2}, {"z": 1}]),
+        ({"$sortArray": {"input": "$n", "sortBy": 1}}, None),
+        ({"$sortArray": {"input": 1, "sortBy": 1}}, {2942504}),
+    ],
+    "$zip": [
+        ({"$zip": {"inputs": [[1, 2], ["a"]], "useLongestLength": True, "defaults": [0, "z"]}}, [[1, "a"], [2, "z"]]),
+        ({"$zip": {"inputs": [[1, 2], ["a"]]}}, [[1, "a"]]),
+        ({"$zip": {"inputs": ["$n", [1]]}}, None),
+        ({"$zip": {"inputs": []}}, {34465}),
+        ({"$zip": {"inputs": [1]}}, {34468}),
+    ],
+    "$firstN": [
+        ({"$firstN": {"input": "$a", "n": 2}}, [3, 1]),
+        ({"$firstN": {"input": "$a", "n": 9}}, [3, 1, 2]),
+        ({"$firstN": {"input": "$a", "n": 0}}, {5787908}),
+        ({"$firstN": {"input": 1, "n": 1}}, {5788200}),
+    ],
     "$lastN": [({"$lastN": {"input": "$a", "n": 2}}, [1, 2]), ({"$lastN": {"input": "$a", "n": -1}}, {5787908})],
-    "$maxN": [({"$maxN": {"input": "$a", "n": 2}}, [3, 2]), ({"$maxN": {"input": [1, None], "n": 2}}, [1]), ({"$maxN": {"input": "$a", "n": "x"}}, {5787902})],
+    "$maxN": [
+        ({"$maxN": {"input": "$a", "n": 2}}, [3, 2]),
+        ({"$maxN": {"input": [1, None], "n": 2}}, [1]),
+        ({"$maxN": {"input": "$a", "n": "x"}}, {5787902}),
+    ],
     "$minN": [({"$minN": {"input": "$a", "n": 2}}, [1, 2]), ({"$minN": {"input": "$a", "n": 1.5}}, {5787903})],
     "$max": [({"$max": "$a"}, 3), ({"$max": ["$i", 3, None]}, 7), ({"$max": ["$n"]}, None), ({"$max": [1, "x"]}, "x")],
     "$min": [({"$min": ["$i", 3]}, 3), ({"$min": "$a"}, 1), ({"$min": [None, 2]}, 2)],
@@ -237,20 +380,93 @@ EACH = {
     "$avg": [({"$avg": "$a"}, 2.0), ({"$avg": ["x"]}, None), ({"$avg": [1, Decimal128("2")]}, Decimal128("1.5"))],
     "$stdDevPop": [({"$stdDevPop": [1, 3]}, 1.0), ({"$stdDevPop": []}, None)],
     "$stdDevSamp": [(nearly({"$stdDevSamp": [1, 3]}), 1.414214), ({"$stdDevSamp": [1]}, None)],
-    "$setUnion": [({"$setUnion": [[1, 2], [2, 3]]}, [1, 2, 3]), ({"$setUnion": ["$n", [1]]}, None), ({"$setUnion": [1]}, {17043})],
-    "$setIntersection": [({"$setIntersection": [[1, 2], [2.0, 3]]}, [2]), ({"$setIntersection": [[1], "$n"]}, None), ({"$setIntersection": [1]}, {17047})],
-    "$setDifference": [({"$setDifference": [[1, 2, 1], [2, 3]]}, [1]), ({"$setDifference": [[1], "$n"]}, None), ({"$setDifference": [1, []]}, {17048})],
-    "$setEquals": [({"$setEquals": [[1, 2], [2, 1, 1]]}, True), ({"$setEquals": [[1], [1], [2]]}, False), ({"$setEquals": [[1]]}, {17045}), ({"$setEquals": [1, [1]]}, {17044})],
-    "$setIsSubset": [({"$setIsSubset": [[1], [2, 1]]}, True), ({"$setIsSubset": [[3], [2, 1]]}, False), ({"$setIsSubset": [1, []]}, {17046})],
-    "$anyElementTrue": [({"$anyElementTrue": [[0, 1]]}, True), ({"$anyElementTrue": [[]]}, False), ({"$anyElementTrue": [1]}, {17041})],
-    "$allElementsTrue": [({"$allElementsTrue": [[0, 1]]}, False), ({"$allElementsTrue": [[]]}, True), ({"$allElementsTrue": [1]}, {17040})],
-    "$mergeObjects": [({"$mergeObjects": ["$o", {"x": 5}]}, {"x": 5, "y": [{"z": 1}, {"z": 2}]}), ({"$mergeObjects": [None, {"x": 1}]}, {"x": 1}), ({"$mergeObjects": []}, {}), ({"$mergeObjects": [1]}, {40400})],
-    "$objectToArray": [({"$objectToArray": {"a": 1}}, [{"k": "a", "v": 1}]), ({"$objectToArray": "$n"}, None), ({"$objectToArray": 1}, {40390})],
-    "$arrayToObject": [({"$arrayToObject": [[["a", 1], ["b", 2]]]}, {"a": 1, "b": 2}), ({"$arrayToObject": [[{"k": "a", "v": 1}]]}, {"a": 1}), ({"$arrayToObject": "$n"}, None), ({"$arrayToObject": 1}, {40386}), ({"$arrayToObject": [[1]]}, {40398})],
-    "$getField": [({"$getField": {"field": "x", "input": "$o"}}, 1), ({"$getField": {"$literal": "$odd.name"}}, 9), ({"$getField": {"field": "x", "input": "$i"}}, MISSING), ({"$getField": {"field": 1, "input": "$o"}}, {5654602, 3041704})],
-    "$setField": [({"$setField": {"field": "x", "input": {"a": 1}, "value": 2}}, {"a": 1, "x": 2}), ({"$setField": {"field": "a", "input": {"a": 1, "b": 2}, "value": "$$REMOVE"}}, {"b": 2}), ({"$setField": {"field": "a.b", "input": {}, "value": 1}}, {"a.b": 1}), ({"$setField": {"field": "x", "input": 1, "value": 2}}, {4161105})],
-    "$unsetField": [({"$unsetField": {"field": "a", "input": {"a": 1, "b": 2}}}, {"b": 2}), ({"$unsetField": {"field": "a", "input": "$n"}}, None)],
-    "$type": [({"$type": "$i"}, "int"), ({"$type": "$l"}, "long"), ({"$type": "$m"}, "decimal"), ({"$type": "$d"}, "double"), ({"$type": "$nothing"}, "missing"), ({"$type": "$n"}, "null"), ({"$type": "$t"}, "date"), ({"$type": "$k"}, "objectId"), ({"$type": "$b"}, "binData"), ({"$type": "$ts"}, "timestamp"), ({"$type": "$a"}, "array"), ({"$type": "$o"}, "object"), ({"$type": "$yes"}, "bool"), ({"$type": {"$literal": Regex("a")}}, "regex"), ({"$type": MinKey()}, "minKey")],
+    "$setUnion": [
+        ({"$setUnion": [[1, 2], [2, 3]]}, [1, 2, 3]),
+        ({"$setUnion": ["$n", [1]]}, None),
+        ({"$setUnion": [1]}, {17043}),
+    ],
+    "$setIntersection": [
+        ({"$setIntersection": [[1, 2], [2.0, 3]]}, [2]),
+        ({"$setIntersection": [[1], "$n"]}, None),
+        ({"$setIntersection": [1]}, {17047}),
+    ],
+    "$setDifference": [
+        ({"$setDifference": [[1, 2, 1], [2, 3]]}, [1]),
+        ({"$setDifference": [[1], "$n"]}, None),
+        ({"$setDifference": [1, []]}, {17048}),
+    ],
+    "$setEquals": [
+        ({"$setEquals": [[1, 2], [2, 1, 1]]}, True),
+        ({"$setEquals": [[1], [1], [2]]}, False),
+        ({"$setEquals": [[1]]}, {17045}),
+        ({"$setEquals": [1, [1]]}, {17044}),
+    ],
+    "$setIsSubset": [
+        ({"$setIsSubset": [[1], [2, 1]]}, True),
+        ({"$setIsSubset": [[3], [2, 1]]}, False),
+        ({"$setIsSubset": [1, []]}, {17046}),
+    ],
+    "$anyElementTrue": [
+        ({"$anyElementTrue": [[0, 1]]}, True),
+        ({"$anyElementTrue": [[]]}, False),
+        ({"$anyElementTrue": [1]}, {17041}),
+    ],
+    "$allElementsTrue": [
+        ({"$allElementsTrue": [[0, 1]]}, False),
+        ({"$allElementsTrue": [[]]}, True),
+        ({"$allElementsTrue": [1]}, {17040}),
+    ],
+    "$mergeObjects": [
+        ({"$mergeObjects": ["$o", {"x": 5}]}, {"x": 5, "y": [{"z": 1}, {"z": 2}]}),
+        ({"$mergeObjects": [None, {"x": 1}]}, {"x": 1}),
+        ({"$mergeObjects": []}, {}),
+        ({"$mergeObjects": [1]}, {40400}),
+    ],
+    "$objectToArray": [
+        ({"$objectToArray": {"a": 1}}, [{"k": "a", "v": 1}]),
+        ({"$objectToArray": "$n"}, None),
+        ({"$objectToArray": 1}, {40390}),
+    ],
+    "$arrayToObject": [
+        ({"$arrayToObject": [[["a", 1], ["b", 2]]]}, {"a": 1, "b": 2}),
+        ({"$arrayToObject": [[{"k": "a", "v": 1}]]}, {"a": 1}),
+        ({"$arrayToObject": "$n"}, None),
+        ({"$arrayToObject": 1}, {40386}),
+        ({"$arrayToObject": [[1]]}, {40398}),
+    ],
+    "$getField": [
+        ({"$getField": {"field": "x", "input": "$o"}}, 1),
+        ({"$getField": {"$literal": "$odd.name"}}, 9),
+        ({"$getField": {"field": "x", "input": "$i"}}, MISSING),
+        ({"$getField": {"field": 1, "input": "$o"}}, {5654602, 3041704}),
+    ],
+    "$setField": [
+        ({"$setField": {"field": "x", "input": {"a": 1}, "value": 2}}, {"a": 1, "x": 2}),
+        ({"$setField": {"field": "a", "input": {"a": 1, "b": 2}, "value": "$$REMOVE"}}, {"b": 2}),
+        ({"$setField": {"field": "a.b", "input": {}, "value": 1}}, {"a.b": 1}),
+        ({"$setField": {"field": "x", "input": 1, "value": 2}}, {4161105}),
+    ],
+    "$unsetField": [
+        ({"$unsetField": {"field": "a", "input": {"a": 1, "b": 2}}}, {"b": 2}),
+        ({"$unsetField": {"field": "a", "input": "$n"}}, None),
+    ],
+    "$type": [
+        ({"$type": "$i"}, "int"),
+        ({"$type": "$l"}, "long"),
+        ({"$type": "$m"}, "decimal"),
+        ({"$type": "$d"}, "double"),
+        ({"$type": "$nothing"}, "missing"),
+        ({"$type": "$n"}, "null"),
+        ({"$type": "$t"}, "date"),
+        ({"$type": "$k"}, "objectId"),
+        ({"$type": "$b"}, "binData"),
+        ({"$type": "$ts"}, "timestamp"),
+        ({"$type": "$a"}, "array"),
+        ({"$type": "$o"}, "object"),
+        ({"$type": "$yes"}, "bool"),
+        ({"$type": {"$literal": Regex("a")}}, "regex"),
+        ({"$type": MinKey()}, "minKey"),
+    ],
     "$isNumber": [({"$isNumber": "$d"}, True), ({"$isNumber": "$m"}, True), ({"$isNumber": "$s"}, False)],
     "$convert": [
         ({"$convert": {"input": "x", "to": "int", "onError": "bad"}}, "bad"),
@@ -262,18 +478,66 @@ EACH = {
         ({"$convert": {"input": "x", "to": 99}}, {9}),
         ({"$convert": {"input": "x"}}, {9}),
     ],
-    "$toString": [({"$toString": "$d"}, "2.5"), ({"$toString": "$yes"}, "true"), ({"$toString": "$k"}, "65e0a0800000000000000000"), ({"$toString": "$t"}, "2024-02-29T13:14:15.678Z"), ({"$toString": "$n"}, None), ({"$toString": "$m"}, "1.25"), ({"$toString": "$a"}, {241})],
-    "$toInt": [({"$toInt": "42"}, 42), ({"$toInt": 2.9}, 2), ({"$toInt": "$yes"}, 1), ({"$toInt": "$n"}, None), ({"$toInt": "x"}, {241}), ({"$toInt": "$l"}, {241}), ({"$toInt": "1.5"}, {241})],
+    "$toString": [
+        ({"$toString": "$d"}, "2.5"),
+        ({"$toString": "$yes"}, "true"),
+        ({"$toString": "$k"}, "65e0a0800000000000000000"),
+        ({"$toString": "$t"}, "2024-02-29T13:14:15.678Z"),
+        ({"$toString": "$n"}, None),
+        ({"$toString": "$m"}, "1.25"),
+        ({"$toString": "$a"}, {241}),
+    ],
+    "$toInt": [
+        ({"$toInt": "42"}, 42),
+        ({"$toInt": 2.9}, 2),
+        ({"$toInt": "$yes"}, 1),
+        ({"$toInt": "$n"}, None),
+        ({"$toInt": "x"}, {241}),
+        ({"$toInt": "$l"}, {241}),
+        ({"$toInt": "1.5"}, {241}),
+    ],
     "$toLong": [({"$toLong": "$i"}, Int64(7)), ({"$toLong": "$t"}, Int64(1709212455678)), ({"$toLong": NAN}, {241})],
     "$toDouble": [({"$toDouble": "1e3"}, 1000.0), ({"$toDouble": "$m"}, 1.25), ({"$toDouble": "x"}, {241})],
-    "$toDecimal": [({"$toDecimal": "$i"}, Decimal128("7")), ({"$toDecimal": "1.50"}, Decimal128("1.50")), ({"$toDecimal": "x"}, {241})],
-    "$toBool": [({"$toBool": "false"}, True), ({"$toBool": 0}, False), ({"$toBool": "$n"}, None), ({"$toBool": "$t"}, True)],
-    "$toDate": [({"$toDate": Int64(0)}, at(1970)), ({"$toDate": "2020-01-02T03:04:05Z"}, at(2020, 1, 2, 3, 4, 5)), ({"$toDate": "$k"}, at(2024, 2, 29, 15, 19, 28)), ({"$toDate": "x"}, {241}), ({"$toDate": "$yes"}, {241})],
-    "$toObjectId": [({"$toObjectId": "65e0a0800000000000000000"}, ObjectId("65e0a0800000000000000000")), ({"$toObjectId": "x"}, {241})],
-    "$year": [({"$year": "$t"}, 2024), ({"$year": "$n"}, None), ({"$year": "$k"}, 2024), ({"$year": "$ts"}, 2023), ({"$year": "x"}, {16006})],
+    "$toDecimal": [
+        ({"$toDecimal": "$i"}, Decimal128("7")),
+        ({"$toDecimal": "1.50"}, Decimal128("1.50")),
+        ({"$toDecimal": "x"}, {241}),
+    ],
+    "$toBool": [
+        ({"$toBool": "false"}, True),
+        ({"$toBool": 0}, False),
+        ({"$toBool": "$n"}, None),
+        ({"$toBool": "$t"}, True),
+    ],
+    "$toDate": [
+        ({"$toDate": Int64(0)}, at(1970)),
+        ({"$toDate": "2020-01-02T03:04:05Z"}, at(2020, 1, 2, 3, 4, 5)),
+        ({"$toDate": "$k"}, at(2024, 2, 29, 15, 19, 28)),
+        ({"$toDate": "x"}, {241}),
+        ({"$toDate": "$yes"}, {241}),
+    ],
+    "$toObjectId": [
+        ({"$toObjectId": "65e0a0800000000000000000"}, ObjectId("65e0a0800000000000000000")),
+        ({"$toObjectId": "x"}, {241}),
+    ],
+    "$year": [
+        ({"$year": "$t"}, 2024),
+        ({"$year": "$n"}, None),
+        ({"$year": "$k"}, 2024),
+        ({"$year": "$ts"}, 2023),
+        ({"$year": "x"}, {16006}),
+    ],
     "$month": [({"$month": "$t"}, 2)],
-    "$dayOfMonth": [({"$dayOfMonth": "$t"}, 29), ({"$dayOfMonth": {"date": "$t", "timezone": "Pacific/Kiritimati"}}, 1)],
-    "$hour": [({"$hour": "$t"}, 13), ({"$hour": {"date": "$t", "timezone": "Europe/Oslo"}}, 14), ({"$hour": {"date": "$t", "timezone": "-05:00"}}, 8), ({"$hour": {"date": "$t", "timezone": "No/Where"}}, {40485})],
+    "$dayOfMonth": [
+        ({"$dayOfMonth": "$t"}, 29),
+        ({"$dayOfMonth": {"date": "$t", "timezone": "Pacific/Kiritimati"}}, 1),
+    ],
+    "$hour": [
+        ({"$hour": "$t"}, 13),
+        ({"$hour": {"date": "$t", "timezone": "Europe/Oslo"}}, 14),
+        ({"$hour": {"date": "$t", "timezone": "-05:00"}}, 8),
+        ({"$hour": {"date": "$t", "timezone": "No/Where"}}, {40485}),
+    ],
     "$minute": [({"$minute": "$t"}, 14), ({"$minute": {"date": "$t", "timezone": "+05:30"}}, 44)],
     "$second": [({"$second": "$t"}, 15)],
     "$millisecond": [({"$millisecond": "$t"}, 678)],
@@ -313,18 +577,61 @@ EACH = {
         ({"$dateFromParts": {"year": 0}}, {40523}),
         ({"$dateFromParts": {"year": 2020, "isoWeek": 1}}, {40489}),
     ],
-    "$dateAdd": [({"$dateAdd": {"startDate": "$t", "unit": "year", "amount": 1}}, at(2025, 2, 28, 13, 14, 15, 678000)), ({"$dateAdd": {"startDate": at(2024, 3, 30, 12), "unit": "day", "amount": 1, "timezone": "Europe/Oslo"}}, at(2024, 3, 31, 11)), ({"$dateAdd": {"startDate": "$n", "unit": "day", "amount": 1}}, None), ({"$dateAdd": {"startDate": "$t", "unit": "age", "amount": 1}}, {9}), ({"$dateAdd": {"startDate": "$t", "unit": "day", "amount": 1.5}}, {5166405}), ({"$dateAdd": {"startDate": 1, "unit": "day", "amount": 1}}, {5166403})],
-    "$dateSubtract": [({"$dateSubtract": {"startDate": "$t", "unit": "month", "amount": 1}}, at(2024, 1, 29, 13, 14, 15, 678000)), ({"$dateSubtract": {"startDate": "$t", "unit": "quarter", "amount": 1}}, at(2023, 11, 29, 13, 14, 15, 678000))],
-    "$dateDiff": [({"$dateDiff": {"startDate": at(2020), "endDate": "$t", "unit": "month"}}, Int64(49)), ({"$dateDiff": {"startDate": at(2024, 3, 2), "endDate": at(2024, 3, 4), "unit": "week", "startOfWeek": "monday"}}, Int64(1)), ({"$dateDiff": {"startDate": at(2024, 3, 2), "endDate": at(2024, 3, 4), "unit": "week", "startOfWeek": "tuesday"}}, Int64(0)), ({"$dateDiff": {"startDate": "$n", "endDate": "$t", "unit": "day"}}, None), ({"$dateDiff": {"startDate": 1, "endDate": "$t", "unit": "day"}}, {5166307})],
-    "$dateTrunc": [({"$dateTrunc": {"date": "$t", "unit": "hour"}}, at(2024, 2, 29, 13)), ({"$dateTrunc": {"date": "$t", "unit": "week", "startOfWeek": "monday"}}, at(2024, 2, 26)), ({"$dateTrunc": {"date": "$t", "unit": "minute", "binSize": 10}}, at(2024, 2, 29, 13, 10)), ({"$dateTrunc": {"date": "$n", "unit": "day"}}, None), ({"$dateTrunc": {"date": 1, "unit": "day"}}, {5439012}), ({"$dateTrunc": {"date": "$t", "unit": "day", "binSize": 0}}, {5439017, 5439018})],
-    "$bitAnd": [({"$bitAnd": ["$i", 3]}, 3), ({"$bitAnd": []}, -1), ({"$bitAnd": ["$n", 1]}, None), ({"$bitAnd": [1, Int64(3)]}, Int64(1)), ({"$bitAnd": [1.5, 1]}, {14})],
+    "$dateAdd": [
+        ({"$dateAdd": {"startDate": "$t", "unit": "year", "amount": 1}}, at(2025, 2, 28, 13, 14, 15, 678000)),
+        ({"$dateAdd": {"startDate": at(2024, 3, 30, 12), "unit": "day", "amount": 1, "timezone": "Europe/Oslo"}}, at(2024, 3, 31, 11)),
+        ({"$dateAdd": {"startDate": "$n", "unit": "day", "amount": 1}}, None),
+        ({"$dateAdd": {"startDate": "$t", "unit": "age", "amount": 1}}, {9}),
+        ({"$dateAdd": {"startDate": "$t", "unit": "day", "amount": 1.5}}, {5166405}),
+        ({"$dateAdd": {"startDate": 1, "unit": "day", "amount": 1}}, {5166403}),
+    ],
+    "$dateSubtract": [
+        ({"$dateSubtract": {"startDate": "$t", "unit": "month", "amount": 1}}, at(2024, 1, 29, 13, 14, 15, 678000)),
+        ({"$dateSubtract": {"startDate": "$t", "unit": "quarter", "amount": 1}}, at(2023, 11, 29, 13, 14, 15, 678000)),
+    ],
+    "$dateDiff": [
+        ({"$dateDiff": {"startDate": at(2020), "endDate": "$t", "unit": "month"}}, Int64(49)),
+        ({"$dateDiff": {"startDate": at(2024, 3, 2), "endDate": at(2024, 3, 4), "unit": "week", "startOfWeek": "monday"}}, Int64(1)),
+        ({"$dateDiff": {"startDate": at(2024, 3, 2), "endDate": at(2024, 3, 4), "unit": "week", "startOfWeek": "tuesday"}}, Int64(0)),
+        ({"$dateDiff": {"startDate": "$n", "endDate": "$t", "unit": "day"}}, None),
+        ({"$dateDiff": {"startDate": 1, "endDate": "$t", "unit": "day"}}, {5166307}),
+    ],
+    "$dateTrunc": [
+        ({"$dateTrunc": {"date": "$t", "unit": "hour"}}, at(2024, 2, 29, 13)),
+        ({"$dateTrunc": {"date": "$t", "unit": "week", "startOfWeek": "monday"}}, at(2024, 2, 26)),
+        ({"$dateTrunc": {"date": "$t", "unit": "minute", "binSize": 10}}, at(2024, 2, 29, 13, 10)),
+        ({"$dateTrunc": {"date": "$n", "unit": "day"}}, None),
+        ({"$dateTrunc": {"date": 1, "unit": "day"}}, {5439012}),
+        ({"$dateTrunc": {"date": "$t", "unit": "day", "binSize": 0}}, {5439017, 5439018}),
+    ],
+    "$bitAnd": [
+        ({"$bitAnd": ["$i", 3]}, 3),
+        ({"$bitAnd": []}, -1),
+        ({"$bitAnd": ["$n", 1]}, None),
+        ({"$bitAnd": [1, Int64(3)]}, Int64(1)),
+        ({"$bitAnd": [1.5, 1]}, {14}),
+    ],
     "$bitOr": [({"$bitOr": ["$i", 8]}, 15), ({"$bitOr": []}, 0)],
     "$bitXor": [({"$bitXor": ["$i", 1]}, 6), ({"$bitXor": []}, 0)],
     "$bitNot": [({"$bitNot": "$i"}, -8), ({"$bitNot": "$n"}, None), ({"$bitNot": 1.5}, {28765, 14})],
     "$bsonSize": [({"$bsonSize": {"a": 1}}, 12), ({"$bsonSize": "$n"}, None), ({"$bsonSize": 1}, {31393})],
-    "$binarySize": [({"$binarySize": "$b"}, 3), ({"$binarySize": "$u"}, 9), ({"$binarySize": "$n"}, None), ({"$binarySize": 1}, {51276})],
-    "$rand": [({"$lt": [{"$rand": {}}, 1]}, True), ({"$gte": [{"$rand": {}}, 0]}, True), ({"$rand": 1}, {3040501, 10065})],
-    "$sin": [(nearly({"$sin": math.pi / 2}), 1.0), ({"$sin": "$n"}, None), ({"$sin": "$s"}, {28765}), ({"$sin": INFINITY}, {50989})],
+    "$binarySize": [
+        ({"$binarySize": "$b"}, 3),
+        ({"$binarySize": "$u"}, 9),
+        ({"$binarySize": "$n"}, None),
+        ({"$binarySize": 1}, {51276}),
+    ],
+    "$rand": [
+        ({"$lt": [{"$rand": {}}, 1]}, True),
+        ({"$gte": [{"$rand": {}}, 0]}, True),
+        ({"$rand": 1}, {3040501, 10065}),
+    ],
+    "$sin": [
+        (nearly({"$sin": math.pi / 2}), 1.0),
+        ({"$sin": "$n"}, None),
+        ({"$sin": "$s"}, {28765}),
+        ({"$sin": INFINITY}, {50989}),
+    ],
     "$cos": [({"$cos": 0}, 1.0), ({"$cos": -INFINITY}, {50989})],
     "$tan": [({"$tan": 0}, 0.0), (nearly({"$tan": math.pi / 4}), 1.0)],
     "$asin": [(nearly({"$asin": 1}), 1.570796), ({"$asin": 2}, {50989})],
@@ -339,16 +646,42 @@ EACH = {
     "$atanh": [(nearly({"$atanh": 0.5}), 0.549306), ({"$atanh": 2}, {50989})],
     "$degreesToRadians": [(nearly({"$degreesToRadians": 180}), 3.141593)],
     "$radiansToDegrees": [(nearly({"$radiansToDegrees": math.pi}), 180.0)],
-    "$tsSecond": [({"$tsSecond": "$ts"}, Int64(1700000000)), ({"$tsSecond": "$n"}, None), ({"$tsSecond": "$t"}, {5687301})],
-    "$tsIncrement": [({"$tsIncrement": "$ts"}, Int64(5)), ({"$tsIncrement": "$n"}, None), ({"$tsIncrement": 1}, {5687302})],
-    "$median": [({"$median": {"input": [1, 5, 3], "method": "approximate"}}, 3.0), ({"$median": {"input": "$n", "method": "approximate"}}, None), ({"$median": {"input": [1], "method": "exact"}}, {2})],
-    "$percentile": [({"$percentile": {"input": [1, 2, 3, 4, 5], "p": [0, 0.5, 1], "method": "approximate"}}, [1.0, 3.0, 5.0]), ({"$percentile": {"input": "x", "p": [0.5], "method": "approximate"}}, [None]), ({"$percentile": {"input": [1], "p": [2], "method": "approximate"}}, {7750303, 7750302}), ({"$percentile": {"input": [1], "p": [], "method": "approximate"}}, {7750301})],
+    "$tsSecond": [
+        ({"$tsSecond": "$ts"}, Int64(1700000000)),
+        ({"$tsSecond": "$n"}, None),
+        ({"$tsSecond": "$t"}, {5687301}),
+    ],
+    "$tsIncrement": [
+        ({"$tsIncrement": "$ts"}, Int64(5)),
+        ({"$tsIncrement": "$n"}, None),
+        ({"$tsIncrement": 1}, {5687302}),
+    ],
+    "$median": [
+        ({"$median": {"input": [1, 5, 3], "method": "approximate"}}, 3.0),
+        ({"$median": {"input": "$n", "method": "approximate"}}, None),
+        ({"$median": {"input": [1], "method": "exact"}}, {2}),
+    ],
+    "$percentile": [
+        ({"$percentile": {"input": [1, 2, 3, 4, 5], "p": [0, 0.5, 1], "method": "approximate"}}, [1.0, 3.0, 5.0]),
+        ({"$percentile": {"input": "x", "p": [0.5], "method": "approximate"}}, [None]),
+        ({"$percentile": {"input": [1], "p": [2], "method": "approximate"}}, {7750303, 7750302}),
+        ({"$percentile": {"input": [1], "p": [], "method": "approximate"}}, {7750301}),
+    ],
     "$toHashedIndexKey": [({"$toHashedIndexKey": "$i"}, {238})],
     "$meta": [({"$meta": "textScore"}, {40218})],
     "$function": [({"$function": {"body": "x", "args": [], "lang": "js"}}, {238})],
     "$accumulator": [({"$accumulator": {}}, {238})],
-    "an unknown expression": [({"$nonsense": 1}, {31325}), ({"$add": [{"$nonsense": 1}]}, {168}), ({"x": {"$nonsense": 1}}, {31325, 168})],
-    "wrong numbers of arguments": [({"$eq": [1]}, {16020}), ({"$subtract": [1, 2, 3]}, {16020}), ({"$size": [1, 2]}, {16020}), ({"$substrCP": ["a"]}, {16020})],
+    "an unknown expression": [
+        ({"$nonsense": 1}, {31325}),
+        ({"$add": [{"$nonsense": 1}]}, {168}),
+        ({"x": {"$nonsense": 1}}, {31325, 168}),
+    ],
+    "wrong numbers of arguments": [
+        ({"$eq": [1]}, {16020}),
+        ({"$subtract": [1, 2, 3]}, {16020}),
+        ({"$size": [1, 2]}, {16020}),
+        ({"$substrCP": ["a"]}, {16020}),
+    ],
     "an object with several operators": [({"$add": [{"$add": [1], "$subtract": [1, 2]}]}, {15983})],
 }  # fmt: skip
 
@@ -361,20 +694,6 @@ def one(mongo_database):
     made.insert_one(DOCUMENT)
     yield made
     made.drop()
-
-
-def compare(found: dict, expected: dict, cases: dict) -> None:
-    """Compares results to the type, and says which case it was."""
-    wrong = []
-    for name, case in cases.items():
-        if expected[name] is MISSING:
-            if name in found:
-                wrong.append(f"{case}: {found[name]!r} instead of nothing")
-        elif name not in found:
-            wrong.append(f"{case}: nothing instead of {expected[name]!r}")
-        elif bson.encode({"v": found[name]}) != bson.encode({"v": expected[name]}):
-            wrong.append(f"{case}: {found[name]!r} instead of {expected[name]!r}")
-    assert wrong == []
 
 
 @pytest.mark.parametrize("name", EACH)
@@ -395,155 +714,3 @@ def test_each_expression(one, name):
         if isinstance(codes, set):
             with refused(*codes):
                 list(one.aggregate([{"$project": {"_id": 0, "r": expression}}]))
-
-
-NUMBERS = [
-    {"_id": 1, "g": "a", "n": 2, "s": "x", "o": {"p": 1}},
-    {"_id": 2, "g": "a", "n": 4.5, "s": "y", "o": {"q": 2}},
-    {"_id": 3, "g": "a", "n": None, "s": "x"},
-    {"_id": 4, "g": "b", "n": Int64(7), "s": None, "o": None},
-    {"_id": 5, "g": "b", "s": "z"},
-]
-
-# Of each accumulator: its argument, and what it gives for the groups a and b, in the order of `_id`.
-ACCUMULATORS = {
-    "$sum": [("$n", 6.5, Int64(7)), (1, 3, 2), ("$s", 0, 0), ({"$multiply": ["$_id", 2]}, 12, 18)],
-    "$avg": [("$n", 3.25, 7.0), ("$s", None, None)],
-    "$min": [("$n", 2, Int64(7)), ("$s", "x", "z"), ("$nothing", None, None)],
-    "$max": [("$n", 4.5, Int64(7)), ("$s", "y", "z")],
-    "$first": [("$n", 2, Int64(7)), ("$s", "x", None), ("$nothing", None, None)],
-    "$last": [("$n", None, None), ("$s", "x", "z")],
-    "$push": [("$n", [2, 4.5, None], [Int64(7)]), ({"s": "$s"}, [{"s": "x"}, {"s": "y"}, {"s": "x"}], [{"s": None}, {"s": "z"}])],
-    "$addToSet": [("$g", ["a"], ["b"]), ("$nothing", [], [])],
-    "$count": [({}, 3, 2)],
-    "$stdDevPop": [("$n", 1.25, 0.0)],
-    "$stdDevSamp": [("$s", None, None)],
-    "$mergeObjects": [("$o", {"p": 1, "q": 2}, {})],
-    "$top": [({"sortBy": {"_id": -1}, "output": "$_id"}, 3, 5), ({"sortBy": {"s": -1, "_id": 1}, "output": ["$s", "$_id"]}, ["y", 2], ["z", 5])],
-    "$topN": [({"sortBy": {"_id": -1}, "output": "$_id", "n": 2}, [3, 2], [5, 4])],
-    "$bottom": [({"sortBy": {"_id": -1}, "output": "$_id"}, 1, 4)],
-    "$bottomN": [({"sortBy": {"_id": 1}, "output": "$_id", "n": 2}, [2, 3], [4, 5])],
-    "$firstN": [({"input": "$s", "n": 2}, ["x", "y"], [None, "z"])],
-    "$lastN": [({"input": "$n", "n": 2}, [4.5, None], [Int64(7), None])],
-    "$maxN": [({"input": "$n", "n": 2}, [4.5, 2], [Int64(7)])],
-    "$minN": [({"input": "$n", "n": 2}, [2, 4.5], [Int64(7)])],
-    "$median": [({"input": "$_id", "method": "approximate"}, 2.0, 4.0)],
-    "$percentile": [({"input": "$_id", "p": [1], "method": "approximate"}, [3.0], [5.0])],
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def numbers(mongo_database):
-    """Documents in two groups."""
-    made = mongo_database["each-accumulator"]
-    made.drop()
-    made.insert_many(NUMBERS)
-    yield made
-    made.drop()
-
-
-@pytest.mark.parametrize("name", ACCUMULATORS)
-def test_each_accumulator(numbers, name):
-    cases = {f"r{number}": {name: case[0]} for number, case in enumerate(ACCUMULATORS[name])}
-    sort = {"$sort": {"_id": 1}}
-    found = list(numbers.aggregate([sort, {"$group": {"_id": "$g", **cases}}, sort]))
-    for place, one in enumerate(found):
-        expected = {f"r{number}": case[1 + place] for number, case in enumerate(ACCUMULATORS[name])}
-        compare(one, expected, cases)
-    assert [one["_id"] for one in found] == ["a", "b"]
-    # The same as the output of buckets.
-    if name != "$count":
-        bucket = {"groupBy": "$g", "boundaries": ["a", "b", "c"], "output": cases}
-        for place, one in enumerate(numbers.aggregate([sort, {"$bucket": bucket}])):
-            expected = {f"r{number}": case[1 + place] for number, case in enumerate(ACCUMULATORS[name])}
-            compare(one, expected, cases)
-
-
-# Of each window function: the whole of it, and what it gives for the five documents.
-WINDOWS = {
-    "$rank": [({"$rank": {}}, [1, 2, 2, 4, 5])],
-    "$denseRank": [({"$denseRank": {}}, [1, 2, 2, 3, 4])],
-    "$documentNumber": [({"$documentNumber": {}}, [1, 2, 3, 4, 5])],
-    "$shift": [
-        ({"$shift": {"output": "$v", "by": 1}}, [20, 20, None, 50, None]),
-        ({"$shift": {"output": "$v", "by": -1, "default": "none"}}, ["none", 10, 20, 20, None]),
-    ],
-    "$derivative": [({"$derivative": {"input": "$d"}, "window": {"documents": [-1, 0]}}, [None, 10.0, 0.0, 10.0, 10.0])],
-    "$integral": [({"$integral": {"input": "$c"}, "window": {"documents": ["unbounded", "current"]}}, [0, 1.0, 2.0, 3.0, 4.0])],
-    "$expMovingAvg": [({"$expMovingAvg": {"input": "$d", "alpha": 0.5}}, [10.0, 15.0, 17.5, 23.75, 31.875])],
-    "$linearFill": [({"$linearFill": "$w"}, [1, 1.75, 2.5, 3.25, 4])],
-    "$locf": [({"$locf": "$v"}, [10, 20, 20, 20, 50])],
-    "$covariancePop": [({"$covariancePop": ["$s", "$c"], "window": {"documents": ["unbounded", "unbounded"]}}, [0.0] * 5)],
-    "$covarianceSamp": [({"$covarianceSamp": ["$s", "$s"], "window": {"documents": ["unbounded", "unbounded"]}}, [1.3] * 5)],
-    "$sum": [({"$sum": "$d", "window": {"documents": [-1, 1]}}, [30, 50, 70, 90, 70]), ({"$sum": "$d", "window": {"range": [-1, 0]}}, [10, 50, 50, 70, 70])],
-    "$avg": [({"$avg": "$d", "window": {"documents": [0, 1]}}, [15.0, 20.0, 25.0, 35.0, 40.0])],
-    "$min": [({"$min": "$d", "window": {"documents": ["current", "unbounded"]}}, [10, 20, 20, 30, 40])],
-    "$max": [({"$max": "$d", "window": {"documents": ["unbounded", "current"]}}, [10, 20, 20, 30, 40])],
-    "$push": [({"$push": "$_id", "window": {"documents": [-1, 0]}}, [[1], [1, 2], [2, 3], [3, 4], [4, 5]])],
-    "$addToSet": [({"$addToSet": "$c", "window": {"documents": [-1, 0]}}, [[1]] * 5)],
-    "$count": [({"$count": {}, "window": {"documents": ["unbounded", "current"]}}, [1, 2, 3, 4, 5])],
-    "$first": [({"$first": "$_id", "window": {"documents": [-1, 0]}}, [1, 1, 2, 3, 4])],
-    "$last": [({"$last": "$_id", "window": {"documents": [0, 1]}}, [2, 3, 4, 5, 5])],
-    "$stdDevPop": [({"$stdDevPop": "$c", "window": {"documents": [-1, 0]}}, [0.0] * 5)],
-    "$stdDevSamp": [({"$stdDevSamp": "$c", "window": {"documents": [0, 1]}}, [0.0, 0.0, 0.0, 0.0, None])],
-    "$top": [({"$top": {"sortBy": {"_id": -1}, "output": "$_id"}, "window": {"documents": [-1, 0]}}, [1, 2, 3, 4, 5])],
-    "$topN": [({"$topN": {"sortBy": {"_id": -1}, "output": "$_id", "n": 2}, "window": {"documents": [-1, 0]}}, [[1], [2, 1], [3, 2], [4, 3], [5, 4]])],
-    "$bottom": [({"$bottom": {"sortBy": {"_id": -1}, "output": "$_id"}, "window": {"documents": [-1, 0]}}, [1, 1, 2, 3, 4])],
-    "$bottomN": [({"$bottomN": {"sortBy": {"_id": -1}, "output": "$_id", "n": 1}, "window": {"documents": [-1, 0]}}, [[1], [1], [2], [3], [4]])],
-    "$firstN": [({"$firstN": {"input": "$_id", "n": 1}, "window": {"documents": [-1, 0]}}, [[1], [1], [2], [3], [4]])],
-    "$lastN": [({"$lastN": {"input": "$_id", "n": 1}, "window": {"documents": [-1, 0]}}, [[1], [2], [3], [4], [5]])],
-    "$maxN": [({"$maxN": {"input": "$_id", "n": 1}, "window": {"documents": [-1, 0]}}, [[1], [2], [3], [4], [5]])],
-    "$minN": [({"$minN": {"input": "$_id", "n": 1}, "window": {"documents": [-1, 0]}}, [[1], [1], [2], [3], [4]])],
-    "$median": [({"$median": {"input": "$_id", "method": "approximate"}, "window": {"documents": [-2, 0]}}, [1.0, 1.0, 2.0, 3.0, 4.0])],
-    "$percentile": [({"$percentile": {"input": "$_id", "p": [1], "method": "approximate"}, "window": {"documents": [-2, 0]}}, [[1.0], [2.0], [3.0], [4.0], [5.0]])],
-}  # fmt: skip
-
-SERIES = [
-    {"_id": 1, "s": 1, "v": 10, "d": 10, "c": 1, "w": 1},
-    {"_id": 2, "s": 2, "v": 20, "d": 20, "c": 1, "w": None},
-    {"_id": 3, "s": 2, "v": 20, "d": 20, "c": 1, "w": None},
-    {"_id": 4, "s": 3, "v": None, "d": 30, "c": 1, "w": None},
-    {"_id": 5, "s": 4, "v": 50, "d": 40, "c": 1, "w": 4},
-]
-# Functions whose order is the field with equals in it.
-WITH_EQUALS = {"$rank", "$denseRank"}
-
-
-@pytest.fixture(scope="module")
-def series(mongo_database):
-    """Five documents in an order."""
-    made = mongo_database["each-window"]
-    made.drop()
-    made.insert_many(SERIES)
-    yield made
-    made.drop()
-
-
-@pytest.mark.parametrize("name", WINDOWS)
-def test_each_window_function(series, name):
-    for function, expected in WINDOWS[name]:
-        field = "s" if name in WITH_EQUALS or "range" in function.get("window", {}) else "_id"
-        stage = {"$setWindowFields": {"sortBy": {field: 1}, "output": {"r": function}}}
-        found = [one["r"] for one in series.aggregate([stage, {"$sort": {"_id": 1}}])]
-        assert found == [pytest.approx(value) if isinstance(value, float) else value for value in expected], function
-        assert [type(value) for value in found] == [type(value) for value in expected], function
-
-
-ACCUMULATORS_REFUSED = [
-    ({"$count": 1}, {14}),
-    ({"$nonsense": 1}, {15952}),
-    ({"$sum": 1, "$avg": 1}, {40238}),
-    ({"$top": {"output": 1}}, {5788005}),
-    ({"$topN": {"output": 1, "sortBy": {"a": 1}}}, {5788003}),
-    ({"$firstN": {"input": 1, "n": 0}}, {5787908}),
-    ({"$firstN": {"input": 1}}, {5787906}),
-    ({"$push": ["$a", "$b"]}, {40237}),
-    ({"$mergeObjects": "$s"}, {40400}),
-    ({"$accumulator": {}}, {238}),
-]
-
-
-@pytest.mark.parametrize(("accumulator", "codes"), ACCUMULATORS_REFUSED, ids=[str(row[0]) for row in ACCUMULATORS_REFUSED])
-def test_an_accumulator_is_refused(numbers, accumulator, codes):
-    with refused(*codes):
-        list(numbers.aggregate([{"$group": {"_id": None, "r": accumulator}}]))

@@ -259,6 +259,7 @@ async fn run(context: &mut Context<'_>) -> Result<Reply> {
 fn begin(context: &mut Context<'_>) -> Result<()> {
     let (shared, command) = (context.shared, context.command);
     envelope::check_api(command)?;
+    envelope::check_write_concern(command)?;
     let name = context.name;
     envelope::check_strict(name, command)?;
     if !commands::is_known(name) {

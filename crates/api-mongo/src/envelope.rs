@@ -3,13 +3,16 @@
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
-use crate::arguments::number;
+use crate::arguments::{Arguments, number};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 
 /// Failures after which a driver may send a write again.
 const RETRYABLE: [i32; 14] =
     [6, 7, 89, 91, 134, 189, 262, 358, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436];
+
+/// Members that a set may have.
+const MEMBERS_MAX: i64 = 50;
 
 /// Refuses versions of the API that are not there.
 pub(crate) fn check_api(command: &Object) -> Result<()> {
@@ -76,6 +79,26 @@ pub(crate) fn check_strict(name: &str, command: &Object) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Refuses a write concern that is none. Whichever it is, it is met.
+pub(crate) fn check_write_concern(command: &Object) -> Result<()> {
+    let Some(concern) = Arguments::new("writeConcern", command).object("writeConcern")? else {
+        return Ok(());
+    };
+    let concern = Arguments::new("writeConcern", concern);
+    concern.allow_only(&["w", "j", "fsync", "wtimeout", "provenance"])?;
+    concern.truth("j")?;
+    concern.truth("fsync")?;
+    concern.integer("wtimeout")?;
+    let is_fine = match concern.value("w") {
+        None | Some(Value::String(_) | Value::Object(_)) => true,
+        Some(members) => number(members).is_some_and(|members| (0..=MEMBERS_MAX).contains(&members)),
+    };
+    match is_fine {
+        true => Ok(()),
+        false => Err(Failure::parse(format!("w has to be a number from 0 to {MEMBERS_MAX}, or a word"))),
+    }
 }
 
 /// Says what is wrong with a write concern that a set of one member cannot meet: for tests of drivers, since the service

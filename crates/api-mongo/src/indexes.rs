@@ -136,6 +136,14 @@ impl Index {
                     .join(", "),
             )));
         }
+        if specification.get("v").is_some_and(|version| !matches!(number(version), Some(1 | 2))) {
+            return Err(cannot("Invalid index specification: the version 'v' is 1 or 2"));
+        }
+        if options.contains("wildcardProjection") && !fields.iter().any(|(path, _)| path.ends_with("$**")) {
+            return Err(Failure::bad_value(
+                "The field 'wildcardProjection' is only allowed when 'key' is a wildcard",
+            ));
+        }
         let truth = |name: &str| -> Result<bool> {
             match options.get(name) {
                 None | Some(Value::Null) => Ok(false),

@@ -55,10 +55,11 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Names of the mechanisms by which the user may log in.
+    /// Returns the names of the mechanisms by which the user logs in.
     pub(crate) fn mechanisms(&self) -> Vec<&'static str> {
-        let all = [Mechanism::Sha1, Mechanism::Sha256].map(Mechanism::name);
-        all.into_iter().filter(|name| self.accounts.contains_key(name)).collect()
+        let mut names: Vec<_> = self.accounts.keys().copied().collect();
+        names.sort_unstable();
+        names
     }
 }
 
@@ -153,13 +154,9 @@ pub(crate) fn derive(
     name: &str,
     password: &str,
     salts: [&[u8]; 2],
-    mechanisms: &[Mechanism],
 ) -> Result<HashMap<&'static str, Account>> {
     let mut accounts = HashMap::new();
     for (mechanism, salt) in [Mechanism::Sha1, Mechanism::Sha256].into_iter().zip(salts) {
-        if !mechanisms.contains(&mechanism) {
-            continue;
-        }
         let text = password_text(mechanism, name, password)
             .map_err(|error: ScramError| Failure::bad_value(error.to_string()))?;
         let salt = salt.get(..mechanism.salt_bytes()).unwrap_or(salt);

@@ -239,8 +239,9 @@ impl Writer<'_, '_> {
                 done.after = Some(target.document);
                 return Ok(true);
             }
-            let (key, id, body) =
-                self.prepare(&updated.document, statement.environment, statement.bypasses_validation)?;
+            let bypasses = statement.bypasses_validation
+                || is_exempt(self.collection, &target.document, statement.environment)?;
+            let (key, id, body) = self.prepare(&updated.document, statement.environment, bypasses)?;
             if key != target.key {
                 return Err(Failure::new(
                     codes::IMMUTABLE_FIELD,
@@ -499,6 +500,20 @@ fn check_size(document: &Object) -> Result<usize> {
         ));
     }
     Ok(bytes)
+}
+
+/// Says whether an update is not asked whether it is valid: at the level `moderate`, what was not valid need not become
+/// so.
+fn is_exempt(collection: &Collection, old: &Object, environment: &Environment) -> Result<bool> {
+    let details = &collection.details;
+    match &details.validator {
+        Some(validator)
+            if details.options.get("validationLevel").and_then(Value::as_str) == Some("moderate") =>
+        {
+            Ok(!validator.matches(old, environment)?)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// Refuses what the collection's validator does not let in.

@@ -111,6 +111,7 @@ pub mod codes {
         CURSOR_IN_USE = 143 "CursorInUse";
         EXCEEDED_MEMORY_LIMIT = 146 "ExceededMemoryLimit";
         COMMAND_ON_SHARDED_VIEW_NOT_SUPPORTED_ON_MONGOD = 166 "CommandOnShardedViewNotSupportedOnMongod";
+        OPTION_NOT_SUPPORTED_ON_VIEW = 167 "OptionNotSupportedOnView";
         INVALID_PIPELINE_OPERATOR = 168 "InvalidPipelineOperator";
         CANNOT_INDEX_PARALLEL_ARRAYS = 171 "CannotIndexParallelArrays";
         QUERY_PLAN_KILLED = 175 "QueryPlanKilled";
@@ -157,6 +158,7 @@ pub mod codes {
         NOT_PRIMARY_OR_SECONDARY = 13436 "NotPrimaryOrSecondary";
         TOO_MANY_REQUESTS = 16500 "TooManyRequests";
         SEARCH_NOT_ENABLED = 31082 "SearchNotEnabled";
+        NOT_A_RETRYABLE_WRITE_COMMAND = 50768 "NotARetryableWriteCommand";
         DATABASE_DIFFER_CASE = 13297 "DatabaseDifferCase";
     }
 }

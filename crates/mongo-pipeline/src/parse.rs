@@ -248,7 +248,7 @@ impl<'a> Reading<'a> {
             "$changeStream" => whole(Stage::ChangeStream(options(name, argument, 50808)?)),
             "$collStats" => {
                 let options = options(name, argument, 40166)?;
-                known_members(name, &options, &["latencyStats", "storageStats", "count", "queryExecStats"])?;
+                known_members(name, &options, &["latencyStats", "storageStats", "count"])?;
                 whole(Stage::CollStats(options))
             }
             "$indexStats" => {

@@ -94,7 +94,7 @@ impl WireError {
             22 => "InvalidBSON",
             53 => "InvalidIdField",
             223 => "IllegalOpMsgFlag",
-            257 => "TooManyDocumentSequences",
+            233 => "TooManyDocumentSequences",
             288 => "ChecksumMismatch",
             352 => "UnsupportedOpQueryCommand",
             10334 => "BSONObjectTooLarge",

@@ -11,7 +11,7 @@ use armilla_value::{Object, Value};
 use super::output;
 use super::statements::count as count_operation;
 use crate::Shared;
-use crate::arguments::number;
+use crate::arguments::{Arguments, number};
 use crate::catalog::{Collection, Found, View};
 use crate::context::Context;
 use crate::data::Charges;
@@ -61,6 +61,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             "The 'cursor' option is required, except for aggregate with the explain argument",
         ));
     };
+    Arguments::new("cursor", cursor).allow_only(&["batchSize"])?;
     let batch = match cursor.get("batchSize") {
         None => FIRST_BATCH_DOCUMENTS,
         Some(size) => match number(size) {

@@ -90,6 +90,12 @@ pub(super) async fn open(
         }
     };
     let begin = begin(&arguments)?;
+    // An event has at most three documents of the size that an item may have, which no message is too small for: there
+    // is nothing to split.
+    let stages = match stages.split_last() {
+        Some((last, before)) if last.get("$changeStreamSplitLargeEvent").is_some() => before,
+        _ => stages,
+    };
     let pipeline = Pipeline::parse(stages, scope)?;
     if let Some(stage) = pipeline.stages.iter().find(|stage| !is_allowed(stage)) {
         return Err(Failure::new(
@@ -177,12 +183,7 @@ pub(super) async fn end(context: &Context<'_>, collections: &[Collection], endin
 fn is_allowed(stage: &Stage) -> bool {
     matches!(
         stage,
-        Stage::Match(_)
-            | Stage::Project(_)
-            | Stage::AddFields(_)
-            | Stage::ReplaceRoot(_)
-            | Stage::Redact(_)
-            | Stage::ChangeStreamSplitLargeEvent
+        Stage::Match(_) | Stage::Project(_) | Stage::AddFields(_) | Stage::ReplaceRoot(_) | Stage::Redact(_)
     )
 }
 

@@ -3,7 +3,7 @@
 use armilla_mongo_expression::codes;
 use armilla_value::{Object, Value};
 
-use super::create::check_account_write;
+use super::create::{check_account_write, check_validation, check_view};
 use super::create_indexes::apply;
 use super::drop_indexes::has_key;
 use crate::arguments::{Arguments, number};
@@ -49,7 +49,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 on: arguments.string("viewOn")?.unwrap_or(&view.on).to_owned(),
                 pipeline: arguments.array("pipeline")?.unwrap_or(&view.pipeline).to_vec(),
             };
-            armilla_mongo_pipeline::Pipeline::parse(&view.pipeline, &Default::default())?;
+            check_view(&view.pipeline)?;
             context.shared.catalog.keep_view(&namespace, view).await?;
             return Ok(Reply::ok());
         }
@@ -60,7 +60,14 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let mut reply = Object::new();
     if let Some(change) = arguments.object("index")? {
         let asked = Arguments::new("collMod.index", change);
-        asked.allow_only(&["name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"])?;
+        asked.allow_only(&[
+            "name",
+            "keyPattern",
+            "expireAfterSeconds",
+            "hidden",
+            "unique",
+            "prepareUnique",
+        ])?;
         if change.iter().all(|(name, _)| matches!(name, "name" | "keyPattern")) {
             return Err(Failure::new(
                 codes::INVALID_OPTIONS,
@@ -116,6 +123,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         Some(collection) => Details::clone(&collection.details),
         None => return Err(Failure::no_collection(&namespace.to_string())),
     };
+    check_validation(&arguments)?;
     let mut is_changed = false;
     for name in ["validator", "validationLevel", "validationAction", "changeStreamPreAndPostImages"] {
         if let Some(value) = arguments.value(name) {

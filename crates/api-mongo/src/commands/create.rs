@@ -2,7 +2,7 @@
 
 use armilla_engine::{ContainerDefinition, Throughput};
 use armilla_mongo_expression::codes;
-use armilla_mongo_pipeline::Pipeline;
+use armilla_mongo_pipeline::{Pipeline, Stage};
 use armilla_value::{Object, Value};
 
 use crate::arguments::{Arguments, number};
@@ -111,14 +111,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     if let Some(clustered) = clustered(&arguments)? {
         options.insert("clusteredIndex", clustered);
     }
-    let level = arguments.string("validationLevel")?.unwrap_or("strict");
-    let action = arguments.string("validationAction")?.unwrap_or("error");
-    if !matches!(level, "off" | "strict" | "moderate") || !matches!(action, "error" | "warn") {
-        return Err(Failure::bad_value(
-            "validationLevel is off, moderate or strict, and validationAction error or warn",
-        ));
-    }
-    arguments.object("validator")?;
+    check_validation(&arguments)?;
     match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection)
             if collection.details.options == options && !context.is_in_transaction =>
@@ -163,10 +156,41 @@ fn clustered(arguments: &Arguments<'_>) -> Result<Option<Object>> {
     ])))
 }
 
+/// Refuses words that say nothing about validation.
+pub(super) fn check_validation(arguments: &Arguments<'_>) -> Result<()> {
+    let level = arguments.string("validationLevel")?.unwrap_or("strict");
+    let action = arguments.string("validationAction")?.unwrap_or("error");
+    if !matches!(level, "off" | "strict" | "moderate") || !matches!(action, "error" | "warn") {
+        return Err(Failure::bad_value(
+            "validationLevel is off, moderate or strict, and validationAction error or warn",
+        ));
+    }
+    arguments.object("validator")?;
+    Ok(())
+}
+
+/// Refuses a pipeline that is no view: one that writes, or that does not begin with documents of a collection.
+pub(super) fn check_view(pipeline: &[Value]) -> Result<()> {
+    let pipeline = Pipeline::parse(pipeline, &Default::default())?;
+    let is_refused = |stage: &&Stage| {
+        stage.is_source() || matches!(stage, Stage::Out(_) | Stage::Merge(_) | Stage::ChangeStream(_))
+    };
+    match pipeline.stages.iter().find(is_refused) {
+        Some(stage) => Err(Failure::new(
+            codes::OPTION_NOT_SUPPORTED_ON_VIEW,
+            format!("{} cannot be used in the definition of a view", stage.name()),
+        )),
+        None => Ok(()),
+    }
+}
+
 async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Result<Reply> {
     let arguments = context.arguments();
     let pipeline = arguments.array("pipeline")?.unwrap_or_default();
-    Pipeline::parse(pipeline, &Default::default())?;
+    if let Some(name) = KEPT.iter().find(|name| arguments.value(name).is_some()) {
+        return Err(Failure::new(codes::INVALID_OPTIONS, format!("option not supported on a view: {name}")));
+    }
+    check_view(pipeline)?;
     Namespace::new(&namespace.database, on)?;
     let _changing = context.shared.catalog.change().await;
     match context.shared.catalog.find(namespace).await? {

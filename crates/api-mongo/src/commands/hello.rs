@@ -85,13 +85,14 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             reply.insert("compression", Value::Array(names.collect()));
         }
     }
-    if let Some(asked) = command.get("saslSupportedMechs") {
-        // Of a user who is not there both are named, so that a stranger does not learn who is.
-        let known = match asked.as_str().and_then(|asked| asked.split_once('.')) {
+    if let Some(user) = command.get("saslSupportedMechs").and_then(Value::as_str) {
+        // Who is not there has all: whether a user exists is not told.
+        let stored = match user.split_once('.') {
             Some((database, name)) => shared.users.find(database, name).await?,
             None => None,
         };
-        let mechanisms = known.map_or(vec!["SCRAM-SHA-1", "SCRAM-SHA-256"], |user| user.mechanisms());
+        let all = || vec!["SCRAM-SHA-256", "SCRAM-SHA-1"];
+        let mechanisms = stored.map_or_else(all, |stored| stored.mechanisms());
         reply.insert("saslSupportedMechs", Value::from(mechanisms));
     }
     if let Some(speculative) = command.get("speculativeAuthenticate").and_then(Value::as_object) {

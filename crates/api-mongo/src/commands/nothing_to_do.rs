@@ -36,7 +36,9 @@ pub(super) fn version(context: &Context<'_>) -> Result<Reply> {
     }
     Err(Failure::new(
         codes::BAD_VALUE,
-        format!("the feature compatibility version of this server is that of {VERSION} and cannot be '{asked}'"),
+        format!(
+            "the feature compatibility version of this server is that of {VERSION} and cannot be '{asked}'"
+        ),
     ))
 }
 

@@ -130,16 +130,7 @@ fn take(outcome: &Object, position: usize, matched: &mut i64, modified: &mut i64
 
 fn read<'s>(given: &'s Object, outer: &Scope) -> Result<Read<'s>> {
     let arguments = Arguments::new("update.updates", given);
-    arguments.allow_only(&[
-        "q",
-        "u",
-        "c",
-        "upsert",
-        "multi",
-        "collation",
-        "arrayFilters",
-        "hint",
-    ])?;
+    arguments.allow_only(&["q", "u", "c", "upsert", "multi", "collation", "arrayFilters", "hint"])?;
     if let Some(collation) = arguments.value("collation") {
         crate::collation::check(collation)?;
     }

@@ -1,8 +1,10 @@
 //! `usersInfo`, `createUser`, `updateUser`, `dropUser`, `dropAllUsersFromDatabase`, `rolesInfo`.
 
+use std::collections::HashMap;
+
 use armilla_mongo_expression::{Scope, codes};
 use armilla_mongo_filter::Filter;
-use armilla_mongo_wire::scram::Mechanism;
+use armilla_mongo_wire::scram::Account;
 use armilla_value::{Object, Value};
 
 use crate::arguments::Arguments;
@@ -95,6 +97,27 @@ fn salts(context: &Context<'_>) -> ([u8; 32], [u8; 32]) {
     (first, second)
 }
 
+/// Leaves the mechanisms that a user is to have, which are all unless it is said.
+fn chosen(
+    mut accounts: HashMap<&'static str, Account>,
+    mechanisms: Option<&[Value]>,
+) -> Result<HashMap<&'static str, Account>> {
+    let Some(mechanisms) = mechanisms else { return Ok(accounts) };
+    let names: Vec<&str> = mechanisms.iter().filter_map(Value::as_str).collect();
+    let is_unknown = |name: &&&str| !accounts.contains_key(**name);
+    if let Some(unknown) = names.iter().find(is_unknown) {
+        return Err(Failure::bad_value(format!(
+            "the mechanism '{unknown}' is not there: mechanisms are SCRAM-SHA-1 and SCRAM-SHA-256, and one that a user \
+             had given up needs the password again"
+        )));
+    }
+    if names.is_empty() || names.len() != mechanisms.len() {
+        return Err(Failure::bad_value("mechanisms must name at least one mechanism"));
+    }
+    accounts.retain(|name, _| names.contains(name));
+    Ok(accounts)
+}
+
 pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&[
@@ -105,7 +128,7 @@ pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
         "digestPassword",
         "authenticationRestrictions",
     ])?;
-    let mechanisms = mechanisms(&arguments)?;
+    check_user(&arguments)?;
     let name = arguments.required_string("createUser")?;
     if name.is_empty() || name == context.shared.options.account {
         return Err(Failure::bad_value("this name is the account's, or none"));
@@ -129,7 +152,7 @@ pub(super) async fn create(context: &mut Context<'_>) -> Result<Reply> {
             database: context.database.to_owned(),
             name: name.to_owned(),
             roles,
-            accounts: derive(name, password, [&first, &second], &mechanisms)?,
+            accounts: chosen(derive(name, password, [&first, &second])?, arguments.array("mechanisms")?)?,
             custom: arguments.object("customData")?.cloned(),
             uuid,
         })
@@ -147,26 +170,18 @@ pub(super) async fn update(context: &mut Context<'_>) -> Result<Reply> {
         "digestPassword",
         "authenticationRestrictions",
     ])?;
-    let mechanisms = mechanisms(&arguments)?;
+    check_user(&arguments)?;
     let name = arguments.required_string("updateUser")?;
     let users = &context.shared.users;
     let known = users.find(context.database, name).await?.ok_or_else(|| not_found(context, name))?;
     let mut user = Stored::clone(&known);
     if let Some(password) = arguments.string("pwd")? {
         let (first, second) = salts(context);
-        // Those that the user had, unless it is said.
-        let kept = |mechanism: &Mechanism| {
-            arguments.value("mechanisms").is_some() || known.accounts.contains_key(mechanism.name())
-        };
-        let mechanisms: Vec<_> = mechanisms.into_iter().filter(kept).collect();
-        user.accounts = derive(name, password, [&first, &second], &mechanisms)?;
-    } else if arguments.value("mechanisms").is_some() {
-        if mechanisms.iter().any(|mechanism| !user.accounts.contains_key(mechanism.name())) {
-            return Err(Failure::bad_value(
-                "mechanisms field must be a subset of previously set mechanisms, unless a password is given",
-            ));
-        }
-        user.accounts.retain(|name, _| mechanisms.iter().any(|mechanism| mechanism.name() == *name));
+        let known = user.mechanisms().into_iter().map(Value::from).collect::<Vec<_>>();
+        let mechanisms = arguments.array("mechanisms")?.unwrap_or(&known);
+        user.accounts = chosen(derive(name, password, [&first, &second])?, Some(mechanisms))?;
+    } else if let Some(mechanisms) = arguments.array("mechanisms")? {
+        user.accounts = chosen(user.accounts, Some(mechanisms))?;
     }
     if let Some(roles) = arguments.array("roles")? {
         user.roles = read_roles(roles, context.database)?;
@@ -178,26 +193,14 @@ pub(super) async fn update(context: &mut Context<'_>) -> Result<Reply> {
     Ok(Reply::ok())
 }
 
-/// Reads by which mechanisms a user may log in; both, where it is not said.
-fn mechanisms(arguments: &Arguments<'_>) -> Result<Vec<Mechanism>> {
+/// Refuses what a user cannot have here.
+fn check_user(arguments: &Arguments<'_>) -> Result<()> {
     if !arguments.truth_or_true("digestPassword")? {
         return Err(Failure::bad_value(
             "digestPassword must be true: the server makes of a password what each mechanism needs",
         ));
     }
-    arguments.refuse(&["authenticationRestrictions"], "users may come from everywhere")?;
-    let Some(given) = arguments.array("mechanisms")? else {
-        return Ok(vec![Mechanism::Sha1, Mechanism::Sha256]);
-    };
-    if given.is_empty() {
-        return Err(Failure::bad_value("mechanisms field must not be empty"));
-    }
-    let named = given.iter().map(|name| match name.as_str() {
-        Some("SCRAM-SHA-1") => Ok(Mechanism::Sha1),
-        Some("SCRAM-SHA-256") => Ok(Mechanism::Sha256),
-        _ => Err(Failure::bad_value("a mechanism is SCRAM-SHA-1 or SCRAM-SHA-256")),
-    });
-    named.collect()
+    arguments.refuse(&["authenticationRestrictions"], "users may come from everywhere")
 }
 
 /// `rolesInfo`: the roles are those that the server has.
@@ -221,7 +224,11 @@ pub(super) fn roles(context: &Context<'_>) -> Result<Reply> {
                 role.get("role").and_then(Value::as_str).unwrap_or_default(),
                 role.get("db").and_then(Value::as_str).unwrap_or(context.database),
             ),
-            _ => return Err(Failure::bad_value("rolesInfo names a role, roles, or 1 for all of the database")),
+            _ => {
+                return Err(Failure::bad_value(
+                    "rolesInfo names a role, roles, or 1 for all of the database",
+                ));
+            }
         };
         Ok(ROLES.contains(&name).then(|| shown(name, database)))
     };

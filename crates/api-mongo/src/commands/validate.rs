@@ -9,7 +9,8 @@ use crate::reply::Reply;
 pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let arguments = context.arguments();
     arguments.allow(&["full", "repair", "metadata", "checkBSONConformance", "scandata", "background"])?;
-    arguments.refuse(&["repair"], "what is stored is repaired by 'armilla check', while the server is stopped")?;
+    arguments
+        .refuse(&["repair"], "what is stored is repaired by 'armilla check', while the server is stopped")?;
     if arguments.truth("background")? && arguments.truth("full")? {
         return Err(Failure::new(
             72,

@@ -143,7 +143,7 @@ fn read_sections(mut rest: &[u8]) -> Result<Object, WireError> {
             }
             1 => {
                 if sequences.len() == SEQUENCE_COUNT_MAX {
-                    return Err(bad_sections(257, "Too many document sequences in OP_MSG"));
+                    return Err(bad_sections(233, "Too many document sequences in OP_MSG"));
                 }
                 let (name, documents, after) = split_sequence(after)?;
                 if sequences.iter().any(|(own, _)| *own == name) {

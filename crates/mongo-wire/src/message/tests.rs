@@ -187,7 +187,7 @@ fn sections_that_do_not_fit_are_refused() {
     );
     refused(
         &[plain.clone(), sequence_section("a", &[]), sequence_section("b", &[]), sequence_section("c", &[])],
-        257,
+        233,
         "Too many document sequences in OP_MSG",
     );
     refused(&[body, documents], 40433, "Duplicate field between body and document sequence documents");

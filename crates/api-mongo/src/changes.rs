@@ -130,7 +130,10 @@ impl Position {
 pub(crate) enum Ending {
     Drop,
     /// To another name, and which collection had it.
-    Rename { to: Namespace, replaced: Option<String> },
+    Rename {
+        to: Namespace,
+        replaced: Option<String>,
+    },
     DropDatabase,
 }
 

@@ -191,7 +191,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let has_timeout = !arguments.truth("noCursorTimeout")?;
     let collection = match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection) => collection,
-        Found::Nothing => return open(context, namespace.to_string(), Supply::List(VecDeque::new()), 1, true, true).await,
+        Found::Nothing => {
+            return open(context, namespace.to_string(), Supply::List(VecDeque::new()), 1, true, true).await;
+        }
         Found::View(view) => return aggregate::find_in_view(context, &namespace, &view).await,
     };
     check_hint(&collection, arguments.value("hint"))?;

@@ -37,9 +37,9 @@ def read_expected(path: str) -> list[tuple[str, str, str]]:
 
 
 def short(test: str) -> str:
-    """The id of a test without its folders."""
+    """The id of a test without its folders, and without the word by which classes of the asynchronous half differ."""
     file, _, rest = test.partition("::")
-    return f"{Path(file).name}::{rest}"
+    return f"{Path(file).name}::{rest.replace('Async', '')}"
 
 
 def main(expected_path: str, paths: list[str]) -> int:

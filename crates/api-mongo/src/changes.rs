@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_engine::{
-    Caller, ChangeKind, FeedChange, FeedMode, FeedPageRequest, FeedStart, ItemName, ListScope,
+    Caller, ChangeKind, ErrorKind, FeedChange, FeedMode, FeedPageRequest, FeedStart, ItemName, ListScope,
 };
 use armilla_mongo_expression::{Environment, codes};
 use armilla_mongo_pipeline::{Outside, Pipeline};
@@ -130,7 +130,10 @@ impl Position {
 pub(crate) enum Ending {
     Drop,
     /// To another name, and which collection had it.
-    Rename { to: Namespace, replaced: Option<String> },
+    Rename {
+        to: Namespace,
+        replaced: Option<String>,
+    },
     DropDatabase,
 }
 
@@ -339,6 +342,13 @@ impl Stream {
             Ok(answer) => answer.page,
             Err(error) => {
                 charges.add(error.charge);
+                // Before its first commit a collection has no feed that could begin.
+                if error.kind == ErrorKind::FeedExpired
+                    && position.start == FeedStart::Beginning
+                    && collection.handle.usage(&Caller::full())?.items == 0
+                {
+                    return Ok(None);
+                }
                 return Err(error.into());
             }
         };

@@ -231,13 +231,13 @@ async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let (Some((session, number)), true) = (place, shared.options.test_commands) else {
         return commands::run(context).await;
     };
-    let is_done =
-        || shared.sessions.with(session, |session| session.has_outcomes(number)).unwrap_or(false);
+    let is_done = || shared.sessions.with(session, |session| session.has_outcomes(number)).unwrap_or(false);
     if is_done() {
         return commands::run(context).await;
     }
     let lists = ["documents", "updates", "deletes"];
-    let statements = lists.iter().find_map(|name| context.command.get(name)?.as_array()).map_or(1, <[_]>::len);
+    let statements =
+        lists.iter().find_map(|name| context.command.get(name)?.as_array()).map_or(1, <[_]>::len);
     let Some(hit) = shared.fail_points.hit_write(i64::try_from(statements).unwrap_or(i64::MAX)) else {
         return commands::run(context).await;
     };
@@ -363,8 +363,6 @@ fn snapshot_of(context: &Context<'_>) -> Result<Option<Snapshot>> {
             }
             Ok(Some(Snapshot { at, is_new: false }))
         }
-        Some(_) => {
-            Err(Failure::new(codes::TYPE_MISMATCH, "readConcern.atClusterTime must be a timestamp"))
-        }
+        Some(_) => Err(Failure::new(codes::TYPE_MISMATCH, "readConcern.atClusterTime must be a timestamp")),
     }
 }

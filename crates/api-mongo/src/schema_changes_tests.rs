@@ -29,13 +29,15 @@ fn changes_are_found_in_order_and_the_oldest_are_forgotten() {
 
 #[test]
 fn commands_tell_what_they_changed() {
-    let command = |name: &str, member: &str, value: Value| Object::from([(name, Value::from("c")), (member, value)]);
+    let command =
+        |name: &str, member: &str, value: Value| Object::from([(name, Value::from("c")), (member, value)]);
     let ok = Object::new();
     let indexes = command("createIndexes", "indexes", Value::Array(Vec::new()));
     assert_eq!(of_command("createIndexes", &indexes, &ok).unwrap().0, "createIndexes");
     let note = Object::from([("note", "all indexes already exist")]);
     assert!(of_command("createIndexes", &indexes, &note).is_none());
-    let dropped = of_command("dropIndexes", &command("dropIndexes", "index", Value::from("x_1")), &ok).unwrap();
+    let dropped =
+        of_command("dropIndexes", &command("dropIndexes", "index", Value::from("x_1")), &ok).unwrap();
     assert_eq!(
         dropped.1.get("indexes"),
         Some(&Value::Array(vec![Value::Object(Object::from([("name", "x_1")]))]))

@@ -216,7 +216,9 @@ impl Reader<'_> {
                 if bytes > SORT_BYTES_MAX {
                     return Err(Failure::new(
                         codes::SNAPSHOT_TOO_OLD,
-                        format!("more than {SORT_BYTES_MAX} bytes have changed since that moment: read a later one"),
+                        format!(
+                            "more than {SORT_BYTES_MAX} bytes have changed since that moment: read a later one"
+                        ),
                     ));
                 }
                 undone.insert(key, before);

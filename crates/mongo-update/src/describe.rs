@@ -83,9 +83,7 @@ impl Description {
         if steps().any(Step::is_ambiguous) {
             let values = steps().map(|step| match step {
                 Step::Name(name) => Value::from(name.as_str()),
-                Step::Index(index) => {
-                    i32::try_from(*index).map_or(Value::Int64(*index as i64), Value::Int32)
-                }
+                Step::Index(index) => i32::try_from(*index).map_or(Value::Int64(*index as i64), Value::Int32),
             });
             self.ambiguous.push((text.clone(), Value::Array(values.collect())));
         }

@@ -137,7 +137,10 @@ fn clustered(arguments: &Arguments<'_>) -> Result<Option<Object>> {
         return Ok(None);
     };
     let Some(given) = value.as_object() else {
-        return Err(Failure::new(codes::TYPE_MISMATCH, "'clusteredIndex' must be an object with 'key' and 'unique'"));
+        return Err(Failure::new(
+            codes::TYPE_MISMATCH,
+            "'clusteredIndex' must be an object with 'key' and 'unique'",
+        ));
     };
     let given = Arguments::new("create.clusteredIndex", given);
     given.allow_only(&["v", "key", "name", "unique"])?;
@@ -252,7 +255,9 @@ pub(super) async fn index_in_transaction(context: &mut Context<'_>) -> Result<Re
     if context.shared.catalog.collection_of(&namespace).await?.is_some() {
         return Err(Failure::new(
             codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
-            format!("Cannot create new indexes on existing collection {namespace} in a multi-document transaction."),
+            format!(
+                "Cannot create new indexes on existing collection {namespace} in a multi-document transaction."
+            ),
         ));
     }
     let hidden = context.shared.hidden.hide(&namespace);

@@ -10,7 +10,7 @@ use armilla_value::{Object, Value, mongo_cmp};
 
 use super::aggregate;
 use super::statements::{check_hint, count};
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, number};
 use crate::catalog::{Collection, Found};
 use crate::context::Context;
 use crate::cursors::Cursor;
@@ -98,8 +98,13 @@ impl Asked {
             _ => None,
         };
         let sort = match arguments.object("sort")? {
-            Some(sort) if !sort.is_empty() && !is_natural(sort) => Some(Arc::new(Sort::parse(sort)?)),
-            _ => None,
+            Some(sort) => match natural(sort) {
+                _ if sort.is_empty() => None,
+                None => Some(Arc::new(Sort::parse(sort)?)),
+                Some(-1) => Some(Arc::new(Sort::parse(&Object::from([("_id", Value::Int32(-1))]))?)),
+                Some(_) => None,
+            },
+            None => None,
         };
         let limit = arguments.count("limit")?.filter(|limit| *limit > 0);
         Ok(Asked {
@@ -116,9 +121,10 @@ impl Asked {
     }
 }
 
-/// Says whether documents are to come as they lie.
-fn is_natural(sort: &Object) -> bool {
-    sort.len() == 1 && sort.get("$natural").and_then(Value::as_i64) == Some(1)
+/// Returns the direction where documents are to come as they lie, which is in the order of their ids.
+fn natural(sort: &Object) -> Option<i64> {
+    let direction = sort.get("$natural").and_then(number).filter(|direction| matches!(direction, 1 | -1));
+    direction.filter(|_| sort.len() == 1)
 }
 
 /// What a find may have.
@@ -185,7 +191,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let has_timeout = !arguments.truth("noCursorTimeout")?;
     let collection = match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection) => collection,
-        Found::Nothing => return open(context, namespace.to_string(), Supply::List(VecDeque::new()), 1, true, true).await,
+        Found::Nothing => {
+            return open(context, namespace.to_string(), Supply::List(VecDeque::new()), 1, true, true).await;
+        }
         Found::View(view) => return aggregate::find_in_view(context, &namespace, &view).await,
     };
     check_hint(&collection, arguments.value("hint"))?;

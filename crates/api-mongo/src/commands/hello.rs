@@ -121,7 +121,10 @@ fn wait_of(context: &Context<'_>) -> Result<Option<Duration>> {
             ));
         }
         (None, Some(_)) => {
-            return Err(Failure::new(31_368, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'"));
+            return Err(Failure::new(
+                31_368,
+                "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'",
+            ));
         }
     };
     let wait = u64::try_from(wait)

@@ -135,7 +135,9 @@ pub(super) async fn collection_for_writing(
             codes::COMMAND_ON_SHARDED_VIEW_NOT_SUPPORTED_ON_MONGOD,
             format!("Namespace {namespace} is a view, not a collection"),
         )),
-        Found::Nothing => super::create::make_or_hide(context, namespace, &super::create::New::default()).await,
+        Found::Nothing => {
+            super::create::make_or_hide(context, namespace, &super::create::New::default()).await
+        }
     }
 }
 

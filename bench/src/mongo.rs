@@ -187,6 +187,8 @@ impl MongoOptions {
 /// Measures, prints the tables and writes the figures.
 pub(crate) fn run(options: &MongoOptions) -> Result<()> {
     let (env, setup) = (Env::system(), options.setup());
+    // Peers run in folders of their own.
+    let peers = options.peers.canonicalize().unwrap_or_else(|_| options.peers.clone());
     let mut report = Report::new(options.items, options.write_rate, options.seconds);
     for who in Who::ALL.into_iter().filter(|who| options.side.is_empty() || options.side.contains(who)) {
         let course = options.course(who)?;
@@ -195,7 +197,7 @@ pub(crate) fn run(options: &MongoOptions) -> Result<()> {
         }
         let sync_before = disk::sync_time(&env, &setup)?;
         eprintln!("loading {}", who.name());
-        let side = match Side::load(who, &env, &setup, &options.peers, course.documents) {
+        let side = match Side::load(who, &env, &setup, &peers, course.documents) {
             Ok(Some(side)) => side,
             Ok(None) => {
                 report.notes.push(format!("{} is not installed: it is left out", who.name()));

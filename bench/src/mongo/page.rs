@@ -21,6 +21,9 @@ pub(super) fn page(report: &Report) -> String {
         "{} documents of {BSON_BYTES} bytes, {} s for each figure, {} writes a second by others in the state `written`.",
         report.items, report.seconds, report.write_rate
     );
+    text.push_str(
+        "Client and servers share the machine with whatever else runs there: processor time of an operation is what counts, rates and latencies are what the machine left.\n",
+    );
     let rows = report.sorted();
     let mut circumstances: Vec<(State, usize)> = Vec::new();
     for row in &rows {

@@ -10,7 +10,7 @@ use armilla_engine::Item;
 use armilla_mongo_expression::codes;
 use armilla_mongo_wire::document::{ESCAPED_LIFETIME_NAME, LIFETIME_NAME};
 use armilla_mongo_wire::item_id::Origin;
-use armilla_mongo_wire::{WireError, bson, document};
+use armilla_mongo_wire::{WireError, document};
 use armilla_value::{Component, Object, PartitionKey, Value};
 
 use crate::failure::{Failure, Result};
@@ -72,28 +72,39 @@ pub(crate) fn fill_timestamps(document: &mut Object, now: (u32, u32)) {
     }
 }
 
-/// Appends some top-level members of the document that an item is, as BSON.
-pub(crate) fn encode_parts(
-    item: &Item,
-    names: &[String],
-    out: &mut Vec<u8>,
-) -> std::result::Result<(), WireError> {
+/// A top-level member of documents that is read of items.
+#[derive(Debug, Clone)]
+pub(crate) struct PartName {
+    name: String,
+    stored: String,
+}
+
+impl PartName {
+    pub(crate) fn new(name: String) -> PartName {
+        PartName { stored: stored_name(&name).into_owned(), name }
+    }
+}
+
+/// Returns some top-level members of the document that an item is, and how long they are, about.
+pub(crate) fn parts_of_item(item: &Item, names: &[PartName]) -> (Object, usize) {
     let stored = item.stored();
     let root = stored.root();
-    let start = bson::start_document(out);
-    for name in names {
+    let mut members = Vec::with_capacity(names.len());
+    let mut bytes = 0;
+    for PartName { name, stored } in names {
         let found = match name.as_str() {
             "_id" => root.get("_id").or_else(|| root.get("id")),
             // One without `_id` shows the id that it has in other APIs.
             "id" if root.get("_id").is_none() => root.get("id"),
             LIFETIME_NAME => root.get(LIFETIME_NAME).or_else(|| root.get(ESCAPED_LIFETIME_NAME)),
-            name => root.get(&document::name_in_item(name)),
+            _ => root.get(stored),
         };
         if let Some(node) = found {
-            bson::encode_value_into(name, &node.to_value(), out)?;
+            bytes += node.raw().len();
+            members.push((name.clone(), node.to_value()));
         }
     }
-    bson::finish_document(start, out)
+    (members.into(), bytes)
 }
 
 /// Moves `_id` to the front, and gives one to a document that has none.

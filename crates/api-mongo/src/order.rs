@@ -134,9 +134,8 @@ fn composite<'i>(index: &'i Index, filter: &Filter, keys: &[(String, bool)]) -> 
             .iter()
             .zip(keys)
             .all(|(own, key)| own.0 == key.0 && (is_descending(own.1) != is_reversed) == key.1);
-        let field = |(path, kind): &'i (String, FieldKind)| {
-            (path.as_str(), is_descending(*kind) != is_reversed)
-        };
+        let field =
+            |(path, kind): &'i (String, FieldKind)| (path.as_str(), is_descending(*kind) != is_reversed);
         is_same.then(|| index.fields.iter().map(field).collect())
     })
 }
@@ -177,9 +176,9 @@ fn is_odd(node: Node<'_>) -> bool {
         | Kind::Date
         | Kind::Timestamp
         | Kind::MaxKey => false,
-        Kind::String => node.as_str().is_none_or(|text| {
-            text.len() >= WHOLE_BYTES_END || text.bytes().any(|byte| byte >= APART_BYTE)
-        }),
+        Kind::String => node
+            .as_str()
+            .is_none_or(|text| text.len() >= WHOLE_BYTES_END || text.bytes().any(|byte| byte >= APART_BYTE)),
         Kind::Binary => match node.to_value() {
             Value::Binary { bytes, .. } => bytes.len() >= WHOLE_BYTES_END,
             _ => true,

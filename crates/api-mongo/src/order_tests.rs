@@ -36,9 +36,9 @@ fn which_index_has_an_order() {
             .collect();
         let index = index(fields);
         let found = composite(&index, &filter(given), &keys).map(|fields| {
-            let fields = fields.iter().map(|(path, is_descending)| {
-                format!("{}{path}", if *is_descending { "-" } else { "" })
-            });
+            let fields = fields
+                .iter()
+                .map(|(path, is_descending)| format!("{}{path}", if *is_descending { "-" } else { "" }));
             fields.collect::<Vec<_>>().join(" ")
         });
         assert_eq!(found.as_deref(), expected, "{fields} for {given} by {order}");
@@ -48,12 +48,16 @@ fn which_index_has_an_order() {
 #[test]
 fn which_paths_are_indexed() {
     let indexes = [index("{'a':1,'b.c':-1}"), index("{'w.$**':1}")];
-    for (path, expected) in [("_id", true), ("a", true), ("b.c", true), ("b", false), ("w.x", true), ("wx", false)] {
+    for (path, expected) in
+        [("_id", true), ("a", true), ("b.c", true), ("b", false), ("w.x", true), ("wx", false)]
+    {
         assert_eq!(is_single(&indexes, path), expected, "{path}");
     }
     let all = [index("{'$**':1}")];
     assert!(is_single(&all, "a") && !is_single(&all, "_id"));
-    for (path, expected) in [("a", true), ("a.0", false), ("ttl", false), ("a.b.c.d", true), ("a.b.c.d.e", false)] {
+    for (path, expected) in
+        [("a", true), ("a.0", false), ("ttl", false), ("a.b.c.d", true), ("a.b.c.d.e", false)]
+    {
         assert_eq!(is_walkable(path), expected, "{path}");
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armilla_engine::{Row, RowForm, RowResult, row_item};
+use armilla_engine::{Item, Row, RowForm, RowResult, row_item};
 use armilla_mongo_expression::{Environment, Error};
 use armilla_mongo_filter::{Filter, Matched, Projection, Sort};
 use armilla_mongo_wire::bson;
 use armilla_value::{Object, Value};
 use parking_lot::Mutex;
 
-use crate::documents;
+use crate::documents::{self, PartName};
 use crate::failure::{Failure, Result};
 use crate::order::Walk;
 
@@ -24,8 +24,8 @@ pub(crate) enum Shape {
     Sorted(Arc<Sort>, Option<Arc<Projection>>),
     /// The item as it is stored.
     Items,
-    /// These top-level members of the document as BSON.
-    Parts(Arc<Vec<String>>),
+    /// These top-level members of the document: rows are places among those that were made ([`DocumentRows::take_parts`]).
+    Parts(Vec<PartName>),
     /// Nothing: it is only counted.
     Nothing,
 }
@@ -39,6 +39,8 @@ pub(crate) struct DocumentRows {
     failure: Mutex<Option<Error>>,
     /// Whether a row may stand elsewhere in its order: what comes from there on is of no use.
     is_odd: AtomicBool,
+    /// Parts of documents, those of rows among them that came to nothing: a page may be begun anew.
+    parts: Mutex<Vec<Object>>,
 }
 
 impl DocumentRows {
@@ -47,7 +49,14 @@ impl DocumentRows {
         shape: Shape,
         environment: Arc<Environment>,
     ) -> DocumentRows {
-        DocumentRows { filter, shape, environment, failure: Mutex::default(), is_odd: AtomicBool::new(false) }
+        DocumentRows {
+            filter,
+            shape,
+            environment,
+            failure: Mutex::default(),
+            is_odd: AtomicBool::new(false),
+            parts: Mutex::default(),
+        }
     }
 
     /// Fails if a row did.
@@ -61,6 +70,25 @@ impl DocumentRows {
     /// Says whether the rows of the last page are not in their order.
     pub(crate) fn is_odd(&self) -> bool {
         self.is_odd.load(Ordering::Relaxed)
+    }
+
+    /// Makes a part of a document, and writes where it is.
+    fn add_parts(&self, item: &Item, names: &[PartName], out: &mut Vec<u8>) -> bool {
+        let (parts, bytes) = documents::parts_of_item(item, names);
+        let mut all = self.parts.lock();
+        out.extend_from_slice(&(all.len() as u32).to_le_bytes());
+        // A page is bounded by the bytes of its rows, and so is what they stand for.
+        out.resize(out.len() + bytes, 0);
+        all.push(parts);
+        true
+    }
+
+    /// Returns the parts that the rows of a page are, and forgets all others.
+    pub(crate) fn take_parts<'r>(&self, rows: impl Iterator<Item = &'r [u8]>) -> Vec<Object> {
+        let mut all = std::mem::take(&mut *self.parts.lock());
+        let places =
+            rows.filter_map(|row| row.first_chunk().map(|place| u32::from_le_bytes(*place) as usize));
+        places.filter_map(|place| all.get_mut(place).map(std::mem::take)).collect()
     }
 
     fn row(&self, row: &Row<'_>, out: &mut Vec<u8>) -> std::result::Result<bool, Error> {
@@ -81,7 +109,7 @@ impl DocumentRows {
                     out.push(b'.');
                     return Ok(true);
                 }
-                Shape::Parts(names) => return written(documents::encode_parts(&item, names, out)),
+                Shape::Parts(names) => return Ok(self.add_parts(&item, names, out)),
                 Shape::Documents(None) | Shape::Walked(_, None) => {
                     return written(documents::encode_item(&item, out));
                 }
@@ -100,7 +128,7 @@ impl DocumentRows {
             Shape::Items => out.extend_from_slice(item.raw().0),
             Shape::Nothing => out.push(b'.'),
             Shape::Parts(names) => {
-                written(documents::encode_parts(&item, names, out))?;
+                self.add_parts(&item, names, out);
             }
             Shape::Documents(projection) | Shape::Walked(_, projection) => {
                 self.document(document, &matched, projection.as_deref(), out)?;

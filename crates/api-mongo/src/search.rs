@@ -192,7 +192,9 @@ impl Search {
         let mut targets = Vec::new();
         let mut continuation = None;
         loop {
-            let page = data.query(self.request(&query, &form, Some(count_max), continuation)).await?;
+            let page = data.query(self.request(&query, &form, Some(count_max), continuation)).await;
+            // Another API may have given the container another policy, which does not have the order.
+            let Ok(page) = page else { return Ok(None) };
             form.check()?;
             for row in page.each_row() {
                 let Some(item) = Item::from_raw(Bytes::copy_from_slice(row)) else { continue };

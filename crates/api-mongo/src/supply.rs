@@ -20,7 +20,7 @@ use crate::catalog::Collection;
 use crate::changes::Stream;
 use crate::context::Context;
 use crate::data::{Charges, Data};
-use crate::documents;
+use crate::documents::{self, PartName};
 use crate::failure::{Failure, Result};
 use crate::limits::{BATCH_BYTES_ENOUGH, SORT_BYTES_MAX};
 use crate::order::Walk;
@@ -302,7 +302,15 @@ impl Find {
             let most = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(self.skip));
             let rows =
                 usize::try_from(most.min(wanted as u64 + self.skip)).unwrap_or(usize::MAX).clamp(1, 1_000);
-            let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await?;
+            let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await;
+            let page = match page {
+                // Another API may have given the container another policy, which does not have the order.
+                Err(_) if self.walk.is_some() && self.given == 0 => {
+                    self.state = self.sort(&mut data, 0).await?;
+                    continue;
+                }
+                page => page?,
+            };
             form.check()?;
             if form.is_odd() {
                 self.state = self.sort(&mut data, self.given).await?;
@@ -392,8 +400,7 @@ pub(crate) async fn ordered(
     let mut documents = VecDeque::new();
     let mut bytes = 0;
     loop {
-        let portion =
-            find.take(Room { documents: usize::MAX, ..Room::default() }, &context.charges).await?;
+        let portion = find.take(Room { documents: usize::MAX, ..Room::default() }, &context.charges).await?;
         bytes += portion.documents.iter().map(Vec::len).sum::<usize>();
         documents.extend(portion.documents);
         if bytes > SORT_BYTES_MAX {
@@ -486,6 +493,10 @@ impl Gathered<'_> {
     }
 }
 
+/// Documents of a page for a pipeline: whole ones, and parts of them.
+const SCANNED_ITEMS: usize = 1_000;
+const SCANNED_PARTS: usize = 5_000;
+
 /// Documents of a search, one after the other, for a pipeline. It blocks its thread while it waits for a page.
 pub(crate) struct Scan {
     pub(crate) shared: Arc<Shared>,
@@ -514,7 +525,8 @@ impl Scan {
         needed: Option<Vec<String>>,
     ) -> Scan {
         let is_parts = needed.is_some();
-        let shape = needed.map_or(Shape::Items, |needed| Shape::Parts(Arc::new(needed)));
+        let shape = needed
+            .map_or(Shape::Items, |needed| Shape::Parts(needed.into_iter().map(PartName::new).collect()));
         let form = DocumentRows::new(search.residual(), shape, search.environment.clone());
         Scan {
             query: Arc::new(search.query()),
@@ -548,13 +560,12 @@ impl Scan {
             self.buffer.extend(found.into_iter().map(|(_, document, _)| document));
             return Ok(());
         }
-        let request = self.search.request(&self.query, &self.form, Some(1_000), self.continuation.take());
+        let rows = if self.is_parts { SCANNED_PARTS } else { SCANNED_ITEMS };
+        let request = self.search.request(&self.query, &self.form, Some(rows), self.continuation.take());
         let page = self.runtime.block_on(data.query(request))?;
         self.form.check()?;
         if self.is_parts {
-            for row in page.each_row() {
-                self.buffer.push_back(bson::decode_with(row, bson::Duplicates::KeepLast)?);
-            }
+            self.buffer.extend(self.form.take_parts(page.each_row()));
         } else {
             let items = page.each_row().filter_map(|row| Item::from_raw(Bytes::copy_from_slice(row)));
             self.buffer.extend(items.map(|item| documents::of_item(&item)));

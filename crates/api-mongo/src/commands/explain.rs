@@ -299,7 +299,7 @@ async fn walk(
     if search.has_odd(&walk, &mut context.data(collection)).await? {
         return Ok(None);
     }
-    let looked = look(context, collection, search, Sought::Walked(walk), limit).await?;
+    let looked = look(context, collection, search, Sought::Walked(walk), limit).await.unwrap_or_default();
     let is_walk =
         |looked: &Looked| looked.plan.as_ref().is_some_and(|plan| matches!(plan.access, Access::Walk(_)));
     Ok(looked.filter(is_walk))
@@ -380,8 +380,7 @@ fn winning(collection: &Collection, search: &Search, looked: &Looked) -> Object 
         })
     });
     let index = walked.or_else(|| {
-        let serves =
-            |(path, _): &(String, FieldKind)| paths.iter().any(|served| is_of(path, served));
+        let serves = |(path, _): &(String, FieldKind)| paths.iter().any(|served| is_of(path, served));
         indexes.iter().find(|index| index.fields.iter().any(serves))
     });
     let is_backward = walk.is_some_and(|walk| walk.direction == Direction::Reverse);

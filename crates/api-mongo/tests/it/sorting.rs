@@ -101,9 +101,9 @@ fn ordered_value(made_up: &mut MadeUp, is_odd: bool) -> Option<Value> {
         19 => Value::Binary { subtype: 0, bytes: vec![1; made_up.random.index(3)] },
         20 => text(made_up, &["\u{E000}", "\u{FFFF}", "\u{1F600}", "a\u{1F600}a", "a\u{E000}"]),
         21 => Value::from(format!("{}{}", "z".repeat(300), made_up.random.below(3))),
-        22 => {
-            Value::Array((0..made_up.random.index(3)).map(|_| Value::Int32(made_up.random.below(5) as i32)).collect())
-        }
+        22 => Value::Array(
+            (0..made_up.random.index(3)).map(|_| Value::Int32(made_up.random.below(5) as i32)).collect(),
+        ),
         _ => made_up.random.pick(&[Value::Bool(true), Value::MinKey, Value::Object(Object::new())]).clone(),
     })
 }
@@ -114,14 +114,30 @@ fn ordered_value(made_up: &mut MadeUp, is_odd: bool) -> Option<Value> {
 async fn orders_of_an_index_are_those_of_the_language() {
     let mut made_up = MadeUp::new(12);
     let mut client = Client::new().await;
-    let indexes = "[{'key':{'p':1},'name':'p'},{'key':{'q':-1,'p':1},'name':'qp'},{'key':{'s.t':1},'name':'st'}]";
+    let indexes =
+        "[{'key':{'p':1},'name':'p'},{'key':{'q':-1,'p':1},'name':'qp'},{'key':{'s.t':1},'name':'st'}]";
     let sorts = [
-        "{'p':1}", "{'p':-1}", "{'q':1}", "{'q':-1,'p':1}", "{'q':1,'p':-1}", "{'q':1,'p':1}", "{'s.t':1}", "{'s.t':-1}",
-        "{'_id':1}", "{'_id':-1}",
+        "{'p':1}",
+        "{'p':-1}",
+        "{'q':1}",
+        "{'q':-1,'p':1}",
+        "{'q':1,'p':-1}",
+        "{'q':1,'p':1}",
+        "{'s.t':1}",
+        "{'s.t':-1}",
+        "{'_id':1}",
+        "{'_id':-1}",
     ];
     let filters = [
-        "{}", "{}", "{'q':1}", "{'q':'a'}", "{'p':{'$gte':1}}", "{'p':{'$type':'number'}}", "{'q':{'$ne':1}}",
-        "{'s.t':{'$lt':3}}", "{'q':null}",
+        "{}",
+        "{}",
+        "{'q':1}",
+        "{'q':'a'}",
+        "{'p':{'$gte':1}}",
+        "{'p':{'$type':'number'}}",
+        "{'q':{'$ne':1}}",
+        "{'s.t':{'$lt':3}}",
+        "{'q':null}",
     ];
     let mut mismatches = Mismatches::default();
     for (round, is_odd) in [false, true, true].into_iter().enumerate() {
@@ -196,7 +212,8 @@ async fn orders_of_an_index_are_those_of_the_language() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn explained_orders() {
     let mut client = Client::new().await;
-    let indexes = "[{'key':{'a':1},'name':'a'},{'key':{'b':1,'a':-1},'name':'ba'},{'key':{'t':1},'name':'t'}]";
+    let indexes =
+        "[{'key':{'a':1},'name':'a'},{'key':{'b':1,'a':-1},'name':'ba'},{'key':{'t':1},'name':'t'}]";
     client.run_text(&format!("{{'createIndexes':'c','indexes':{indexes}}}")).await;
     let documents: Vec<Object> = (0..500)
         .map(|number| {

@@ -205,11 +205,7 @@ impl Conjuncts {
 
 /// Leaves out those alternatives that ask for elements of arrays where no item has any: what may be a value or an element
 /// of one then is as cheap as what must be a value.
-fn without_empty(
-    condition: Condition,
-    indexes: &mut Indexes<'_>,
-    is_alternative: bool,
-) -> Result<Condition> {
+fn without_empty(condition: Condition, indexes: &mut Indexes<'_>, is_alternative: bool) -> Result<Condition> {
     match condition {
         Condition::Any(parts) => {
             let parts = parts.into_iter().map(|part| without_empty(part, indexes, true));

@@ -366,3 +366,34 @@ fn composite_indexes_serve_filters() {
         "#]],
     );
 }
+
+/// What may be a value or an element of one was looked for in two indexes, also where no item has an array there.
+#[test]
+fn alternatives_that_no_item_has_are_left_out() {
+    let source = source(people(200), EVERYTHING);
+    check(
+        &source,
+        &[
+            r#"SELECT * FROM c WHERE c.city = "Oslo" OR ARRAY_CONTAINS(c.city, "Oslo")"#,
+            r#"SELECT * FROM c WHERE c.tags = "t1" OR ARRAY_CONTAINS(c.tags, "t1")"#,
+            "SELECT * FROM c WHERE c.x > 190 OR EXISTS(SELECT VALUE 1 FROM e IN c.x WHERE e > 190)",
+            "SELECT * FROM c WHERE c.x = 1 OR ARRAY_CONTAINS(c.secret, 1)",
+            // By itself it stays: what is asked for is what is priced.
+            r#"SELECT * FROM c WHERE ARRAY_CONTAINS(c.city, "Oslo")"#,
+        ],
+        expect![[r#"
+            SELECT * FROM c WHERE c.city = "Oslo" OR ARRAY_CONTAINS(c.city, "Oslo")
+                IndexSeek /city/? = "Oslo" (50 entries)
+            SELECT * FROM c WHERE c.tags = "t1" OR ARRAY_CONTAINS(c.tags, "t1")
+                Or
+                  IndexSeek /tags/? = "t1" (0 entries)
+                  IndexSeek /tags/[]/? = "t1" (7 entries)
+            SELECT * FROM c WHERE c.x > 190 OR EXISTS(SELECT VALUE 1 FROM e IN c.x WHERE e > 190)
+                IndexRange /x/? > 190 (9 entries)
+            SELECT * FROM c WHERE c.x = 1 OR ARRAY_CONTAINS(c.secret, 1)
+                Scan by number
+            SELECT * FROM c WHERE ARRAY_CONTAINS(c.city, "Oslo")
+                IndexSeek /city/[]/? = "Oslo" (0 entries)
+        "#]],
+    );
+}

@@ -13,8 +13,6 @@
 //!
 //! Not here: walking (`supply`), and whether it is worth it, which the engine decides by what it estimates.
 
-use std::sync::Arc;
-
 use armilla_engine::Item;
 use armilla_engine::plans::{Comparison, Expr, Function, OrderKey};
 use armilla_mongo_filter::{Filter, Sort};
@@ -36,8 +34,7 @@ const APART_BYTE: u8 = 0xEE;
 /// A walk through an index in the order of a sort.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
-    pub(crate) sort: Arc<Sort>,
-    /// The same in the engine's words.
+    /// The order in the engine's words.
     pub(crate) keys: Vec<OrderKey>,
     /// What holds of a document that could stand elsewhere in MongoDB's order.
     pub(crate) odd: Expr,
@@ -47,7 +44,7 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// Finds the index of a collection that has an order, if there is one.
-    pub(crate) fn find(collection: &Collection, filter: &Filter, sort: &Arc<Sort>) -> Option<Walk> {
+    pub(crate) fn find(collection: &Collection, filter: &Filter, sort: &Sort) -> Option<Walk> {
         let indexes = &collection.details.indexes;
         // What other front ends made has its own policy.
         if !collection.details.is_own || !sort.keys.iter().all(|(path, _)| is_walkable(path)) {
@@ -74,7 +71,7 @@ impl Walk {
             OrderKey { expr: lowering::path_of(&names), descending: *descending }
         });
         let paths = sort.keys.iter().map(|(path, _)| stored_path(path));
-        Some(Walk { sort: sort.clone(), keys: keys.collect(), odd: Expr::Or(odd), paths: paths.collect() })
+        Some(Walk { keys: keys.collect(), odd: Expr::Or(odd), paths: paths.collect() })
     }
 
     /// Says whether a document could stand elsewhere in MongoDB's order, or others before it.

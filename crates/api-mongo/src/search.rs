@@ -82,15 +82,14 @@ impl Search {
     }
 
     /// Returns the index that has the documents in an order, where walking through it may be less work than sorting them:
-    /// where some are wanted, or all of the collection.
+    /// where some are wanted, and not all.
     pub(crate) fn walk(
         &self,
         collection: &Collection,
         sort: &Arc<Sort>,
         limit: Option<u64>,
     ) -> Option<Arc<Walk>> {
-        let is_worth_it = limit.is_some() || (self.lowered.condition.is_none() && self.lowered.is_exact);
-        if !is_worth_it || self.points().is_some() {
+        if limit.is_none() || self.points().is_some() {
             return None;
         }
         Walk::find(collection, &self.filter, sort).map(Arc::new)

@@ -18,7 +18,6 @@ use bytes::Bytes;
 use crate::Shared;
 use crate::catalog::Collection;
 use crate::changes::Stream;
-use crate::context::Context;
 use crate::data::{Charges, Data};
 use crate::documents::{self, PartName};
 use crate::failure::{Failure, Result};
@@ -107,10 +106,6 @@ pub(crate) struct Find {
     pub(crate) skip: u64,
     pub(crate) limit: Option<u64>,
     pub(crate) state: FindState,
-    /// The index that has the documents in the order that is asked for.
-    pub(crate) walk: Option<Arc<Walk>>,
-    /// How many documents have come, those that were skipped included.
-    pub(crate) given: u64,
 }
 
 /// How far a search is.
@@ -122,8 +117,6 @@ pub(crate) enum FindState {
         form: Arc<DocumentRows>,
         continuation: Option<String>,
     },
-    /// They were put in order after all.
-    Sorted(VecDeque<Vec<u8>>),
     /// What is left is known.
     Rest,
 }
@@ -152,11 +145,7 @@ impl Supply {
         match self {
             Supply::List(documents) => documents.iter().map(Vec::len).sum(),
             Supply::Pipeline(_, left, ..) => left.as_ref().map_or(0, Vec::len),
-            Supply::Find(find) => match &find.state {
-                FindState::Sorted(documents) => documents.iter().map(Vec::len).sum(),
-                _ => 0,
-            },
-            Supply::Stream(_) => 0,
+            Supply::Find(_) | Supply::Stream(_) => 0,
         }
     }
 
@@ -278,18 +267,8 @@ impl Find {
             };
             let (query, form, continuation) = match &mut self.state {
                 FindState::Begin => {
-                    self.state = match &self.walk {
-                        Some(walk) if self.search.has_odd(walk, &mut data).await? => {
-                            self.sort(&mut data, 0).await?
-                        }
-                        _ => self.pages(),
-                    };
+                    self.state = self.pages();
                     continue;
-                }
-                FindState::Sorted(documents) => {
-                    taken.documents.extend(take_from(documents, Room { documents: wanted, ..room }));
-                    taken.is_last = documents.is_empty();
-                    return Ok(taken);
                 }
                 FindState::Rest => {
                     taken.is_last = true;
@@ -300,23 +279,11 @@ impl Find {
                 }
             };
             let most = self.limit.map_or(u64::MAX, |limit| limit.saturating_add(self.skip));
-            let rows =
-                usize::try_from(most.min(wanted as u64 + self.skip)).unwrap_or(usize::MAX).clamp(1, 1_000);
-            let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await;
-            let page = match page {
-                // Another API may have given the container another policy, which does not have the order.
-                Err(_) if self.walk.is_some() && self.given == 0 => {
-                    self.state = self.sort(&mut data, 0).await?;
-                    continue;
-                }
-                page => page?,
-            };
+            let rows = usize::try_from(most.min((wanted as u64).saturating_add(self.skip)))
+                .unwrap_or(usize::MAX)
+                .clamp(1, 1_000);
+            let page = data.query(self.search.request(&query, &form, Some(rows), continuation)).await?;
             form.check()?;
-            if form.is_odd() {
-                self.state = self.sort(&mut data, self.given).await?;
-                continue;
-            }
-            self.given += page.row_count() as u64;
             for row in page.each_row() {
                 if self.skip > 0 {
                     self.skip -= 1;
@@ -344,76 +311,88 @@ impl Find {
 
     /// Begins to take pages.
     fn pages(&self) -> FindState {
-        let shape = match &self.walk {
-            Some(walk) => Shape::Walked(walk.clone(), self.projection.clone()),
-            None => Shape::Documents(self.projection.clone()),
-        };
+        let shape = Shape::Documents(self.projection.clone());
         // A projection may ask which element matched.
         let filter = match (&self.projection, self.search.residual()) {
             (Some(_), None) => Some(self.search.filter.clone()),
             (_, residual) => residual,
         };
         let form = DocumentRows::new(filter, shape, self.search.environment.clone());
-        let query = match &self.walk {
-            Some(walk) => self.search.walked(walk, self.limit.map(|limit| limit.saturating_add(self.skip))),
-            None => self.search.query(),
-        };
+        let query = self.search.query();
         FindState::Pages { query: Arc::new(query), form: Arc::new(form), continuation: None }
-    }
-
-    /// Puts what is left in order, without so many that were taken already.
-    async fn sort(&self, data: &mut Data<'_>, given: u64) -> Result<FindState> {
-        let Some(walk) = &self.walk else { return Ok(FindState::Rest) };
-        let skip = self.skip.saturating_add(given);
-        let documents =
-            sorted(data, &self.search, &walk.sort, self.projection.as_ref(), skip, self.limit).await?;
-        Ok(FindState::Sorted(documents))
     }
 }
 
 /// Finds documents in an order: from an index that has it, or by sorting them.
+///
+/// Nothing is given before all is known: equal documents come in another order from an index than from a sort, so that
+/// a walk that cannot go on is begun anew as a sort.
 pub(crate) async fn ordered(
-    context: &Context<'_>,
+    data: &mut Data<'_>,
     collection: &Collection,
     search: &Search,
     sort: &Arc<Sort>,
+    projection: Option<&Arc<Projection>>,
     skip: u64,
     limit: Option<u64>,
 ) -> Result<VecDeque<Vec<u8>>> {
-    let mut data = context.data(collection);
-    let walk = search.walk(collection, sort, limit);
-    let (Some(walk), Some(most)) = (walk, limit) else {
-        return sorted(&mut data, search, sort, None, skip, limit).await;
+    let most = limit.map(|limit| limit.saturating_add(skip));
+    if let Some(walk) = search.walk(collection, sort, most)
+        && !search.has_odd(&walk, data).await?
+        && let Some(documents) = walked(data, search, walk, projection, skip, most).await?
+    {
+        return Ok(documents);
+    }
+    sorted(data, search, sort, projection, skip, limit).await
+}
+
+/// Finds documents in the order of an index; nothing where that is not the one that is asked for.
+async fn walked(
+    data: &mut Data<'_>,
+    search: &Search,
+    walk: Arc<Walk>,
+    projection: Option<&Arc<Projection>>,
+    mut skip: u64,
+    most: Option<u64>,
+) -> Result<Option<VecDeque<Vec<u8>>>> {
+    let filter = match (projection, search.residual()) {
+        (Some(_), None) => Some(search.filter.clone()),
+        (_, residual) => residual,
     };
-    let mut find = Find {
-        shared: context.shared.clone(),
-        caller: context.caller.clone(),
-        collection: collection.clone(),
-        search: search.clone(),
-        projection: None,
-        skip,
-        limit: Some(most),
-        state: FindState::Begin,
-        walk: Some(walk),
-        given: 0,
-    };
+    let query = Arc::new(search.walked(&walk, most));
+    let shape = Shape::Walked(walk, projection.cloned());
+    let form = Arc::new(DocumentRows::new(filter, shape, search.environment.clone()));
+    let rows = most.map_or(1_000, |most| usize::try_from(most).unwrap_or(usize::MAX).clamp(1, 1_000));
     let mut documents = VecDeque::new();
-    let mut bytes = 0;
+    let (mut bytes, mut continuation) = (0, None);
     loop {
-        let portion = find.take(Room { documents: usize::MAX, ..Room::default() }, &context.charges).await?;
-        bytes += portion.documents.iter().map(Vec::len).sum::<usize>();
-        documents.extend(portion.documents);
+        let page = data.query(search.request(&query, &form, Some(rows), continuation)).await;
+        // Another API may have given the container another policy, which does not have the order.
+        let Ok(page) = page else { return Ok(None) };
+        form.check()?;
+        if form.is_odd() {
+            return Ok(None);
+        }
+        for row in page.each_row() {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            bytes += row.len();
+            documents.push_back(row.to_vec());
+        }
         if bytes > SORT_BYTES_MAX {
             return Err(too_much());
         }
-        if portion.is_last {
-            return Ok(documents);
+        match page.continuation {
+            Some(next) => continuation = Some(next),
+            None => return Ok(Some(documents)),
         }
     }
 }
 
 /// Finds documents in an order: all that match, or as many as are asked for.
-pub(crate) async fn sorted(
+async fn sorted(
     data: &mut Data<'_>,
     search: &Search,
     sort: &Arc<Sort>,

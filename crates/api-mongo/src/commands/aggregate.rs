@@ -303,7 +303,8 @@ async fn front_documents(
     }
     if let Some(sort) = &front.sort {
         let sort = Arc::new(sort.clone());
-        let encoded = ordered(context, collection, &search, &sort, front.skip, front.limit).await?;
+        let mut data = context.data(collection);
+        let encoded = ordered(&mut data, collection, &search, &sort, None, front.skip, front.limit).await?;
         return Ok(Box::new(encoded.into_iter().map(|bytes| {
             armilla_mongo_wire::bson::decode(&bytes).map_err(|error| Error::new(error.code, error.message))
         })));

@@ -95,8 +95,6 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                     skip: 0,
                     limit: None,
                     state: FindState::Begin,
-                    walk: None,
-                    given: 0,
                 }))
             }
         }

@@ -21,7 +21,7 @@ use crate::limits::FIRST_BATCH_DOCUMENTS;
 use crate::lowering::id_of;
 use crate::reply::{Batch, Reply};
 use crate::search::Search;
-use crate::supply::{Find, FindState, Room, Supply, sorted};
+use crate::supply::{Find, FindState, Room, Supply, ordered};
 use crate::transactions::Held;
 
 /// A find that was read.
@@ -222,10 +222,10 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         let found = targets.into_iter().map(|target| (target.document, target.matched)).collect();
         return Ok(Supply::List(listed(found, asked)?));
     }
-    let walk = asked.sort.as_ref().and_then(|sort| search.walk(collection, sort, asked.limit));
-    if let Some(sort) = asked.sort.as_ref().filter(|_| walk.is_none()) {
+    if let Some(sort) = &asked.sort {
         let projection = asked.projection.as_ref();
-        let documents = sorted(&mut data, &search, sort, projection, asked.skip, asked.limit).await?;
+        let documents =
+            ordered(&mut data, collection, &search, sort, projection, asked.skip, asked.limit).await?;
         return Ok(Supply::List(documents));
     }
     Ok(Supply::Find(Box::new(Find {
@@ -237,8 +237,6 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         skip: asked.skip,
         limit: asked.limit,
         state: FindState::Begin,
-        walk,
-        given: 0,
     })))
 }
 

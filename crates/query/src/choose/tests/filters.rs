@@ -385,13 +385,12 @@ fn alternatives_that_no_item_has_are_left_out() {
             SELECT * FROM c WHERE c.city = "Oslo" OR ARRAY_CONTAINS(c.city, "Oslo")
                 IndexSeek /city/? = "Oslo" (50 entries)
             SELECT * FROM c WHERE c.tags = "t1" OR ARRAY_CONTAINS(c.tags, "t1")
-                Or
-                  IndexSeek /tags/? = "t1" (0 entries)
-                  IndexSeek /tags/[]/? = "t1" (7 entries)
+                Or(IndexSeek /tags/? = "t1" (0 entries), IndexSeek /tags/[]/? = "t1" (7 entries))
             SELECT * FROM c WHERE c.x > 190 OR EXISTS(SELECT VALUE 1 FROM e IN c.x WHERE e > 190)
                 IndexRange /x/? > 190 (9 entries)
             SELECT * FROM c WHERE c.x = 1 OR ARRAY_CONTAINS(c.secret, 1)
-                Scan by number
+                Scan in the order of insertion
+                Filter (c.x = 1) OR ARRAY_CONTAINS(c.secret, 1)
             SELECT * FROM c WHERE ARRAY_CONTAINS(c.city, "Oslo")
                 IndexSeek /city/[]/? = "Oslo" (0 entries)
         "#]],

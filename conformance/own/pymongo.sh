@@ -17,7 +17,7 @@ export RESULTS=${OWN_RESULTS:-$OWN/results/pymongo}
 export ARMILLA_BIN=${ARMILLA_BIN:-$OWN/../../target/debug/armilla}
 export KEY='C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=='
 export READY_SECONDS_MAX=60
-export OWN_TEST_SECONDS_MAX=${OWN_TEST_SECONDS_MAX:-60}
+export OWN_TEST_SECONDS_MAX=${OWN_TEST_SECONDS_MAX:-180}
 export HANGS_MAX=20
 export FILE_SECONDS_MAX=${OWN_FILE_SECONDS_MAX:-1200}
 export MARKERS='default or default_async or auth'

@@ -202,14 +202,14 @@ def test_statistics(empty_database):
     assert empty_database.validate_collection("notes")["valid"] is True
 
 
-def test_a_clustered_collection(database):
-    database.create_collection("clustered", clusteredIndex={"key": {"_id": 1}, "unique": True, "name": "by id"})
-    clustered = database["clustered"]
+def test_a_clustered_collection(empty_database):
+    empty_database.create_collection("clustered", clusteredIndex={"key": {"_id": 1}, "unique": True, "name": "by id"})
+    clustered = empty_database["clustered"]
     clustered.insert_many([{"_id": 2}, {"_id": 1}])
-    options = next(database.list_collections(filter={"name": "clustered"}))["options"]
+    options = next(empty_database.list_collections(filter={"name": "clustered"}))["options"]
     assert options["clusteredIndex"] == {"v": 2, "key": {"_id": 1}, "name": "by id", "unique": True}
     assert [(index["name"], index["clustered"]) for index in clustered.list_indexes()] == [("by id", True)]
     assert clustered.find_one({"_id": 1}, hint="by id") == {"_id": 1}
     for wrong in ({"key": {"a": 1}, "unique": True}, {"key": {"_id": 1}, "unique": False}, {"key": {"_id": -1}}):
         with refused(197):
-            database.create_collection("other", clusteredIndex=wrong)
+            empty_database.create_collection("other", clusteredIndex=wrong)

@@ -3,6 +3,8 @@
 //! A token says for each collection how far its feed was read; the engine's positions in it outlive restarts, splits and
 //! merges. Feeds are read one change at a time, so that every event has a token of its own.
 
+mod token;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +27,9 @@ use crate::limits::BATCH_BYTES_ENOUGH;
 use crate::namespace::Namespace;
 use crate::schema_changes::SchemaChange;
 use crate::supply::{Portion, Room};
+
+use self::token::Position;
+pub(crate) use self::token::Token;
 
 /// Collections that one stream follows.
 const COLLECTIONS_MAX: usize = 1_000;
@@ -82,49 +87,6 @@ pub(crate) struct Stream {
     clock: (u32, u32),
 }
 
-/// How far the feed of a collection was read.
-#[derive(Debug, Clone)]
-struct Position {
-    namespace: Namespace,
-    start: FeedStart,
-    /// Changes of the commit behind it that were shown: what is stored together comes on one page.
-    shown: u64,
-}
-
-impl Position {
-    fn new(namespace: Namespace, start: FeedStart) -> Position {
-        Position { namespace, start, shown: 0 }
-    }
-
-    fn write(&self) -> Object {
-        let at = match &self.start {
-            FeedStart::Token(token) => format!("t{token}"),
-            FeedStart::Time(seconds) => format!("s{seconds}"),
-            FeedStart::Beginning => "b".to_owned(),
-            FeedStart::Now => "n".to_owned(),
-        };
-        Object::from([
-            ("n", Value::from(self.namespace.to_string())),
-            ("a", Value::from(at)),
-            ("k", Value::Int64(i64::try_from(self.shown).unwrap_or(i64::MAX))),
-        ])
-    }
-
-    fn read(value: &Value) -> Option<Position> {
-        let namespace = Namespace::parse(value.get("n")?.as_str()?).ok()?;
-        let at = value.get("a")?.as_str()?;
-        let start = match at.split_at_checked(1)? {
-            ("t", token) => FeedStart::Token(token.to_owned()),
-            ("s", seconds) => FeedStart::Time(seconds.parse().ok()?),
-            ("b", "") => FeedStart::Beginning,
-            ("n", "") => FeedStart::Now,
-            _ => return None,
-        };
-        let shown = u64::try_from(value.get("k")?.as_i64()?).ok()?;
-        Some(Position { namespace, start, shown })
-    }
-}
-
 /// How a collection, or all of a database, comes to its end.
 #[derive(Debug, Clone)]
 pub(crate) enum Ending {
@@ -135,67 +97,6 @@ pub(crate) enum Ending {
         replaced: Option<String>,
     },
     DropDatabase,
-}
-
-/// A token: how far each collection was read, and whether the stream had come to its end.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Token {
-    positions: BTreeMap<String, Position>,
-    clock: (u32, u32),
-    is_invalidate: bool,
-}
-
-impl Token {
-    /// Reads `{_data: hex}`.
-    pub(crate) fn read(value: &Object) -> Result<Token> {
-        let invalid = || {
-            Failure::new(codes::INVALID_RESUME_TOKEN, "Invalid resume token: it was not given by this server")
-        };
-        let hex = value.get("_data").and_then(Value::as_str).ok_or_else(invalid)?;
-        let bytes = (0..hex.len() / 2)
-            .map(|place| hex.get(place * 2..place * 2 + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()))
-            .collect::<Option<Vec<u8>>>()
-            .ok_or_else(invalid)?;
-        let object = bson::decode(bytes.get(8..).ok_or_else(invalid)?).map_err(|_| invalid())?;
-        let (Some(Value::Timestamp { seconds, increment }), Some(Value::Object(positions))) =
-            (object.get("t"), object.get("p"))
-        else {
-            return Err(invalid());
-        };
-        let mut token = Token {
-            clock: (*seconds, *increment),
-            is_invalidate: object.get("i") == Some(&Value::Bool(true)),
-            positions: BTreeMap::new(),
-        };
-        for (rid, position) in positions.iter() {
-            token.positions.insert(rid.to_owned(), Position::read(position).ok_or_else(invalid)?);
-        }
-        Ok(token)
-    }
-
-    /// Says whether it is that of an event after which nothing comes.
-    pub(crate) fn is_invalidate(&self) -> bool {
-        self.is_invalidate
-    }
-
-    fn write(&self) -> Object {
-        let positions =
-            self.positions.iter().map(|(rid, position)| (rid.clone(), Value::Object(position.write())));
-        let positions: Object = positions.collect();
-        let mut object = Object::from([
-            ("t", Value::Timestamp { seconds: self.clock.0, increment: self.clock.1 }),
-            ("p", Value::Object(positions)),
-        ]);
-        if self.is_invalidate {
-            object.insert("i", true);
-        }
-        // The time comes first and from its highest byte on, so that tokens sort as events came.
-        let mut bytes = [self.clock.0.to_be_bytes(), self.clock.1.to_be_bytes()].concat();
-        // Names and positions have no zero characters, which alone cannot be written.
-        let _ = bson::encode(&object, &mut bytes);
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-        Object::from([("_data", hex)])
-    }
 }
 
 impl Stream {
@@ -463,6 +364,15 @@ impl Stream {
         let (mut portion, mut bytes) = (Portion::default(), 0);
         // All of it goes to what is left: nothing is shown before it is asked for.
         let room = Room { documents: usize::MAX, ..Room::default() };
+        // What happened before in other collections is told before.
+        let charges = Charges::default();
+        let others: Vec<Collection> = self.present().await?;
+        for other in &others {
+            if !self.positions.contains_key(&other.handle.rid().to_string()) {
+                self.follow(other, FeedStart::Beginning);
+            }
+        }
+        self.follow_up(&others, &charges, &mut portion, &mut bytes, room).await?;
         for collection in collections {
             let rid = collection.handle.rid().to_string();
             if !self.positions.contains_key(&rid) {
@@ -471,7 +381,6 @@ impl Stream {
                 }
                 self.follow(collection, FeedStart::Beginning);
             }
-            let charges = Charges::default();
             self.follow_up(std::slice::from_ref(collection), &charges, &mut portion, &mut bytes, room)
                 .await?;
             self.dropped(&collection.namespace, &rid, ending, &mut portion, &mut bytes)?;

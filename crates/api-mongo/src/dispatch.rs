@@ -341,6 +341,10 @@ fn snapshot_of(context: &Context<'_>) -> Result<Option<Snapshot>> {
         };
     }
     let name = context.name;
+    // A cursor reads the moment that it was opened at.
+    if name == "getMore" {
+        return Ok(None);
+    }
     if !matches!(name, "find" | "aggregate" | "distinct") {
         return Err(Failure::new(
             codes::INVALID_OPTIONS,

@@ -136,7 +136,10 @@ impl FailPoints {
         let mut points = self.points.lock();
         let position = points.iter().position(|point| {
             let named = point.data.get("failCommands").and_then(Value::as_array).unwrap_or_default();
-            let is_named = named.iter().any(|name| name.as_str().is_some_and(|name| name == command));
+            // The old name of `hello` knows no case.
+            let is_same =
+                |name: &str| name == command || (command == "isMaster" && name.eq_ignore_ascii_case(command));
+            let is_named = named.iter().any(|name| name.as_str().is_some_and(is_same));
             let of_application = point.data.get("appName").and_then(Value::as_str);
             let of_namespace = point.data.get("namespace").and_then(Value::as_str);
             point.name == "failCommand"

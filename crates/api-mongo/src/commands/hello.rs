@@ -85,6 +85,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             reply.insert("compression", Value::Array(names.collect()));
         }
     }
+    let mut lacks_speculative = false;
     if let Some(user) = command.get("saslSupportedMechs").and_then(Value::as_str) {
         // Who is not there has all: whether a user exists is not told.
         let stored = match user.split_once('.') {
@@ -93,9 +94,13 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         };
         let all = || vec!["SCRAM-SHA-256", "SCRAM-SHA-1"];
         let mechanisms = stored.map_or_else(all, |stored| stored.mechanisms());
+        let begun = command.get("speculativeAuthenticate").and_then(|begun| begun.get("mechanism")?.as_str());
+        lacks_speculative = begun.is_some_and(|begun| !mechanisms.contains(&begun));
         reply.insert("saslSupportedMechs", Value::from(mechanisms));
     }
-    if let Some(speculative) = command.get("speculativeAuthenticate").and_then(Value::as_object) {
+    if let Some(speculative) = command.get("speculativeAuthenticate").and_then(Value::as_object)
+        && !lacks_speculative
+    {
         let database = speculative.get("db").and_then(Value::as_str).unwrap_or("admin");
         // One that cannot be served is passed over: the client then logs in the long way.
         if let Ok(started) = auth::start(shared, context.connection, database, speculative).await {

@@ -135,7 +135,7 @@ fn read<'s>(given: &'s Object, outer: &Scope) -> Result<Read<'s>> {
         crate::collation::check(collation)?;
     }
     let filter = arguments.required_object("q")?;
-    let Some(update) = given.get("u") else {
+    let Some(given_update) = given.get("u") else {
         return Err(Failure::new(40_414, "BSON field 'update.updates.u' is missing but a required field"));
     };
     let mut scope = outer.clone();
@@ -147,11 +147,16 @@ fn read<'s>(given: &'s Object, outer: &Scope) -> Result<Read<'s>> {
     let array_filters = arguments.array("arrayFilters")?;
     let parse = || -> Result<(Arc<Filter>, Update)> {
         let filter = Filter::parse(filter, outer)?;
-        let update = Update::parse(update, array_filters, constants, &scope)?;
+        let update = Update::parse(given_update, array_filters, constants, &scope)?;
         if is_multi && update.is_replacement() {
             return Err(Failure::parse("multi update is not supported for replacement-style update"));
         }
         Ok((Arc::new(filter), update))
     };
-    Ok(Read { parsed: parse(), is_multi, is_upsert, hint: arguments.value("hint") })
+    let parsed = parse();
+    // Pipelines are read with the command.
+    if let (Value::Array(_), Err(failure)) = (given_update, &parsed) {
+        return Err(failure.clone());
+    }
+    Ok(Read { parsed, is_multi, is_upsert, hint: arguments.value("hint") })
 }

@@ -18,7 +18,7 @@ fn unique(paths: &[&str]) -> UniqueKey {
 }
 
 fn sparse(paths: &[&str]) -> UniqueKey {
-    UniqueKey { is_sparse: true, ..unique(paths) }
+    UniqueKey::new(unique(paths).paths, true)
 }
 
 /// Asks for keys; returns whether they hold now.

@@ -45,7 +45,7 @@ impl Engine {
         caller.access.check_account(Action::Write)?;
         let found = self.container(database, container).map_err(not_found_itself)?.container;
         let engine = self.clone();
-        // Whoever asked may go away in the middle, and a key that is half built must come to an end.
+        // The caller may go away in the middle, and a key that is half built must come to an end.
         let change = tokio::spawn(async move { engine.change_keys(&found, &wanted).await });
         change.await.unwrap_or_else(|failure| {
             Err(Error::new(ErrorKind::Internal, format!("changing unique keys was not finished: {failure}")))

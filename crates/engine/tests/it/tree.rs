@@ -1,8 +1,6 @@
 //! Databases, containers, offers and users.
 
-use armilla_engine::{
-    ContainerDefinition, Content, ErrorKind, ItemName, ResourceKind, ResourcePrecondition, Throughput,
-};
+use armilla_engine::{Content, ErrorKind, ItemName, ResourceKind, ResourcePrecondition, Throughput};
 use armilla_value::rid::ItemRid;
 
 use crate::support::{Fixture, defined, manual, offered, refused, value};
@@ -75,7 +73,8 @@ async fn containers() {
             .is_err_and(|error| error.kind == ErrorKind::OwnerNotFound(ResourceKind::Container))
     );
 
-    let changed = ContainerDefinition { default_ttl: Some(60), ..(**definition).clone() };
+    let mut changed = (**definition).clone();
+    changed.default_ttl = Some(60);
     let stale = ResourcePrecondition::Version(None);
     refused(
         engine.replace_container(caller, "d", "c", changed.clone(), stale).await,

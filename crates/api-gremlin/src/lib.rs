@@ -1,0 +1,1 @@
+//! The Gremlin API: graphs on the items of containers.

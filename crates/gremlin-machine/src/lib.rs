@@ -1,0 +1,1 @@
+//! Compiles traversals of Gremlin and runs them over a graph.

@@ -1,0 +1,1 @@
+//! Requests and responses of Gremlin: GraphSON and GraphBinary.

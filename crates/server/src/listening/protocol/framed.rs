@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{Protocol, Serving, Session};
 use crate::limits::{ANSWER_BYTES_EXPECTED, BODY_TOTAL_TIMEOUT, FRAME_READ_AHEAD_BYTES, PROGRESS_BYTES};
@@ -119,13 +119,14 @@ pub(super) async fn serve<S: FrameService>(
     session: Session,
 ) {
     let mut conversation = service.begin(&session);
-    let mut reader = Reader { service, common, stream, session, ahead: BytesMut::from(&received[..]) };
+    let shape = Shape { measure: |begun: &[u8]| service.measure(begun), frame_bytes_max: service.frame_bytes_max() };
+    let mut reader = Reader { shape, common, stream, session, ahead: BytesMut::from(&received[..]) };
     let end = loop {
         let frame = match reader.next().await {
             Ok(frame) => frame,
             Err(end) => break end,
         };
-        if let Err(end) = reader.answer(&mut conversation, frame).await {
+        if let Err(end) = answer(service, common, &mut reader.stream, &reader.session, &mut conversation, frame).await {
             break end;
         }
         // Also where more has come already: one who never stops to send must not keep the server from ending.
@@ -146,25 +147,41 @@ pub(super) async fn serve<S: FrameService>(
 }
 
 /// A frame that is all there, until it is answered.
-struct Frame {
-    bytes: Bytes,
+pub(super) struct Frame {
+    pub(super) bytes: Bytes,
+    pub(super) hold: FrameHold,
+}
+
+/// What a frame takes up until it is answered.
+pub(super) struct FrameHold {
     _in_flight: InFlight,
     _held: Mutex<Held>,
 }
 
-/// Takes frames from a connection.
-struct Reader<'s, S> {
-    service: &'s S,
-    common: &'s Common,
-    stream: Stream,
-    session: Session,
-    /// What came and belongs to no frame that was passed on.
-    ahead: BytesMut,
+/// How frames are told apart.
+pub(super) struct Shape<M> {
+    /// Tells from its first bytes how long a frame is.
+    pub(super) measure: M,
+    pub(super) frame_bytes_max: usize,
 }
 
-impl<S: FrameService> Reader<'_, S> {
+/// Takes frames from a connection, or from the half of it that is read.
+pub(super) struct Reader<'s, M, R> {
+    pub(super) shape: Shape<M>,
+    pub(super) common: &'s Common,
+    pub(super) stream: R,
+    pub(super) session: Session,
+    /// What came and belongs to no frame that was passed on.
+    pub(super) ahead: BytesMut,
+}
+
+impl<M, R> Reader<'_, M, R>
+where
+    M: Fn(&[u8]) -> Measure,
+    R: AsyncRead + Unpin,
+{
     /// Waits for the next frame.
-    async fn next(&mut self) -> Result<Frame, End> {
+    pub(super) async fn next(&mut self) -> Result<Frame, End> {
         if self.ahead.is_empty() {
             self.ahead.reserve(FRAME_READ_AHEAD_BYTES);
             tokio::select! {
@@ -175,8 +192,8 @@ impl<S: FrameService> Reader<'_, S> {
             };
         }
         let length = loop {
-            match self.service.measure(&self.ahead[..self.ahead.len().min(FRAME_READ_AHEAD_BYTES)]) {
-                Measure::Bytes(length) if length > self.service.frame_bytes_max() => {
+            match (self.shape.measure)(&self.ahead[..self.ahead.len().min(FRAME_READ_AHEAD_BYTES)]) {
+                Measure::Bytes(length) if length > self.shape.frame_bytes_max => {
                     return Err(End::TooLong);
                 }
                 // A frame of nothing would never end.
@@ -193,7 +210,7 @@ impl<S: FrameService> Reader<'_, S> {
         let in_flight = activity.request();
         let held = Mutex::new(self.common.rooms.body(activity));
         let bytes = self.gather(length, &held).await?;
-        Ok(Frame { bytes, _in_flight: in_flight, _held: held })
+        Ok(Frame { bytes, hold: FrameHold { _in_flight: in_flight, _held: held } })
     }
 
     /// Reads the rest of a frame.
@@ -239,25 +256,32 @@ impl<S: FrameService> Reader<'_, S> {
             }
         }
     }
+}
 
-    /// Has a frame answered.
-    async fn answer(&mut self, conversation: &mut S::Conversation, frame: Frame) -> Result<(), End> {
-        let (common, activity) = (self.common, &self.session.activity);
-        let expected = common.rooms.before_answer(activity, ANSWER_BYTES_EXPECTED).await;
-        let _expected = expected.map_err(|_| End::NoRoom)?;
-        let _request = common.metrics.request();
-        let mut answers = Answers { stream: &mut self.stream, common, activity };
-        let answer = self.service.answer(conversation, frame.bytes.clone(), &mut answers);
-        let answered = CatchPanic::new(answer).await;
-        common.metrics.served(self.service.front());
-        match answered {
-            Ok(ControlFlow::Continue(())) => Ok(()),
-            Ok(ControlFlow::Break(())) => Err(End::Over),
-            Err(panicked) => {
-                common.metrics.panicked();
-                tracing::error!(peer = %self.session.peer, "a frame's answer panicked: {panicked}");
-                Err(End::Defect)
-            }
+/// Has a frame answered.
+async fn answer<S: FrameService>(
+    service: &S,
+    common: &Common,
+    stream: &mut Stream,
+    session: &Session,
+    conversation: &mut S::Conversation,
+    frame: Frame,
+) -> Result<(), End> {
+    let activity = &session.activity;
+    let expected = common.rooms.before_answer(activity, ANSWER_BYTES_EXPECTED).await;
+    let _expected = expected.map_err(|_| End::NoRoom)?;
+    let _request = common.metrics.request();
+    let mut answers = Answers { stream, common, activity };
+    let answer = service.answer(conversation, frame.bytes.clone(), &mut answers);
+    let answered = CatchPanic::new(answer).await;
+    common.metrics.served(service.front());
+    match answered {
+        Ok(ControlFlow::Continue(())) => Ok(()),
+        Ok(ControlFlow::Break(())) => Err(End::Over),
+        Err(panicked) => {
+            common.metrics.panicked();
+            tracing::error!(peer = %session.peer, "a frame's answer panicked: {panicked}");
+            Err(End::Defect)
         }
     }
 }

@@ -75,3 +75,52 @@ pub struct TreeBranch {
     pub key: Value,
     pub below: Tree,
 }
+
+impl Vertex {
+    /// Returns the values of a property, of which there is at least one; none if it has no such property.
+    pub fn values_of(&self, key: &str) -> Option<&[Arc<VertexProperty>]> {
+        let properties = self.properties.as_ref()?;
+        let (_, values) = properties.iter().find(|(other, _)| other.as_ref() == key)?;
+        if values.is_empty() { None } else { Some(values) }
+    }
+
+    /// Returns the vertex without its properties.
+    pub fn reference(&self) -> Vertex {
+        Vertex {
+            id: self.id.clone(),
+            label: self.label.clone(),
+            partition: self.partition.clone(),
+            properties: None,
+            version: None,
+        }
+    }
+}
+
+impl Edge {
+    /// Returns a property.
+    pub fn property(&self, key: &str) -> Option<&Arc<Property>> {
+        self.properties.as_ref()?.iter().find(|property| property.key.as_ref() == key)
+    }
+
+    /// Returns a reference to the vertex it leaves.
+    pub fn out_vertex(&self) -> Vertex {
+        Vertex {
+            id: self.out_id.clone(),
+            label: self.out_label.clone(),
+            partition: self.partition.clone(),
+            properties: None,
+            version: None,
+        }
+    }
+
+    /// Returns a reference to the vertex it enters.
+    pub fn in_vertex(&self) -> Vertex {
+        Vertex {
+            id: self.in_id.clone(),
+            label: self.in_label.clone(),
+            partition: self.in_partition.clone(),
+            properties: None,
+            version: None,
+        }
+    }
+}

@@ -10,13 +10,20 @@
 //! Not here: parsing (`gremlin-language`), formats (`gremlin-wire`), steps (`gremlin-machine`).
 
 mod bytecode;
+mod compare;
+pub mod date;
 mod element;
+mod number;
 mod predicate;
+mod predicate_test;
+mod text;
 mod token;
 mod value;
 
 pub use bytecode::{Bytecode, Instruction, Position};
+pub use compare::Key;
 pub use element::{Edge, Path, Property, Tree, TreeBranch, Vertex, VertexProperty};
+pub use number::{Arithmetic, ArithmeticError};
 pub use predicate::{Predicate, PredicateKind};
 pub use token::{Token, TokenKind};
 pub use value::{Map, Value};

@@ -24,7 +24,10 @@ pub enum Value {
     /// Its 128 bits, the first byte highest.
     Uuid(u128),
     /// Milliseconds since the epoch, and the offset in seconds it was written with.
-    Date { milliseconds: i64, offset_seconds: i32 },
+    Date {
+        milliseconds: i64,
+        offset_seconds: i32,
+    },
     /// Nanoseconds.
     Duration(i128),
     Bytes(Arc<[u8]>),
@@ -47,7 +50,10 @@ pub enum Value {
     Traversal(Arc<Bytecode>),
     /// A strategy of `withStrategies`: its name and configuration. Without configuration also a class,
     /// as `withoutStrategies` names it.
-    Strategy { name: Arc<str>, configuration: Arc<Vec<(Arc<str>, Value)>> },
+    Strategy {
+        name: Arc<str>,
+        configuration: Arc<Vec<(Arc<str>, Value)>>,
+    },
     /// The metrics of `profile()`.
     Metrics(Arc<Map>),
 }

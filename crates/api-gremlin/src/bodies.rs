@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use armilla_gremlin_machine::{Cardinality, NewProperty};
+use armilla_gremlin_machine::graph::{Cardinality, NewProperty};
 use armilla_gremlin_value::Value;
 use armilla_value::{Object, Value as Stored};
 

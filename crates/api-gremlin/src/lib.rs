@@ -1,1 +1,11 @@
 //! The Gremlin API: graphs on the items of containers.
+
+mod bodies;
+mod elements;
+mod graph;
+mod layout;
+mod limits;
+mod lowering;
+mod pending;
+mod store;
+mod values;

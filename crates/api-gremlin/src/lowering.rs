@@ -9,7 +9,7 @@ use armilla_engine::plans::{
     BoundQuery, BoundSource, Comparison, Expr, Function, ITEM_SLOT, PathStep, Projection, SourceKind, SubqueryKind,
     Window,
 };
-use armilla_gremlin_machine::Condition;
+use armilla_gremlin_machine::graph::Condition;
 use armilla_gremlin_value::{Predicate, PredicateKind, Value};
 use armilla_value::Value as Stored;
 

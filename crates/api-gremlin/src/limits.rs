@@ -22,6 +22,8 @@ pub(crate) const BATCH_RESULTS_DEFAULT: usize = 64;
 pub(crate) const BATCH_RESULTS_MAX: usize = 10_000;
 /// Bytes of results after which an answer ends and another begins.
 pub(crate) const ANSWER_BYTES_ENOUGH: usize = 1024 * 1024;
+/// Bytes of results of an answer that has to have all of them.
+pub(crate) const WHOLE_ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Answers that wait to be sent while a traversal goes on.
 pub(crate) const ANSWERS_AHEAD_MAX: usize = 2;
 /// Rows of a page that is asked of the engine.

@@ -31,7 +31,8 @@ use crate::limits::{ANSWER_BYTES_EXPECTED, MESSAGE_FRAMES_MAX, UNSENT_MESSAGES_M
 use crate::listening::activity::Activity;
 use crate::listening::connection::Common;
 use crate::listening::stream::Stream;
-use crate::requests::api::Front;
+use crate::metrics::Metrics;
+use crate::rooms::Expected;
 
 const FINAL: u8 = 0x80;
 const RESERVED: u8 = 0x70;
@@ -143,20 +144,13 @@ impl Outbox {
     }
 
     /// Waits until the connection has room for another answer.
-    pub(crate) async fn expect(&self) -> Result<impl Send + use<>, NotSent> {
+    pub(crate) async fn expect(&self) -> Result<Expected, NotSent> {
         self.common.rooms.before_answer(&self.activity, ANSWER_BYTES_EXPECTED).await.map_err(|_| NotSent)
     }
 
-    /// Counts a message that is being answered.
-    pub(crate) fn count(&self, front: Front) -> impl Send + use<> {
-        self.common.metrics.served(front);
+    /// Returns where messages are counted.
+    pub(crate) fn metrics(&self) -> Arc<Metrics> {
         self.common.metrics.clone()
-    }
-
-    /// Notes that answering a message met a defect of ours.
-    pub(crate) fn panicked(&self, front: Front, panicked: &str) {
-        self.common.metrics.panicked();
-        tracing::error!(api = front.label(), "a message's answer panicked: {panicked}");
     }
 }
 

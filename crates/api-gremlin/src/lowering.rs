@@ -99,7 +99,8 @@ struct Lowering<'l> {
 impl Lowering<'_> {
     fn condition(&mut self, condition: &Condition) -> Option<Part> {
         match condition {
-            Condition::Id(predicate) => self.text_member(members::ID, predicate, None),
+            // Ids are texts, however a script writes them.
+            Condition::Id(predicate) => self.text_member(members::ID, &predicate.as_text(), None),
             Condition::Label(predicate) => {
                 let default = match self.kind {
                     Kind::Vertex => LABEL_DEFAULT,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
 use armilla_engine::{
-    BatchAnswer, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemName, ListScope, Query,
+    Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemName, ListScope, Query,
     QueryPage, QueryRequest, RequestUnits, ResourceKind, Row, RowForm, RowResult, row_item,
 };
 use armilla_env::Clock;
@@ -167,19 +167,6 @@ impl Store {
             Ok(page) => {
                 self.count(page.charge, page.row_count(), page.rows.len());
                 Ok(page)
-            }
-            Err(error) => Err(self.failed(error)),
-        }
-    }
-
-    /// Does some actions in one logical partition, all or none of them.
-    pub(crate) fn batch(&self, key: &PartitionKey, actions: Vec<ItemAction>) -> GraphResult<BatchAnswer> {
-        let answer = self.engine.execute_batch(&self.caller, &self.handle, Some(key), actions);
-        // A write that was begun is waited for: it is not taken back.
-        match self.runtime.block_on(answer) {
-            Ok(answer) => {
-                self.count(answer.charge, answer.results.len(), 0);
-                Ok(answer)
             }
             Err(error) => Err(self.failed(error)),
         }

@@ -61,7 +61,7 @@ impl EngineGraph {
     }
 
     pub(super) fn vanished(&self, address: &Address) -> GraphError {
-        store::failure(Error::not_found(ResourceKind::Item, &address.id))
+        missing(&address.id)
     }
 
     pub(super) fn reread_vertex(&self, address: &Address) -> GraphResult<Arc<Vertex>> {
@@ -121,7 +121,7 @@ impl EngineGraph {
         use armilla_gremlin_machine::graph::Graph as _;
         match self.load_vertices(std::slice::from_ref(vertex))?.pop().flatten() {
             Some(vertex) => Ok(vertex),
-            None => Err(store::failure(Error::not_found(ResourceKind::Item, &shown_id(&vertex.id)))),
+            None => Err(missing(&shown_id(&vertex.id))),
         }
     }
 
@@ -336,16 +336,14 @@ impl EngineGraph {
 
     /// Does some batches at once.
     fn run(&self, batches: Vec<Group>) -> Vec<Written> {
-        let mut tasks = JoinSet::new();
-        let _in_runtime = self.store.runtime.enter();
-        let mut batches = batches;
         // Mostly there is one, which needs no task.
-        if let (Some(batch), true) = (batches.pop(), batches.is_empty()) {
-            return vec![self.store.runtime.block_on(Doing::of(self).batch(batch))];
-        } 
+        let batches = match <[Group; 1]>::try_from(batches) {
+            Ok([batch]) => return vec![self.store.runtime.block_on(Doing::of(self).batch(batch))],
+            Err(batches) => batches,
+        };
+        let mut tasks = JoinSet::new();
         for batch in batches {
-            let doing = Doing::of(self);
-            tasks.spawn(async move { doing.batch(batch).await });
+            tasks.spawn_on(Doing::of(self).batch(batch), &self.store.runtime);
         }
         self.store.runtime.block_on(async {
             let mut outcomes = Vec::new();
@@ -497,6 +495,11 @@ fn told(error: Error) -> Error {
         ErrorKind::AlreadyExists(_) => Error { message: CONFLICT.to_owned(), ..error },
         _ => error,
     }
+}
+
+fn missing(id: &str) -> GraphError {
+    let message = format!("Resource Not Found: no element has the id '{id}' any more: another may have dropped it");
+    store::failure(Error::new(ErrorKind::NotFound(ResourceKind::Item), message))
 }
 
 fn body_error(error: BodyError) -> GraphError {

@@ -57,7 +57,7 @@ impl Account {
     /// Makes a container for a graph.
     pub(crate) async fn make_graph(&self, name: &str, path: &str, throughput: Option<u32>) {
         let text = format!(r#"{{"id":"{name}","partitionKey":{{"paths":["{path}"],"kind":"Hash","version":2}}}}"#);
-        let definition = ContainerDefinition::parse(text.as_bytes()).unwrap();
+        let definition = ContainerDefinition::from_value(&json::parse(text.as_bytes()).unwrap()).unwrap();
         let throughput = throughput.map(Throughput::Manual);
         self.engine.create_container(&Caller::full(), "d", definition, throughput).await.unwrap();
     }

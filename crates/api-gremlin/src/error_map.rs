@@ -2,7 +2,7 @@
 
 use armilla_engine::{Error, ErrorKind};
 use armilla_gremlin_language::LanguageError;
-use crate::machine_stub::{ErrorKind as MachineErrorKind, MachineError};
+use armilla_gremlin_machine::{ErrorKind as MachineErrorKind, MachineError};
 use armilla_gremlin_wire::{WireError, WireErrorKind};
 
 use crate::failure::{Failure, FailureKind};

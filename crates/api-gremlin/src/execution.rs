@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use armilla_engine::Caller;
 use armilla_gremlin_language::{Dialect as Language, parse};
-use crate::machine_stub::{Dialect as Machine, Options, Plan, compile, run};
-use armilla_gremlin_machine::graph::Graph;
+use armilla_gremlin_machine::{Dialect as Machine, Execution as Running, Options, Plan, compile};
 use armilla_gremlin_value::{Bytecode, Value};
 use armilla_gremlin_wire::{Format, FrameBounds, Materialize, ResponseWriter, ResultKind, Status};
 use tokio::runtime::Handle;
@@ -142,7 +141,7 @@ impl Execution<'_> {
                 true => self.push(&writer, value, bulk, target, bill),
                 false => Ok(()),
             };
-            traverse(&plan, &graph, &mut take)?;
+            traverse(&plan, &graph, &machine, &mut take)?;
         }
         let status = Status { code: 200, message: "".into(), attributes: attributes(200, &self.costs(bill)) };
         let answer = writer.borrow_mut().finish(Some(self.id), &status)?;
@@ -236,19 +235,18 @@ impl Execution<'_> {
     }
 }
 
-/// Runs a plan, and hands over its results as they come.
+/// Runs a plan, and hands over its results as they come. Where they cannot be taken, what it has not written yet is not.
 fn traverse(
     plan: &Plan,
-    graph: &dyn Graph,
+    graph: &EngineGraph,
+    options: &Options,
     take: &mut dyn FnMut(&Value, u64) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let mut failed = None;
-    run(plan, graph, &mut |value, bulk| match take(value, bulk) {
-        Ok(()) => true,
-        Err(failure) => {
-            failed = Some(failure);
-            false
+    let mut running = Running::new(plan, graph, options);
+    while let Some(answers) = running.next_batch()? {
+        for answer in answers {
+            take(&answer.value, answer.bulk)?;
         }
-    })?;
-    failed.map_or(Ok(()), Err)
+    }
+    Ok(())
 }

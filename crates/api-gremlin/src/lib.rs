@@ -33,7 +33,6 @@ mod keys;
 mod layout;
 mod limits;
 mod lowering;
-mod machine_stub;
 mod options;
 mod pending;
 mod store;

@@ -62,5 +62,5 @@ def refused(code: int, inner: int | None = None, text: str | None = None) -> Ite
 async def converse(server: Server, *, scheme: str = "ws", path: str = "/gremlin") -> tuple[Any, Any]:
     """Opens a bare WebSocket, for what no driver does."""
     session = aiohttp.ClientSession()
-    socket = await session.ws_connect(url(server, scheme, path), ssl=trusted(server) if scheme == "wss" else None)
+    socket = await session.ws_connect(url(server, scheme, path), ssl=trusted(server) if scheme == "wss" else True)
     return session, socket

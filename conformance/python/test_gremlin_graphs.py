@@ -5,7 +5,7 @@ from gremlin import connect, refused, run
 
 
 @pytest.fixture
-def client(server, graph):
+def gremlin_client(server, graph):
     """A client with a graph of its own."""
     connected = connect(server, graph)
     yield connected
@@ -25,43 +25,43 @@ def load(client) -> None:
         run(client, script)
 
 
-def test_a_vertex_as_applications_read_it(client):
-    load(client)
-    vertex = run(client, "g.V('thomas')")[0]
+def test_a_vertex_as_applications_read_it(gremlin_client):
+    load(gremlin_client)
+    vertex = run(gremlin_client, "g.V('thomas')")[0]
     assert (vertex["id"], vertex["label"], vertex["type"]) == ("thomas", "person", "vertex")
     assert vertex["properties"]["name"][0]["value"] == "Thomas"
     assert vertex["properties"]["pk"] == [{"id": "thomas|pk", "value": "p1"}]
-    edge = run(client, "g.V('thomas').outE('knows')")[0]
+    edge = run(gremlin_client, "g.V('thomas').outE('knows')")[0]
     assert (edge["outV"], edge["inV"], edge["type"]) == ("thomas", "mary", "edge")
     assert edge["properties"] == {"since": 1997}
 
 
-def test_questions_of_the_documentation(client):
-    load(client)
-    assert run(client, "g.V().count()") == [3]
-    assert run(client, "g.V().hasLabel('person').has('age', gt(40)).values('name')") == ["Thomas"]
-    assert run(client, "g.V('thomas').out('knows').hasLabel('person').values('name')") == ["Mary"]
-    assert sorted(run(client, "g.V('oslo').in('lives').values('name')")) == ["Mary", "Thomas"]
-    assert run(client, "g.V('thomas').outE('knows').inV().outE('lives').inV().values('name')") == ["Oslo"]
-    path = run(client, "g.V('thomas').repeat(out()).until(has('id','oslo')).path().by('name')")
+def test_questions_of_the_documentation(gremlin_client):
+    load(gremlin_client)
+    assert run(gremlin_client, "g.V().count()") == [3]
+    assert run(gremlin_client, "g.V().hasLabel('person').has('age', gt(40)).values('name')") == ["Thomas"]
+    assert run(gremlin_client, "g.V('thomas').out('knows').hasLabel('person').values('name')") == ["Mary"]
+    assert sorted(run(gremlin_client, "g.V('oslo').in('lives').values('name')")) == ["Mary", "Thomas"]
+    assert run(gremlin_client, "g.V('thomas').outE('knows').inV().outE('lives').inV().values('name')") == ["Oslo"]
+    path = run(gremlin_client, "g.V('thomas').repeat(out()).until(has('id','oslo')).path().by('name')")
     assert sorted([entry["objects"] for entry in path]) == [["Thomas", "Mary", "Oslo"], ["Thomas", "Oslo"]]
-    assert run(client, "g.V().groupCount().by(label)") == [{"person": 2, "town": 1}]
-    run(client, "g.V('thomas').property('age', 45)")
-    assert run(client, "g.V(['p1','thomas']).values('age')") == [45]
-    run(client, "g.V('oslo').drop()")
-    assert run(client, "g.E().count()") == [1]
+    assert run(gremlin_client, "g.V().groupCount().by(label)") == [{"person": 2, "town": 1}]
+    run(gremlin_client, "g.V('thomas').property('age', 45)")
+    assert run(gremlin_client, "g.V(['p1','thomas']).values('age')") == [45]
+    run(gremlin_client, "g.V('oslo').drop()")
+    assert run(gremlin_client, "g.E().count()") == [1]
 
 
-def test_bindings(client):
-    load(client)
+def test_bindings(gremlin_client):
+    load(gremlin_client)
     bindings = {"who": "thomas", "age": 40, "label": "person"}
     bindings.pop("label")
-    assert run(client, "g.V(who).has('age', gt(age)).values('name')", bindings) == ["Thomas"]
+    assert run(gremlin_client, "g.V(who).has('age', gt(age)).values('name')", bindings) == ["Thomas"]
 
 
-def test_costs_are_told(client):
-    load(client)
-    results = client.submit("g.V().has('name','Mary')")
+def test_costs_are_told(gremlin_client):
+    load(gremlin_client)
+    results = gremlin_client.submit("g.V().has('name','Mary')")
     results.all().result()
     attributes = results.status_attributes
     assert attributes["x-ms-status-code"] == 200
@@ -70,8 +70,8 @@ def test_costs_are_told(client):
     assert len(attributes["x-ms-activity-id"]) == 36
 
 
-def test_the_same_items_through_sql(client, graph_container):
-    load(client)
+def test_the_same_items_through_sql(gremlin_client, graph_container):
+    load(gremlin_client)
     names = graph_container.query_items(
         "SELECT VALUE c.name[0]._value FROM c WHERE NOT IS_DEFINED(c._isEdge)", enable_cross_partition_query=True
     )
@@ -83,12 +83,12 @@ def test_the_same_items_through_sql(client, graph_container):
         "_isEdge": True, "_vertexId": "thomas", "_sink": "mary", "_sinkPartition": "p2", "pk": "p1", "since": 1997,
     }
     graph_container.upsert_item({"id": "anna", "label": "person", "pk": "p1", "name": "Anna"})
-    assert run(client, "g.V().has('name','Anna').id()") == ["anna"]
+    assert run(gremlin_client, "g.V().has('name','Anna').id()") == ["anna"]
 
 
-def test_conflicts(client):
-    load(client)
+def test_conflicts(gremlin_client):
+    load(gremlin_client)
     with refused(500, 409, "Conflicting request to resource has been attempted."):
-        run(client, "g.addV('person').property('id','thomas').property('pk','p1')")
+        run(gremlin_client, "g.addV('person').property('id','thomas').property('pk','p1')")
     with refused(597, 400):
-        run(client, "g.addV('person').property('id','nowhere')")
+        run(gremlin_client, "g.addV('person').property('id','nowhere')")

@@ -55,7 +55,8 @@ impl Writer<'_> {
                 check_flat(property)?;
                 continue;
             }
-            let repeated = self.repeats_are_lists && property.cardinality.is_none() && body.contains(&property.key);
+            let repeated =
+                self.repeats_are_lists && property.cardinality.is_none() && body.contains(&property.key);
             let cardinality = if repeated { Some(Cardinality::List) } else { property.cardinality };
             self.set(&mut body, id, cardinality, property)?;
         }
@@ -113,7 +114,9 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut entries = entries(body.remove(key), owner, key);
-        let same = entries.iter_mut().find(|entry| entry.get(members::VALUE).is_some_and(|now| is_same(now, &value)));
+        let same = entries
+            .iter_mut()
+            .find(|entry| entry.get(members::VALUE).is_some_and(|now| is_same(now, &value)));
         match same {
             Some(Stored::Object(same)) if cardinality == Some(Cardinality::Set) => {
                 if !meta.is_empty() {
@@ -310,7 +313,8 @@ fn check_name(name: &str) -> Result<()> {
 
 /// Refuses several values, and properties of its own, to a property that is stored as it is.
 fn check_flat(property: &NewProperty) -> Result<()> {
-    let is_flat = property.meta.is_empty() && !matches!(property.cardinality, Some(Cardinality::List | Cardinality::Set));
+    let is_flat = property.meta.is_empty()
+        && !matches!(property.cardinality, Some(Cardinality::List | Cardinality::Set));
     if is_flat {
         return Ok(());
     }
@@ -331,7 +335,9 @@ fn stored(name: &str, value: &Value) -> Result<Stored> {
 
 fn lifetime(value: Stored) -> Result<Stored> {
     match value.as_i64() {
-        Some(seconds) if seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds) => Ok(Stored::Int64(seconds)),
+        Some(seconds) if seconds == -1 || (1..=i64::from(i32::MAX)).contains(&seconds) => {
+            Ok(Stored::Int64(seconds))
+        }
         _ => Err(BodyError(
             "Gremlin Query Execution Error: Property 'ttl' is a number of seconds, or -1 for ever".to_owned(),
         )),

@@ -87,17 +87,23 @@ impl Connection {
         };
         let frame = match opened {
             Ok(frame) => frame,
-            Err(error) => return vec![self.refuse(kind, Format::Untyped, error.id(), &Failure::from(error.clone()))],
+            Err(error) => {
+                return vec![self.refuse(kind, Format::Untyped, error.id(), &Failure::from(error.clone()))];
+            }
         };
         let request = match Request::read(&frame) {
             Ok(request) => request,
-            Err(error) => return vec![self.refuse(kind, frame.format, error.id(), &Failure::from(error.clone()))],
+            Err(error) => {
+                return vec![self.refuse(kind, frame.format, error.id(), &Failure::from(error.clone()))];
+            }
         };
         if let Some(failure) = self.unknown_format(frame.format) {
             return vec![self.refuse(kind, frame.format, Some(request.id), &failure)];
         }
         let traversal = match request.operation() {
-            Ok(Operation::Authentication(login)) => return self.log_in(kind, frame.format, request.id, &login),
+            Ok(Operation::Authentication(login)) => {
+                return self.log_in(kind, frame.format, request.id, &login);
+            }
             Ok(Operation::Close(_)) => return vec![self.done(kind, frame.format, request.id, 204)],
             Ok(Operation::Eval(eval)) => Traversal::Script(Box::new(eval)),
             Ok(Operation::Bytecode(_)) if self.shared.options.dialect == Dialect::CosmosStrict => {
@@ -110,7 +116,9 @@ impl Connection {
                 return vec![self.refuse(kind, frame.format, Some(request.id), &failure)];
             }
             Ok(Operation::Bytecode(bytecode)) => Traversal::Bytecode(Box::new(bytecode)),
-            Err(error) => return vec![self.refuse(kind, frame.format, Some(request.id), &Failure::from(error))],
+            Err(error) => {
+                return vec![self.refuse(kind, frame.format, Some(request.id), &Failure::from(error))];
+            }
         };
         self.traverse(Draft { kind, format: frame.format, id: request.id, traversal }, message.len())
     }
@@ -154,11 +162,8 @@ impl Connection {
     }
 
     fn challenge(&self, draft: &Draft) -> Work {
-        let failure = Failure::plain(
-            407,
-            407,
-            "Graph Service requires Gremlin Client to provide SASL Authentication.",
-        );
+        let failure =
+            Failure::plain(407, 407, "Graph Service requires Gremlin Client to provide SASL Authentication.");
         self.refuse(draft.kind, draft.format, Some(draft.id), &failure)
     }
 
@@ -186,9 +191,9 @@ impl Connection {
             }
             Err(failure) => {
                 tracing::debug!("login refused: {}", failure.message);
-                let refused = waiting.iter().map(|draft| {
-                    self.refuse(draft.kind, draft.format, Some(draft.id), &failure)
-                });
+                let refused = waiting
+                    .iter()
+                    .map(|draft| self.refuse(draft.kind, draft.format, Some(draft.id), &failure));
                 let mut refused: Vec<Work> = refused.collect();
                 if refused.is_empty() {
                     refused.push(self.refuse(kind, format, Some(id), &failure));

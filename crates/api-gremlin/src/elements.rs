@@ -60,7 +60,8 @@ impl<'s> Source<'s> {
 
 /// Returns the name of a property of the server that cannot be shown, if there is one.
 pub(crate) fn unknown_system_property(names: &[Arc<str>]) -> Option<&Arc<str>> {
-    let is_known = |name: &str| SYSTEM_NAMES.contains(&name) || [IN_PARTITION_NAME, OUT_PARTITION_NAME].contains(&name);
+    let is_known =
+        |name: &str| SYSTEM_NAMES.contains(&name) || [IN_PARTITION_NAME, OUT_PARTITION_NAME].contains(&name);
     names.iter().find(|name| !is_known(name))
 }
 
@@ -83,7 +84,13 @@ impl Reader {
         }
         for (key, value) in self.shown(source) {
             let id = derived_id(&owner.id, &key);
-            let property = VertexProperty { id, key: key.clone(), value, properties: Vec::new(), vertex: Some(owner.clone()) };
+            let property = VertexProperty {
+                id,
+                key: key.clone(),
+                value,
+                properties: Vec::new(),
+                vertex: Some(owner.clone()),
+            };
             properties.push((key, vec![Arc::new(property)]));
         }
         vertex.properties = Some(Arc::new(properties));
@@ -111,13 +118,24 @@ impl Reader {
         Some(item.etag(&self.identity).to_string().into())
     }
 
-    fn vertex_properties(&self, owner: &Arc<Vertex>, key: &Arc<str>, node: &Node<'_>) -> Vec<Arc<VertexProperty>> {
+    fn vertex_properties(
+        &self,
+        owner: &Arc<Vertex>,
+        key: &Arc<str>,
+        node: &Node<'_>,
+    ) -> Vec<Arc<VertexProperty>> {
         let plain = |value: Value, place: usize| {
             let id = match place {
                 0 => derived_id(&owner.id, key),
                 place => derived_id(&owner.id, &format!("{key}|{place}")),
             };
-            Arc::new(VertexProperty { id, key: key.clone(), value, properties: Vec::new(), vertex: Some(owner.clone()) })
+            Arc::new(VertexProperty {
+                id,
+                key: key.clone(),
+                value,
+                properties: Vec::new(),
+                vertex: Some(owner.clone()),
+            })
         };
         if node.kind() != Kind::Array || self.layout.is_partition(key) || &**key == LIFETIME {
             return values::of_node(node).map(|value| plain(value, 0)).into_iter().collect();
@@ -129,7 +147,8 @@ impl Reader {
                     let value = values::of_node(&element.get(members::VALUE)?)?;
                     let id = element.get(members::ID).and_then(|id| values::of_node(&id));
                     let id = id.unwrap_or_else(|| derived_id(&owner.id, &format!("{key}|{place}")));
-                    let properties = element.get(members::META).map(|meta| flat_properties(&meta)).unwrap_or_default();
+                    let properties =
+                        element.get(members::META).map(|meta| flat_properties(&meta)).unwrap_or_default();
                     let vertex = Some(owner.clone());
                     Some(Arc::new(VertexProperty { id, key: key.clone(), value, properties, vertex }))
                 }
@@ -153,13 +172,19 @@ impl Reader {
             if is_property(&name)
                 && let Some(value) = values::of_node(&node)
             {
-                properties.push(Arc::new(Property { key: Arc::from(&*name), value, element: Some(owner.clone()) }));
+                properties.push(Arc::new(Property {
+                    key: Arc::from(&*name),
+                    value,
+                    element: Some(owner.clone()),
+                }));
             }
         }
         let mut shown = self.shown(source);
         for name in &self.system_properties {
             match &**name {
-                IN_PARTITION_NAME => shown.extend(edge.in_partition.clone().map(|value| (name.clone(), value))),
+                IN_PARTITION_NAME => {
+                    shown.extend(edge.in_partition.clone().map(|value| (name.clone(), value)))
+                }
                 OUT_PARTITION_NAME => shown.extend(edge.partition.clone().map(|value| (name.clone(), value))),
                 _ => {}
             }

@@ -174,7 +174,8 @@ impl Execution<'_> {
                     "the results are too large for one answer: return less, or connect with WebSocket",
                 ));
             }
-            let status = Status { code: 206, message: "".into(), attributes: attributes(200, &self.costs(bill)) };
+            let status =
+                Status { code: 206, message: "".into(), attributes: attributes(200, &self.costs(bill)) };
             let answer = writer.finish(Some(self.id), &status)?;
             if !target.send(answer) {
                 return Err(Failure::new(500, 1007, FailureKind::Internal, "the client is gone"));
@@ -185,7 +186,8 @@ impl Execution<'_> {
 
     /// Finds the graph that a request calls by a name.
     fn graph_name(&self, alias: &str) -> Result<&GraphName, Failure> {
-        let named = self.shared.options.aliases.iter().find(|known| known.name == alias).map(|known| &known.graph);
+        let named =
+            self.shared.options.aliases.iter().find(|known| known.name == alias).map(|known| &known.graph);
         let found = match alias {
             "g" => self.session.graph.as_ref().or(named),
             _ => named,

@@ -62,7 +62,9 @@ impl FailureKind {
 
     fn scope(self) -> Option<&'static str> {
         match self {
-            FailureKind::Syntax | FailureKind::Compile => Some("graphparse-translate-csharpexpressionbinding"),
+            FailureKind::Syntax | FailureKind::Compile => {
+                Some("graphparse-translate-csharpexpressionbinding")
+            }
             _ => None,
         }
     }

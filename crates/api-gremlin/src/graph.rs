@@ -13,8 +13,8 @@ use std::time::Duration;
 use armilla_engine::Item;
 use armilla_env::Env;
 use armilla_gremlin_machine::graph::{
-    Adjacency, Adjacent, Begin, Dropped, Figures, Graph, GraphError, GraphErrorKind, GraphResult, Lookup, NewEdge,
-    NewProperty, NewVertex, Outcome, Pages,
+    Adjacency, Adjacent, Begin, Dropped, Figures, Graph, GraphError, GraphErrorKind, GraphResult, Lookup,
+    NewEdge, NewProperty, NewVertex, Outcome, Pages,
 };
 use armilla_gremlin_value::{Edge, Value, Vertex};
 use armilla_value::PartitionKey;
@@ -96,8 +96,9 @@ fn written<T>(
     body: &armilla_value::Object,
     make: impl FnOnce(Source<'_>) -> Option<T>,
 ) -> GraphResult<Option<T>> {
-    let bytes = encode_value(&armilla_value::Value::Object(body.clone()), &[])
-        .map_err(|error| GraphError::new(GraphErrorKind::Refused, format!("the element cannot be stored: {error}")))?;
+    let bytes = encode_value(&armilla_value::Value::Object(body.clone()), &[]).map_err(|error| {
+        GraphError::new(GraphErrorKind::Refused, format!("the element cannot be stored: {error}"))
+    })?;
     let stored = Stored::open(&bytes)
         .map_err(|_| GraphError::new(GraphErrorKind::Refused, "the element cannot be read back"))?;
     Ok(make(Source { root: stored.root(), item: None }))
@@ -124,7 +125,9 @@ impl Graph for EngineGraph {
         if let Some(name) = elements::unknown_system_property(&begin.system_properties) {
             return Err(GraphError::new(
                 GraphErrorKind::Refused,
-                format!("system property '{name}' cannot be shown: ask for _ts, _etag, inVPartition or outVPartition"),
+                format!(
+                    "system property '{name}' cannot be shown: ask for _ts, _etag, inVPartition or outVPartition"
+                ),
             ));
         }
         let mut reader = self.reader.borrow_mut();
@@ -187,15 +190,21 @@ impl Graph for EngineGraph {
     }
 
     fn load_vertices(&self, references: &[Arc<Vertex>]) -> GraphResult<Vec<Option<Arc<Vertex>>>> {
-        self.load(references, |vertex| (vertex.partition.as_ref(), &vertex.id), Kind::Vertex, |reader, source| {
-            reader.vertex(source)
-        })
+        self.load(
+            references,
+            |vertex| (vertex.partition.as_ref(), &vertex.id),
+            Kind::Vertex,
+            |reader, source| reader.vertex(source),
+        )
     }
 
     fn load_edges(&self, references: &[Arc<Edge>]) -> GraphResult<Vec<Option<Arc<Edge>>>> {
-        self.load(references, |edge| (edge.partition.as_ref(), &edge.id), Kind::Edge, |reader, source| {
-            reader.edge(source)
-        })
+        self.load(
+            references,
+            |edge| (edge.partition.as_ref(), &edge.id),
+            Kind::Edge,
+            |reader, source| reader.edge(source),
+        )
     }
 
     fn add_vertex(&self, vertex: NewVertex) -> GraphResult<Arc<Vertex>> {
@@ -206,7 +215,11 @@ impl Graph for EngineGraph {
         self.make_edge(edge).map(Arc::new)
     }
 
-    fn set_vertex_properties(&self, vertex: &Arc<Vertex>, properties: &[NewProperty]) -> GraphResult<Arc<Vertex>> {
+    fn set_vertex_properties(
+        &self,
+        vertex: &Arc<Vertex>,
+        properties: &[NewProperty],
+    ) -> GraphResult<Arc<Vertex>> {
         let address = self.addressed(self.vertex_address(vertex))?;
         self.change(&address, Kind::Vertex, vertex.version.as_deref(), |writer, body| {
             for property in properties {
@@ -217,7 +230,11 @@ impl Graph for EngineGraph {
         self.reread_vertex(&address)
     }
 
-    fn set_edge_properties(&self, edge: &Arc<Edge>, properties: &[(Arc<str>, Value)]) -> GraphResult<Arc<Edge>> {
+    fn set_edge_properties(
+        &self,
+        edge: &Arc<Edge>,
+        properties: &[(Arc<str>, Value)],
+    ) -> GraphResult<Arc<Edge>> {
         let address = self.addressed(self.edge_address(edge))?;
         self.change(&address, Kind::Edge, edge.version.as_deref(), |writer, body| {
             for (name, value) in properties {

@@ -23,7 +23,8 @@ use crate::failure::{Costs, Failure, FailureKind, written};
 use crate::job::{Job, Traversal};
 use crate::limits::MESSAGE_BYTES_MAX;
 
-const LIMITS: BodyLimits = BodyLimits { bytes_max: MESSAGE_BYTES_MAX, drain_bytes_max: 2 * MESSAGE_BYTES_MAX };
+const LIMITS: BodyLimits =
+    BodyLimits { bytes_max: MESSAGE_BYTES_MAX, drain_bytes_max: 2 * MESSAGE_BYTES_MAX };
 
 /// What a client is told that asks for a page.
 const NO_PAGE: &str = "this port speaks Gremlin: connect with WebSocket (a driver of TinkerPop), or POST a script as \
@@ -58,7 +59,12 @@ where
         }
         Err(BodyError::Broken(error)) => {
             tracing::debug!("a request broke off: {error}");
-            return refused(shared, format, None, &Failure::plain(498, 1004, "the request broke off: send it again"));
+            return refused(
+                shared,
+                format,
+                None,
+                &Failure::plain(498, 1004, "the request broke off: send it again"),
+            );
         }
     };
     let request = match GremlinRequest::read_script(&sent, shared.new_uuid()) {
@@ -144,6 +150,8 @@ fn answered(format: Format, code: u16, inner: i32, answer: Vec<u8>) -> Response<
 fn text(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::from(format!("{text}\n")));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }

@@ -83,7 +83,11 @@ impl Job {
         let runtime = tokio::runtime::Handle::current();
         let running = tokio::task::spawn_blocking(move || {
             let _place = place;
-            self.traverse(runtime, is_cancelled, Target::Frames(&|answer| send.blocking_send(answer).is_ok()));
+            self.traverse(
+                runtime,
+                is_cancelled,
+                Target::Frames(&|answer| send.blocking_send(answer).is_ok()),
+            );
         });
         while let Some(answer) = made.recv().await {
             if !answers.send(kind, answer).await {
@@ -99,7 +103,9 @@ impl Job {
     pub(crate) async fn run_whole(self) -> (u16, i32, Vec<u8>) {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let _waiting = Waiting(is_cancelled.clone());
-        let Ok(place) = self.shared.traversals.clone().acquire_owned().await else { return (500, 500, Vec::new()) };
+        let Ok(place) = self.shared.traversals.clone().acquire_owned().await else {
+            return (500, 500, Vec::new());
+        };
         let runtime = tokio::runtime::Handle::current();
         let running = tokio::task::spawn_blocking(move || {
             let _place = place;
@@ -114,13 +120,20 @@ impl Job {
     }
 
     /// Runs it on this thread; returns its status.
-    fn traverse(self, runtime: tokio::runtime::Handle, is_cancelled: Arc<AtomicBool>, target: Target<'_>) -> (u16, i32) {
+    fn traverse(
+        self,
+        runtime: tokio::runtime::Handle,
+        is_cancelled: Arc<AtomicBool>,
+        target: Target<'_>,
+    ) -> (u16, i32) {
         let Job { shared, session, format, id, traversal, .. } = self;
         let clock = shared.env.clock.clone();
         let began = clock.elapsed();
-        let deadline = Deadline { began, end: began + time_of(&shared, traversal.options()), clock, is_cancelled };
+        let deadline =
+            Deadline { began, end: began + time_of(&shared, traversal.options()), clock, is_cancelled };
         let activity_id = shared.new_uuid();
-        let execution = Execution { shared: &shared, session: &session, format, id, activity_id, deadline, runtime };
+        let execution =
+            Execution { shared: &shared, session: &session, format, id, activity_id, deadline, runtime };
         let ran = catch_unwind(AssertUnwindSafe(|| execution.run(&traversal, &target)));
         match ran {
             Ok(status) => status,
@@ -128,7 +141,12 @@ impl Job {
                 let text = panicked.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or("no message");
                 tracing::error!("a traversal panicked: {text}");
-                let failure = Failure::new(500, 500, FailureKind::Internal, "the server made a mistake: its log says more");
+                let failure = Failure::new(
+                    500,
+                    500,
+                    FailureKind::Internal,
+                    "the server made a mistake: its log says more",
+                );
                 let costs = Costs { activity_id, ..Costs::default() };
                 target.send(written(&failure.response(Some(id), &costs), format));
                 (500, 500)

@@ -120,7 +120,8 @@ impl Shared {
         }
         let access = self.keys.access(password, &self.engine);
         let access = access.ok_or_else(|| Failure::plain(401, 401, UNAUTHORIZED))?;
-        let graph = user.parse().map_err(|why: &str| Failure::plain(401, 401, format!("{UNAUTHORIZED}: {why}")))?;
+        let graph =
+            user.parse().map_err(|why: &str| Failure::plain(401, 401, format!("{UNAUTHORIZED}: {why}")))?;
         Ok(Session { access, graph: Some(graph) })
     }
 }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use armilla_engine::plans::{
-    BoundQuery, BoundSource, Comparison, Expr, Function, ITEM_SLOT, PathStep, Projection, SourceKind, SubqueryKind,
-    Window,
+    BoundQuery, BoundSource, Comparison, Expr, Function, ITEM_SLOT, PathStep, Projection, SourceKind,
+    SubqueryKind, Window,
 };
 use armilla_gremlin_machine::graph::Condition;
 use armilla_gremlin_value::{Predicate, PredicateKind, Value};

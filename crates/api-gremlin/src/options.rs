@@ -133,7 +133,9 @@ mod tests {
             let name: GraphName = text.parse().unwrap();
             assert_eq!((&*name.database, &*name.container), ("d", "g"), "{text}");
         }
-        for text in ["", "/", "/dbs/d", "/dbs//colls/g", "/dbs/d/colls/", "/dbs/d/colls/g/docs/x", "/DBS/d/colls/g"] {
+        for text in
+            ["", "/", "/dbs/d", "/dbs//colls/g", "/dbs/d/colls/", "/dbs/d/colls/g/docs/x", "/DBS/d/colls/g"]
+        {
             assert!(text.parse::<GraphName>().is_err(), "{text}");
         }
         assert!(format!("/dbs/{}/colls/g", "d".repeat(2_000)).parse::<GraphName>().is_err());

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemName, ListScope, Query,
-    QueryPage, QueryRequest, RequestUnits, ResourceKind, Row, RowForm, RowResult, row_item,
+    Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemName, ListScope, Query, QueryPage,
+    QueryRequest, RequestUnits, ResourceKind, Row, RowForm, RowResult, row_item,
 };
 use armilla_env::Clock;
 use armilla_gremlin_machine::graph::{Figures, GraphError, GraphErrorKind, GraphResult};
@@ -64,7 +64,9 @@ impl Deadline {
         let milliseconds = self.end.saturating_sub(self.began).as_millis();
         GraphError::new(
             GraphErrorKind::TimedOut,
-            format!("the traversal took longer than the {milliseconds} ms that it may: narrow it, or allow more time"),
+            format!(
+                "the traversal took longer than the {milliseconds} ms that it may: narrow it, or allow more time"
+            ),
         )
     }
 }
@@ -133,7 +135,11 @@ impl Store {
     }
 
     /// Returns all rows of a query, each as JSON.
-    pub(crate) fn values(&self, query: &Arc<BoundQuery>, scope: &ListScope) -> GraphResult<Vec<armilla_value::Value>> {
+    pub(crate) fn values(
+        &self,
+        query: &Arc<BoundQuery>,
+        scope: &ListScope,
+    ) -> GraphResult<Vec<armilla_value::Value>> {
         let mut values = Vec::new();
         let mut continuation = None;
         loop {

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use armilla_gremlin_value::Value;
+use armilla_value::Kind;
 use armilla_value::Value as Stored;
 use armilla_value::stored::Node;
-use armilla_value::Kind;
 
 /// Returns the value that a property is stored with; none for what no property can be.
 pub(crate) fn to_stored(value: &Value) -> Option<Stored> {

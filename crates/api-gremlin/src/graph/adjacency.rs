@@ -100,7 +100,9 @@ impl EngineGraph {
     fn edge_conditions(&self, request: &Adjacency) -> Lowered {
         let mut lowered = lowering::lower(&request.edge_conditions, Kind::Edge, &self.layout);
         if !request.labels.is_empty() {
-            lowered.parts.push(lowering::is_one_of(members::LABEL, request.labels.iter().map(|label| &**label)));
+            lowered
+                .parts
+                .push(lowering::is_one_of(members::LABEL, request.labels.iter().map(|label| &**label)));
         }
         lowered
     }
@@ -127,7 +129,11 @@ impl EngineGraph {
                 // Only edges have such a member.
                 let mut parts = vec![lowering::is_one_of(end.id_member(), ids.iter().copied())];
                 parts.extend(lowered.parts.iter().cloned());
-                searches.push(Search { end: *end, query: lowering::items(lowering::all(parts)), scope: scope.clone() });
+                searches.push(Search {
+                    end: *end,
+                    query: lowering::items(lowering::all(parts)),
+                    scope: scope.clone(),
+                });
             }
         }
         searches
@@ -177,7 +183,8 @@ impl EngineGraph {
                 let key = row.get("p").map_or(Component::Undefined, Component::of);
                 let Some(id) = row.get("i").and_then(Stored::as_str) else { continue };
                 let address = Address { key: PartitionKey(vec![key]), id: id.into() };
-                let number = row.get("n").and_then(Stored::as_i64).and_then(|number| u64::try_from(number).ok());
+                let number =
+                    row.get("n").and_then(Stored::as_i64).and_then(|number| u64::try_from(number).ok());
                 if let Some(count) = sources.get(&address).and_then(|place| counts.get_mut(*place)) {
                     *count += number.unwrap_or(0);
                 }
@@ -241,8 +248,10 @@ impl AdjacentPages<'_> {
     fn adjacent(&self, end: End, edges: Vec<Edge>) -> GraphResult<Vec<Adjacent>> {
         let mut page = Vec::with_capacity(edges.len());
         let mut whole: HashMap<Address, Option<Arc<Vertex>>> = HashMap::new();
-        let is_about_properties = |condition: &Condition| !matches!(condition, Condition::Id(_) | Condition::Label(_));
-        let is_read = self.want == Wanted::Vertices(Need::Whole) || self.vertex_conditions.iter().any(is_about_properties);
+        let is_about_properties =
+            |condition: &Condition| !matches!(condition, Condition::Id(_) | Condition::Label(_));
+        let is_read = self.want == Wanted::Vertices(Need::Whole)
+            || self.vertex_conditions.iter().any(is_about_properties);
         for edge in edges {
             let (own, other) = end.vertices(&edge);
             let Some(address) = self.graph.vertex_address(&own) else { continue };

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use armilla_engine::plans::{Aggregate, BoundQuery, Expr, Grouping, Projection};
 use armilla_engine::{Item, ListScope};
-use armilla_gremlin_machine::graph::{
-    Condition, ElementId, GraphResult, Lookup, Need, Pages, ReadyPages,
-};
+use armilla_gremlin_machine::graph::{Condition, ElementId, GraphResult, Lookup, Need, Pages, ReadyPages};
 use armilla_gremlin_value::{Edge, PredicateKind, Value, Vertex};
 use armilla_value::{PartitionKey, Value as Stored};
 
@@ -74,7 +72,10 @@ impl Found for Edge {
 }
 
 impl EngineGraph {
-    pub(super) fn find_vertices<'g>(&'g self, lookup: &Lookup) -> GraphResult<Box<dyn Pages<Arc<Vertex>> + 'g>> {
+    pub(super) fn find_vertices<'g>(
+        &'g self,
+        lookup: &Lookup,
+    ) -> GraphResult<Box<dyn Pages<Arc<Vertex>> + 'g>> {
         self.find(lookup)
     }
 
@@ -132,9 +133,10 @@ impl EngineGraph {
         };
         let ids = lookup.ids.as_ref().map(|ids| {
             let each = ids.iter().filter_map(|id| match id {
-                ElementId::Id(Value::Vertex(vertex)) => {
-                    Some((known_partition(&self.layout, vertex.partition.as_ref()), values::id_text(&vertex.id)?))
-                }
+                ElementId::Id(Value::Vertex(vertex)) => Some((
+                    known_partition(&self.layout, vertex.partition.as_ref()),
+                    values::id_text(&vertex.id)?,
+                )),
                 ElementId::Id(Value::Edge(edge)) => {
                     Some((known_partition(&self.layout, edge.partition.as_ref()), values::id_text(&edge.id)?))
                 }
@@ -162,7 +164,8 @@ impl EngineGraph {
                 }
                 Condition::Id(predicate) if places.ids.is_none() => {
                     if matches!(predicate.kind, PredicateKind::Eq | PredicateKind::Within) {
-                        places.ids = Some(lowering::listed(&predicate.values).into_iter().filter_map(whole).collect());
+                        places.ids =
+                            Some(lowering::listed(&predicate.values).into_iter().filter_map(whole).collect());
                     }
                 }
                 _ => {}
@@ -188,7 +191,8 @@ impl EngineGraph {
                 .collect(),
         };
         let scopes = scopes(keys);
-        let searches = queries.iter().flat_map(|query| scopes.iter().map(move |scope| (query.clone(), scope.clone())));
+        let searches =
+            queries.iter().flat_map(|query| scopes.iter().map(move |scope| (query.clone(), scope.clone())));
         Ok(Box::new(SearchPages {
             items: ItemPages::new(self, searches.collect(), lookup.limit.filter(|_| lowered.is_exact)),
             conditions: if lowered.is_exact { Vec::new() } else { lookup.conditions.clone() },
@@ -397,7 +401,8 @@ impl<T: Found> Pages<Arc<T>> for PointPages<'_, T> {
             let Some(rest) = &mut self.rest else { return Ok(None) };
             let Some(mut page) = rest.next_page()? else { return Ok(None) };
             page.retain(|element| {
-                self.seen.is_empty() || element.address(self.graph).is_none_or(|address| !self.seen.contains(&address))
+                self.seen.is_empty()
+                    || element.address(self.graph).is_none_or(|address| !self.seen.contains(&address))
             });
             cut(&mut page, &mut self.left);
             return Ok(Some(page));

@@ -9,7 +9,8 @@ use armilla_engine::{
     ActionDone, ETag, Error, ErrorKind, ItemAction, RequestUnits, ResourceKind, Triggers, WriteMode,
 };
 use armilla_gremlin_machine::graph::{
-    Adjacency, Direction, Dropped, Element, GraphError, GraphErrorKind, GraphResult, Need, NewEdge, NewVertex, Wanted,
+    Adjacency, Direction, Dropped, Element, GraphError, GraphErrorKind, GraphResult, Need, NewEdge,
+    NewVertex, Wanted,
 };
 use armilla_gremlin_value::{Edge, Value, Vertex};
 use armilla_value::{Object, PartitionKey, Value as Stored};
@@ -77,7 +78,8 @@ impl EngineGraph {
         let label = vertex.label.as_deref().unwrap_or(LABEL_DEFAULT);
         let new_id = || self.new_id();
         let body = self.writer(&new_id).vertex(&id, label, &vertex.properties).map_err(body_error)?;
-        let partition = self.layout.partition.as_deref().and_then(|name| body.get(name)).and_then(values::of_stored);
+        let partition =
+            self.layout.partition.as_deref().and_then(|name| body.get(name)).and_then(values::of_stored);
         let address = self.addressed(self.address(partition.as_ref(), &Value::String(id)))?;
         self.create(&address, body)?;
         match self.read_vertex(&address)? {
@@ -103,7 +105,8 @@ impl EngineGraph {
             in_partition: in_vertex.partition.as_ref(),
         };
         let body = self.writer(&new_id).edge(&parts, &edge.properties).map_err(body_error)?;
-        let address = self.addressed(self.address(out_vertex.partition.as_ref(), &Value::String(id.clone())))?;
+        let address =
+            self.addressed(self.address(out_vertex.partition.as_ref(), &Value::String(id.clone())))?;
         self.create(&address, body)?;
         match self.read_edge(&address)? {
             Some(edge) => Ok(edge),
@@ -139,7 +142,10 @@ impl EngineGraph {
         {
             let mut pending = self.pending.borrow_mut();
             if pending.get(address).is_some_and(is_there) {
-                return Err(store::failure(Error::new(ErrorKind::AlreadyExists(ResourceKind::Item), CONFLICT)));
+                return Err(store::failure(Error::new(
+                    ErrorKind::AlreadyExists(ResourceKind::Item),
+                    CONFLICT,
+                )));
             }
             pending.put(address.clone(), Write::Create(body));
         }
@@ -227,21 +233,30 @@ impl EngineGraph {
                 Dropped::Edge(edge) => self.delete(self.edge_address(edge))?,
                 Dropped::VertexProperty { vertex, id, .. } => {
                     let address = self.addressed(self.vertex_address(vertex))?;
-                    self.forgiving(self.change(&address, Kind::Vertex, vertex.version.as_deref(), |writer, body| {
-                        writer.drop_vertex_property(body, id)
-                    }))?;
+                    self.forgiving(self.change(
+                        &address,
+                        Kind::Vertex,
+                        vertex.version.as_deref(),
+                        |writer, body| writer.drop_vertex_property(body, id),
+                    ))?;
                 }
                 Dropped::EdgeProperty { edge, key } => {
                     let address = self.addressed(self.edge_address(edge))?;
-                    self.forgiving(self.change(&address, Kind::Edge, edge.version.as_deref(), |writer, body| {
-                        Ok(writer.drop_edge_property(body, key))
-                    }))?;
+                    self.forgiving(self.change(
+                        &address,
+                        Kind::Edge,
+                        edge.version.as_deref(),
+                        |writer, body| Ok(writer.drop_edge_property(body, key)),
+                    ))?;
                 }
                 Dropped::MetaProperty { vertex, property_id, key, .. } => {
                     let address = self.addressed(self.vertex_address(vertex))?;
-                    self.forgiving(self.change(&address, Kind::Vertex, vertex.version.as_deref(), |writer, body| {
-                        Ok(writer.drop_meta(body, property_id, key))
-                    }))?;
+                    self.forgiving(self.change(
+                        &address,
+                        Kind::Vertex,
+                        vertex.version.as_deref(),
+                        |writer, body| Ok(writer.drop_meta(body, property_id, key)),
+                    ))?;
                 }
             }
         }
@@ -374,7 +389,8 @@ impl Doing {
     }
 
     async fn batch(self, (key, mut writes): Group) -> Written {
-        let mut written = Written { done: Vec::new(), charge: RequestUnits::ZERO, operations: writes.len(), failed: None };
+        let mut written =
+            Written { done: Vec::new(), charge: RequestUnits::ZERO, operations: writes.len(), failed: None };
         if let [(_, Write::Create(_))] = writes.as_slice()
             && let Some((id, Write::Create(body))) = writes.pop()
         {
@@ -389,10 +405,10 @@ impl Doing {
         match self.engine.execute_batch(&self.caller, &self.handle, Some(&key), actions).await {
             Ok(answer) => {
                 written.charge += answer.charge;
-                let is_vanished = |result: &Result<ActionDone, Error>| {
-                    matches!(result, Err(error) if error.kind == ErrorKind::NotFound(ResourceKind::Item))
-                };
-                if answer.results.iter().any(is_vanished) && writes.iter().any(|(_, write)| matches!(write, Write::Delete)) {
+                let is_vanished = |result: &Result<ActionDone, Error>| matches!(result, Err(error) if error.kind == ErrorKind::NotFound(ResourceKind::Item));
+                if answer.results.iter().any(is_vanished)
+                    && writes.iter().any(|(_, write)| matches!(write, Write::Delete))
+                {
                     // What is to be dropped is gone already, so nothing of the batch was done.
                     self.one_by_one(&key, writes, &mut written).await;
                     return written;
@@ -498,7 +514,8 @@ fn told(error: Error) -> Error {
 }
 
 fn missing(id: &str) -> GraphError {
-    let message = format!("Resource Not Found: no element has the id '{id}' any more: another may have dropped it");
+    let message =
+        format!("Resource Not Found: no element has the id '{id}' any more: another may have dropped it");
     store::failure(Error::new(ErrorKind::NotFound(ResourceKind::Item), message))
 }
 

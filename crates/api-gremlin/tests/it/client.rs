@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use armilla_api_gremlin::{Answers, Connection, GremlinApi, GremlinApiOptions, MessageKind, Work};
 use armilla_engine::{
-    Caller, ContainerDefinition, Engine, EngineOptions, ItemBody, Policy, Precondition, Throughput, Triggers, WriteMode,
+    Caller, ContainerDefinition, Engine, EngineOptions, ItemBody, Policy, Precondition, Throughput, Triggers,
+    WriteMode,
 };
 use armilla_env::{Env, SeededEntropy, SystemClock};
 use armilla_kv::memory::MemoryStore;
@@ -56,7 +57,8 @@ impl Account {
 
     /// Makes a container for a graph.
     pub(crate) async fn make_graph(&self, name: &str, path: &str, throughput: Option<u32>) {
-        let text = format!(r#"{{"id":"{name}","partitionKey":{{"paths":["{path}"],"kind":"Hash","version":2}}}}"#);
+        let text =
+            format!(r#"{{"id":"{name}","partitionKey":{{"paths":["{path}"],"kind":"Hash","version":2}}}}"#);
         let definition = ContainerDefinition::from_value(&json::parse(text.as_bytes()).unwrap()).unwrap();
         let throughput = throughput.map(Throughput::Manual);
         self.engine.create_container(&Caller::full(), "d", definition, throughput).await.unwrap();
@@ -132,7 +134,9 @@ impl Client {
         self.send_bytes(MessageKind::Text, message.as_bytes())
             .await
             .into_iter()
-            .map(|answer| json::parse(&answer).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&answer))))
+            .map(|answer| {
+                json::parse(&answer).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&answer)))
+            })
             .collect()
     }
 
@@ -199,14 +203,16 @@ impl Client {
 
 pub(crate) fn request(id: &str, script: &str, more: &str) -> String {
     let script = json::to_string(&Value::from(script));
-    let more = more.trim_start_matches('{').trim_end_matches('}');
+    let more = more.strip_prefix('{').and_then(|more| more.strip_suffix('}')).unwrap();
     let comma = if more.is_empty() { "" } else { "," };
     format!(r#"{{"requestId":"{id}","op":"eval","processor":"","args":{{"gremlin":{script}{comma}{more}}}}}"#)
 }
 
 pub(crate) fn login(id: &str, user: &str, password: &str) -> String {
     let sasl = STANDARD.encode(format!("\0{user}\0{password}"));
-    format!(r#"{{"requestId":"{id}","op":"authentication","processor":"traversal","args":{{"sasl":"{sasl}"}}}}"#)
+    format!(
+        r#"{{"requestId":"{id}","op":"authentication","processor":"traversal","args":{{"sasl":"{sasl}"}}}}"#
+    )
 }
 
 pub(crate) fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {

@@ -63,7 +63,11 @@ async fn items_of_others_are_read() {
         client.texts("g.V('1')").await,
         r#"{"id":"1","label":"person","type":"vertex","properties":{"pk":[{"id":"1|pk","value":"p"}],"name":[{"id":"1|name","value":"Ann"}],"tags":[{"id":"1|tags","value":"a"},{"id":"1|tags|1","value":"b"}],"age":[{"id":"q","value":40}]}}"#
     );
-    assert_eq!(client.texts("g.V().hasLabel('vertex').id()").await, r#""2""#, "what has no label is a vertex");
+    assert_eq!(
+        client.texts("g.V().hasLabel('vertex').id()").await,
+        r#""2""#,
+        "what has no label is a vertex"
+    );
     for script in [
         "g.V().has('name','Ann').id()",
         "g.V().has('tags','b').id()",

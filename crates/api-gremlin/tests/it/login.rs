@@ -36,12 +36,17 @@ async fn the_first_request_is_challenged_and_then_run() {
 async fn wrong_logins_are_refused_and_may_be_tried_again() {
     let account = Account::new().await;
     let mut client = Client::new(&account.api(|_| {}));
-    for (user, password) in [(USER, "d3Jvbmc="), (USER, ""), ("nobody", KEY), (USER, "type=resource&ver=1&sig=x;y;")] {
+    for (user, password) in
+        [(USER, "d3Jvbmc="), (USER, ""), ("nobody", KEY), (USER, "type=resource&ver=1&sig=x;y;")]
+    {
         let id = client.next_id();
         assert_eq!(code(&client.send(&request(&id, "g.inject(0)", "{}")).await[0]), 407);
         let answers = client.send(&login(&id, user, password)).await;
         assert_eq!((code(&answers[0]), inner(&answers[0])), (401, 401), "{user} {password}");
-        assert!(message(&answers[0]).starts_with("Unauthorized: Invalid credentials provided"), "{user} {password}");
+        assert!(
+            message(&answers[0]).starts_with("Unauthorized: Invalid credentials provided"),
+            "{user} {password}"
+        );
     }
     client.log_in(USER, KEY).await;
 }
@@ -80,7 +85,10 @@ async fn read_only_keys_read_only() {
     ] {
         let (code, inner, message) = client.failure(script).await;
         assert_eq!((code, inner), (500, 403), "{script}");
-        assert!(message.contains("Insufficient permissions provided in the authorization header"), "{message}");
+        assert!(
+            message.contains("Insufficient permissions provided in the authorization header"),
+            "{message}"
+        );
     }
     assert_eq!(client.texts("g.V().count()").await, "6");
 }

@@ -16,7 +16,13 @@ async fn malformed_messages_are_answered() {
         (&format!(r#"{{"requestId":"{id}","op":"dance","processor":"","args":{{}}}}"#), 498, true),
         (&format!(r#"{{"requestId":"{id}","op":"eval","processor":"nobody","args":{{}}}}"#), 498, true),
         (&format!(r#"{{"requestId":"{id}","op":"eval","processor":"","args":{{}}}}"#), 499, true),
-        (&format!(r#"{{"requestId":"{id}","op":"eval","processor":"","args":{{"gremlin":"g.V()","language":"cobol"}}}}"#), 499, true),
+        (
+            &format!(
+                r#"{{"requestId":"{id}","op":"eval","processor":"","args":{{"gremlin":"g.V()","language":"cobol"}}}}"#
+            ),
+            499,
+            true,
+        ),
     ];
     for (text, expected, has_id) in table {
         let answers = client.send(text).await;
@@ -55,7 +61,9 @@ async fn results_are_cut_into_answers() {
     for number in 0..10 {
         client.results(&format!("g.addV('x').property('pk','p').property('id','{number}')")).await;
     }
-    for (size, expected) in [("{}", 1), (r#"{"batchSize":3}"#, 4), (r#"{"batchSize":1}"#, 10), (r#"{"batchSize":10}"#, 1)] {
+    for (size, expected) in
+        [("{}", 1), (r#"{"batchSize":3}"#, 4), (r#"{"batchSize":1}"#, 10), (r#"{"batchSize":10}"#, 1)]
+    {
         let id = client.next_id();
         let answers = client.send(&request(&id, "g.V().id()", size)).await;
         assert_eq!(answers.len(), expected, "{size}");
@@ -93,7 +101,8 @@ async fn sessions_keep_nothing_and_are_closed() {
         r#"{{"requestId":"{id}","op":"eval","processor":"session","args":{{"session":"s","gremlin":"g.inject(1)"}}}}"#
     );
     assert_eq!(code(&client.send(&eval).await[0]), 200);
-    let close = format!(r#"{{"requestId":"{id}","op":"close","processor":"session","args":{{"session":"s"}}}}"#);
+    let close =
+        format!(r#"{{"requestId":"{id}","op":"close","processor":"session","args":{{"session":"s"}}}}"#);
     assert_eq!(code(&client.send(&close).await[0]), 204);
 }
 

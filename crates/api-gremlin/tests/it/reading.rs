@@ -127,7 +127,9 @@ async fn many_elements_come_in_pages() {
     let mut client = account.client().await;
     client.results("g.addV('hub').property('pk','p').property('id','hub')").await;
     for number in 0..1_200 {
-        let body = format!(r#"{{"id":"v{number}","label":"leaf","pk":"p","n":[{{"id":"n{number}","_value":{number}}}]}}"#);
+        let body = format!(
+            r#"{{"id":"v{number}","label":"leaf","pk":"p","n":[{{"id":"n{number}","_value":{number}}}]}}"#
+        );
         account.put("p", &body).await;
         let edge = format!(
             r#"{{"id":"e{number}","label":"to","pk":"p","_isEdge":true,"_vertexId":"hub","_vertexLabel":"hub",

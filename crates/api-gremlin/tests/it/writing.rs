@@ -84,11 +84,19 @@ async fn a_traversal_sees_what_it_wrote() {
     client.results("g.V().addV('copy').property('pk','copies')").await;
     assert_eq!(client.texts("g.V().hasLabel('copy').count()").await, "16");
     assert_eq!(
-        client.texts("g.V('zz').fold().coalesce(unfold(),addV('x').property('pk','p').property('id','zz')).id()").await,
+        client
+            .texts(
+                "g.V('zz').fold().coalesce(unfold(),addV('x').property('pk','p').property('id','zz')).id()"
+            )
+            .await,
         r#""zz""#
     );
     assert_eq!(
-        client.texts("g.V('zz').fold().coalesce(unfold(),addV('x').property('pk','p').property('id','zz')).id()").await,
+        client
+            .texts(
+                "g.V('zz').fold().coalesce(unfold(),addV('x').property('pk','p').property('id','zz')).id()"
+            )
+            .await,
         r#""zz""#
     );
 }

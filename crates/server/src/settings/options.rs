@@ -243,7 +243,12 @@ pub(crate) struct Options {
 
     /// Whose rules hold in the Gremlin API where they differ: TinkerPop's with everything that is there, or the service's
     /// with what it refuses [default: open]
-    #[arg(long, env = "ARMILLA_GREMLIN_DIALECT", value_name = "open|cosmos-strict", help_heading = "Listening")]
+    #[arg(
+        long,
+        env = "ARMILLA_GREMLIN_DIALECT",
+        value_name = "open|cosmos-strict",
+        help_heading = "Listening"
+    )]
     pub(crate) gremlin_dialect: Option<GremlinDialect>,
 
     /// What the Gremlin API answers to GraphSON 2.0: values without types, as the service, or with them, as TinkerPop

@@ -119,14 +119,17 @@ pub(super) async fn serve<S: FrameService>(
     session: Session,
 ) {
     let mut conversation = service.begin(&session);
-    let shape = Shape { measure: |begun: &[u8]| service.measure(begun), frame_bytes_max: service.frame_bytes_max() };
+    let shape =
+        Shape { measure: |begun: &[u8]| service.measure(begun), frame_bytes_max: service.frame_bytes_max() };
     let mut reader = Reader { shape, common, stream, session, ahead: BytesMut::from(&received[..]) };
     let end = loop {
         let frame = match reader.next().await {
             Ok(frame) => frame,
             Err(end) => break end,
         };
-        if let Err(end) = answer(service, common, &mut reader.stream, &reader.session, &mut conversation, frame).await {
+        if let Err(end) =
+            answer(service, common, &mut reader.stream, &reader.session, &mut conversation, frame).await
+        {
             break end;
         }
         // Also where more has come already: one who never stops to send must not keep the server from ending.

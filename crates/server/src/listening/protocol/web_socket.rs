@@ -260,7 +260,9 @@ impl<S: MessageService> WebSocket<S> {
                 Err(End::Over) => return Ended::Gone,
                 Err(end) => return Ended::Told(end),
             };
-            let Some((opcode, is_final, text, hold)) = opened(frame) else { return Ended::Told(End::Malformed) };
+            let Some((opcode, is_final, text, hold)) = opened(frame) else {
+                return Ended::Told(End::Malformed);
+            };
             match opcode {
                 opcode::CLOSE => return Ended::Closed,
                 opcode::PING => {
@@ -320,7 +322,11 @@ impl Begun {
         self.texts.push(text);
         self.holds.push(hold);
         if !is_final {
-            return if self.texts.len() < MESSAGE_FRAMES_MAX { Ok(None) } else { Err(Ended::Told(End::Malformed)) };
+            return if self.texts.len() < MESSAGE_FRAMES_MAX {
+                Ok(None)
+            } else {
+                Err(Ended::Told(End::Malformed))
+            };
         }
         let Begun { texts, bytes, holds, .. } = std::mem::take(self);
         let bytes = match <[Bytes; 1]>::try_from(texts) {
@@ -357,23 +363,37 @@ fn accept(method: &Method, headers: &HeaderMap) -> Response<Full<Bytes>> {
     let refused = |status: StatusCode, why: &'static str| {
         let mut response = Response::new(Full::from(why));
         *response.status_mut() = status;
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
         response
     };
     let is = |name: &header::HeaderName, word: &str| {
-        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.trim().eq_ignore_ascii_case(word))
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|text| text.trim().eq_ignore_ascii_case(word))
     };
     if method != Method::GET || !is(&header::UPGRADE, "websocket") {
-        return refused(StatusCode::BAD_REQUEST, "this port speaks WebSocket and HTTP: ask for one of them\n");
+        return refused(
+            StatusCode::BAD_REQUEST,
+            "this port speaks WebSocket and HTTP: ask for one of them\n",
+        );
     }
     if !is(&header::SEC_WEBSOCKET_VERSION, "13") {
-        let mut response = refused(StatusCode::UPGRADE_REQUIRED, "this port speaks version 13 of WebSocket\n");
+        let mut response =
+            refused(StatusCode::UPGRADE_REQUIRED, "this port speaks version 13 of WebSocket\n");
         response.headers_mut().insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
         return response;
     }
-    let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|key| STANDARD.decode(key).is_ok_and(|key| key.len() == 16));
+    let key = headers
+        .get(header::SEC_WEBSOCKET_KEY)
+        .filter(|key| STANDARD.decode(key).is_ok_and(|key| key.len() == 16));
     let Some(key) = key else {
-        return refused(StatusCode::BAD_REQUEST, "a request for WebSocket has a Sec-WebSocket-Key of 16 bytes\n");
+        return refused(
+            StatusCode::BAD_REQUEST,
+            "a request for WebSocket has a Sec-WebSocket-Key of 16 bytes\n",
+        );
     };
     let text = [key.as_bytes(), KEY_SUFFIX].concat();
     let accept = STANDARD.encode(digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, &text));
@@ -393,7 +413,8 @@ fn accept(method: &Method, headers: &HeaderMap) -> Response<Full<Bytes>> {
 fn measure(begun: &[u8]) -> Measure {
     let &[first, second, ..] = begun else { return Measure::More };
     let is_control = first & OPCODE >= opcode::CLOSE;
-    let is_known = matches!(first & OPCODE, opcode::CONTINUATION..=opcode::BINARY | opcode::CLOSE..=opcode::PONG);
+    let is_known =
+        matches!(first & OPCODE, opcode::CONTINUATION..=opcode::BINARY | opcode::CLOSE..=opcode::PONG);
     let length = usize::from(second & !MASKED);
     let is_whole = !is_control || (first & FINAL != 0 && length <= CONTROL_BYTES_MAX);
     if first & RESERVED != 0 || second & MASKED == 0 || !is_known || !is_whole {

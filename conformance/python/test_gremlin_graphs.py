@@ -1,6 +1,7 @@
 """Graphs as applications of the service use them: GraphSON 2.0, answers as plain maps."""
 
 import pytest
+
 from gremlin import connect, refused, run
 
 
@@ -80,7 +81,12 @@ def test_the_same_items_through_sql(gremlin_client, graph_container):
         iter(graph_container.query_items("SELECT * FROM c WHERE c.label = 'knows'", enable_cross_partition_query=True))
     )
     assert {name: edge[name] for name in ("_isEdge", "_vertexId", "_sink", "_sinkPartition", "pk", "since")} == {
-        "_isEdge": True, "_vertexId": "thomas", "_sink": "mary", "_sinkPartition": "p2", "pk": "p1", "since": 1997,
+        "_isEdge": True,
+        "_vertexId": "thomas",
+        "_sink": "mary",
+        "_sinkPartition": "p2",
+        "pk": "p1",
+        "since": 1997,
     }
     graph_container.upsert_item({"id": "anna", "label": "person", "pk": "p1", "name": "Anna"})
     assert run(gremlin_client, "g.V().has('name','Anna').id()") == ["anna"]

@@ -1,6 +1,7 @@
 """Logging in to the Gremlin API: keys, tokens, graphs that are not there."""
 
 import pytest
+
 from gremlin import connect, refused, run
 from mongo import READ_ONLY_KEY, SECONDARY_KEY
 from server import KEY
@@ -64,8 +65,12 @@ def test_resource_tokens(keyed, keyed_graph):
         permission = user.create_permission(
             {"id": mode, "permissionMode": mode, "resource": container.container_link}
             if mode == "Read"
-            else {"id": mode, "permissionMode": mode, "resource": f"{container.container_link}/docs/1",
-                  "resourcePartitionKey": ["p"]}
+            else {
+                "id": mode,
+                "permissionMode": mode,
+                "resource": f"{container.container_link}/docs/1",
+                "resourcePartitionKey": ["p"],
+            }
         )
         tokens[mode] = permission.properties["_token"]
     client = connect(keyed, graph, password=tokens["Read"])

@@ -126,6 +126,4 @@ def request(identity: str, script: str) -> str:
 
 def login(identity: str, graph: str) -> str:
     sasl = base64.b64encode(f"\0{graph}\0{KEY}".encode()).decode()
-    return json.dumps(
-        {"requestId": identity, "op": "authentication", "processor": "traversal", "args": {"sasl": sasl}}
-    )
+    return json.dumps({"requestId": identity, "op": "authentication", "processor": "traversal", "args": {"sasl": sasl}})

@@ -62,6 +62,9 @@ impl Write {
     }
 }
 
+/// The writes of one logical partition, in order.
+pub(crate) type Group = (PartitionKey, Vec<(Arc<str>, Write)>);
+
 /// Writes that are not done yet, and what is remembered of those that are.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
@@ -140,9 +143,9 @@ impl Pending {
     }
 
     /// Takes all writes, by logical partition, in order.
-    pub(crate) fn take(&mut self) -> Vec<(PartitionKey, Vec<(Arc<str>, Write)>)> {
+    pub(crate) fn take(&mut self) -> Vec<Group> {
         self.places.clear();
-        let mut groups: Vec<(PartitionKey, Vec<(Arc<str>, Write)>)> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         let mut group_of: HashMap<PartitionKey, usize> = HashMap::new();
         for (address, write) in std::mem::take(&mut self.writes).into_iter().flatten() {
             let place = *group_of.entry(address.key.clone()).or_insert(groups.len());

@@ -22,15 +22,12 @@ use crate::bodies::{BodyError, EdgeParts, Writer};
 use crate::elements::LABEL_DEFAULT;
 use crate::limits::{BATCH_WRITES_MAX, BATCHES_AT_ONCE_MAX, WRITES_GATHERED_MAX};
 use crate::lowering::Kind;
-use crate::pending::{Address, Write};
+use crate::pending::{Address, Group, Write};
 use crate::store;
 use crate::values;
 
 /// What a client is told whose element is there already.
 const CONFLICT: &str = "Conflicting request to resource has been attempted. Retry to avoid conflicts.";
-
-/// The writes of one logical partition.
-type Group = (PartitionKey, Vec<(Arc<str>, Write)>);
 
 /// What became of writes: of each that was done, its version; and what the last one failed with.
 struct Written {

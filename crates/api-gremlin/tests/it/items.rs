@@ -107,3 +107,23 @@ async fn names_and_values_that_cannot_be_are_refused() {
     assert_eq!(code, 597);
     assert!(message.contains("partition key"), "{message}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn system_properties_are_shown() {
+    let account = Account::new().await;
+    let mut client = account.client().await;
+    client.load_modern().await;
+    let with = |names: &str, rest: &str| {
+        format!(
+            "g.withStrategies(ProjectionStrategy.build().IncludeSystemProperties({names}).create()){rest}"
+        )
+    };
+    let stamps = client.results(&with("'_ts','_etag'", ".V('1').values('_ts')")).await;
+    assert!(stamps[0].as_i64().unwrap() > 1_000_000_000, "{stamps:?}");
+    let places = client
+        .texts(&with("'inVPartition','outVPartition'", ".E('9').values('inVPartition','outVPartition')"));
+    assert_eq!(places.await, r#""person" "software""#);
+    assert_eq!(client.texts("g.V('1').values('_ts')").await, "", "not without being asked for");
+    let (code, _, message) = client.failure(&with("'_rid'", ".V('1')")).await;
+    assert_eq!(code, 597, "{message}");
+}

@@ -89,10 +89,14 @@ impl<'m> Frame<'m> {
     /// Opens a binary message.
     pub fn binary(message: &'m [u8], graphson2: GraphSon2) -> Result<Frame<'m>, WireError> {
         let Some((length, rest)) = message.split_first() else {
-            return Err(WireError::malformed("The message is empty; it begins with the length of its mime type."));
+            return Err(WireError::malformed(
+                "The message is empty; it begins with the length of its mime type.",
+            ));
         };
         let Some((mime, payload)) = rest.split_at_checked(usize::from(*length)) else {
-            return Err(WireError::malformed("The message ends within its mime type.").with_id(scan_id(message)));
+            return Err(
+                WireError::malformed("The message ends within its mime type.").with_id(scan_id(message))
+            );
         };
         let mime = String::from_utf8_lossy(mime);
         match Format::of_mime(&mime, graphson2) {

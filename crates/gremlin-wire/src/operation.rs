@@ -86,7 +86,9 @@ impl Request {
 
     fn understand(&self) -> Result<Operation, WireError> {
         match (&*self.processor, &*self.op) {
-            ("" | "traversal" | "session", "authentication") => self.authentication().map(Operation::Authentication),
+            ("" | "traversal" | "session", "authentication") => {
+                self.authentication().map(Operation::Authentication)
+            }
             ("" | "session", "eval") => self.eval().map(Operation::Eval),
             ("traversal" | "session", "bytecode") => self.bytecode().map(Operation::Bytecode),
             ("session", "close") => Ok(Operation::Close(Close { session: self.session()? })),
@@ -110,7 +112,11 @@ impl Request {
                     "A message with an [eval] op code has a traversal; send it as 'bytecode' to 'traversal'.",
                 ));
             }
-            _ => return Err(WireError::arguments("A message with an [eval] op code requires a [gremlin] argument.")),
+            _ => {
+                return Err(WireError::arguments(
+                    "A message with an [eval] op code requires a [gremlin] argument.",
+                ));
+            }
         };
         if let Some(language) = self.text("language")?
             && !matches!(&*language, "" | "gremlin-groovy" | "gremlin-lang")
@@ -156,7 +162,9 @@ impl Request {
             )));
         }
         let sasl = match self.given("sasl").or_else(|| self.given("SASL")) {
-            Some(Value::String(text)) => base64::engine::general_purpose::STANDARD.decode(text.as_bytes()).ok(),
+            Some(Value::String(text)) => {
+                base64::engine::general_purpose::STANDARD.decode(text.as_bytes()).ok()
+            }
             Some(Value::Bytes(bytes)) => Some(bytes.to_vec()),
             _ => {
                 return Err(WireError::arguments(
@@ -175,7 +183,11 @@ impl Request {
         for (name, graph) in self.map("aliases")? {
             match (name, graph) {
                 (Value::String(name), Value::String(graph)) => aliases.push((name.clone(), graph.clone())),
-                _ => return Err(WireError::arguments("The [aliases] argument has something else than strings.")),
+                _ => {
+                    return Err(WireError::arguments(
+                        "The [aliases] argument has something else than strings.",
+                    ));
+                }
             }
         }
         // A traversal may carry options of its own, in a strategy; those of the request go before.
@@ -185,7 +197,9 @@ impl Request {
             None | Some(Some("all")) => Materialize::All,
             Some(Some("tokens")) => Materialize::Tokens,
             Some(_) => {
-                return Err(WireError::arguments("The [materializeProperties] argument is not 'all' or 'tokens'."));
+                return Err(WireError::arguments(
+                    "The [materializeProperties] argument is not 'all' or 'tokens'.",
+                ));
             }
         };
         let batch_size = number(option("batchSize"), "batchSize")?;
@@ -212,7 +226,10 @@ impl Request {
 
     fn required_session(&self) -> Result<Arc<str>, WireError> {
         let missing = || {
-            WireError::arguments(format!("A message with a [{}] op code requires a [session] argument.", self.op))
+            WireError::arguments(format!(
+                "A message with a [{}] op code requires a [session] argument.",
+                self.op
+            ))
         };
         self.session()?.ok_or_else(missing)
     }
@@ -255,7 +272,9 @@ fn number(value: Option<&Value>, name: &str) -> Result<Option<u64>, WireError> {
         Some(Value::Int64(number)) => u64::try_from(*number).ok(),
         Some(Value::BigInteger(number)) => u64::try_from(*number).ok(),
         // A JSON number of JavaScript may come as a double.
-        Some(Value::Double(number)) if number.fract() == 0.0 && (0.0..1e15).contains(number) => Some(*number as u64),
+        Some(Value::Double(number)) if number.fract() == 0.0 && (0.0..1e15).contains(number) => {
+            Some(*number as u64)
+        }
         Some(_) => None,
     };
     match number {

@@ -99,7 +99,8 @@ fn bare(cursor: &mut Cursor<'_>, code: u8, depth: usize) -> Result<Value, Fault>
         code::INSTANT => {
             let (seconds, nanoseconds) = (cursor.i64()?, cursor.i32()?);
             let milliseconds = i128::from(seconds) * 1000 + i128::from(nanoseconds) / 1_000_000;
-            let milliseconds = i64::try_from(milliseconds).map_err(|_| Fault::new("A date is too far away."))?;
+            let milliseconds =
+                i64::try_from(milliseconds).map_err(|_| Fault::new("A date is too far away."))?;
             Value::Date { milliseconds, offset_seconds: 0 }
         }
         code::LOCAL_DATE | code::LOCAL_DATE_TIME | code::OFFSET_DATE_TIME => date(cursor, code)?,
@@ -121,7 +122,8 @@ fn token(cursor: &mut Cursor<'_>, code: u8, depth: usize) -> Result<Value, Fault
 }
 
 fn date(cursor: &mut Cursor<'_>, code: u8) -> Result<Value, Fault> {
-    let mut civil = Civil { year: i64::from(cursor.i32()?), month: cursor.u8()?, day: cursor.u8()?, ms_of_day: 0 };
+    let mut civil =
+        Civil { year: i64::from(cursor.i32()?), month: cursor.u8()?, day: cursor.u8()?, ms_of_day: 0 };
     if code != code::LOCAL_DATE {
         civil.ms_of_day = cursor.i64()?.div_euclid(1_000_000);
     }

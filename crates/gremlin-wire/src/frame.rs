@@ -4,6 +4,7 @@
 //! Answers have no such head: they are sent as the payload alone, in a message of the same kind.
 
 use crate::WireError;
+use crate::error::short;
 use crate::request::scan_id;
 
 /// A format of answers; the format of a request follows from it.
@@ -103,7 +104,7 @@ impl<'m> Frame<'m> {
             Some(format) => Ok(Frame { format, payload }),
             None => Err(WireError::malformed(format!(
                 "The serializer '{}' is not supported; use {GRAPHSON2}, {GRAPHSON3} or {GRAPHBINARY}.",
-                mime.escape_debug()
+                short(&mime)
             ))
             .with_id(scan_id(payload))),
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Bytecode, Value};
 use base64::Engine;
 
+use crate::error::short;
 use crate::{Materialize, Request, WireError};
 
 /// What a request asks for.
@@ -94,12 +95,12 @@ impl Request {
             ("session", "close") => Ok(Operation::Close(Close { session: self.session()? })),
             ("" | "traversal" | "session", op) => Err(WireError::malformed(format!(
                 "The op '{}' is not one of the processor '{}'; send 'eval' to '', or 'bytecode' to 'traversal'.",
-                op.escape_debug(),
+                short(op),
                 self.processor
             ))),
             (processor, _) => Err(WireError::malformed(format!(
                 "The processor '{}' is not known; use '', 'traversal' or 'session'.",
-                processor.escape_debug()
+                short(processor)
             ))),
         }
     }
@@ -123,7 +124,7 @@ impl Request {
         {
             return Err(WireError::arguments(format!(
                 "The language '{}' is not supported; use gremlin-groovy or gremlin-lang.",
-                language.escape_debug()
+                short(&language)
             )));
         }
         let mut bindings = Vec::new();
@@ -158,7 +159,7 @@ impl Request {
         {
             return Err(WireError::arguments(format!(
                 "The SASL mechanism '{}' is not supported; use PLAIN.",
-                mechanism.escape_debug()
+                short(&mechanism)
             )));
         }
         let sasl = match self.given("sasl").or_else(|| self.given("SASL")) {

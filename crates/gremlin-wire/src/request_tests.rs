@@ -125,6 +125,21 @@ fn errors_have_the_id_where_it_is_found() {
 }
 
 #[test]
+fn messages_quote_little_of_a_request() {
+    let name = "n".repeat(5000);
+    let nested = format!(r#"{{"{name}":"#).repeat(100);
+    let text = format!(
+        r#"{{"requestId":"41d2e28a-20a4-4ab0-b379-d810dede3786","op":"eval","args":{nested}{{"@type":"{name}"}}{}}}"#,
+        "}".repeat(100)
+    );
+    let error = json(&text).unwrap_err();
+    assert!(error.id() == Some(ID) && error.message().len() < 600, "{error}");
+    let text = format!(r#"{{"requestId":"41d2e28a-20a4-4ab0-b379-d810dede3786","op":"{name}"}}"#);
+    let error = json(&text).unwrap().operation().unwrap_err();
+    assert!(error.message().len() < 300, "{error}");
+}
+
+#[test]
 fn damaged_graphbinary_has_its_id() {
     let whole = PYTHON.lines().find_map(|line| line.strip_prefix("eval\tB\t")).unwrap();
     let whole = from_hex(whole).split_off(1 + Format::GraphBinary.mime().len());

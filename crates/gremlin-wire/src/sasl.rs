@@ -24,7 +24,7 @@ impl std::fmt::Debug for Login {
 pub fn read_login(token: &[u8]) -> Result<Login, WireError> {
     let wrong = || {
         WireError::arguments(
-            "The SASL token is not of PLAIN: send base64 of authorization, user and password, each divided by a zero byte.",
+            "The SASL token is not of PLAIN: send authorization, user and password with a zero byte between them.",
         )
     };
     let text = std::str::from_utf8(token).map_err(|_| wrong())?;

@@ -9,7 +9,7 @@ use armilla_gremlin_value::{Bytecode, Instruction, Map, Predicate, Token, TokenK
 use base64::Engine;
 
 use super::{numbers, read_elements};
-use crate::error::Fault;
+use crate::error::{Fault, short};
 use crate::json::Json;
 use crate::limits::MAX_VALUE_DEPTH;
 use crate::predicates::{self, Takes};
@@ -157,11 +157,6 @@ fn parsed<T>(json: &Json<'_>, name: &str, parse: impl Fn(&str) -> Option<T>) -> 
     };
     parse(text)
         .ok_or_else(|| Fault::new(format!("The value of {name} is not of its form: '{}'.", short(text))))
-}
-
-/// Returns the beginning of a text, for a message.
-pub(super) fn short(text: &str) -> String {
-    text.chars().take(60).collect::<String>().escape_debug().to_string()
 }
 
 fn flat_map(items: &[Json<'_>], depth: usize) -> Result<Map, Fault> {

@@ -12,7 +12,7 @@ use crate::{Format, GraphSon2, Materialize, Operation, write_value};
 /// message in hexadecimal.
 const PYTHON: &str = include_str!("testdata/python_requests.tsv");
 
-/// What is read from them: name, format, arguments as GraphSON 3.
+/// What is read from them: name, format, arguments as GraphSON 3. Rewritten with `UPDATE_EXPECT=1`.
 const EXPECTED: &str = include_str!("testdata/python_requests_read.tsv");
 
 const ID: u128 = 0x41d2_e28a_20a4_4ab0_b379_d810_dede_3786;
@@ -64,7 +64,7 @@ fn requests_of_python_are_read() {
         };
         let _ = writeln!(read, "{name}\t{format}\t{text}");
     }
-    if std::env::var_os("ACCEPT").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/src/testdata/python_requests_read.tsv"), &read)
             .unwrap();
     } else {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::limits::{MAX_PATH_BYTES, MAX_QUOTED_CHARACTERS};
+
 /// A request that cannot be understood, or a result that cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireError {
@@ -100,15 +102,20 @@ impl Fault {
         Fault { kind: WireErrorKind::InvalidArguments, path: String::new(), message: message.into() }
     }
 
-    /// Adds the name of what the mistake is in.
+    /// Adds the name of what the mistake is in; a path that is long enough grows no more.
     pub(crate) fn within(mut self, name: &str) -> Fault {
         if self.path.is_empty() {
-            self.path.push_str(name);
-        } else {
-            self.path = format!("{name}.{}", self.path);
+            self.path = short(name);
+        } else if self.path.len() < MAX_PATH_BYTES {
+            self.path = format!("{}.{}", short(name), self.path);
         }
         self
     }
+}
+
+/// Returns the beginning of a text of a request, for a message about it.
+pub(crate) fn short(text: &str) -> String {
+    text.chars().take(MAX_QUOTED_CHARACTERS).collect::<String>().escape_debug().to_string()
 }
 
 impl From<Fault> for WireError {

@@ -4,6 +4,7 @@
 //! Answers have no such head: they are sent as the payload alone, in a message of the same kind.
 
 use crate::WireError;
+use crate::error::short;
 use crate::request::scan_id;
 
 /// A format of answers; the format of a request follows from it.
@@ -89,17 +90,21 @@ impl<'m> Frame<'m> {
     /// Opens a binary message.
     pub fn binary(message: &'m [u8], graphson2: GraphSon2) -> Result<Frame<'m>, WireError> {
         let Some((length, rest)) = message.split_first() else {
-            return Err(WireError::malformed("The message is empty; it begins with the length of its mime type."));
+            return Err(WireError::malformed(
+                "The message is empty; it begins with the length of its mime type.",
+            ));
         };
         let Some((mime, payload)) = rest.split_at_checked(usize::from(*length)) else {
-            return Err(WireError::malformed("The message ends within its mime type.").with_id(scan_id(message)));
+            return Err(
+                WireError::malformed("The message ends within its mime type.").with_id(scan_id(message))
+            );
         };
         let mime = String::from_utf8_lossy(mime);
         match Format::of_mime(&mime, graphson2) {
             Some(format) => Ok(Frame { format, payload }),
             None => Err(WireError::malformed(format!(
                 "The serializer '{}' is not supported; use {GRAPHSON2}, {GRAPHSON3} or {GRAPHBINARY}.",
-                mime.escape_debug()
+                short(&mime)
             ))
             .with_id(scan_id(payload))),
         }

@@ -33,9 +33,10 @@ fn a_binary_message_begins_with_its_mime_type() {
 
 #[test]
 fn the_id_is_found_behind_an_unknown_mime_type() {
-    let message = b"\x04text{\"requestId\":{\"@type\":\"g:UUID\",\"@value\":\"0000000A-0000-0000-0000-00000000000b\"}}";
+    let message =
+        b"\x04text{\"requestId\":{\"@type\":\"g:UUID\",\"@value\":\"0000000A-0000-0000-0000-00000000000b\"}}";
     let error = Frame::binary(message, GraphSon2::Untyped).unwrap_err();
-    assert_eq!((error.code(), error.id()), (498, Some(0xa_0000_0000_0000_0000_0000_0000_000b)));
+    assert_eq!((error.code(), error.id()), (498, Some(0xa_0000_0000_0000_0000_0000_000b)));
     assert!(error.message().contains("'text' is not supported"), "{error}");
 }
 

@@ -37,7 +37,9 @@ impl<'t> Json<'t> {
     /// Returns a member of an object; the last one if there are several.
     pub(crate) fn member(&self, name: &str) -> Option<&Json<'t>> {
         match self {
-            Json::Object(members) => members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value),
+            Json::Object(members) => {
+                members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+            }
             _ => None,
         }
     }
@@ -241,7 +243,9 @@ impl<'t> Parser<'t> {
     fn unicode(&mut self) -> Result<char, Fault> {
         let first = self.hex()?;
         // A half without its partner is no character: it becomes the replacement character.
-        if (0xd800..0xdc00).contains(&first) && self.text.get(self.at..).is_some_and(|rest| rest.starts_with("\\u")) {
+        if (0xd800..0xdc00).contains(&first)
+            && self.text.get(self.at..).is_some_and(|rest| rest.starts_with("\\u"))
+        {
             let behind = self.at;
             self.at += 2;
             let second = self.hex()?;
@@ -255,7 +259,8 @@ impl<'t> Parser<'t> {
     }
 
     fn hex(&mut self) -> Result<u32, Fault> {
-        let digits = self.text.get(self.at..self.at + 4).filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
+        let digits =
+            self.text.get(self.at..self.at + 4).filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
         let digits = digits.ok_or_else(|| self.fault("four hexadecimal digits"))?;
         self.at += 4;
         u32::from_str_radix(digits, 16).map_err(|_| self.fault("four hexadecimal digits"))

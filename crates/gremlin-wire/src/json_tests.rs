@@ -16,7 +16,10 @@ fn texts_are_read() {
         (r#""\ud83d\u0041""#, Json::Text("\u{fffd}A".into())),
         ("[]", Json::Array(vec![])),
         ("[1,[ ] ]", Json::Array(vec![Json::Number("1"), Json::Array(vec![])])),
-        ("{\"a\":1 , \"a\":2}", Json::Object(vec![("a".into(), Json::Number("1")), ("a".into(), Json::Number("2"))])),
+        (
+            "{\"a\":1 , \"a\":2}",
+            Json::Object(vec![("a".into(), Json::Number("1")), ("a".into(), Json::Number("2"))]),
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(Json::parse(text.as_bytes()).unwrap(), expected, "{text}");
@@ -26,8 +29,30 @@ fn texts_are_read() {
 #[test]
 fn other_texts_are_refused() {
     let cases = [
-        "", "nul", "01", "1.", ".5", "-", "1e", "+1", "\"", "\"\\x\"", "\"\\u12\"", "\"\n\"", "[", "[1", "[1,]", "{", "{a:1}",
-        "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "1 2", "NaN", "\u{feff}1", "\"\\u12é3\"",
+        "",
+        "nul",
+        "01",
+        "1.",
+        ".5",
+        "-",
+        "1e",
+        "+1",
+        "\"",
+        "\"\\x\"",
+        "\"\\u12\"",
+        "\"\n\"",
+        "[",
+        "[1",
+        "[1,]",
+        "{",
+        "{a:1}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "1 2",
+        "NaN",
+        "\u{feff}1",
+        "\"\\u12é3\"",
     ];
     for text in cases {
         assert!(Json::parse(text.as_bytes()).is_err(), "{text}");

@@ -26,3 +26,9 @@ pub const MAX_DECIMAL_SCALE: i32 = 10_000;
 
 /// How long the text of a key may be that is a collection, where keys are texts.
 pub const MAX_KEY_BYTES: usize = 64 << 10;
+
+/// How much of a request a message about it quotes at a time.
+pub const MAX_QUOTED_CHARACTERS: usize = 60;
+
+/// From what length on the path to a mistake grows no more.
+pub const MAX_PATH_BYTES: usize = 300;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Bytecode, Value};
 use base64::Engine;
 
+use crate::error::short;
 use crate::{Materialize, Request, WireError};
 
 /// What a request asks for.
@@ -86,18 +87,20 @@ impl Request {
 
     fn understand(&self) -> Result<Operation, WireError> {
         match (&*self.processor, &*self.op) {
-            ("" | "traversal" | "session", "authentication") => self.authentication().map(Operation::Authentication),
+            ("" | "traversal" | "session", "authentication") => {
+                self.authentication().map(Operation::Authentication)
+            }
             ("" | "session", "eval") => self.eval().map(Operation::Eval),
             ("traversal" | "session", "bytecode") => self.bytecode().map(Operation::Bytecode),
             ("session", "close") => Ok(Operation::Close(Close { session: self.session()? })),
             ("" | "traversal" | "session", op) => Err(WireError::malformed(format!(
                 "The op '{}' is not one of the processor '{}'; send 'eval' to '', or 'bytecode' to 'traversal'.",
-                op.escape_debug(),
+                short(op),
                 self.processor
             ))),
             (processor, _) => Err(WireError::malformed(format!(
                 "The processor '{}' is not known; use '', 'traversal' or 'session'.",
-                processor.escape_debug()
+                short(processor)
             ))),
         }
     }
@@ -110,14 +113,18 @@ impl Request {
                     "A message with an [eval] op code has a traversal; send it as 'bytecode' to 'traversal'.",
                 ));
             }
-            _ => return Err(WireError::arguments("A message with an [eval] op code requires a [gremlin] argument.")),
+            _ => {
+                return Err(WireError::arguments(
+                    "A message with an [eval] op code requires a [gremlin] argument.",
+                ));
+            }
         };
         if let Some(language) = self.text("language")?
             && !matches!(&*language, "" | "gremlin-groovy" | "gremlin-lang")
         {
             return Err(WireError::arguments(format!(
                 "The language '{}' is not supported; use gremlin-groovy or gremlin-lang.",
-                language.escape_debug()
+                short(&language)
             )));
         }
         let mut bindings = Vec::new();
@@ -152,11 +159,13 @@ impl Request {
         {
             return Err(WireError::arguments(format!(
                 "The SASL mechanism '{}' is not supported; use PLAIN.",
-                mechanism.escape_debug()
+                short(&mechanism)
             )));
         }
         let sasl = match self.given("sasl").or_else(|| self.given("SASL")) {
-            Some(Value::String(text)) => base64::engine::general_purpose::STANDARD.decode(text.as_bytes()).ok(),
+            Some(Value::String(text)) => {
+                base64::engine::general_purpose::STANDARD.decode(text.as_bytes()).ok()
+            }
             Some(Value::Bytes(bytes)) => Some(bytes.to_vec()),
             _ => {
                 return Err(WireError::arguments(
@@ -175,7 +184,11 @@ impl Request {
         for (name, graph) in self.map("aliases")? {
             match (name, graph) {
                 (Value::String(name), Value::String(graph)) => aliases.push((name.clone(), graph.clone())),
-                _ => return Err(WireError::arguments("The [aliases] argument has something else than strings.")),
+                _ => {
+                    return Err(WireError::arguments(
+                        "The [aliases] argument has something else than strings.",
+                    ));
+                }
             }
         }
         // A traversal may carry options of its own, in a strategy; those of the request go before.
@@ -185,7 +198,9 @@ impl Request {
             None | Some(Some("all")) => Materialize::All,
             Some(Some("tokens")) => Materialize::Tokens,
             Some(_) => {
-                return Err(WireError::arguments("The [materializeProperties] argument is not 'all' or 'tokens'."));
+                return Err(WireError::arguments(
+                    "The [materializeProperties] argument is not 'all' or 'tokens'.",
+                ));
             }
         };
         let batch_size = number(option("batchSize"), "batchSize")?;
@@ -212,7 +227,10 @@ impl Request {
 
     fn required_session(&self) -> Result<Arc<str>, WireError> {
         let missing = || {
-            WireError::arguments(format!("A message with a [{}] op code requires a [session] argument.", self.op))
+            WireError::arguments(format!(
+                "A message with a [{}] op code requires a [session] argument.",
+                self.op
+            ))
         };
         self.session()?.ok_or_else(missing)
     }
@@ -255,7 +273,9 @@ fn number(value: Option<&Value>, name: &str) -> Result<Option<u64>, WireError> {
         Some(Value::Int64(number)) => u64::try_from(*number).ok(),
         Some(Value::BigInteger(number)) => u64::try_from(*number).ok(),
         // A JSON number of JavaScript may come as a double.
-        Some(Value::Double(number)) if number.fract() == 0.0 && (0.0..1e15).contains(number) => Some(*number as u64),
+        Some(Value::Double(number)) if number.fract() == 0.0 && (0.0..1e15).contains(number) => {
+            Some(*number as u64)
+        }
         Some(_) => None,
     };
     match number {

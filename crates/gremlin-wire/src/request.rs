@@ -111,7 +111,9 @@ fn read_binary(payload: &[u8]) -> Result<Request, WireError> {
     let mut cursor = Cursor::new(payload);
     let version = cursor.u8()?;
     if version != graphbinary::VERSION {
-        return Err(WireError::malformed(format!("The version of GraphBinary is 0x{version:02x}, not 0x81.")));
+        return Err(WireError::malformed(format!(
+            "The version of GraphBinary is 0x{version:02x}, not 0x81."
+        )));
     }
     let id = cursor.uuid()?;
     read_binary_members(&mut cursor, id).map_err(|fault| WireError::from(fault).with_id(Some(id)))
@@ -122,7 +124,9 @@ fn read_binary_members(cursor: &mut Cursor<'_>, id: u128) -> Result<Request, Fau
     let processor = cursor.string()?;
     let mut arguments = Vec::new();
     for (name, value) in graphbinary::bare_map(cursor, 0).map_err(|fault| fault.within("args"))?.entries {
-        let Value::String(name) = name else { return Err(Fault::new("The name of an argument is not a string.")) };
+        let Value::String(name) = name else {
+            return Err(Fault::new("The name of an argument is not a string."));
+        };
         arguments.push((name, value));
     }
     if !cursor.is_at_end() {

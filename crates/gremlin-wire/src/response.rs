@@ -84,7 +84,12 @@ pub struct ResponseWriter {
 
 impl ResponseWriter {
     /// Begins without results.
-    pub fn new(format: Format, kind: ResultKind, materialize: Materialize, bounds: FrameBounds) -> ResponseWriter {
+    pub fn new(
+        format: Format,
+        kind: ResultKind,
+        materialize: Materialize,
+        bounds: FrameBounds,
+    ) -> ResponseWriter {
         ResponseWriter { format, kind, materialize, bounds, items: Vec::new(), count: 0 }
     }
 
@@ -129,7 +134,8 @@ impl ResponseWriter {
         // The same bytes again, as often as they fit.
         let length = self.items.len() - from;
         let mut taken = 1;
-        while taken < bulk && self.count < self.bounds.items && self.items.len() + length < self.bounds.bytes {
+        while taken < bulk && self.count < self.bounds.items && self.items.len() + length < self.bounds.bytes
+        {
             separate(self.format, &mut self.items, self.count);
             self.items.extend_from_within(from..from + length);
             self.count += 1;

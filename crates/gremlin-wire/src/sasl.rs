@@ -23,7 +23,9 @@ impl std::fmt::Debug for Login {
 /// Reads a token of SASL PLAIN: three texts with a zero byte between them.
 pub fn read_login(token: &[u8]) -> Result<Login, WireError> {
     let wrong = || {
-        WireError::arguments("The SASL token is not of PLAIN: send base64 of authorization, user and password, each divided by a zero byte.")
+        WireError::arguments(
+            "The SASL token is not of PLAIN: send authorization, user and password with a zero byte between them.",
+        )
     };
     let text = std::str::from_utf8(token).map_err(|_| wrong())?;
     let mut parts = text.split('\0');
@@ -42,10 +44,7 @@ mod tests {
     #[test]
     fn tokens_are_read() {
         let login = read_login(b"\0/dbs/d/colls/g\0key==").unwrap();
-        assert_eq!(
-            (&*login.authorization, &*login.user, &*login.password),
-            ("", "/dbs/d/colls/g", "key==")
-        );
+        assert_eq!((&*login.authorization, &*login.user, &*login.password), ("", "/dbs/d/colls/g", "key=="));
         assert_eq!(format!("{login:?}"), "Login { user: \"/dbs/d/colls/g\", .. }");
         assert_eq!(read_login(b"a\0u\0").unwrap().password, "");
     }

@@ -50,7 +50,8 @@ impl Civil {
 
     /// Returns the milliseconds since the epoch, or nothing if there is no such day or it is too far away.
     pub(crate) fn milliseconds(self, offset_seconds: i32) -> Option<i64> {
-        if !(1..=12).contains(&self.month) || self.day == 0 || self.day > days_of_month(self.year, self.month) {
+        if !(1..=12).contains(&self.month) || self.day == 0 || self.day > days_of_month(self.year, self.month)
+        {
             return None;
         }
         if !(0..DAY_MS).contains(&self.ms_of_day) || self.year.abs() > 1_000_000_000 {
@@ -63,7 +64,8 @@ impl Civil {
         let day_of_year = (153 * shifted + 2) / 5 + i64::from(self.day) - 1;
         let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
         let days = i128::from(era * 146_097 + day_of_era - 719_468);
-        let total = days * i128::from(DAY_MS) + i128::from(self.ms_of_day) - i128::from(offset_seconds) * 1000;
+        let total =
+            days * i128::from(DAY_MS) + i128::from(self.ms_of_day) - i128::from(offset_seconds) * 1000;
         i64::try_from(total).ok()
     }
 }

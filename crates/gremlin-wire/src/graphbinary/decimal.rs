@@ -55,7 +55,9 @@ pub(super) fn split(text: &str) -> Option<(i128, i32)> {
 /// Joins the digits and the places behind the point.
 pub(super) fn join(unscaled: i128, scale: i32) -> Result<Arc<str>, Fault> {
     if scale.abs() > MAX_DECIMAL_SCALE {
-        return Err(Fault::refused(format!("Decimals of more than {MAX_DECIMAL_SCALE} places are not supported.")));
+        return Err(Fault::refused(format!(
+            "Decimals of more than {MAX_DECIMAL_SCALE} places are not supported."
+        )));
     }
     if scale <= 0 {
         return Ok(match scale {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Bytecode, Instruction, Map, Token, Value};
 
 use super::{Cursor, TOKENS, code, decimal, read_elements};
-use crate::error::Fault;
+use crate::error::{Fault, short};
 use crate::graphson::simple_name;
 use crate::limits::MAX_VALUE_DEPTH;
 use crate::predicates;
@@ -22,7 +22,7 @@ pub(crate) fn value(cursor: &mut Cursor<'_>, depth: usize) -> Result<Value, Faul
     let code = cursor.u8()?;
     if code == code::CUSTOM {
         let name = cursor.str()?;
-        return Err(Fault::refused(format!("Custom types are not supported: '{}'.", name.escape_debug())));
+        return Err(Fault::refused(format!("Custom types are not supported: '{}'.", short(name))));
     }
     match cursor.u8()? {
         0 | 2 if code != code::NULL => bare(cursor, code, depth),
@@ -99,7 +99,8 @@ fn bare(cursor: &mut Cursor<'_>, code: u8, depth: usize) -> Result<Value, Fault>
         code::INSTANT => {
             let (seconds, nanoseconds) = (cursor.i64()?, cursor.i32()?);
             let milliseconds = i128::from(seconds) * 1000 + i128::from(nanoseconds) / 1_000_000;
-            let milliseconds = i64::try_from(milliseconds).map_err(|_| Fault::new("A date is too far away."))?;
+            let milliseconds =
+                i64::try_from(milliseconds).map_err(|_| Fault::new("A date is too far away."))?;
             Value::Date { milliseconds, offset_seconds: 0 }
         }
         code::LOCAL_DATE | code::LOCAL_DATE_TIME | code::OFFSET_DATE_TIME => date(cursor, code)?,
@@ -116,12 +117,13 @@ fn token(cursor: &mut Cursor<'_>, code: u8, depth: usize) -> Result<Value, Fault
     };
     match Token::find(*kind, &word) {
         Some(token) => Ok(Value::Token(token)),
-        None => Err(Fault::new(format!("{} has no '{}'.", kind.name(), word.escape_debug()))),
+        None => Err(Fault::new(format!("{} has no '{}'.", kind.name(), short(&word)))),
     }
 }
 
 fn date(cursor: &mut Cursor<'_>, code: u8) -> Result<Value, Fault> {
-    let mut civil = Civil { year: i64::from(cursor.i32()?), month: cursor.u8()?, day: cursor.u8()?, ms_of_day: 0 };
+    let mut civil =
+        Civil { year: i64::from(cursor.i32()?), month: cursor.u8()?, day: cursor.u8()?, ms_of_day: 0 };
     if code != code::LOCAL_DATE {
         civil.ms_of_day = cursor.i64()?.div_euclid(1_000_000);
     }
@@ -175,7 +177,7 @@ fn predicate(cursor: &mut Cursor<'_>, depth: usize) -> Result<Value, Fault> {
     let name = cursor.str()?;
     let mut values = list(cursor, depth)?;
     let Some((kind, takes)) = predicates::find(name) else {
-        return Err(Fault::new(format!("The predicate '{}' is not known.", name.escape_debug())));
+        return Err(Fault::new(format!("The predicate '{}' is not known.", short(name))));
     };
     // Drivers write the values of `within` one by one, or as one collection.
     if takes == predicates::Takes::Any

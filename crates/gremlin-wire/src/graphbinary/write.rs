@@ -61,7 +61,8 @@ impl<'b> BinaryWriter<'b> {
     }
 
     pub(crate) fn length(&mut self, length: usize) -> Result<(), WireError> {
-        let too_long = || WireError::unserializable("A result has a list or string too long for GraphBinary.");
+        let too_long =
+            || WireError::unserializable("A result has a list or string too long for GraphBinary.");
         self.i32(i32::try_from(length).map_err(|_| too_long())?);
         Ok(())
     }
@@ -109,7 +110,9 @@ impl<'b> BinaryWriter<'b> {
             }
             Value::BigDecimal(text) => {
                 let Some((unscaled, scale)) = decimal::split(text) else {
-                    return Err(WireError::unserializable(format!("The decimal '{text}' is beyond GraphBinary's.")));
+                    return Err(WireError::unserializable(format!(
+                        "The decimal '{text}' is beyond GraphBinary's."
+                    )));
                 };
                 self.head(code::BIG_DECIMAL);
                 self.i32(scale);
@@ -165,7 +168,8 @@ impl<'b> BinaryWriter<'b> {
                 self.tree(tree)?;
             }
             Value::Token(token) => {
-                let code = TOKENS.iter().find(|(kind, _)| *kind == token.kind).map_or(code::NULL, |(_, code)| *code);
+                let code =
+                    TOKENS.iter().find(|(kind, _)| *kind == token.kind).map_or(code::NULL, |(_, code)| *code);
                 self.head(code);
                 self.text(token.word)?;
             }

@@ -100,10 +100,12 @@ impl BinaryWriter<'_> {
     pub(super) fn metrics(&mut self, map: &Map) -> Result<(), WireError> {
         let find = |name: &str| {
             let mut entries = map.entries.iter();
-            entries.find(|(key, _)| matches!(key, Value::String(key) if &**key == name)).map(|(_, value)| value)
+            entries
+                .find(|(key, _)| matches!(key, Value::String(key) if &**key == name))
+                .map(|(_, value)| value)
         };
         let nanoseconds = match find("dur") {
-            Some(Value::Double(milliseconds)) => (milliseconds * 1e6) as i64,
+            Some(Value::Double(milliseconds)) => (milliseconds * 1e6).round() as i64,
             Some(Value::Int64(milliseconds)) => milliseconds.saturating_mul(1_000_000),
             Some(Value::Int32(milliseconds)) => i64::from(*milliseconds) * 1_000_000,
             _ => 0,
@@ -118,7 +120,9 @@ impl BinaryWriter<'_> {
             self.i64(nanoseconds);
             for name in ["counts", "annotations"] {
                 match find(name) {
-                    Some(Value::Map(map)) => self.bare_map(map.entries.iter().map(|(key, value)| (key, value)))?,
+                    Some(Value::Map(map)) => {
+                        self.bare_map(map.entries.iter().map(|(key, value)| (key, value)))?
+                    }
                     _ => self.length(0)?,
                 }
             }

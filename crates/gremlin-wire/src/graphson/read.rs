@@ -9,7 +9,7 @@ use armilla_gremlin_value::{Bytecode, Instruction, Map, Predicate, Token, TokenK
 use base64::Engine;
 
 use super::{numbers, read_elements};
-use crate::error::Fault;
+use crate::error::{Fault, short};
 use crate::json::Json;
 use crate::limits::MAX_VALUE_DEPTH;
 use crate::predicates::{self, Takes};
@@ -104,7 +104,9 @@ fn typed(name: &str, json: &Json<'_>, depth: usize) -> Result<Value, Fault> {
         "gx:BigInteger" => Value::BigInteger(numbers::integer(json, name)?),
         "gx:BigDecimal" => numbers::decimal(json)?,
         "g:UUID" => Value::Uuid(parsed(json, name, uuid::parse_uuid)?),
-        "g:Date" | "g:Timestamp" => Value::Date { milliseconds: numbers::integer(json, name)?, offset_seconds: 0 },
+        "g:Date" | "g:Timestamp" => {
+            Value::Date { milliseconds: numbers::integer(json, name)?, offset_seconds: 0 }
+        }
         "gx:OffsetDateTime" | "gx:ZonedDateTime" | "gx:Instant" | "gx:LocalDateTime" | "gx:LocalDate" => {
             let (milliseconds, offset_seconds) = parsed(json, name, time::parse_date)?;
             Value::Date { milliseconds, offset_seconds }
@@ -122,10 +124,14 @@ fn typed(name: &str, json: &Json<'_>, depth: usize) -> Result<Value, Fault> {
         "g:P" | "g:TextP" => Value::Predicate(Arc::new(predicate(json, depth)?)),
         "g:Bytecode" => Value::Traversal(Arc::new(bytecode(json, depth)?)),
         "g:Binding" => {
-            let Some(bound) = json.member("value") else { return Err(Fault::new("A g:Binding has no value.")) };
+            let Some(bound) = json.member("value") else {
+                return Err(Fault::new("A g:Binding has no value."));
+            };
             return value(bound, depth + 1);
         }
-        "g:Lambda" => return Err(Fault::refused("Lambdas are not supported; write the traversal with steps instead.")),
+        "g:Lambda" => {
+            return Err(Fault::refused("Lambdas are not supported; write the traversal with steps instead."));
+        }
         "g:Class" => Value::Strategy {
             name: parsed(json, name, |text| Some(Arc::from(simple_name(text))))?,
             configuration: Arc::default(),
@@ -146,13 +152,11 @@ fn typed(name: &str, json: &Json<'_>, depth: usize) -> Result<Value, Fault> {
 
 /// Reads a value whose JSON is a text of its own form.
 fn parsed<T>(json: &Json<'_>, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, Fault> {
-    let Json::Text(text) = json else { return Err(Fault::new(format!("The value of {name} is not a string."))) };
-    parse(text).ok_or_else(|| Fault::new(format!("The value of {name} is not of its form: '{}'.", short(text))))
-}
-
-/// Returns the beginning of a text, for a message.
-pub(super) fn short(text: &str) -> String {
-    text.chars().take(60).collect::<String>().escape_debug().to_string()
+    let Json::Text(text) = json else {
+        return Err(Fault::new(format!("The value of {name} is not a string.")));
+    };
+    parse(text)
+        .ok_or_else(|| Fault::new(format!("The value of {name} is not of its form: '{}'.", short(text))))
 }
 
 fn flat_map(items: &[Json<'_>], depth: usize) -> Result<Map, Fault> {

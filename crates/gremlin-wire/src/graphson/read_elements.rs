@@ -34,7 +34,11 @@ pub(super) fn vertex(json: &Json<'_>, depth: usize) -> Result<Value, Fault> {
                 for item in items(list)? {
                     match value(item, depth + 1)? {
                         Value::VertexProperty(property) => read.push(property),
-                        _ => return Err(Fault::new("A property of a vertex is not a g:VertexProperty.").within(key)),
+                        _ => {
+                            return Err(
+                                Fault::new("A property of a vertex is not a g:VertexProperty.").within(key)
+                            );
+                        }
                     }
                 }
                 by_key.push((Arc::from(key), read));

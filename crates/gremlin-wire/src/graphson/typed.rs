@@ -116,7 +116,9 @@ impl<'b> TypedWriter<'b> {
                 self.sink.raw(b"\"}");
             }
             Value::Date { milliseconds, offset_seconds } => self.date(*milliseconds, *offset_seconds),
-            Value::Duration(nanoseconds) => self.typed_text("gx:Duration", &time::duration_text(*nanoseconds)),
+            Value::Duration(nanoseconds) => {
+                self.typed_text("gx:Duration", &time::duration_text(*nanoseconds))
+            }
             Value::Bytes(bytes) => {
                 self.typed_text("gx:ByteBuffer", &base64::engine::general_purpose::STANDARD.encode(bytes));
             }
@@ -155,7 +157,8 @@ impl<'b> TypedWriter<'b> {
                 self.sink.raw(b"}}}");
             }
             Value::Metrics(map) => {
-                let is_step = map.entries.iter().any(|(key, _)| matches!(key, Value::String(key) if &**key == "id"));
+                let is_step =
+                    map.entries.iter().any(|(key, _)| matches!(key, Value::String(key) if &**key == "id"));
                 self.open(if is_step { "g:Metrics" } else { "g:TraversalMetrics" });
                 self.map(map)?;
                 self.sink.byte(b'}');
@@ -230,7 +233,10 @@ impl<'b> TypedWriter<'b> {
         self.entries(map.entries.iter().map(|(key, value)| (key, value)))
     }
 
-    fn entries<'v>(&mut self, entries: impl Iterator<Item = (&'v Value, &'v Value)>) -> Result<(), WireError> {
+    fn entries<'v>(
+        &mut self,
+        entries: impl Iterator<Item = (&'v Value, &'v Value)>,
+    ) -> Result<(), WireError> {
         if self.version == Version::Three {
             self.open_list("g:Map");
             for (at, (key, value)) in entries.enumerate() {

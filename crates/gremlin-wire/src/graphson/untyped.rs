@@ -90,11 +90,10 @@ impl<'b> UntypedWriter<'b> {
             Value::List(items) | Value::Set(items) => self.list(items)?,
             Value::BulkSet(items) => {
                 self.sink.byte(b'[');
-                let mut written = 0;
-                for item in items.iter().flat_map(|(item, count)| (0..*count).map(move |_| item)) {
-                    self.comma(written);
+                let repeated = items.iter().flat_map(|(item, count)| (0..*count).map(move |_| item));
+                for (at, item) in repeated.enumerate() {
+                    self.comma(at);
                     self.value(item)?;
-                    written += 1;
                 }
                 self.sink.byte(b']');
             }
@@ -147,7 +146,10 @@ impl<'b> UntypedWriter<'b> {
         Ok(())
     }
 
-    fn entries<'v>(&mut self, entries: impl Iterator<Item = (Cow<'v, str>, &'v Value)>) -> Result<(), WireError> {
+    fn entries<'v>(
+        &mut self,
+        entries: impl Iterator<Item = (Cow<'v, str>, &'v Value)>,
+    ) -> Result<(), WireError> {
         self.sink.byte(b'{');
         for (at, (key, value)) in entries.enumerate() {
             self.comma(at);
@@ -328,7 +330,9 @@ pub(super) fn key_text<'v>(key: &'v Value, around: &Sink<'_>) -> Result<Cow<'v, 
             UntypedWriter::new(around.inside(&mut out, MAX_KEY_BYTES)).value(other)?;
             let text = String::from_utf8_lossy(&out);
             // Numbers that JSON writes as strings are no longer quoted within one.
-            Cow::Owned(text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&text).to_owned())
+            Cow::Owned(
+                text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(&text).to_owned(),
+            )
         }
     })
 }

@@ -6,6 +6,7 @@ use armilla_gremlin_value::{Bytecode, Instruction, Token, TokenKind, Value, Vert
 
 use crate::lexer::Piece;
 use crate::parser::{Dialect, Parser};
+use crate::strategies::is_strategy;
 use crate::{ErrorKind, LanguageError, constants, dates, names, number, strict, strings};
 
 impl<'s> Parser<'s, '_> {
@@ -107,7 +108,11 @@ impl<'s> Parser<'s, '_> {
                 self.advance()?;
                 self.advance()?;
                 let nested = self.lexeme.piece == Piece::Word("Cardinality") && self.peek() == b'.';
-                return if nested { self.qualified("Cardinality") } else { Err(self.unexpected("'Cardinality'")) };
+                return if nested {
+                    self.qualified("Cardinality")
+                } else {
+                    Err(self.unexpected("'Cardinality'"))
+                };
             }
             _ => {}
         }
@@ -165,11 +170,12 @@ impl<'s> Parser<'s, '_> {
         Ok(value)
     }
 
-    /// Parses what follows `new`: a reference to a vertex.
+    /// Parses what follows `new`: a reference to a vertex, or a strategy.
     fn construction(&mut self) -> Result<Value, LanguageError> {
         self.advance()?;
         match self.lexeme.piece {
             Piece::Word(class @ ("Vertex" | "ReferenceVertex")) => self.deeper(|parser| parser.vertex(class)),
+            Piece::Word(class) if is_strategy(class) => self.deeper(|parser| parser.strategy(class)),
             Piece::Word(class) => Err(self.unknown_symbol(class)),
             _ => Err(self.unexpected("a class")),
         }
@@ -228,7 +234,8 @@ impl<'s> Parser<'s, '_> {
             ("datetime", [date @ Value::Date { .. }]) => (Some(date.clone()), ""),
             ("UUID", [uuid @ Value::Uuid(_)]) => (Some(uuid.clone()), ""),
             (_, []) => {
-                let message = format!("{word}() without a text would change with every call; give it a text.");
+                let message =
+                    format!("{word}() without a text would change with every call; give it a text.");
                 return Err(LanguageError::new(ErrorKind::Unsupported, message, place));
             }
             _ => return Err(crate::parser::unbound(word, &arguments, place)),

@@ -17,6 +17,7 @@ pub(crate) const STEP: u8 = 4;
 pub(crate) const END: u8 = 8;
 
 /// A method of a traversal or of its source.
+#[derive(Debug)]
 pub(crate) struct Method {
     pub(crate) name: &'static str,
     /// Where it may stand.
@@ -70,7 +71,7 @@ const METHODS: &[Method] = &[
     both("coin", STEP, "n"),
     open("combine", STEP, "a"),
     open("concat", STEP, "s* tt*"),
-    open("conjoin", STEP, "S"),
+    open("conjoin", STEP, "s"),
     open("connectedComponent", STEP, "-"),
     both("constant", STEP, "a"),
     both("count", STEP, "- o"),

@@ -173,7 +173,8 @@ impl<'s, 'b> Parser<'s, 'b> {
             strict::check(method.name, &arguments, place)?;
             self.operators += usize::from(method.name != "times");
             if self.operators > OPERATORS_MAX {
-                let message = format!("The script has more than {OPERATORS_MAX} steps; send several scripts.");
+                let message =
+                    format!("The script has more than {OPERATORS_MAX} steps; send several scripts.");
                 return Err(LanguageError::new(ErrorKind::LimitExceeded, message, place));
             }
         }
@@ -308,13 +309,13 @@ impl<'s, 'b> Parser<'s, 'b> {
     /// Makes an error about the piece in hand, saying what should be there.
     pub(crate) fn unexpected(&mut self, expected: &str) -> LanguageError {
         let found = match self.lexeme.piece {
-            Piece::Word(word) => format!("'{word}'"),
-            Piece::Number(number) => format!("'{number}'"),
-            Piece::Text { .. } => "a text".to_owned(),
-            Piece::Mark(mark) => format!("'{}'", char::from(mark)),
-            Piece::End => "the end of the script".to_owned(),
+            Piece::Word(word) => format!("Unexpected '{word}'"),
+            Piece::Number(number) => format!("Unexpected '{number}'"),
+            Piece::Text { .. } => "Unexpected text".to_owned(),
+            Piece::Mark(mark) => format!("Unexpected '{}'", char::from(mark)),
+            Piece::End => "The script ends too early".to_owned(),
         };
-        self.error(ErrorKind::Syntax, format!("Unexpected {found}, expected {expected}"))
+        self.error(ErrorKind::Syntax, format!("{found}, expected {expected}"))
     }
 
     /// Makes the error about a closure that begins at an offset.
@@ -362,3 +363,7 @@ pub(crate) fn unbound(name: &str, arguments: &[Value], place: Position) -> Langu
 pub(crate) fn unknown_method(name: &str, place: Position) -> LanguageError {
     LanguageError::new(ErrorKind::UnknownMethod, format!("Unable to find any method '{name}'"), place)
 }
+
+#[cfg(test)]
+#[path = "parser_tests.rs"]
+mod tests;

@@ -21,7 +21,7 @@ const BINDINGS: [(&str, &str); 9] = [
     ("date", "datetime('2018-03-21')"),
     ("nothing", "null"),
     ("vertex", "new ReferenceVertex('a','person')"),
-    ("list", "'bound'"),
+    ("day", "'bound'"),
 ];
 
 fn literal(text: &str) -> Value {
@@ -80,7 +80,8 @@ fn tables() {
             writeln!(written, "{actual}").unwrap();
             if expected != Some(actual.as_str()) {
                 let expected = expected.unwrap_or("nothing");
-                writeln!(wrong, "{}\n> {script}\n  is       {actual}\n  expected {expected}", path.display()).unwrap();
+                writeln!(wrong, "{}\n> {script}\n  is       {actual}\n  expected {expected}", path.display())
+                    .unwrap();
             }
         }
         if accept {

@@ -158,6 +158,7 @@ impl<'s> Parser<'s, '_> {
             "NaN" => Value::Double(f64::NAN),
             "Infinity" => Value::Double(f64::INFINITY),
             "new" => return self.construction(),
+            // A binding hides a word of an enumeration: applications have bindings called `list` or `day`.
             _ => match self.bindings.find(word) {
                 Some(value) => value.clone(),
                 None => match names::bare_token(word).filter(|token| self.is_known_token(*token)) {

@@ -4,6 +4,8 @@
 //! of its traversals, or `!`, the kind of the error and its text. `@open` and `@strict` choose the dialect for what
 //! follows. `ARMILLA_ACCEPT=1` writes what there is as what is expected; read the difference before keeping it.
 
+#![expect(clippy::unwrap_used, reason = "what cannot be read fails the test")]
+
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;

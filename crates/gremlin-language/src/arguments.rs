@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Bytecode, Instruction, Token, TokenKind, Value, Vertex};
 
 use crate::lexer::Piece;
-use crate::parser::{Dialect, Parser};
+use crate::parser::{Dialect, Parser, Surroundings};
 use crate::strategies::is_strategy;
 use crate::{ErrorKind, LanguageError, constants, dates, names, number, strict, strings};
 
@@ -234,11 +234,18 @@ impl<'s> Parser<'s, '_> {
             // A date or a UUID as a binding.
             ("datetime", [date @ Value::Date { .. }]) => (Some(date.clone()), ""),
             ("UUID", [uuid @ Value::Uuid(_)]) => (Some(uuid.clone()), ""),
-            (_, []) => {
-                let message =
-                    format!("{word}() without a text would change with every call; give it a text.");
-                return Err(LanguageError::new(ErrorKind::Unsupported, message, place));
-            }
+            (_, []) => match &mut self.surroundings {
+                Some(surroundings) if word == "UUID" => (Some(Value::Uuid(surroundings.next_uuid())), ""),
+                Some(surroundings) => {
+                    let milliseconds = surroundings.now_ms;
+                    (Some(Value::Date { milliseconds, offset_seconds: 0 }), "")
+                }
+                None => {
+                    let message =
+                        format!("{word}() without a text would change with every call; give it a text.");
+                    return Err(LanguageError::new(ErrorKind::Unsupported, message, place));
+                }
+            },
             _ => return Err(crate::parser::unbound(word, &arguments, place)),
         };
         value.ok_or_else(|| {
@@ -259,6 +266,17 @@ impl<'s> Parser<'s, '_> {
         };
         self.advance()?;
         Ok(value)
+    }
+}
+
+impl Surroundings {
+    /// Returns a random UUID (version 4), another one with each call.
+    fn next_uuid(&mut self) -> u128 {
+        // A full-period generator of 128 bits; its low bits are the weak ones, so they are mixed with the high ones.
+        let next = self.random.wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645).wrapping_add(1);
+        self.random = next;
+        let mixed = next ^ next.rotate_right(64);
+        mixed & !(0xF << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62
     }
 }
 

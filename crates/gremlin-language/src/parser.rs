@@ -29,11 +29,39 @@ pub struct Script {
     pub queries: Vec<Bytecode>,
 }
 
-/// Parses a script, with values for the names it uses.
+/// What a script may ask for that is not in it: the time, and randomness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The time in milliseconds since the epoch, for `datetime()`.
+    pub now_ms: i64,
+    /// Random bits, fresh for each script, for `UUID()`.
+    pub random: u128,
+}
+
+/// Parses a script, with values for the names it uses; `datetime()` and `UUID()` without a text are refused.
 pub fn parse(
     script: &str,
     bindings: &[(Arc<str>, Value)],
     dialect: Dialect,
+) -> Result<Script, LanguageError> {
+    parse_in(script, bindings, dialect, None)
+}
+
+/// Parses a script, with values for the names it uses and what `datetime()` and `UUID()` give.
+pub fn parse_at(
+    script: &str,
+    bindings: &[(Arc<str>, Value)],
+    dialect: Dialect,
+    surroundings: Surroundings,
+) -> Result<Script, LanguageError> {
+    parse_in(script, bindings, dialect, Some(surroundings))
+}
+
+fn parse_in(
+    script: &str,
+    bindings: &[(Arc<str>, Value)],
+    dialect: Dialect,
+    surroundings: Option<Surroundings>,
 ) -> Result<Script, LanguageError> {
     if script.len() > SCRIPT_BYTES_MAX {
         let message = format!(
@@ -42,7 +70,7 @@ pub fn parse(
         );
         return Err(LanguageError::unplaced(ErrorKind::LimitExceeded, message));
     }
-    Parser::new(script, Bindings::new(bindings)?, dialect).script()
+    Parser::new(script, Bindings::new(bindings)?, dialect, surroundings).script()
 }
 
 /// Parses a script that may not be text, without bindings: what a fuzzer calls.
@@ -61,6 +89,7 @@ pub(crate) struct Parser<'s, 'b> {
     pub(crate) lexeme: Lexeme<'s>,
     pub(crate) bindings: Bindings<'b>,
     pub(crate) dialect: Dialect,
+    pub(crate) surroundings: Option<Surroundings>,
     depth: usize,
     operators: usize,
     /// How many values ranges gave so far.
@@ -68,7 +97,12 @@ pub(crate) struct Parser<'s, 'b> {
 }
 
 impl<'s, 'b> Parser<'s, 'b> {
-    fn new(text: &'s str, bindings: Bindings<'b>, dialect: Dialect) -> Self {
+    fn new(
+        text: &'s str,
+        bindings: Bindings<'b>,
+        dialect: Dialect,
+        surroundings: Option<Surroundings>,
+    ) -> Self {
         Parser {
             text,
             lexer: Lexer::new(text),
@@ -76,6 +110,7 @@ impl<'s, 'b> Parser<'s, 'b> {
             lexeme: Lexeme { piece: Piece::End, start: 0 },
             bindings,
             dialect,
+            surroundings,
             depth: 0,
             operators: 0,
             range_values: 0,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Position, Value};
 
 use crate::limits::{DEPTH_MAX, OPERATORS_MAX, RANGE_VALUES_MAX, SCRIPT_BYTES_MAX};
-use crate::{Dialect, ErrorKind, LanguageError, Script, parse, parse_bytes};
+use crate::{Dialect, ErrorKind, LanguageError, Script, Surroundings, parse, parse_at, parse_bytes};
 
 fn open(script: &str) -> Result<Script, LanguageError> {
     parse(script, &[], Dialect::Open)
@@ -146,4 +146,20 @@ fn long_closures_are_cut_in_messages() {
     let error = open(&format!("g.V().map{{ it.{} }}", "a".repeat(10_000))).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Closure);
     assert!(error.message.len() < 400);
+}
+
+#[test]
+fn time_and_randomness_come_from_outside() {
+    let script = "g.inject(datetime(),UUID(),UUID())";
+    assert_eq!(kind(open(script)), Some(ErrorKind::Unsupported));
+    let surroundings = Surroundings { now_ms: 1_521_621_344_741, random: 7 };
+    let parsed = parse_at(script, &[], Dialect::Open, surroundings).unwrap();
+    let [date, Value::Uuid(first), Value::Uuid(second)] = &parsed.queries[0].steps[0].arguments[..] else {
+        panic!("a date and two UUIDs")
+    };
+    assert!(matches!(date, Value::Date { milliseconds: 1_521_621_344_741, offset_seconds: 0 }));
+    assert_ne!(first, second);
+    for uuid in [first, second] {
+        assert_eq!((uuid >> 76 & 0xF, uuid >> 62 & 0x3), (4, 2));
+    }
 }

@@ -295,7 +295,11 @@ proptest! {
     }
 
     #[test]
-    fn cut_and_changed_scripts_never_panic(bytecode in bytecode(), at in any::<prop::sample::Index>(), put in ".{0,3}") {
+    fn cut_and_changed_scripts_never_panic(
+        bytecode in bytecode(),
+        at in any::<prop::sample::Index>(),
+        put in ".{0,3}",
+    ) {
         let characters: Vec<char> = render(&bytecode).chars().collect();
         let at = at.index(characters.len());
         let cut: String = characters[..at].iter().collect();

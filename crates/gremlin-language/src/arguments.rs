@@ -5,7 +5,8 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Bytecode, Instruction, Token, TokenKind, Value, Vertex};
 
 use crate::lexer::Piece;
-use crate::parser::{Dialect, Parser};
+use crate::parser::{Dialect, Parser, Surroundings};
+use crate::strategies::is_strategy;
 use crate::{ErrorKind, LanguageError, constants, dates, names, number, strict, strings};
 
 impl<'s> Parser<'s, '_> {
@@ -107,7 +108,11 @@ impl<'s> Parser<'s, '_> {
                 self.advance()?;
                 self.advance()?;
                 let nested = self.lexeme.piece == Piece::Word("Cardinality") && self.peek() == b'.';
-                return if nested { self.qualified("Cardinality") } else { Err(self.unexpected("'Cardinality'")) };
+                return if nested {
+                    self.qualified("Cardinality")
+                } else {
+                    Err(self.unexpected("'Cardinality'"))
+                };
             }
             _ => {}
         }
@@ -153,6 +158,7 @@ impl<'s> Parser<'s, '_> {
             "NaN" => Value::Double(f64::NAN),
             "Infinity" => Value::Double(f64::INFINITY),
             "new" => return self.construction(),
+            // A binding hides a word of an enumeration: applications have bindings called `list` or `day`.
             _ => match self.bindings.find(word) {
                 Some(value) => value.clone(),
                 None => match names::bare_token(word).filter(|token| self.is_known_token(*token)) {
@@ -165,11 +171,12 @@ impl<'s> Parser<'s, '_> {
         Ok(value)
     }
 
-    /// Parses what follows `new`: a reference to a vertex.
+    /// Parses what follows `new`: a reference to a vertex, or a strategy.
     fn construction(&mut self) -> Result<Value, LanguageError> {
         self.advance()?;
         match self.lexeme.piece {
             Piece::Word(class @ ("Vertex" | "ReferenceVertex")) => self.deeper(|parser| parser.vertex(class)),
+            Piece::Word(class) if is_strategy(class) => self.deeper(|parser| parser.strategy(class)),
             Piece::Word(class) => Err(self.unknown_symbol(class)),
             _ => Err(self.unexpected("a class")),
         }
@@ -227,10 +234,18 @@ impl<'s> Parser<'s, '_> {
             // A date or a UUID as a binding.
             ("datetime", [date @ Value::Date { .. }]) => (Some(date.clone()), ""),
             ("UUID", [uuid @ Value::Uuid(_)]) => (Some(uuid.clone()), ""),
-            (_, []) => {
-                let message = format!("{word}() without a text would change with every call; give it a text.");
-                return Err(LanguageError::new(ErrorKind::Unsupported, message, place));
-            }
+            (_, []) => match &mut self.surroundings {
+                Some(surroundings) if word == "UUID" => (Some(Value::Uuid(surroundings.next_uuid())), ""),
+                Some(surroundings) => {
+                    let milliseconds = surroundings.now_ms;
+                    (Some(Value::Date { milliseconds, offset_seconds: 0 }), "")
+                }
+                None => {
+                    let message =
+                        format!("{word}() without a text would change with every call; give it a text.");
+                    return Err(LanguageError::new(ErrorKind::Unsupported, message, place));
+                }
+            },
             _ => return Err(crate::parser::unbound(word, &arguments, place)),
         };
         value.ok_or_else(|| {
@@ -251,6 +266,17 @@ impl<'s> Parser<'s, '_> {
         };
         self.advance()?;
         Ok(value)
+    }
+}
+
+impl Surroundings {
+    /// Returns a random UUID (version 4), another one with each call.
+    fn next_uuid(&mut self) -> u128 {
+        // A full-period generator of 128 bits; its low bits are the weak ones, so they are mixed with the high ones.
+        let next = self.random.wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645).wrapping_add(1);
+        self.random = next;
+        let mixed = next ^ next.rotate_right(64);
+        mixed & !(0xF << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62
     }
 }
 

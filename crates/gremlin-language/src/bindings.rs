@@ -18,8 +18,23 @@ pub(crate) struct Bindings<'b> {
 
 /// Words that no binding may have as its name: where they stand they would mean something else.
 const RESERVED: [&str; 17] = [
-    "id", "key", "label", "value", "g", "__", "true", "false", "null", "NaN", "Infinity", "new", "P", "TextP", "datetime",
-    "UUID", "WithOptions",
+    "id",
+    "key",
+    "label",
+    "value",
+    "g",
+    "__",
+    "true",
+    "false",
+    "null",
+    "NaN",
+    "Infinity",
+    "new",
+    "P",
+    "TextP",
+    "datetime",
+    "UUID",
+    "WithOptions",
 ];
 
 impl<'b> Bindings<'b> {
@@ -30,7 +45,9 @@ impl<'b> Bindings<'b> {
             if enumeration || RESERVED.contains(&&**name) {
                 return Err(LanguageError::unplaced(
                     ErrorKind::ReservedBinding,
-                    format!("The name '{name}' of a binding is a word of Gremlin; give the binding another name."),
+                    format!(
+                        "The name '{name}' of a binding is a word of Gremlin; give the binding another name."
+                    ),
                 ));
             }
         }

@@ -55,7 +55,7 @@ pub(crate) fn date_text(milliseconds: i64, offset_seconds: i32) -> String {
     let sign = if offset_seconds < 0 { '-' } else { '+' };
     let seconds = offset_seconds.unsigned_abs();
     text.push_str(&format!("{sign}{:02}:{:02}", seconds / 3_600, seconds / 60 % 60));
-    if seconds % 60 != 0 {
+    if !seconds.is_multiple_of(60) {
         text.push_str(&format!(":{:02}", seconds % 60));
     }
     text

@@ -140,7 +140,10 @@ impl<'s> Lexer<'s> {
             match byte {
                 b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => {}
                 // `1..5` is a range.
-                b'.' if !hexadecimal && !fraction && self.byte(1).is_some_and(|next| next.is_ascii_digit()) => {
+                b'.' if !hexadecimal
+                    && !fraction
+                    && self.byte(1).is_some_and(|next| next.is_ascii_digit()) =>
+                {
                     fraction = true;
                 }
                 b'+' | b'-' if !hexadecimal && matches!(before, b'e' | b'E') => {}

@@ -8,7 +8,7 @@
 //! * no input makes this panic, recurse without bound or allocate more than its length and the limits justify;
 //! * bindings are values, never text: nothing of a binding is parsed;
 //! * `parse(render(x))` is `x` for whatever a script can express;
-//! * no clock, no randomness: a literal that needs one is refused.
+//! * no clock, no randomness: what literals need of them the caller of [`parse_at`] gives; without, they are refused.
 //!
 //! Not here: what steps mean and in which order they may stand (`gremlin-machine`), the layout of an error message
 //! on the wire (`gremlin-wire`).
@@ -38,5 +38,5 @@ mod strings;
 mod property_tests;
 
 pub use error::{ErrorKind, LanguageError};
-pub use parser::{Dialect, Script, parse, parse_bytes};
+pub use parser::{Dialect, Script, Surroundings, parse, parse_at, parse_bytes};
 pub use render::{render, render_value};

@@ -17,6 +17,7 @@ pub(crate) const STEP: u8 = 4;
 pub(crate) const END: u8 = 8;
 
 /// A method of a traversal or of its source.
+#[derive(Debug)]
 pub(crate) struct Method {
     pub(crate) name: &'static str,
     /// Where it may stand.
@@ -70,7 +71,7 @@ const METHODS: &[Method] = &[
     both("coin", STEP, "n"),
     open("combine", STEP, "a"),
     open("concat", STEP, "s* tt*"),
-    open("conjoin", STEP, "S"),
+    open("conjoin", STEP, "s"),
     open("connectedComponent", STEP, "-"),
     both("constant", STEP, "a"),
     both("count", STEP, "- o"),
@@ -198,12 +199,30 @@ const METHODS: &[Method] = &[
     open("write", STEP, "-"),
 ];
 
+/// What finds methods fast: names to be shared, and where those with a first letter are.
+struct Index {
+    names: Vec<Arc<str>>,
+    letters: [(usize, usize); 128],
+}
+
+impl Index {
+    fn new() -> Self {
+        let letters = std::array::from_fn(|letter| {
+            let first = |method: &Method| method.name.bytes().next().map_or(0, usize::from);
+            let start = METHODS.partition_point(|method| first(method) < letter);
+            (start, METHODS.partition_point(|method| first(method) <= letter))
+        });
+        Index { names: METHODS.iter().map(|method| Arc::from(method.name)).collect(), letters }
+    }
+}
+
 /// Finds a method, and its name to be shared by instructions.
 pub(crate) fn find(name: &str) -> Option<(&'static Method, Arc<str>)> {
-    static NAMES: OnceLock<Vec<Arc<str>>> = OnceLock::new();
-    let index = METHODS.binary_search_by(|method| method.name.cmp(name)).ok()?;
-    let names = NAMES.get_or_init(|| METHODS.iter().map(|method| Arc::from(method.name)).collect());
-    Some((METHODS.get(index)?, Arc::clone(names.get(index)?)))
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    let index = INDEX.get_or_init(Index::new);
+    let (start, end) = *index.letters.get(usize::from(*name.as_bytes().first()?))?;
+    let found = METHODS.get(start..end)?.iter().position(|method| method.name == name)?;
+    Some((METHODS.get(start + found)?, Arc::clone(index.names.get(start + found)?)))
 }
 
 #[cfg(test)]

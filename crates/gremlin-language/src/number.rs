@@ -54,11 +54,12 @@ fn integer(text: &str, negative: bool, digits: &str, base: u32) -> Result<Value,
     };
     let magnitude = magnitude(digits, base).map_err(|problem| match problem {
         Problem::NotDigits => format!("'{text}' is not a number"),
-        Problem::TooLarge => format!("the integer '{text}' is beyond 128 bits"),
+        Problem::TooLarge => format!("The integer '{text}' is beyond 128 bits"),
     })?;
-    let value = if negative { magnitude.checked_neg() } else { Some(magnitude) };
-    let value = value.ok_or_else(|| format!("the integer '{text}' is beyond 128 bits"))?;
-    let out = |range: &str| format!("the integer '{text}' is beyond {range}");
+    let value =
+        if negative { 0_i128.checked_sub_unsigned(magnitude) } else { i128::try_from(magnitude).ok() };
+    let value = value.ok_or_else(|| format!("The integer '{text}' is beyond 128 bits"))?;
+    let out = |range: &str| format!("The integer '{text}' is beyond {range}");
     match suffix {
         b' ' => Ok(match (i32::try_from(value), i64::try_from(value)) {
             (Ok(narrow), _) => Value::Int32(narrow),
@@ -79,14 +80,14 @@ enum Problem {
     TooLarge,
 }
 
-fn magnitude(digits: &str, base: u32) -> Result<i128, Problem> {
+fn magnitude(digits: &str, base: u32) -> Result<u128, Problem> {
     if !well_placed(digits) {
         return Err(Problem::NotDigits);
     }
-    let mut sum = 0_i128;
+    let mut sum = 0_u128;
     for byte in digits.bytes().filter(|byte| *byte != b'_') {
         let digit = char::from(byte).to_digit(base).ok_or(Problem::NotDigits)?;
-        let wider = sum.checked_mul(i128::from(base)).and_then(|sum| sum.checked_add(i128::from(digit)));
+        let wider = sum.checked_mul(u128::from(base)).and_then(|sum| sum.checked_add(u128::from(digit)));
         sum = wider.ok_or(Problem::TooLarge)?;
     }
     Ok(sum)
@@ -127,7 +128,7 @@ fn decimal(text: &str, negative: bool, digits: &str) -> Result<Value, String> {
     let double: f64 = plain.parse().map_err(|_| wrong())?;
     let exact = |plain: String| match plain.len() <= DECIMAL_DIGITS_MAX {
         true => Ok(Value::BigDecimal(Arc::from(plain))),
-        false => Err(format!("a decimal number has at most {DECIMAL_DIGITS_MAX} digits")),
+        false => Err(format!("A decimal number has at most {DECIMAL_DIGITS_MAX} digits")),
     };
     match suffix {
         // As in TinkerPop, what no double holds is a decimal.

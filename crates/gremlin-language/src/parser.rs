@@ -29,11 +29,39 @@ pub struct Script {
     pub queries: Vec<Bytecode>,
 }
 
-/// Parses a script, with values for the names it uses.
+/// What a script may ask for that is not in it: the time, and randomness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The time in milliseconds since the epoch, for `datetime()`.
+    pub now_ms: i64,
+    /// Random bits, fresh for each script, for `UUID()`.
+    pub random: u128,
+}
+
+/// Parses a script, with values for the names it uses; `datetime()` and `UUID()` without a text are refused.
 pub fn parse(
     script: &str,
     bindings: &[(Arc<str>, Value)],
     dialect: Dialect,
+) -> Result<Script, LanguageError> {
+    parse_in(script, bindings, dialect, None)
+}
+
+/// Parses a script, with values for the names it uses and what `datetime()` and `UUID()` give.
+pub fn parse_at(
+    script: &str,
+    bindings: &[(Arc<str>, Value)],
+    dialect: Dialect,
+    surroundings: Surroundings,
+) -> Result<Script, LanguageError> {
+    parse_in(script, bindings, dialect, Some(surroundings))
+}
+
+fn parse_in(
+    script: &str,
+    bindings: &[(Arc<str>, Value)],
+    dialect: Dialect,
+    surroundings: Option<Surroundings>,
 ) -> Result<Script, LanguageError> {
     if script.len() > SCRIPT_BYTES_MAX {
         let message = format!(
@@ -42,7 +70,7 @@ pub fn parse(
         );
         return Err(LanguageError::unplaced(ErrorKind::LimitExceeded, message));
     }
-    Parser::new(script, Bindings::new(bindings)?, dialect).script()
+    Parser::new(script, Bindings::new(bindings)?, dialect, surroundings).script()
 }
 
 /// Parses a script that may not be text, without bindings: what a fuzzer calls.
@@ -61,6 +89,7 @@ pub(crate) struct Parser<'s, 'b> {
     pub(crate) lexeme: Lexeme<'s>,
     pub(crate) bindings: Bindings<'b>,
     pub(crate) dialect: Dialect,
+    pub(crate) surroundings: Option<Surroundings>,
     depth: usize,
     operators: usize,
     /// How many values ranges gave so far.
@@ -68,7 +97,12 @@ pub(crate) struct Parser<'s, 'b> {
 }
 
 impl<'s, 'b> Parser<'s, 'b> {
-    fn new(text: &'s str, bindings: Bindings<'b>, dialect: Dialect) -> Self {
+    fn new(
+        text: &'s str,
+        bindings: Bindings<'b>,
+        dialect: Dialect,
+        surroundings: Option<Surroundings>,
+    ) -> Self {
         Parser {
             text,
             lexer: Lexer::new(text),
@@ -76,6 +110,7 @@ impl<'s, 'b> Parser<'s, 'b> {
             lexeme: Lexeme { piece: Piece::End, start: 0 },
             bindings,
             dialect,
+            surroundings,
             depth: 0,
             operators: 0,
             range_values: 0,
@@ -173,7 +208,8 @@ impl<'s, 'b> Parser<'s, 'b> {
             strict::check(method.name, &arguments, place)?;
             self.operators += usize::from(method.name != "times");
             if self.operators > OPERATORS_MAX {
-                let message = format!("The script has more than {OPERATORS_MAX} steps; send several scripts.");
+                let message =
+                    format!("The script has more than {OPERATORS_MAX} steps; send several scripts.");
                 return Err(LanguageError::new(ErrorKind::LimitExceeded, message, place));
             }
         }
@@ -308,13 +344,13 @@ impl<'s, 'b> Parser<'s, 'b> {
     /// Makes an error about the piece in hand, saying what should be there.
     pub(crate) fn unexpected(&mut self, expected: &str) -> LanguageError {
         let found = match self.lexeme.piece {
-            Piece::Word(word) => format!("'{word}'"),
-            Piece::Number(number) => format!("'{number}'"),
-            Piece::Text { .. } => "a text".to_owned(),
-            Piece::Mark(mark) => format!("'{}'", char::from(mark)),
-            Piece::End => "the end of the script".to_owned(),
+            Piece::Word(word) => format!("Unexpected '{word}'"),
+            Piece::Number(number) => format!("Unexpected '{number}'"),
+            Piece::Text { .. } => "Unexpected text".to_owned(),
+            Piece::Mark(mark) => format!("Unexpected '{}'", char::from(mark)),
+            Piece::End => "The script ends too early".to_owned(),
         };
-        self.error(ErrorKind::Syntax, format!("Unexpected {found}, expected {expected}"))
+        self.error(ErrorKind::Syntax, format!("{found}, expected {expected}"))
     }
 
     /// Makes the error about a closure that begins at an offset.
@@ -362,3 +398,7 @@ pub(crate) fn unbound(name: &str, arguments: &[Value], place: Position) -> Langu
 pub(crate) fn unknown_method(name: &str, place: Position) -> LanguageError {
     LanguageError::new(ErrorKind::UnknownMethod, format!("Unable to find any method '{name}'"), place)
 }
+
+#[cfg(test)]
+#[path = "parser_tests.rs"]
+mod tests;

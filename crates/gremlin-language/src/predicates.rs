@@ -77,7 +77,9 @@ impl Parser<'_, '_> {
 fn make(kind: PredicateKind, arguments: Vec<Value>) -> Predicate {
     let values = match (kind, arguments.as_slice()) {
         // One collection is the values, not one of them.
-        (PredicateKind::Within | PredicateKind::Without, [Value::List(list) | Value::Set(list)]) => list.to_vec(),
+        (PredicateKind::Within | PredicateKind::Without, [Value::List(list) | Value::Set(list)]) => {
+            list.to_vec()
+        }
         _ => arguments,
     };
     Predicate { kind, values }

@@ -12,7 +12,8 @@ use crate::lexer::Piece;
 use crate::parser::{Parser, unbound, unknown_method};
 
 /// Methods of builders that take any number of values: one of them is a list, too.
-const LISTS: [&str; 4] = ["readPartitions", "IncludeSystemProperties", "includeSystemProperties", "reservedKeys"];
+const LISTS: [&str; 4] =
+    ["readPartitions", "IncludeSystemProperties", "includeSystemProperties", "reservedKeys"];
 
 impl<'s> Parser<'s, '_> {
     /// Parses an argument of a method of the source, which may be a strategy.
@@ -20,21 +21,13 @@ impl<'s> Parser<'s, '_> {
         let Piece::Word(word) = self.lexeme.piece else {
             return self.argument();
         };
-        if word == "new" {
-            self.advance()?;
-            return match self.lexeme.piece {
-                Piece::Word(class) if is_strategy(class) => self.deeper(|parser| parser.strategy(class)),
-                Piece::Word(class) => Err(self.unknown_symbol(class)),
-                _ => Err(self.unexpected("a class")),
-            };
-        }
         if is_strategy(word) && self.bindings.find(word).is_none() {
             return self.deeper(|parser| parser.strategy(word));
         }
         self.argument()
     }
 
-    fn strategy(&mut self, class: &'s str) -> Result<Value, LanguageError> {
+    pub(crate) fn strategy(&mut self, class: &'s str) -> Result<Value, LanguageError> {
         self.advance()?;
         let configuration = match self.lexeme.piece {
             Piece::Mark(b'(') => self.configuration()?,
@@ -101,6 +94,6 @@ impl<'s> Parser<'s, '_> {
 }
 
 /// Returns whether a word names a strategy: all their classes end alike.
-fn is_strategy(word: &str) -> bool {
+pub(crate) fn is_strategy(word: &str) -> bool {
     word.ends_with("Strategy")
 }

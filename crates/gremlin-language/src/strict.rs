@@ -10,7 +10,8 @@ pub(crate) fn check(method: &str, arguments: &[Value], place: Position) -> Resul
     let null = arguments.iter().any(|argument| matches!(argument, Value::Null));
     match method {
         "constant" if arguments.iter().any(|argument| !is_constant(argument)) => {
-            let message = "Valid supported values for Constant() are: list, array, number, string or boolean.";
+            let message =
+                "Valid supported values for Constant() are: list, array, number, string or boolean.";
             Err(LanguageError::new(ErrorKind::InvalidValue, message, place))
         }
         _ if null => Err(unbound(method, arguments, place)),

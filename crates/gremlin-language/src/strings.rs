@@ -1,8 +1,8 @@
 //! Escapes of texts.
 
 /// What is wrong with an escape.
-pub(crate) const WHAT_ESCAPES_ARE: &str =
-    "escapes are \\b \\t \\n \\f \\r \\\" \\' \\\\ \\$, \\u with four hexadecimal digits, and up to three octal digits";
+pub(crate) const WHAT_ESCAPES_ARE: &str = "escapes are \\b \\t \\n \\f \\r \\\" \\' \\\\ \\$, \
+    \\u with four hexadecimal digits, and up to three octal digits";
 
 /// Returns the text without its escapes, or where one is wrong.
 pub(crate) fn unescape(inner: &str) -> Result<String, usize> {

@@ -120,9 +120,8 @@ async fn system_properties_are_shown() {
     };
     let stamps = client.results(&with("'_ts','_etag'", ".V('1').values('_ts')")).await;
     assert!(stamps[0].as_i64().unwrap() > 1_000_000_000, "{stamps:?}");
-    let places = client
-        .texts(&with("'inVPartition','outVPartition'", ".E('9').values('inVPartition','outVPartition')"));
-    assert_eq!(places.await, r#""person" "software""#);
+    let script = with("'inVPartition','outVPartition'", ".E('9').values('inVPartition','outVPartition')");
+    assert_eq!(client.texts(&script).await, r#""person" "software""#);
     assert_eq!(client.texts("g.V('1').values('_ts')").await, "", "not without being asked for");
     let (code, _, message) = client.failure(&with("'_rid'", ".V('1')")).await;
     assert_eq!(code, 597, "{message}");

@@ -134,6 +134,31 @@ def make_container(database):
 
 
 @pytest.fixture
+def graph_container(make_container):
+    """An empty container for a graph, partitioned by /pk."""
+    return make_container("/pk")
+
+
+@pytest.fixture
+def graph(graph_container, database) -> str:
+    """The name of an empty graph, as its users are called."""
+    return f"/dbs/{database.id}/colls/{graph_container.id}"
+
+
+@pytest.fixture
+def make_graph_at() -> Callable[[Server], str]:
+    """Makes a graph in a server of the test's own."""
+
+    def make(instance: Server) -> str:
+        with CosmosClient(instance.https, KEY) as connected:
+            made = connected.create_database(fresh("graphs"))
+            made.create_container("g", PartitionKey("/pk"), offer_throughput=ROOMY_THROUGHPUT)
+            return f"/dbs/{made.id}/colls/g"
+
+    return make
+
+
+@pytest.fixture
 def container(make_container):
     """An empty container partitioned by /city, with the default policies."""
     return make_container()

@@ -40,6 +40,7 @@ class Server:
         self._flags = flags
         self._fixed_port = 0
         self._fixed_mongo_port = 0
+        self._fixed_gremlin_port = 0
         self._process: subprocess.Popen | None = None
         self.ready: dict[str, str] = {}
 
@@ -50,6 +51,7 @@ class Server:
         # The Table endpoint takes a free port by itself when the SQL endpoint does; the others have to be asked for.
         environment = {**os.environ, "NO_COLOR": "1", "ARMILLA_STORAGE_TABLE_PORT": "0"}
         environment["ARMILLA_MONGO_PORT"] = str(self._fixed_mongo_port)
+        environment["ARMILLA_GREMLIN_PORT"] = str(self._fixed_gremlin_port)
         # As many physical partitions as the throughput needs, so that a test says how many it has.
         environment.setdefault("ARMILLA_INITIAL_PARTITION_RU", "10000")
         if self._fixed_port:
@@ -79,6 +81,7 @@ class Server:
         """Starts the process on the ports it had, so that its clients find it."""
         self._fixed_port = self.port
         self._fixed_mongo_port = self.mongo_port if "mongo" in self.ready else 0
+        self._fixed_gremlin_port = self.gremlin_port if "gremlin" in self.ready else 0
         return self.start()
 
     @property
@@ -105,6 +108,11 @@ class Server:
     def mongo_port(self) -> int:
         """The port of the MongoDB API, with and without TLS."""
         return _port(self.ready["mongo"])
+
+    @property
+    def gremlin_port(self) -> int:
+        """The port of the Gremlin API, with and without TLS."""
+        return _port(self.ready["gremlin"])
 
     @property
     def certificate(self) -> Path:

@@ -29,6 +29,15 @@ pub(crate) const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(60);
 /// See [`HTTP2_PING_INTERVAL`].
 pub(crate) const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// How long a WebSocket connection may rest: clients keep them for later, and do not look whether they are still open.
+pub(crate) const WEB_SOCKET_IDLE_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// Frames of one WebSocket message.
+pub(crate) const MESSAGE_FRAMES_MAX: usize = 1_024;
+
+/// WebSocket messages of one connection that are written and not sent.
+pub(crate) const UNSENT_MESSAGES_MAX: usize = 4;
+
 /// How long a new connection may take to send its first byte and to finish its TLS handshake.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 

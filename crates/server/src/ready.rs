@@ -24,6 +24,7 @@ pub(crate) fn write_ready_line(addresses: &[(Door, SocketAddr)], data: &Data, st
 fn ready_line(addresses: &[(Door, SocketAddr)], data: &Data, pid: u32, start_ms: u128) -> String {
     let field = |(door, address): &(Door, SocketAddr)| match door.region {
         0 if door.front == Front::Mongo => format!(" {}={}", door.front.label(), mongo_url(*address)),
+        0 if door.front == Front::Gremlin => format!(" {}={}", door.front.label(), gremlin_url(*address)),
         0 => format!(" {}={}", door.front.label(), url(*address)),
         region => format!(" {}_region_{}={}", door.front.label(), region + 1, url(*address)),
     };
@@ -74,6 +75,10 @@ fn hints(settings: &Settings, addresses: &[(Door, SocketAddr)]) -> Vec<String> {
                 format!("Storage   {secure}  or  {plain}  (the Table API as it speaks it)")
             }
             Front::Mongo => format!("MongoDB   {}", mongo_url(*address)),
+            Front::Gremlin => {
+                let secure = gremlin_url(*address);
+                format!("Gremlin   {secure}  or  {}", secure.replacen("wss", "ws", 1))
+            }
         });
         if let Some(text) = connection_string(settings, door.front, *address) {
             hints.push(format!("          {text}"));
@@ -106,6 +111,8 @@ fn connection_string(settings: &Settings, front: Front, address: SocketAddr) -> 
     let is_well_known = settings.uses_well_known_key();
     let (account, key, endpoint) = match front {
         Front::Sql => return None,
+        Front::Gremlin if settings.gremlin.is_open => return None,
+        Front::Gremlin => return Some("user /dbs/<database>/colls/<graph>, password the key".to_owned()),
         Front::Mongo => {
             let key = if is_well_known { percent::encode(COSMOS_KEY).to_string() } else { "KEY".to_owned() };
             let host = if is_of_this_machine(address.ip()) {
@@ -153,6 +160,11 @@ fn mongo_url(address: SocketAddr) -> String {
     } else {
         format!("mongodb://{address}/")
     }
+}
+
+/// Returns the address of the Gremlin API as clients on this machine write it.
+fn gremlin_url(address: SocketAddr) -> String {
+    url(address).replacen("https", "wss", 1)
 }
 
 /// Returns the address as clients on this machine write it.

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod api;
 pub(crate) mod catch_panic;
+pub(crate) mod gremlin;
 pub(crate) mod handler;
 pub(crate) mod hosts;
 pub(crate) mod mongo;

@@ -21,11 +21,14 @@ use tokio::task::{JoinHandle, JoinSet};
 use crate::limits;
 use crate::listening::connection::{Common, Connections};
 use crate::listening::listener::{self, Entrance};
+use crate::listening::protocol::upgrade::Upgrading;
+use crate::listening::protocol::web_socket::WebSocket;
 use crate::listening::protocol::{Framed, Http};
 use crate::listening::tls;
 use crate::metrics::{FigureKeys, Metrics};
 use crate::ready;
 use crate::requests::api::{Door, Front};
+use crate::requests::gremlin::GremlinService;
 use crate::requests::handler::Handler;
 use crate::requests::hosts::Hosts;
 use crate::requests::mongo::MongoService;
@@ -149,7 +152,13 @@ async fn start(settings: Settings, env: Env) -> Result<Server> {
             slow_request: settings.slow_request,
         };
         let protocol = Http::new(handler, &settings.connections);
-        let connections = Connections::new(protocol, &tls, common.clone());
+        let connections = if door.front == Front::Gremlin {
+            let service = WebSocket::new(GremlinService::new(storage.gremlin_api(&settings, &env)?));
+            let patient = Arc::new(common.with_idle_timeout(limits::WEB_SOCKET_IDLE_TIMEOUT));
+            Connections::new(Upgrading::new(protocol, service, patient.clone()), &tls, patient)
+        } else {
+            Connections::new(protocol, &tls, common.clone())
+        };
         entrances.push(Entrance { listener, connections: Arc::new(connections) });
     }
     let (shutdown, asked) = watch::channel(false);

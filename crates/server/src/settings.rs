@@ -13,7 +13,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use armilla_api_gremlin::{Alias, Dialect, GraphSon2};
 pub(crate) use armilla_client::PORT;
 use armilla_engine::{Consistency, Limits, Policy};
 use armilla_rest_wire::regions::REGIONS_MAX;
@@ -24,7 +25,9 @@ use crate::open_id::{KeySource, OpenIdSettings, read_roles};
 use crate::requests::api::Front;
 use crate::requests::hosts;
 use crate::requests::origins;
-use crate::settings::options::{CrossPartitionChoice, DurabilityChoice, LogFormat, Options, Switch};
+use crate::settings::options::{
+    CrossPartitionChoice, DurabilityChoice, GremlinDialect, GremlinGraphSon2, LogFormat, Options, Switch,
+};
 use crate::settings::port::PortChoice;
 
 /// Where data lies unless another folder is given.
@@ -38,6 +41,9 @@ pub(crate) const MONGO_PORT: u16 = 10_255;
 
 /// The name of the replica set that connection strings of the service have.
 const MONGO_SET_NAME: &str = "globaldb";
+
+/// How long a traversal of Gremlin may take unless it is set: as long as in the service.
+const GREMLIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The region of an account that says nothing of regions.
 const REGION: &str = "South Central US";
@@ -103,6 +109,19 @@ pub(crate) struct ConnectionSettings {
     pub(crate) shutdown_timeout: Duration,
 }
 
+/// The port of the Gremlin API unless another is given: the emulator's.
+pub(crate) const GREMLIN_PORT: u16 = 8901;
+
+/// What the Gremlin API is told.
+#[derive(Debug, Clone)]
+pub(crate) struct GremlinSettings {
+    pub(crate) is_open: bool,
+    pub(crate) dialect: Dialect,
+    pub(crate) graphson2: GraphSon2,
+    pub(crate) timeout: Duration,
+    pub(crate) aliases: Vec<Alias>,
+}
+
 /// What the MongoDB API is told.
 #[derive(Debug)]
 pub(crate) struct MongoSettings {
@@ -130,6 +149,9 @@ pub(crate) struct Settings {
     /// Where the MongoDB API listens, if it does, and how it behaves.
     pub(crate) mongo_address: Option<SocketAddr>,
     pub(crate) mongo: MongoSettings,
+    /// The same for the Gremlin API.
+    pub(crate) gremlin_address: Option<SocketAddr>,
+    pub(crate) gremlin: GremlinSettings,
     /// Which certificate to show.
     pub(crate) certificate: Certificate,
     /// The account key.
@@ -201,7 +223,9 @@ impl Settings {
         let storage_table_port = options.storage_table_port.and_then(PortChoice::port);
         let mongo_default = PortChoice::Open(if port == 0 { 0 } else { MONGO_PORT });
         let mongo_port = options.mongo_port.unwrap_or(mongo_default).port();
-        let ports = [Some(port), table_port, storage_table_port, mongo_port];
+        let gremlin_default = PortChoice::Open(if port == 0 { 0 } else { GREMLIN_PORT });
+        let gremlin_port = options.gremlin_port.unwrap_or(gremlin_default).port();
+        let ports = [Some(port), table_port, storage_table_port, mongo_port, gremlin_port];
         check_ports(ports)?;
         let at_bind = |port| SocketAddr::new(bind, port);
         let (region_names, region_ports) = regions(&options.regions, port)?;
@@ -248,6 +272,18 @@ impl Settings {
             (Some(_), None) => bail!("--tls-cert needs --tls-key beside it"),
             (None, Some(_)) => bail!("--tls-key needs --tls-cert beside it"),
         };
+        let gremlin = gremlin(
+            options.gremlin_login,
+            options.gremlin_dialect,
+            options.gremlin_graphson2,
+            options.gremlin_timeout_seconds,
+            &options.gremlin_alias,
+        )?;
+        if gremlin.is_open && !bind.is_loopback() {
+            bail!(
+                "refusing to listen on {bind} with --gremlin-login off: whoever reaches the port could do everything;                  leave it on, or bind to 127.0.0.1"
+            );
+        }
         let data_dir = options.data_dir;
         let data = match options.memory {
             Some(true) => Data::Memory,
@@ -272,6 +308,8 @@ impl Settings {
             address: at_bind(port),
             table_address: table_port.map(at_bind),
             storage_table_address: storage_table_port.map(at_bind),
+            gremlin_address: gremlin_port.map(at_bind),
+            gremlin,
             mongo_address: mongo_port.map(at_bind),
             mongo: MongoSettings {
                 advertised: options.mongo_advertised_address,
@@ -350,6 +388,7 @@ impl Settings {
             Front::Table => self.table_address,
             Front::StorageTable => self.storage_table_address,
             Front::Mongo => self.mongo_address,
+            Front::Gremlin => self.gremlin_address,
         }
     }
 
@@ -542,6 +581,33 @@ fn at_least<N: PartialOrd + Display>(flag: &str, given: Option<N>, default: N, l
         Some(value) => Ok(value),
         None => Ok(default),
     }
+}
+
+/// Fills in the defaults of the Gremlin API.
+fn gremlin(
+    login: Option<Switch>,
+    dialect: Option<GremlinDialect>,
+    graphson2: Option<GremlinGraphSon2>,
+    timeout_seconds: Option<u32>,
+    aliases: &[String],
+) -> Result<GremlinSettings> {
+    if timeout_seconds == Some(0) {
+        bail!("--gremlin-timeout-seconds is 0: a traversal needs at least one");
+    }
+    let alias = |text: &String| text.parse().map_err(|why| anyhow!("--gremlin-alias '{text}': {why}"));
+    Ok(GremlinSettings {
+        is_open: login == Some(Switch::Off),
+        dialect: match dialect {
+            None | Some(GremlinDialect::Open) => Dialect::Open,
+            Some(GremlinDialect::CosmosStrict) => Dialect::CosmosStrict,
+        },
+        graphson2: match graphson2 {
+            None | Some(GremlinGraphSon2::Untyped) => GraphSon2::Untyped,
+            Some(GremlinGraphSon2::Typed) => GraphSon2::Typed,
+        },
+        timeout: timeout_seconds.map_or(GREMLIN_TIMEOUT, |seconds| Duration::from_secs(seconds.into())),
+        aliases: aliases.iter().map(alias).collect::<Result<_>>()?,
+    })
 }
 
 /// Refuses what no client could use as a key.

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result, anyhow};
 use armilla_api_admin::{AdminApi, AdminApiOptions};
+use armilla_api_gremlin::{GremlinApi, GremlinApiOptions};
 use armilla_api_mongo::{MongoApi, MongoApiOptions};
 use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
 use armilla_api_table::{Flavour, TableApi, TableApiOptions};
@@ -86,6 +87,7 @@ impl Storage {
                 Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Storage)))
             }
             Front::Mongo => Err(anyhow!("the MongoDB API does not answer requests of HTTP")),
+            Front::Gremlin => Ok(Api::Gremlin(self.gremlin_api(settings, env)?)),
         }
     }
 
@@ -103,6 +105,21 @@ impl Storage {
             ..MongoApiOptions::new(settings.key.as_str())
         };
         MongoApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the MongoDB API")
+    }
+
+    /// Returns the Gremlin API over the engine.
+    pub(crate) fn gremlin_api(&self, settings: &Settings, env: &Env) -> Result<GremlinApi> {
+        let keys = std::iter::once(&settings.key).chain(&settings.secondary_key);
+        let options = GremlinApiOptions {
+            keys: keys.cloned().collect(),
+            read_only_keys: settings.read_only_key.iter().cloned().collect(),
+            is_open: settings.gremlin.is_open,
+            dialect: settings.gremlin.dialect,
+            graphson2: settings.gremlin.graphson2,
+            timeout: settings.gremlin.timeout,
+            aliases: settings.gremlin.aliases.clone(),
+        };
+        GremlinApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the Gremlin API")
     }
 
     fn sql_api(&self, settings: &Settings, regions: &Arc<Regions>, env: &Env) -> Result<SqlApi> {

@@ -7,11 +7,12 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 31] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 36] = [
     (
         "server",
         &[
             "api-admin",
+            "api-gremlin",
             "api-mongo",
             "api-sql",
             "api-table",
@@ -39,6 +40,14 @@ pub(super) const ALLOWED: [(&str, &[&str]); 31] = [
     ("api-admin", &["engine", "rest-wire", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),
+    (
+        "api-gremlin",
+        &["engine", "env", "gremlin-language", "gremlin-machine", "gremlin-value", "gremlin-wire", "rest-wire", "value"],
+    ),
+    ("gremlin-machine", &["gremlin-value"]),
+    ("gremlin-language", &["gremlin-value"]),
+    ("gremlin-wire", &["gremlin-value"]),
+    ("gremlin-value", &[]),
     (
         "api-mongo",
         &[

@@ -45,6 +45,20 @@ pub(crate) struct Common {
     pub(crate) settings: ConnectionSettings,
 }
 
+impl Common {
+    /// Returns the same for a port whose connections may rest for longer.
+    pub(crate) fn with_idle_timeout(&self, idle_timeout: Duration) -> Common {
+        let Common { metrics, rooms, clock, settings } = self;
+        let idle_timeout = settings.idle_timeout.max(idle_timeout);
+        Common {
+            metrics: metrics.clone(),
+            rooms: rooms.clone(),
+            clock: clock.clone(),
+            settings: ConnectionSettings { idle_timeout, ..settings.clone() },
+        }
+    }
+}
+
 /// What the connections of one port need.
 pub(crate) struct Connections {
     protocol: Box<dyn Protocol>,

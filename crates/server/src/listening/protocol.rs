@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! http      requests and answers, HTTP/1.1 and HTTP/2
-//! upgrade   the same, until a client asks for another protocol; that one in frames
+//! upgrade   the same, until a client asks for another protocol
+//! web_socket   which that may be: messages both ways, in any order
 //! framed    frames from the first byte on
 //! ```
 //!
@@ -15,8 +16,8 @@ mod http;
 mod http_stream;
 #[cfg(test)]
 mod tests;
-#[cfg_attr(not(test), expect(dead_code, reason = "no front end changes the protocol yet"))]
-mod upgrade;
+pub(crate) mod upgrade;
+pub(crate) mod web_socket;
 
 use std::net::SocketAddr;
 use std::pin::Pin;

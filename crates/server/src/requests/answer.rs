@@ -68,7 +68,7 @@ pub(crate) fn preflight(headers: HeaderMap) -> Response<Full<Bytes>> {
 /// Says that a request body stopped arriving.
 pub(crate) fn body_stalled(front: Front) -> Response<Full<Bytes>> {
     let code = match front {
-        Front::Sql | Front::Mongo => "RequestTimeout",
+        Front::Sql | Front::Mongo | Front::Gremlin => "RequestTimeout",
         Front::Table | Front::StorageTable => "OperationTimedOut",
     };
     let mut response =
@@ -81,7 +81,7 @@ pub(crate) fn body_stalled(front: Front) -> Response<Full<Bytes>> {
 /// Says that there is no room for a request now. All clients know this status and try again.
 pub(crate) fn no_room(front: Front, message: &str) -> Response<Full<Bytes>> {
     let code = match front {
-        Front::Sql | Front::Mongo => "TooManyRequests",
+        Front::Sql | Front::Mongo | Front::Gremlin => "TooManyRequests",
         Front::Table | Front::StorageTable => "ServerBusy",
     };
     let mut response = respond_failure(front, StatusCode::TOO_MANY_REQUESTS, code, message);
@@ -94,7 +94,7 @@ pub(crate) fn no_room(front: Front, message: &str) -> Response<Full<Bytes>> {
 /// Says that a request met a defect of ours.
 pub(crate) fn internal(front: Front) -> Response<Full<Bytes>> {
     let code = match front {
-        Front::Sql | Front::Mongo => "InternalServerError",
+        Front::Sql | Front::Mongo | Front::Gremlin => "InternalServerError",
         Front::Table | Front::StorageTable => "InternalError",
     };
     let message = "the request met a defect of the server, see its log";
@@ -153,7 +153,7 @@ fn respond_failure(
     message: &str,
 ) -> Response<Full<Bytes>> {
     match front {
-        Front::Sql | Front::Mongo => respond(status, JSON, failure(code, message).into()),
+        Front::Sql | Front::Mongo | Front::Gremlin => respond(status, JSON, failure(code, message).into()),
         Front::Table | Front::StorageTable => {
             let text = format!(
                 r#"{{"odata.error":{{"code":"{code}","message":{{"lang":"en-US","value":"{message}"}}}}}}"#

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::net::IpAddr;
 
 use armilla_api_admin::AdminApi;
+use armilla_api_gremlin::GremlinApi;
 use armilla_api_sql::SqlApi;
 use armilla_api_table::TableApi;
 use bytes::Bytes;
@@ -22,11 +23,14 @@ pub(crate) enum Front {
     StorageTable,
     /// The MongoDB API.
     Mongo,
+    /// The Gremlin API.
+    Gremlin,
 }
 
 impl Front {
     /// Every front end, in the order of their numbers.
-    pub(crate) const ALL: [Front; 4] = [Front::Sql, Front::Table, Front::StorageTable, Front::Mongo];
+    pub(crate) const ALL: [Front; 5] =
+        [Front::Sql, Front::Table, Front::StorageTable, Front::Mongo, Front::Gremlin];
 
     /// Returns the name in the ready line and in the figures: a word, as patterns of readers take it.
     pub(crate) fn label(self) -> &'static str {
@@ -35,6 +39,7 @@ impl Front {
             Front::Table => "table",
             Front::StorageTable => "storage_table",
             Front::Mongo => "mongo",
+            Front::Gremlin => "gremlin",
         }
     }
 
@@ -45,6 +50,7 @@ impl Front {
             Front::Table => "--table-port",
             Front::StorageTable => "--storage-table-port",
             Front::Mongo => "--mongo-port",
+            Front::Gremlin => "--gremlin-port",
         }
     }
 }
@@ -90,13 +96,15 @@ pub(crate) enum Api {
     Sql(SqlApi, AdminApi, usize),
     /// The Table API in one of its flavours.
     Table(TableApi),
+    /// The Gremlin API, as far as it is asked over HTTP.
+    Gremlin(GremlinApi),
 }
 
 impl Api {
     /// Tells whether the API's own rules let a web page send such a request, or ask whether it may.
     pub(crate) fn lets_in(&self, origin: &str, method: &Method) -> bool {
         match self {
-            Api::Sql(..) => false,
+            Api::Sql(..) | Api::Gremlin(_) => false,
             Api::Table(api) => api.lets_in(origin, method),
         }
     }
@@ -122,6 +130,7 @@ impl Api {
             Api::Table(api) => {
                 Box::pin(api.handle(request, armilla_api_table::Peer { scheme, address })).await
             }
+            Api::Gremlin(api) => Box::pin(api.handle(request)).await,
         }
     }
 }

@@ -86,7 +86,7 @@ impl Handler {
         let method = request.method().clone();
         let uri = request.uri().clone();
         let resource = match self.front {
-            Front::Sql | Front::Mongo => Resource::of_request(uri.path(), request.headers()),
+            Front::Sql | Front::Mongo | Front::Gremlin => Resource::of_request(uri.path(), request.headers()),
             Front::Table | Front::StorageTable => Resource::of_table_request(&uri),
         };
         let span = tracing::debug_span!(

@@ -8,12 +8,12 @@ pub(crate) const LONG_ABOUT: &str = "\
 Armilla: the Azure Cosmos DB API on your own machine, in one program.
 
 Without a command it serves the SQL (NoSQL) REST API on https://localhost:8081/, the Table API on
-https://localhost:8902/ and the MongoDB API on mongodb://localhost:10255/, each without TLS on the same port
-as well (the first bytes decide), with its data under ./armilla-data. When everything answers it prints one
-line on standard output:
+https://localhost:8902/, the MongoDB API on mongodb://localhost:10255/ and the Gremlin API on
+wss://localhost:8901/, each without TLS on the same port as well (the first bytes decide), with its data under
+./armilla-data. When everything answers it prints one line on standard output:
 
   armilla ready: sql=https://localhost:8081/ data=./armilla-data pid=123 start_ms=42 table=https://localhost:8902/
-  mongo=mongodb://localhost:10255/
+  mongo=mongodb://localhost:10255/ gremlin=wss://localhost:8901/
 
 Every option can be given as a flag, as ARMILLA_... in the environment, or in a TOML file
 (--config). A flag beats the environment, the environment beats the file, the file beats the default.
@@ -39,10 +39,10 @@ pub(crate) const AFTER_LONG_HELP: &str = r#"Examples:
   armilla
       Serve ./armilla-data on localhost:8081 with the well-known key of the emulators.
   armilla --memory --port 0
-      A throw-away database on free ports (of the other APIs as well, unless --table-port or --mongo-port say
-      otherwise);
+      A throw-away database on free ports (of the other APIs as well, unless --table-port, --mongo-port or
+      --gremlin-port say otherwise);
       read them from the ready line.
-  armilla --port 9000 --table-port off --mongo-port off --data-dir ./second
+  armilla --port 9000 --table-port off --mongo-port off --gremlin-port off --data-dir ./second
       A second server beside the first, without the other APIs.
   armilla --storage-table-port 10002
       Serve tables also to clients of the storage service that use UseDevelopmentStorage=true.
@@ -130,6 +130,11 @@ Connecting (KEY is the account key; without --key the well-known one of the emul
   MongoDB: any driver or shell of today, with the account's name and key as user and password:
     mongodb://localhost:<key, percent-encoded>@localhost:10255/?authSource=admin        (add &tls=true for TLS)
   A collection is a container, and a document an item in it: all APIs see the same data.
+
+  Gremlin: any driver of TinkerPop, with the name of the graph as user and the key as password
+    wss://localhost:8901/gremlin, user /dbs/<database>/colls/<graph>      (ws:// without TLS)
+  A graph is a container whose partition key is one property, a vertex or an edge an item in it; make it with the
+  SQL API.
 
 Looking inside:
   On the port of the SQL API, GET /health says {"status":"ok"}, or 503 and why while the store takes no writes.

@@ -150,6 +150,26 @@ pub(crate) enum CrossPartitionChoice {
     Plan,
 }
 
+/// Whose rules hold in the Gremlin API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum GremlinDialect {
+    /// TinkerPop's, with everything that is there
+    Open,
+    /// The service's, with what it refuses
+    CosmosStrict,
+}
+
+/// What is answered to GraphSON 2.0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GremlinGraphSon2 {
+    /// Values without types, as the service
+    Untyped,
+    /// Values with types, as TinkerPop
+    Typed,
+}
+
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -215,6 +235,44 @@ pub(crate) struct Options {
     /// Whether commands for tests of MongoDB drivers are there, such as configureFailPoint [default: off]
     #[arg(long, env = "ARMILLA_MONGO_TEST_COMMANDS", value_name = "on|off", help_heading = "Listening")]
     pub(crate) mongo_test_commands: Option<Switch>,
+
+    /// Port of the Gremlin API, WebSocket and HTTP, TLS and plain alike; 0 takes a free one, off opens none [default: 8901,
+    /// with --port 0 a free one]
+    #[arg(long, env = "ARMILLA_GREMLIN_PORT", value_name = "PORT|off", help_heading = "Listening")]
+    pub(crate) gremlin_port: Option<PortChoice>,
+
+    /// Whose rules hold in the Gremlin API where they differ: TinkerPop's with everything that is there, or the service's
+    /// with what it refuses [default: open]
+    #[arg(
+        long,
+        env = "ARMILLA_GREMLIN_DIALECT",
+        value_name = "open|cosmos-strict",
+        help_heading = "Listening"
+    )]
+    pub(crate) gremlin_dialect: Option<GremlinDialect>,
+
+    /// What the Gremlin API answers to GraphSON 2.0: values without types, as the service, or with them, as TinkerPop
+    /// [default: untyped]
+    #[arg(long, env = "ARMILLA_GREMLIN_GRAPHSON2", value_name = "untyped|typed", help_heading = "Listening")]
+    pub(crate) gremlin_graphson2: Option<GremlinGraphSon2>,
+
+    /// Seconds that a traversal may take, unless the request says otherwise [default: 30]
+    #[arg(long, env = "ARMILLA_GREMLIN_TIMEOUT_SECONDS", value_name = "SECONDS", help_heading = THROUGHPUT)]
+    pub(crate) gremlin_timeout_seconds: Option<u32>,
+
+    /// Whether clients of the Gremlin API log in with a key; off only on this machine's own address [default: on]
+    #[arg(long, env = "ARMILLA_GREMLIN_LOGIN", value_name = "on|off", help_heading = "Listening")]
+    pub(crate) gremlin_login: Option<Switch>,
+
+    /// Another name of a graph, such as `gmodern=/dbs/d/colls/modern`, by which requests ask for it as an alias
+    #[arg(
+        long,
+        env = "ARMILLA_GREMLIN_ALIAS",
+        value_name = "NAME=GRAPH",
+        value_delimiter = ',',
+        help_heading = "Listening"
+    )]
+    pub(crate) gremlin_alias: Vec<String>,
 
     /// Address that clients of the SQL API are told to use, such as `https://db.example:8081/` [default: the one they came by]
     #[arg(long, env = "ARMILLA_ADVERTISED_URL", value_name = "URL", help_heading = "Listening")]
@@ -515,6 +573,12 @@ impl Options {
             mongo_server_side_retry: self.mongo_server_side_retry.or(lower.mongo_server_side_retry),
             mongo_pipeline_seconds: self.mongo_pipeline_seconds.or(lower.mongo_pipeline_seconds),
             mongo_test_commands: self.mongo_test_commands.or(lower.mongo_test_commands),
+            gremlin_port: self.gremlin_port.or(lower.gremlin_port),
+            gremlin_dialect: self.gremlin_dialect.or(lower.gremlin_dialect),
+            gremlin_graphson2: self.gremlin_graphson2.or(lower.gremlin_graphson2),
+            gremlin_timeout_seconds: self.gremlin_timeout_seconds.or(lower.gremlin_timeout_seconds),
+            gremlin_login: self.gremlin_login.or(lower.gremlin_login),
+            gremlin_alias: first_given(self.gremlin_alias, lower.gremlin_alias),
             advertised_url: self.advertised_url.or(lower.advertised_url),
             regions: first_given(self.regions, lower.regions),
             multi_write: self.multi_write.or(lower.multi_write),
@@ -594,14 +658,17 @@ mod tests {
             let value = match long {
                 "config" => continue,
                 "bind" => "\"127.0.0.1\"",
-                "tls-name" | "allowed-hosts" | "allowed-origins" | "regions" => "[\"x\"]",
+                "tls-name" | "allowed-hosts" | "allowed-origins" | "regions" | "gremlin-alias" => "[\"x\"]",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
                 "throttle"
                 | "burst-capacity"
                 | "multi-write"
                 | "mongo-server-side-retry"
-                | "mongo-test-commands" => "\"off\"",
+                | "mongo-test-commands"
+                | "gremlin-login" => "\"off\"",
+                "gremlin-dialect" => "\"cosmos-strict\"",
+                "gremlin-graphson2" => "\"typed\"",
                 "cross-partition-queries" => "\"plan\"",
                 "log-format" => "\"json\"",
                 "tls-cert"

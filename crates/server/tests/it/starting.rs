@@ -12,14 +12,16 @@ const OWN_KEY: &str = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 fn the_ready_line_has_its_words() {
     let server = Server::start(&[]);
     let (port, table_port, mongo_port) = (server.port(), server.port_of("table"), server.port_of("mongo"));
+    let gremlin_port = server.port_of("gremlin");
     let words: Vec<&str> = server.ready().split(' ').collect();
-    assert_eq!(words.len(), 8, "{}", server.ready());
+    assert_eq!(words.len(), 9, "{}", server.ready());
     assert_eq!(
         &words[..4],
         ["armilla", "ready:", &format!("sql=https://localhost:{port}/"), "data=./armilla-data"]
     );
     assert_eq!(words[6], format!("table=https://localhost:{table_port}/"), "behind what older readers know");
     assert_eq!(words[7], format!("mongo=mongodb://localhost:{mongo_port}/"));
+    assert_eq!(words[8], format!("gremlin=wss://localhost:{gremlin_port}/"));
     assert!(server.ready_value("pid").parse::<u32>().unwrap() > 0);
     assert!(server.ready_value("start_ms").parse::<u64>().unwrap() < 5_000);
     let log = server.log();

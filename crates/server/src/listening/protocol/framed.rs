@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 
 use super::{Protocol, Serving, Session};
 use crate::limits::{ANSWER_BYTES_EXPECTED, BODY_TOTAL_TIMEOUT, FRAME_READ_AHEAD_BYTES, PROGRESS_BYTES};
@@ -127,14 +127,16 @@ pub(super) async fn serve<S: FrameService>(
     session: Session,
 ) {
     let mut conversation = service.begin(&session);
-    let (stream, out) = tokio::io::split(stream);
-    let mut reader = Reader { service, common, stream, out, session, ahead: BytesMut::from(&received[..]) };
+    let (stream, mut out) = tokio::io::split(stream);
+    let shape =
+        Shape { measure: |begun: &[u8]| service.measure(begun), frame_bytes_max: service.frame_bytes_max() };
+    let mut reader = Reader { shape, common, stream, session, ahead: BytesMut::from(&received[..]) };
     let end = loop {
         let frame = match reader.next().await {
             Ok(frame) => frame,
             Err(end) => break end,
         };
-        if let Err(end) = reader.answer(&mut conversation, frame).await {
+        if let Err(end) = answer(service, &mut reader, &mut out, &mut conversation, frame).await {
             break end;
         }
         // Also where more has come already: one who never stops to send must not keep the server from ending.
@@ -142,7 +144,7 @@ pub(super) async fn serve<S: FrameService>(
             break End::Shutdown;
         }
     };
-    let Reader { mut out, session, .. } = reader;
+    let Reader { session, .. } = reader;
     tracing::debug!(peer = %session.peer, ?end, "connection closed");
     if end == End::Stalled {
         common.metrics.timed_out();
@@ -155,27 +157,41 @@ pub(super) async fn serve<S: FrameService>(
 }
 
 /// A frame that is all there, until it is answered.
-struct Frame {
-    bytes: Bytes,
+pub(super) struct Frame {
+    pub(super) bytes: Bytes,
+    pub(super) hold: FrameHold,
+}
+
+/// What a frame takes up until it is answered.
+pub(super) struct FrameHold {
     _in_flight: InFlight,
     _held: Mutex<Held>,
 }
 
-/// Takes frames from a connection.
-struct Reader<'s, S> {
-    service: &'s S,
-    common: &'s Common,
-    stream: ReadHalf<Stream>,
-    /// Where answers go.
-    out: WriteHalf<Stream>,
-    session: Session,
-    /// What came and belongs to no frame that was passed on.
-    ahead: BytesMut,
+/// How frames are told apart.
+pub(super) struct Shape<M> {
+    /// Tells from its first bytes how long a frame is.
+    pub(super) measure: M,
+    pub(super) frame_bytes_max: usize,
 }
 
-impl<S: FrameService> Reader<'_, S> {
+/// Takes frames from a connection, or from the half of it that is read.
+pub(super) struct Reader<'s, M, R> {
+    pub(super) shape: Shape<M>,
+    pub(super) common: &'s Common,
+    pub(super) stream: R,
+    pub(super) session: Session,
+    /// What came and belongs to no frame that was passed on.
+    pub(super) ahead: BytesMut,
+}
+
+impl<M, R> Reader<'_, M, R>
+where
+    M: Fn(&[u8]) -> Measure,
+    R: AsyncRead + Unpin,
+{
     /// Waits for the next frame.
-    async fn next(&mut self) -> Result<Frame, End> {
+    pub(super) async fn next(&mut self) -> Result<Frame, End> {
         if self.ahead.is_empty() {
             self.ahead.reserve(FRAME_READ_AHEAD_BYTES);
             tokio::select! {
@@ -186,8 +202,8 @@ impl<S: FrameService> Reader<'_, S> {
             };
         }
         let length = loop {
-            match self.service.measure(&self.ahead[..self.ahead.len().min(FRAME_READ_AHEAD_BYTES)]) {
-                Measure::Bytes(length) if length > self.service.frame_bytes_max() => {
+            match (self.shape.measure)(&self.ahead[..self.ahead.len().min(FRAME_READ_AHEAD_BYTES)]) {
+                Measure::Bytes(length) if length > self.shape.frame_bytes_max => {
                     return Err(End::TooLong);
                 }
                 // A frame of nothing would never end.
@@ -204,7 +220,7 @@ impl<S: FrameService> Reader<'_, S> {
         let in_flight = activity.request();
         let held = Mutex::new(self.common.rooms.body(activity));
         let bytes = self.gather(length, &held).await?;
-        Ok(Frame { bytes, _in_flight: in_flight, _held: held })
+        Ok(Frame { bytes, hold: FrameHold { _in_flight: in_flight, _held: held } })
     }
 
     /// Reads the rest of a frame.
@@ -250,37 +266,43 @@ impl<S: FrameService> Reader<'_, S> {
             }
         }
     }
+}
 
-    /// Has a frame answered.
-    async fn answer(&mut self, conversation: &mut S::Conversation, frame: Frame) -> Result<(), End> {
-        let (common, activity) = (self.common, &self.session.activity);
-        let expected = common.rooms.before_answer(activity, ANSWER_BYTES_EXPECTED).await;
-        let _expected = expected.map_err(|_| End::NoRoom)?;
-        let _request = common.metrics.request();
-        let mut answers = Answers { stream: &mut self.out, common, activity };
-        let answer = CatchPanic::new(self.service.answer(conversation, frame.bytes.clone(), &mut answers));
-        let gone = async {
-            if self.service.ends_with_client(&frame.bytes) {
-                hung_up(&mut self.stream, &mut self.ahead).await;
-            } else {
-                std::future::pending().await
-            }
-        };
-        let answered = tokio::select! {
-            // What is answered at once is answered without a look.
-            biased;
-            answered = answer => answered,
-            () = gone => Ok(ControlFlow::Break(())),
-        };
-        common.metrics.served(self.service.front());
-        match answered {
-            Ok(ControlFlow::Continue(())) => Ok(()),
-            Ok(ControlFlow::Break(())) => Err(End::Over),
-            Err(panicked) => {
-                common.metrics.panicked();
-                tracing::error!(peer = %self.session.peer, "a frame's answer panicked: {panicked}");
-                Err(End::Defect)
-            }
+/// Has a frame answered.
+async fn answer<S: FrameService, M>(
+    service: &S,
+    reader: &mut Reader<'_, M, ReadHalf<Stream>>,
+    out: &mut WriteHalf<Stream>,
+    conversation: &mut S::Conversation,
+    frame: Frame,
+) -> Result<(), End> {
+    let (common, activity) = (reader.common, &reader.session.activity);
+    let expected = common.rooms.before_answer(activity, ANSWER_BYTES_EXPECTED).await;
+    let _expected = expected.map_err(|_| End::NoRoom)?;
+    let _request = common.metrics.request();
+    let mut answers = Answers { stream: out, common, activity };
+    let answer = CatchPanic::new(service.answer(conversation, frame.bytes.clone(), &mut answers));
+    let gone = async {
+        if service.ends_with_client(&frame.bytes) {
+            hung_up(&mut reader.stream, &mut reader.ahead).await;
+        } else {
+            std::future::pending().await
+        }
+    };
+    let answered = tokio::select! {
+        // What is answered at once is answered without a look.
+        biased;
+        answered = answer => answered,
+        () = gone => Ok(ControlFlow::Break(())),
+    };
+    common.metrics.served(service.front());
+    match answered {
+        Ok(ControlFlow::Continue(())) => Ok(()),
+        Ok(ControlFlow::Break(())) => Err(End::Over),
+        Err(panicked) => {
+            common.metrics.panicked();
+            tracing::error!(peer = %reader.session.peer, "a frame's answer panicked: {panicked}");
+            Err(End::Defect)
         }
     }
 }

@@ -1,11 +1,11 @@
-//! HTTP until a client asks for another protocol on the same connection, as WebSocket is asked for; that one in frames.
+//! HTTP until a client asks for another protocol on the same connection, as WebSocket is asked for.
 //!
 //! A request to change the protocol is looked at as every other one first: who sends it, and to whom. Otherwise any web
 //! page could make a browser open such a connection for it.
 //!
 //! HTTP/2 has no such requests, so inside of TLS it is not agreed on.
 //!
-//! Not here: what WebSocket is. A front end reads its frames itself (`framed`).
+//! Not here: what WebSocket is (`web_socket`).
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -21,7 +21,6 @@ use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
 
-use super::framed::{self, FrameService};
 use super::http_stream::HttpStream;
 use super::{Http, Protocol, Serving, Session};
 use crate::listening::connection::Common;
@@ -31,9 +30,18 @@ use crate::requests::api::Scheme;
 use crate::requests::handler::Handler;
 
 /// A front end to whose protocol a connection can be changed.
-pub(crate) trait UpgradeService: FrameService {
+pub(crate) trait UpgradeService: Send + Sync + 'static {
     /// Answers a request to change the protocol: with status 101 if it is to be changed, and why not otherwise.
     fn accept(&self, request: &Request<Incoming>) -> Response<Full<Bytes>>;
+
+    /// Serves a connection whose protocol was changed, of which some bytes may have been read already.
+    fn converse(
+        &self,
+        common: &Arc<Common>,
+        stream: Stream,
+        received: Bytes,
+        session: Session,
+    ) -> impl Future<Output = ()> + Send;
 }
 
 /// Requests, each answered by a handler, until one changes the protocol.
@@ -65,7 +73,7 @@ impl<S: UpgradeService> Upgrading<S> {
         };
         match beneath(upgraded) {
             Some((stream, received)) => {
-                framed::serve(&*self.service, &self.common, stream, received, session).await;
+                self.service.converse(&self.common, stream, received, session).await;
             }
             None => tracing::error!(peer = %session.peer, "a connection was lost while its protocol changed"),
         }

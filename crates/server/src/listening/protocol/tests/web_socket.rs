@@ -1,22 +1,16 @@
-//! An echo over WebSocket (RFC 6455), as far as a test needs it: messages in one frame each.
+//! An echo over WebSocket (RFC 6455).
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use armilla_rest_wire::regions::Regions;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
-use http::{HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Full;
-use hyper::body::Incoming;
-use ring::digest;
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use super::client::{BOTH, Client, Security};
 use super::port::{Port, settings};
-use crate::listening::protocol::framed::{Answers, End, FrameService, Measure};
-use crate::listening::protocol::upgrade::{UpgradeService, Upgrading};
+use crate::listening::protocol::upgrade::Upgrading;
+use crate::listening::protocol::web_socket::{Message, MessageService, Outbox, WebSocket};
 use crate::listening::protocol::{Http, Session};
 use crate::metrics::FigureKeys;
 use crate::requests::api::{Door, Front};
@@ -28,7 +22,9 @@ use crate::storage::Storage;
 const MESSAGE_BYTES_MAX: usize = 70_000;
 const FINAL: u8 = 0x80;
 const MASKED: u8 = 0x80;
+const CONTINUATION: u8 = 0;
 const TEXT: u8 = 1;
+const BINARY: u8 = 2;
 const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
@@ -42,87 +38,41 @@ struct Echo {
     let_go: Arc<Notify>,
 }
 
-impl FrameService for Echo {
-    type Conversation = ();
-
-    fn front(&self) -> Front {
-        Front::Sql
-    }
-
-    fn frame_bytes_max(&self) -> usize {
-        MESSAGE_BYTES_MAX + 14
-    }
-
-    fn begin(&self, _: &Session) {}
-
-    fn measure(&self, begun: &[u8]) -> Measure {
-        match head(begun) {
-            None => Measure::More,
-            Some((head, _)) if begun[0] & FINAL == 0 || head == 0 => Measure::Malformed,
-            Some((head, length)) => Measure::Bytes(head.saturating_add(length)),
-        }
-    }
-
-    async fn answer(&self, (): &mut (), frame: Bytes, answers: &mut Answers<'_>) -> ControlFlow<()> {
-        let (head, _) = head(&frame).unwrap();
-        let mask = &frame[head - 4..head];
-        let text: Vec<u8> =
-            frame[head..].iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect();
-        let opcode = frame[0] & 0x0F;
-        if text == b"wait" {
-            self.let_go.notified().await;
-        }
-        let answer = written(if opcode == PING { PONG } else { opcode }, None, &text);
-        match answers.send(answer.into()).await {
-            Ok(()) if opcode != CLOSE => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        }
-    }
-
-    fn farewell(&self, end: End) -> Option<Bytes> {
-        let status: u16 = match end {
-            End::Over => return None,
-            End::Shutdown => 1001,
-            End::Malformed => 1002,
-            End::TooLong => 1009,
-            End::Stalled | End::NoRoom => 1008,
-            End::Defect => 1011,
-        };
-        Some(written(CLOSE, None, &status.to_be_bytes()).into())
-    }
+/// A connection, and what is being answered on it.
+struct Conversation {
+    outbox: Outbox,
+    jobs: JoinSet<()>,
 }
 
-impl UpgradeService for Echo {
-    fn accept(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::default());
-        let Some(key) = request.headers().get(header::SEC_WEBSOCKET_KEY) else {
-            *response.status_mut() = StatusCode::BAD_REQUEST;
-            return response;
-        };
-        let text = [key.as_bytes(), b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"].concat();
-        let accept = STANDARD.encode(digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, &text));
-        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-        let headers = response.headers_mut();
-        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-        headers.insert(header::SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).unwrap());
-        response
-    }
-}
+impl MessageService for Echo {
+    type Conversation = Conversation;
 
-/// Returns the lengths of a frame's head and of its text, as soon as they can be told; a head of 0 is none of a client.
-fn head(begun: &[u8]) -> Option<(usize, usize)> {
-    let second = *begun.get(1)?;
-    if second & MASKED == 0 {
-        return Some((0, 0));
+    fn message_bytes_max(&self) -> usize {
+        MESSAGE_BYTES_MAX
     }
-    Some(match second & 0x7F {
-        126 => (8, u16::from_be_bytes(*begun.get(2..)?.first_chunk()?).into()),
-        127 => {
-            (14, usize::try_from(u64::from_be_bytes(*begun.get(2..)?.first_chunk()?)).unwrap_or(usize::MAX))
-        }
-        short => (6, short.into()),
-    })
+
+    fn begin(&self, _: &Session, outbox: Outbox) -> Conversation {
+        Conversation { outbox, jobs: JoinSet::new() }
+    }
+
+    async fn take(&self, conversation: &mut Conversation, message: Message) -> ControlFlow<()> {
+        let (outbox, let_go) = (conversation.outbox.clone(), self.let_go.clone());
+        conversation.jobs.spawn(async move {
+            let metrics = outbox.metrics();
+            let _request = metrics.request();
+            if &*message.bytes == b"wait" {
+                let_go.notified().await;
+            }
+            metrics.served(Front::Sql);
+            // Whether it was sent shows on the other side.
+            let _ = outbox.send(message.kind, &message.bytes).await;
+        });
+        ControlFlow::Continue(())
+    }
+
+    async fn finish(&self, conversation: &mut Conversation) {
+        while conversation.jobs.join_next().await.is_some() {}
+    }
 }
 
 fn written(opcode: u8, mask: Option<[u8; 4]>, text: &[u8]) -> Vec<u8> {
@@ -175,7 +125,7 @@ async fn open(connections_max: u32) -> (Port, Arc<Notify>) {
             body_timeout: settings.connections.body_timeout,
             slow_request: None,
         };
-        Upgrading::new(Http::new(handler, &settings.connections), echo, common.clone())
+        Upgrading::new(Http::new(handler, &settings.connections), WebSocket::new(echo), common.clone())
     });
     (port.await, let_go)
 }
@@ -225,8 +175,8 @@ async fn with_tls_and_without_after_requests_on_one_port() {
         client.write(&sent(CLOSE, &1000_u16.to_be_bytes())).await;
         assert_eq!(client.read_to_end().await, received(CLOSE, &1000_u16.to_be_bytes()));
     }
-    // Both health checks, both changes of the protocol, and eight messages each.
-    assert_eq!(port.figure("armilla_api_requests_total{api=\"sql\"}"), 20.0);
+    // Both health checks, both changes of the protocol, and six messages each.
+    assert_eq!(port.figure("armilla_api_requests_total{api=\"sql\"}"), 16.0);
     assert_eq!(port.figure("armilla_connections_accepted_total"), 2.0);
     port.shut_down();
     port.ended().await;
@@ -260,6 +210,60 @@ async fn messages_are_bounded() {
     let mut client = talk(&port, Security::Plain).await;
     client.write(&received(TEXT, b"not masked")).await;
     assert_eq!(client.read_to_end().await, received(CLOSE, &1002_u16.to_be_bytes()));
+}
+
+/// Frames that are none end the connection, each with its reason.
+#[tokio::test]
+async fn frames_that_are_none_are_refused() {
+    let (port, _) = open(10).await;
+    let mut reserved = sent(TEXT, b"x");
+    reserved[0] |= 0x40;
+    let mut open_ping = sent(PING, b"x");
+    open_ping[0] &= !FINAL;
+    let mut many = sent(TEXT, b"");
+    many[0] &= !FINAL;
+    let twice = [many.clone(), sent(TEXT, b"x")].concat();
+    let table: [(Vec<u8>, u16); 7] = [
+        (reserved, 1002),
+        (open_ping, 1002),
+        (sent(3, b"x"), 1002),
+        (sent(PING, &[0; 126]), 1002),
+        (sent(CONTINUATION, b"x"), 1002),
+        (twice, 1002),
+        (sent(TEXT, b"\xFF"), 1007),
+    ];
+    for (bytes, status) in table {
+        let mut client = talk(&port, Security::Plain).await;
+        client.write(&bytes).await;
+        assert_eq!(client.read_to_end().await, received(CLOSE, &status.to_be_bytes()), "{bytes:?}");
+    }
+}
+
+#[tokio::test]
+async fn messages_come_in_pieces_with_pings_between() {
+    let (port, _) = open(10).await;
+    let mut client = talk(&port, Security::Tls).await;
+    let mut first = sent(BINARY, b"one ");
+    first[0] &= !FINAL;
+    let mut second = sent(CONTINUATION, b"two ");
+    second[0] &= !FINAL;
+    client.write(&[first, sent(PING, b"?"), second, sent(CONTINUATION, b"three")].concat()).await;
+    let pong = received(PONG, b"?");
+    assert_eq!(client.read(pong.len()).await, pong);
+    let whole = received(BINARY, b"one two three");
+    assert_eq!(client.read(whole.len()).await, whole);
+}
+
+/// A message that takes long does not hold up those behind it.
+#[tokio::test]
+async fn answers_overtake_each_other() {
+    let (port, let_go) = open(10).await;
+    let mut client = talk(&port, Security::Plain).await;
+    client.write(&sent(TEXT, b"wait")).await;
+    exchange(&mut client, b"quick").await;
+    let_go.notify_one();
+    let late = received(TEXT, b"wait");
+    assert_eq!(client.read(late.len()).await, late);
 }
 
 #[tokio::test]

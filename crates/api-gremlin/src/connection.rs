@@ -1,0 +1,228 @@
+//! A connection: who asks on it, and what waits until that is known.
+//!
+//! The first request of a client that has not logged in is answered with a challenge, and kept. The client answers with a
+//! login under the same id; then the request is run as if it had come just now, and so are those that came meanwhile.
+//!
+//! Not here: running requests (`job`), sockets.
+
+use std::sync::Arc;
+
+use armilla_engine::Access;
+use armilla_gremlin_wire::{Authentication, Format, Frame, Operation, Request, Response, Status, read_login};
+
+use crate::Shared;
+use crate::error_map::UNAUTHORIZED;
+use crate::failure::{Costs, Failure, FailureKind, attributes, written};
+use crate::job::{Job, Traversal};
+use crate::limits::{WAITING_BYTES_MAX, WAITING_REQUESTS_MAX};
+use crate::options::{Dialect, GraphName};
+
+/// What a message is made of; it is answered with messages of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageKind {
+    /// Text, which is JSON.
+    Text,
+    /// Bytes, which begin with the name of their format.
+    Binary,
+}
+
+/// What is to be done about a message.
+pub enum Work {
+    /// It is answered with this.
+    Answer(MessageKind, Vec<u8>),
+    /// It is answered by running this.
+    Run(Job),
+}
+
+/// What is remembered of a client from one message to the next.
+pub struct Connection {
+    shared: Arc<Shared>,
+    state: State,
+}
+
+enum State {
+    New,
+    /// The client was asked to log in; meanwhile its requests wait.
+    Challenged(Waiting),
+    Known(Session),
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: Vec<Draft>,
+    bytes: usize,
+}
+
+/// A request that may be run once it is known who asks.
+struct Draft {
+    kind: MessageKind,
+    format: Format,
+    id: u128,
+    traversal: Traversal,
+}
+
+/// Who asks, and for which graph.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) access: Access,
+    /// The graph of the login; none where there was no login.
+    pub(crate) graph: Option<GraphName>,
+}
+
+impl Connection {
+    pub(crate) fn new(shared: Arc<Shared>) -> Connection {
+        let state = match shared.options.is_open {
+            true => State::Known(Session { access: Access::Full, graph: None }),
+            false => State::New,
+        };
+        Connection { shared, state }
+    }
+
+    /// Takes a message; says what is to be done about it, in order.
+    pub fn receive(&mut self, kind: MessageKind, message: &[u8]) -> Vec<Work> {
+        let graphson2 = self.shared.options.graphson2;
+        let opened = match kind {
+            MessageKind::Binary => Frame::binary(message, graphson2),
+            MessageKind::Text => Ok(Frame::text(std::str::from_utf8(message).unwrap_or_default())),
+        };
+        let frame = match opened {
+            Ok(frame) => frame,
+            Err(error) => {
+                return vec![self.refuse(kind, Format::Untyped, error.id(), &Failure::from(error.clone()))];
+            }
+        };
+        let request = match Request::read(&frame) {
+            Ok(request) => request,
+            Err(error) => {
+                return vec![self.refuse(kind, frame.format, error.id(), &Failure::from(error.clone()))];
+            }
+        };
+        if let Some(failure) = self.unknown_format(frame.format) {
+            return vec![self.refuse(kind, frame.format, Some(request.id), &failure)];
+        }
+        let traversal = match request.operation() {
+            Ok(Operation::Authentication(login)) => {
+                return self.log_in(kind, frame.format, request.id, &login);
+            }
+            Ok(Operation::Close(_)) => return vec![self.done(kind, frame.format, request.id, 204)],
+            Ok(Operation::Eval(eval)) => Traversal::Script(Box::new(eval)),
+            Ok(Operation::Bytecode(_)) if self.shared.options.dialect == Dialect::CosmosStrict => {
+                let failure = Failure::new(
+                    498,
+                    1004,
+                    FailureKind::Malformed,
+                    "Gremlin Malformed Request: bytecode is not supported: send the traversal as a script.",
+                );
+                return vec![self.refuse(kind, frame.format, Some(request.id), &failure)];
+            }
+            Ok(Operation::Bytecode(bytecode)) => Traversal::Bytecode(Box::new(bytecode)),
+            Err(error) => {
+                return vec![self.refuse(kind, frame.format, Some(request.id), &Failure::from(error))];
+            }
+        };
+        self.traverse(Draft { kind, format: frame.format, id: request.id, traversal }, message.len())
+    }
+
+    /// Says why a format is not spoken, where the service does not speak it.
+    fn unknown_format(&self, format: Format) -> Option<Failure> {
+        if self.shared.options.dialect == Dialect::Open {
+            return None;
+        }
+        let name = match format {
+            Format::Untyped | Format::GraphSon2Typed => return None,
+            Format::GraphSon3 => "GraphSON v3 IO",
+            Format::GraphBinary => "GraphBinary IO",
+        };
+        let message = format!("Gremlin Malformed Request: {name} is not supported.");
+        Some(Failure::new(498, 1004, FailureKind::Malformed, message))
+    }
+
+    fn traverse(&mut self, draft: Draft, bytes: usize) -> Vec<Work> {
+        match &mut self.state {
+            State::Known(session) => vec![run(&self.shared, session, draft)],
+            State::New => {
+                let challenge = self.challenge(&draft);
+                self.state = State::Challenged(Waiting { jobs: vec![draft], bytes });
+                vec![challenge]
+            }
+            State::Challenged(waiting) => {
+                if waiting.jobs.len() >= WAITING_REQUESTS_MAX || waiting.bytes + bytes > WAITING_BYTES_MAX {
+                    let failure = Failure::plain(
+                        500,
+                        1008,
+                        "too many requests wait for the login: answer the challenge first",
+                    );
+                    return vec![self.refuse(draft.kind, draft.format, Some(draft.id), &failure)];
+                }
+                waiting.bytes += bytes;
+                waiting.jobs.push(draft);
+                Vec::new()
+            }
+        }
+    }
+
+    fn challenge(&self, draft: &Draft) -> Work {
+        let failure =
+            Failure::plain(407, 407, "Graph Service requires Gremlin Client to provide SASL Authentication.");
+        self.refuse(draft.kind, draft.format, Some(draft.id), &failure)
+    }
+
+    fn log_in(&mut self, kind: MessageKind, format: Format, id: u128, login: &Authentication) -> Vec<Work> {
+        let session = self.session(login);
+        let state = std::mem::replace(&mut self.state, State::New);
+        let waiting = match state {
+            State::Challenged(waiting) => waiting.jobs,
+            // The login of a connection stays what it is.
+            State::Known(session) => {
+                self.state = State::Known(session);
+                return vec![self.done(kind, format, id, 200)];
+            }
+            State::New => Vec::new(),
+        };
+        match session {
+            Ok(session) => {
+                let mut work: Vec<Work> =
+                    waiting.into_iter().map(|draft| run(&self.shared, &session, draft)).collect();
+                if work.is_empty() {
+                    work.push(self.done(kind, format, id, 200));
+                }
+                self.state = State::Known(session);
+                work
+            }
+            Err(failure) => {
+                tracing::debug!("login refused: {}", failure.message);
+                let refused = waiting
+                    .iter()
+                    .map(|draft| self.refuse(draft.kind, draft.format, Some(draft.id), &failure));
+                let mut refused: Vec<Work> = refused.collect();
+                if refused.is_empty() {
+                    refused.push(self.refuse(kind, format, Some(id), &failure));
+                }
+                refused
+            }
+        }
+    }
+
+    fn session(&self, login: &Authentication) -> Result<Session, Failure> {
+        let login = read_login(&login.sasl).map_err(|_| Failure::plain(401, 401, UNAUTHORIZED))?;
+        self.shared.log_in(&login.user, &login.password)
+    }
+
+    fn refuse(&self, kind: MessageKind, format: Format, id: Option<u128>, failure: &Failure) -> Work {
+        let costs = Costs { activity_id: self.shared.new_uuid(), ..Costs::default() };
+        Work::Answer(kind, written(&failure.response(id, &costs), format))
+    }
+
+    /// Answers a request that has no results.
+    fn done(&self, kind: MessageKind, format: Format, id: u128, code: u16) -> Work {
+        let costs = Costs { activity_id: self.shared.new_uuid(), ..Costs::default() };
+        let status = Status { code, message: "".into(), attributes: attributes(200, &costs) };
+        let data = (code != 204).then(Vec::new);
+        Work::Answer(kind, written(&Response { id: Some(id), status, data }, format))
+    }
+}
+
+fn run(shared: &Arc<Shared>, session: &Session, draft: Draft) -> Work {
+    let Draft { kind, format, id, traversal } = draft;
+    Work::Run(Job::new(shared.clone(), session.clone(), kind, format, id, traversal))
+}

@@ -1,0 +1,292 @@
+//! What is next to vertices.
+//!
+//! An edge lies in the logical partition of the vertex that it leaves. So what leaves vertices of one partition is one
+//! query in that partition; all else is one query over all of them, for as many vertices as are asked for.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use armilla_engine::ListScope;
+use armilla_engine::plans::{Aggregate, BoundQuery, Expr, Grouping, Projection};
+use armilla_gremlin_machine::graph::{
+    Adjacency, Adjacent, Condition, Direction, Element, GraphResult, Need, Pages, Wanted,
+};
+use armilla_gremlin_value::{Edge, Value, Vertex};
+use armilla_value::{Component, PartitionKey, Value as Stored};
+
+use super::EngineGraph;
+use super::lookups::{ItemPages, cut, nothing};
+use crate::elements::{self, Source};
+use crate::layout::members;
+use crate::limits::LIST_VALUES_MAX;
+use crate::lowering::{self, Kind, Lowered};
+use crate::pending::Address;
+use crate::values;
+
+/// The end of an edge at which a vertex of the request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The edge leaves it.
+    Out,
+    /// The edge enters it.
+    In,
+}
+
+impl End {
+    fn id_member(self) -> &'static str {
+        match self {
+            End::Out => members::OUT_ID,
+            End::In => members::IN_ID,
+        }
+    }
+
+    /// Returns the vertex of the request, and the one at the other end.
+    fn vertices(self, edge: &Edge) -> (Vertex, Vertex) {
+        let (out, into) = (elements::out_vertex(edge), elements::in_vertex(edge));
+        match self {
+            End::Out => (out, into),
+            End::In => (into, out),
+        }
+    }
+}
+
+fn ends(direction: Direction) -> &'static [End] {
+    match direction {
+        Direction::Out => &[End::Out],
+        Direction::In => &[End::In],
+        Direction::Both => &[End::Out, End::In],
+    }
+}
+
+/// Where vertices of a request lie.
+type Sources = HashMap<Address, usize>;
+
+/// A query for edges.
+struct Search {
+    end: End,
+    query: BoundQuery,
+    scope: ListScope,
+}
+
+impl EngineGraph {
+    pub(super) fn find_adjacent<'g>(
+        &'g self,
+        request: &Adjacency,
+    ) -> GraphResult<Box<dyn Pages<Adjacent> + 'g>> {
+        let sources = self.sources(&request.vertices);
+        if sources.is_empty() || request.limit == Some(0) {
+            return Ok(nothing());
+        }
+        self.write_pending()?;
+        let lowered = self.edge_conditions(request);
+        let searches = self.searches(request, &sources, &lowered);
+        Ok(Box::new(AdjacentPages {
+            graph: self,
+            sources,
+            searches: searches.into(),
+            current: None,
+            edge_conditions: if lowered.is_exact { Vec::new() } else { request.edge_conditions.clone() },
+            vertex_conditions: request.vertex_conditions.clone(),
+            want: request.want,
+            left: request.limit,
+        }))
+    }
+
+    fn sources(&self, vertices: &[Arc<Vertex>]) -> Sources {
+        let addressed = vertices.iter().enumerate();
+        addressed.filter_map(|(place, vertex)| Some((self.vertex_address(vertex)?, place))).collect()
+    }
+
+    fn edge_conditions(&self, request: &Adjacency) -> Lowered {
+        let mut lowered = lowering::lower(&request.edge_conditions, Kind::Edge, &self.layout);
+        if !request.labels.is_empty() {
+            lowered
+                .parts
+                .push(lowering::is_one_of(members::LABEL, request.labels.iter().map(|label| &**label)));
+        }
+        lowered
+    }
+
+    /// Returns the queries that find the edges of vertices.
+    fn searches(&self, request: &Adjacency, sources: &Sources, lowered: &Lowered) -> Vec<Search> {
+        let mut ids: Vec<&str> = Vec::with_capacity(sources.len());
+        let mut seen = HashSet::with_capacity(sources.len());
+        let mut keys: HashSet<&PartitionKey> = HashSet::new();
+        for address in sources.keys() {
+            keys.insert(&address.key);
+            if seen.insert(&*address.id) {
+                ids.push(&address.id);
+            }
+        }
+        ids.sort_unstable();
+        let mut searches = Vec::new();
+        for end in ends(request.direction) {
+            let scope = match (end, keys.iter().next()) {
+                (End::Out, Some(key)) if keys.len() == 1 => ListScope::PartitionKey((*key).clone()),
+                _ => ListScope::All,
+            };
+            for ids in ids.chunks(LIST_VALUES_MAX) {
+                // Only edges have such a member.
+                let mut parts = vec![lowering::is_one_of(end.id_member(), ids.iter().copied())];
+                parts.extend(lowered.parts.iter().cloned());
+                searches.push(Search {
+                    end: *end,
+                    query: lowering::items(lowering::all(parts)),
+                    scope: scope.clone(),
+                });
+            }
+        }
+        searches
+    }
+
+    /// Counts what is next to each vertex.
+    pub(super) fn count_adjacent_of(&self, request: &Adjacency) -> GraphResult<Vec<u64>> {
+        let mut counts = vec![0_u64; request.vertices.len()];
+        let lowered = self.edge_conditions(request);
+        let is_whole = matches!(request.want, Wanted::Vertices(Need::Whole));
+        if !request.vertex_conditions.is_empty() || !lowered.is_exact || is_whole || request.limit.is_some() {
+            let mut pages = self.find_adjacent(request)?;
+            while let Some(page) = pages.next_page()? {
+                for adjacent in page {
+                    if let Some(count) = counts.get_mut(adjacent.source) {
+                        *count += 1;
+                    }
+                }
+            }
+            return Ok(counts);
+        }
+        let sources = self.sources(&request.vertices);
+        if sources.is_empty() {
+            return Ok(counts);
+        }
+        self.write_pending()?;
+        for Search { end, query, scope } in self.searches(request, &sources, &lowered) {
+            let partition = match end {
+                End::Out => self.layout.partition.as_deref(),
+                End::In => self.layout.partition.as_ref().map(|_| members::IN_PARTITION),
+            };
+            let mut keys = vec![lowering::member(end.id_member())];
+            keys.extend(partition.map(lowering::member));
+            let mut fields = vec![("i".to_owned(), Expr::GroupKey(0)), ("n".to_owned(), Expr::Aggregate(0))];
+            if partition.is_some() {
+                fields.push(("p".to_owned(), Expr::GroupKey(1)));
+            }
+            let query = BoundQuery {
+                grouping: Some(Grouping {
+                    keys,
+                    aggregates: vec![(Aggregate::Count, Expr::constant(Stored::Int64(1)))],
+                }),
+                projection: Projection::Fields(fields),
+                ..query
+            };
+            for row in self.store.values(&Arc::new(query), &scope)? {
+                let key = row.get("p").map_or(Component::Undefined, Component::of);
+                let Some(id) = row.get("i").and_then(Stored::as_str) else { continue };
+                let address = Address { key: PartitionKey(vec![key]), id: id.into() };
+                let number =
+                    row.get("n").and_then(Stored::as_i64).and_then(|number| u64::try_from(number).ok());
+                if let Some(count) = sources.get(&address).and_then(|place| counts.get_mut(*place)) {
+                    *count += number.unwrap_or(0);
+                }
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// What is next to vertices, page by page.
+struct AdjacentPages<'g> {
+    graph: &'g EngineGraph,
+    sources: Sources,
+    searches: VecDeque<Search>,
+    current: Option<(End, ItemPages<'g>)>,
+    /// What the index did not decide.
+    edge_conditions: Vec<Condition>,
+    vertex_conditions: Vec<Condition>,
+    want: Wanted,
+    left: Option<u64>,
+}
+
+impl Pages<Adjacent> for AdjacentPages<'_> {
+    fn next_page(&mut self) -> GraphResult<Option<Vec<Adjacent>>> {
+        loop {
+            if self.left == Some(0) {
+                return Ok(None);
+            }
+            let Some((end, pages)) = &mut self.current else {
+                let Some(Search { end, query, scope }) = self.searches.pop_front() else { return Ok(None) };
+                let searches = VecDeque::from([(Arc::new(query), scope)]);
+                self.current = Some((end, ItemPages::new(self.graph, searches, self.left)));
+                continue;
+            };
+            let end = *end;
+            let Some(items) = pages.next()? else {
+                self.current = None;
+                continue;
+            };
+            let mut found = Vec::with_capacity(items.len());
+            let is_whole = self.want == Wanted::Edges(Need::Whole) || !self.edge_conditions.is_empty();
+            {
+                let reader = self.graph.reader.borrow();
+                for item in &items {
+                    let source = Source::of(item);
+                    let edge = if is_whole { reader.edge(source) } else { reader.edge_reference(source) };
+                    if self.edge_conditions.iter().all(|condition| condition.holds_for_edge(&edge)) {
+                        found.push(edge);
+                    }
+                }
+            }
+            let mut page = self.adjacent(end, found)?;
+            cut(&mut page, &mut self.left);
+            return Ok(Some(page));
+        }
+    }
+}
+
+impl AdjacentPages<'_> {
+    /// Makes what is wanted of the edges of a page.
+    fn adjacent(&self, end: End, edges: Vec<Edge>) -> GraphResult<Vec<Adjacent>> {
+        let mut page = Vec::with_capacity(edges.len());
+        let mut whole: HashMap<Address, Option<Arc<Vertex>>> = HashMap::new();
+        let is_about_properties =
+            |condition: &Condition| !matches!(condition, Condition::Id(_) | Condition::Label(_));
+        let is_read = self.want == Wanted::Vertices(Need::Whole)
+            || self.vertex_conditions.iter().any(is_about_properties);
+        for edge in edges {
+            let (own, other) = end.vertices(&edge);
+            let Some(address) = self.graph.vertex_address(&own) else { continue };
+            let Some(source) = self.sources.get(&address).copied() else { continue };
+            let element = match self.want {
+                Wanted::Edges(_) => Element::Edge(Arc::new(edge)),
+                Wanted::Vertices(_) => {
+                    let vertex = match is_read {
+                        false => Some(Arc::new(other)),
+                        true => match self.graph.vertex_address(&other) {
+                            None => None,
+                            Some(address) => match whole.get(&address) {
+                                Some(known) => known.clone(),
+                                None => {
+                                    let vertex = self.graph.read_vertex(&address)?.map(Arc::new);
+                                    whole.insert(address, vertex.clone());
+                                    vertex
+                                }
+                            },
+                        },
+                    };
+                    let Some(vertex) = vertex else { continue };
+                    if !self.vertex_conditions.iter().all(|condition| condition.holds_for_vertex(&vertex)) {
+                        continue;
+                    }
+                    Element::Vertex(vertex)
+                }
+            };
+            page.push(Adjacent { source, element });
+        }
+        Ok(page)
+    }
+}
+
+/// Returns the text of an id, for orders and messages.
+pub(super) fn shown_id(id: &Value) -> Arc<str> {
+    values::id_text(id).unwrap_or_else(|| "".into())
+}

@@ -1,0 +1,157 @@
+//! Scripts over HTTP, one to a request.
+//!
+//! The body is an object with `gremlin`, and perhaps `bindings`, `language` and `aliases`; who asks is in the header
+//! `Authorization`, as `Basic` with the name of the graph and a key. The answer is one message as WebSocket has it, in the
+//! format that `Accept` asks for.
+
+use std::sync::Arc;
+
+use armilla_engine::Access;
+use armilla_gremlin_wire::{Format, Operation, Request as GremlinRequest};
+use armilla_rest_wire::body::{self, BodyError, BodyLimits};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body::Body;
+use http_body_util::Full;
+
+use crate::Shared;
+use crate::connection::{MessageKind, Session};
+use crate::error_map::UNAUTHORIZED;
+use crate::failure::{Costs, Failure, FailureKind, written};
+use crate::job::{Job, Traversal};
+use crate::limits::MESSAGE_BYTES_MAX;
+
+const LIMITS: BodyLimits =
+    BodyLimits { bytes_max: MESSAGE_BYTES_MAX, drain_bytes_max: 2 * MESSAGE_BYTES_MAX };
+
+/// What a client is told that asks for a page.
+const NO_PAGE: &str = "this port speaks Gremlin: connect with WebSocket (a driver of TinkerPop), or POST a script as \
+                       {\"gremlin\": \"g.V().count()\"} with the header Authorization: Basic and \
+                       /dbs/<database>/colls/<graph>:<key>";
+
+/// Answers a request.
+pub(crate) async fn handle<B>(shared: &Arc<Shared>, request: Request<B>) -> Response<Full<Bytes>>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: std::fmt::Display,
+{
+    if request.method() != Method::POST {
+        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, NO_PAGE);
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return response;
+    }
+    let (head, sent) = request.into_parts();
+    let format = match format(&head.headers, shared) {
+        Ok(format) => format,
+        Err(failure) => return refused(shared, Format::Untyped, None, &failure),
+    };
+    let session = match session(&head.headers, shared) {
+        Ok(session) => session,
+        Err(failure) => return refused(shared, format, None, &failure),
+    };
+    let sent = match body::read(sent, LIMITS).await {
+        Ok(sent) => sent,
+        Err(BodyError::TooLarge) => {
+            let failure = Failure::plain(498, 1004, "the request is too large: send a shorter script");
+            return refused(shared, format, None, &failure);
+        }
+        Err(BodyError::Broken(error)) => {
+            tracing::debug!("a request broke off: {error}");
+            return refused(
+                shared,
+                format,
+                None,
+                &Failure::plain(498, 1004, "the request broke off: send it again"),
+            );
+        }
+    };
+    let request = match GremlinRequest::read_script(&sent, shared.new_uuid()) {
+        Ok(request) => request,
+        Err(error) => return refused(shared, format, error.id(), &Failure::from(error.clone())),
+    };
+    let eval = match request.operation() {
+        Ok(Operation::Eval(eval)) => eval,
+        Ok(_) => {
+            let failure = Failure::new(498, 1004, FailureKind::Malformed, "only scripts are taken over HTTP");
+            return refused(shared, format, Some(request.id), &failure);
+        }
+        Err(error) => return refused(shared, format, Some(request.id), &Failure::from(error)),
+    };
+    let traversal = Traversal::Script(Box::new(eval));
+    let job = Job::new(shared.clone(), session, MessageKind::Text, format, request.id, traversal);
+    let (code, inner, answer) = job.run_whole().await;
+    answered(format, code, inner, answer)
+}
+
+/// Finds the format that a client wants its answer in.
+fn format(headers: &HeaderMap, shared: &Shared) -> Result<Format, Failure> {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("*/*");
+    for mime in accept.split(',').map(str::trim) {
+        if mime.starts_with("*/*") || mime.starts_with("application/*") {
+            return Ok(Format::Untyped);
+        }
+        if let Some(format) = Format::of_mime(mime, shared.options.graphson2) {
+            return Ok(format);
+        }
+    }
+    Err(Failure::plain(498, 1004, "no format of the header Accept is spoken here: ask for application/json"))
+}
+
+/// Finds out who asks.
+fn session(headers: &HeaderMap, shared: &Shared) -> Result<Session, Failure> {
+    let Some(authorization) = headers.get(header::AUTHORIZATION) else {
+        if shared.options.is_open {
+            return Ok(Session { access: Access::Full, graph: None });
+        }
+        return Err(Failure::plain(401, 401, UNAUTHORIZED));
+    };
+    let unauthorized = || Failure::plain(401, 401, UNAUTHORIZED);
+    let text = authorization.to_str().map_err(|_| unauthorized())?;
+    let (scheme, token) = text.split_once(' ').ok_or_else(unauthorized)?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return Err(unauthorized());
+    }
+    let decoded = STANDARD.decode(token.trim()).map_err(|_| unauthorized())?;
+    let decoded = String::from_utf8(decoded).map_err(|_| unauthorized())?;
+    let (user, password) = decoded.split_once(':').ok_or_else(unauthorized)?;
+    shared.log_in(user, password)
+}
+
+fn refused(shared: &Shared, format: Format, id: Option<u128>, failure: &Failure) -> Response<Full<Bytes>> {
+    let costs = Costs { activity_id: shared.new_uuid(), ..Costs::default() };
+    answered(format, failure.code, failure.inner, written(&failure.response(id, &costs), format))
+}
+
+fn answered(format: Format, code: u16, inner: i32, answer: Vec<u8>) -> Response<Full<Bytes>> {
+    let status = match (code, inner) {
+        (200 | 204 | 206, _) => StatusCode::OK,
+        (401, _) => StatusCode::UNAUTHORIZED,
+        (498 | 499, _) => StatusCode::BAD_REQUEST,
+        (_, 403) => StatusCode::FORBIDDEN,
+        (_, 404) => StatusCode::NOT_FOUND,
+        (_, 409) => StatusCode::CONFLICT,
+        (_, 412) => StatusCode::PRECONDITION_FAILED,
+        (_, 429) => StatusCode::TOO_MANY_REQUESTS,
+        (597, 400) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let mut response = Response::new(Full::from(answer));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(format.mime()));
+    if status == StatusCode::UNAUTHORIZED {
+        let challenge = HeaderValue::from_static("Basic realm=\"/dbs/<database>/colls/<graph>\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
+}
+
+fn text(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(format!("{text}\n")));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}

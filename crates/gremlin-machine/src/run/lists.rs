@@ -1,0 +1,189 @@
+//! Steps on collections: local slices, order and reductions, and the steps that join two lists.
+
+use std::sync::Arc;
+
+use armilla_gremlin_value::{Key, Value};
+
+use super::context::Context;
+use super::simple::{try_each, unfit};
+use super::traverser::{Batch, FastSet, Traverser};
+use super::values::{items, list, map, set};
+use crate::error::{MachineError, Result};
+use crate::step::{Argument, By, Column, Kind, ListStep, Sorting, Step};
+
+pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
+    match &step.kind {
+        Kind::ReduceLocal(reduction) => {
+            try_each(step, batch, cx, |traverser, _| super::reduce::local(reduction, &traverser.value))
+        }
+        Kind::DedupLocal => try_each(step, batch, cx, |traverser, _| {
+            Ok(Some(match &traverser.value {
+                value @ (Value::List(_) | Value::Set(_) | Value::BulkSet(_)) => set(items(value)),
+                value => value.clone(),
+            }))
+        }),
+        Kind::OrderLocal(bys) => {
+            try_each(step, batch, cx, |traverser, cx| order_local(traverser, bys, cx).map(Some))
+        }
+        Kind::RangeLocal { low, high } => {
+            try_each(step, batch, cx, |traverser, _| Ok(slice(&traverser.value, *low, *high)))
+        }
+        Kind::TailLocal(amount) => try_each(step, batch, cx, |traverser, _| {
+            let len = super::values::len(&traverser.value);
+            Ok(slice(&traverser.value, len.saturating_sub(*amount), None))
+        }),
+        Kind::SampleLocal(amount) => try_each(step, batch, cx, |traverser, cx| {
+            let mut values = match &traverser.value {
+                value @ (Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_)) => items(value),
+                value => return Ok(Some(value.clone())),
+            };
+            while values.len() as u64 > *amount {
+                let at = (cx.draw() % values.len() as u64) as usize;
+                values.swap_remove(at);
+            }
+            Ok(Some(rebuilt(&traverser.value, values)))
+        }),
+        Kind::Index { map: as_map } => try_each(step, batch, cx, |traverser, _| {
+            let values = items(&traverser.value);
+            let index = |at: usize| Value::Int32(i32::try_from(at).unwrap_or(i32::MAX));
+            Ok(Some(if *as_map {
+                map(values.into_iter().enumerate().map(|(at, value)| (index(at), value)).collect())
+            } else {
+                list(values.into_iter().enumerate().map(|(at, value)| list(vec![value, index(at)])).collect())
+            }))
+        }),
+        Kind::Conjoin(separator) => try_each(step, batch, cx, |traverser, _| {
+            let values = collection("conjoin", &traverser.value)?;
+            let texts: Vec<String> =
+                values.iter().filter(|value| !matches!(value, Value::Null)).map(Value::to_string).collect();
+            Ok(Some(Value::text(texts.join(separator))))
+        }),
+        Kind::List { step: what, other } => {
+            let others: Vec<Option<Value>> = match other {
+                Argument::Value(value) => vec![Some(value.clone()); batch.len()],
+                Argument::Child(child) => cx
+                    .firsts(child, &batch)?
+                    .into_iter()
+                    .map(|first| first.map(|first| first.value))
+                    .collect(),
+            };
+            let mut others = others.into_iter();
+            try_each(step, batch, cx, |traverser, cx| {
+                let Some(Some(other)) = others.next() else {
+                    return Err(MachineError::runtime(format!(
+                        "{}() needs a list as its argument",
+                        step.name
+                    )));
+                };
+                let joined = join(*what, &step.name, &traverser.value, &other)?;
+                cx.hold(32 * super::values::len(&joined))?;
+                Ok(Some(joined))
+            })
+        }
+        _ => Ok(batch),
+    }
+}
+
+/// Makes a collection of the same kind from other items.
+fn rebuilt(value: &Value, values: Vec<Value>) -> Value {
+    match value {
+        Value::Set(_) => Value::Set(Arc::new(values)),
+        Value::Map(_) => map(values
+            .into_iter()
+            .filter_map(|value| match value {
+                Value::Entry(entry) => Some((entry.0.clone(), entry.1.clone())),
+                _ => None,
+            })
+            .collect()),
+        Value::Path(path) => {
+            let labels = vec![Vec::new(); values.len()];
+            let _ = path;
+            Value::Path(Arc::new(armilla_gremlin_value::Path { labels, objects: values }))
+        }
+        _ => list(values),
+    }
+}
+
+/// Slices a collection; of what is none, itself.
+fn slice(value: &Value, low: u64, high: Option<u64>) -> Option<Value> {
+    if !matches!(value, Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_) | Value::Path(_)) {
+        return Some(value.clone());
+    }
+    let values = items(value);
+    let low = usize::try_from(low).unwrap_or(usize::MAX).min(values.len());
+    let high =
+        high.map_or(values.len(), |high| usize::try_from(high).unwrap_or(usize::MAX).min(values.len()));
+    if let Value::Path(path) = value {
+        let labels = path.labels.get(low..high).unwrap_or_default().to_vec();
+        let objects = path.objects.get(low..high).unwrap_or_default().to_vec();
+        return Some(Value::Path(Arc::new(armilla_gremlin_value::Path { labels, objects })));
+    }
+    let kept = values.get(low..high).unwrap_or_default().to_vec();
+    Some(rebuilt(value, kept))
+}
+
+fn order_local<'p>(traverser: &Traverser, bys: &'p [(By, Sorting)], cx: &mut Context<'p>) -> Result<Value> {
+    let value = &traverser.value;
+    if !matches!(value, Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_) | Value::Path(_)) {
+        return Ok(value.clone());
+    }
+    let batch: Batch = items(value)
+        .into_iter()
+        .map(|item| Traverser { value: item, bulk: 1, origin: 0, path: traverser.path.clone(), sack: None })
+        .collect();
+    static BY_KEYS: [(By, Sorting); 1] = [(By::Column(Column::Keys), Sorting::Ascending)];
+    let bys = if bys.is_empty() && matches!(value, Value::Map(_)) { &BY_KEYS } else { bys };
+    let sorted = super::ordering::sorted(batch, bys, cx)?;
+    let sorted: Vec<Value> = sorted.into_iter().map(|traverser| traverser.value).collect();
+    Ok(match value {
+        Value::Map(_) => rebuilt(value, sorted),
+        _ => list(sorted),
+    })
+}
+
+fn collection(name: &str, value: &Value) -> Result<Vec<Value>> {
+    match value {
+        Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_) => Ok(items(value)),
+        value => Err(unfit(name, value)),
+    }
+}
+
+fn join(what: ListStep, name: &str, left: &Value, right: &Value) -> Result<Value> {
+    if let (ListStep::Merge, Value::Map(left), Value::Map(right)) = (what, left, right) {
+        let mut entries = left.entries.clone();
+        for (key, value) in &right.entries {
+            match entries.iter_mut().find(|(other, _)| other.equivalent(key)) {
+                Some((_, place)) => *place = value.clone(),
+                None => entries.push((key.clone(), value.clone())),
+            }
+        }
+        return Ok(map(entries));
+    }
+    let (left, right) = (collection(name, left)?, collection(name, right)?);
+    let keys = |values: &[Value]| values.iter().cloned().map(Key).collect::<FastSet<Key>>();
+    Ok(match what {
+        ListStep::Combine => list(left.into_iter().chain(right).collect()),
+        ListStep::Merge => set(left.into_iter().chain(right).collect()),
+        ListStep::Difference => {
+            let right = keys(&right);
+            set(left.into_iter().filter(|value| !right.contains(&Key(value.clone()))).collect())
+        }
+        ListStep::Intersect => {
+            let right = keys(&right);
+            set(left.into_iter().filter(|value| right.contains(&Key(value.clone()))).collect())
+        }
+        ListStep::Disjunct => {
+            let (in_left, in_right) = (keys(&left), keys(&right));
+            let only_left = left.into_iter().filter(|value| !in_right.contains(&Key(value.clone())));
+            let only_right = right.into_iter().filter(|value| !in_left.contains(&Key(value.clone())));
+            set(only_left.chain(only_right).collect())
+        }
+        ListStep::Product => {
+            let mut pairs = Vec::with_capacity(left.len().saturating_mul(right.len()).min(1 << 20));
+            for left in &left {
+                pairs.extend(right.iter().map(|right| list(vec![left.clone(), right.clone()])));
+            }
+            list(pairs)
+        }
+    })
+}

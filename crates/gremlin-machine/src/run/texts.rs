@@ -1,0 +1,288 @@
+//! Steps on texts and dates, and casts.
+
+use armilla_gremlin_value::{Value, date};
+
+use super::context::Context;
+use super::simple::{try_each, unfit};
+use super::traverser::Batch;
+use super::values::{items, list};
+use crate::error::{MachineError, Result};
+use crate::limits;
+use crate::step::{Argument, Kind, Scope, Step, TextStep};
+
+pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
+    let name = step.name.as_ref();
+    match &step.kind {
+        Kind::Text { step: what, scope } => try_each(step, batch, cx, |traverser, _| {
+            scoped(*scope, &traverser.value, &|value| text(*what, name, value))
+        }),
+        Kind::Substring { from, to, scope } => try_each(step, batch, cx, |traverser, _| {
+            scoped(*scope, &traverser.value, &|value| {
+                with_text(name, value, |text| Value::text(substring(text, *from, *to)))
+            })
+        }),
+        Kind::Replace { from, to, scope } => try_each(step, batch, cx, |traverser, _| {
+            scoped(*scope, &traverser.value, &|value| match (from, to) {
+                (Some(from), Some(to)) => {
+                    let replaced =
+                        with_text(name, value, |text| Value::text(text.replace(from.as_ref(), to)))?;
+                    match replaced.as_str() {
+                        Some(text) if text.len() > limits::TEXT_LEN_MAX => Err(too_long(name)),
+                        _ => Ok(replaced),
+                    }
+                }
+                _ => Ok(value.clone()),
+            })
+        }),
+        Kind::Split { separator, scope } => try_each(step, batch, cx, |traverser, _| {
+            scoped(*scope, &traverser.value, &|value| {
+                with_text(name, value, |text| {
+                    let parts: Vec<Value> = match separator.as_deref() {
+                        None => text.split_whitespace().map(Value::text).collect(),
+                        Some("") => text.chars().map(|letter| Value::text(letter.to_string())).collect(),
+                        Some(separator) => text.split(separator).map(Value::text).collect(),
+                    };
+                    list(parts)
+                })
+            })
+        }),
+        Kind::Concat(parts) => {
+            let mut columns: Vec<Vec<Vec<Value>>> = Vec::with_capacity(parts.len());
+            for part in parts {
+                columns.push(match part {
+                    Argument::Value(value) => vec![vec![value.clone()]; batch.len()],
+                    Argument::Child(child) => {
+                        let mut found: Vec<Vec<Value>> = vec![Vec::new(); batch.len()];
+                        for result in cx.local(child, batch.clone())? {
+                            if let Some(place) = found.get_mut(result.origin as usize) {
+                                place.push(result.value);
+                            }
+                        }
+                        found
+                    }
+                });
+            }
+            let mut at = 0;
+            try_each(step, batch, cx, |traverser, _| {
+                let now = at;
+                at += 1;
+                let more = columns.iter().filter_map(|column| column.get(now)).flatten();
+                let mut joined: Option<String> = None;
+                for value in std::iter::once(&traverser.value).chain(more) {
+                    match value {
+                        Value::Null => {}
+                        Value::String(text) => joined.get_or_insert_default().push_str(text),
+                        value => return Err(only_texts(name, value)),
+                    }
+                    if joined.as_ref().is_some_and(|text| text.len() > limits::TEXT_LEN_MAX) {
+                        return Err(too_long(name));
+                    }
+                }
+                Ok(Some(joined.map_or(Value::Null, Value::text)))
+            })
+        }
+        Kind::AsNumber(kind) => {
+            try_each(step, batch, cx, |traverser, _| as_number(&traverser.value, kind.as_deref()).map(Some))
+        }
+        Kind::AsBool => try_each(step, batch, cx, |traverser, _| as_bool(&traverser.value).map(Some)),
+        Kind::AsDate => try_each(step, batch, cx, |traverser, _| as_date(&traverser.value).map(Some)),
+        Kind::DateAdd { nanoseconds_each, amount } => try_each(step, batch, cx, |traverser, _| {
+            let Value::Date { milliseconds, offset_seconds } = traverser.value else {
+                return Err(unfit(name, &traverser.value));
+            };
+            let added = nanoseconds_each.saturating_mul(i128::from(*amount)) / 1_000_000;
+            let milliseconds = i128::from(milliseconds) + added;
+            match i64::try_from(milliseconds) {
+                Ok(milliseconds) => Ok(Some(Value::Date { milliseconds, offset_seconds })),
+                Err(_) => Err(MachineError::runtime("dateAdd() leads to no date")),
+            }
+        }),
+        Kind::DateDiff(other) => {
+            let others: Vec<Option<Value>> = match other {
+                Argument::Value(value) => vec![Some(value.clone()); batch.len()],
+                Argument::Child(child) => cx
+                    .firsts(child, &batch)?
+                    .into_iter()
+                    .map(|first| first.map(|first| first.value))
+                    .collect(),
+            };
+            let mut others = others.into_iter();
+            try_each(step, batch, cx, |traverser, _| {
+                let other = others.next().flatten().unwrap_or(Value::Null);
+                let Value::Date { milliseconds, .. } = traverser.value else {
+                    return Err(unfit(name, &traverser.value));
+                };
+                let other = match other {
+                    Value::Date { milliseconds, .. } => milliseconds,
+                    Value::Null => 0,
+                    value => return Err(unfit(name, &value)),
+                };
+                Ok(Some(Value::Int64((milliseconds - other) / 1000)))
+            })
+        }
+        _ => Ok(batch),
+    }
+}
+
+fn too_long(name: &str) -> MachineError {
+    MachineError::runtime(format!("{name}() makes a text of more than {} bytes", limits::TEXT_LEN_MAX))
+}
+
+fn only_texts(name: &str, value: &Value) -> MachineError {
+    MachineError::runtime(format!(
+        "The {name}() step can only take string as argument, encountered {}",
+        value.type_word()
+    ))
+}
+
+/// Applies a function to a value, or to each item of it.
+fn scoped(scope: Scope, value: &Value, make: &dyn Fn(&Value) -> Result<Value>) -> Result<Option<Value>> {
+    match (scope, value) {
+        (Scope::Global, value) => make(value).map(Some),
+        (Scope::Local, Value::List(_) | Value::Set(_) | Value::BulkSet(_)) => {
+            Ok(Some(list(items(value).iter().map(make).collect::<Result<Vec<Value>>>()?)))
+        }
+        (Scope::Local, value) => make(value).map(Some),
+    }
+}
+
+fn with_text(name: &str, value: &Value, make: impl Fn(&str) -> Value) -> Result<Value> {
+    match value {
+        Value::Null => Ok(Value::Null),
+        Value::String(text) => Ok(make(text)),
+        value => Err(only_texts(name, value)),
+    }
+}
+
+fn text(what: TextStep, name: &str, value: &Value) -> Result<Value> {
+    match what {
+        TextStep::AsString => Ok(match value {
+            Value::Null => Value::Null,
+            value => Value::text(value.to_string()),
+        }),
+        TextStep::Length => with_text(name, value, |text| {
+            Value::Int32(i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX))
+        }),
+        TextStep::ToLower => with_text(name, value, |text| Value::text(text.to_lowercase())),
+        TextStep::ToUpper => with_text(name, value, |text| Value::text(text.to_uppercase())),
+        TextStep::Trim => with_text(name, value, |text| Value::text(text.trim())),
+        TextStep::LeftTrim => with_text(name, value, |text| Value::text(text.trim_start())),
+        TextStep::RightTrim => with_text(name, value, |text| Value::text(text.trim_end())),
+        TextStep::Reverse => Ok(match value {
+            Value::String(text) => Value::text(text.chars().rev().collect::<String>()),
+            Value::List(values) | Value::Set(values) => list(values.iter().rev().cloned().collect()),
+            Value::Path(_) | Value::BulkSet(_) => list(items(value).into_iter().rev().collect()),
+            value => value.clone(),
+        }),
+    }
+}
+
+/// Cuts a text; places from the end are negative.
+fn substring(text: &str, from: i64, to: Option<i64>) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let len = letters.len() as i64;
+    let place = |at: i64| (if at < 0 { (len + at).max(0) } else { at.min(len) }) as usize;
+    let (from, to) = (place(from), to.map_or(letters.len(), place));
+    letters.get(from..to).unwrap_or_default().iter().collect()
+}
+
+fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
+    let number = match value {
+        Value::Null => return Ok(Value::Null),
+        Value::String(text) => parse_number(text)?,
+        Value::Bool(value) => Value::Int32(i32::from(*value)),
+        Value::Date { milliseconds, .. } => Value::Int64(*milliseconds),
+        value if value.is_number() => value.clone(),
+        value => {
+            return Err(MachineError::runtime(format!("Can't parse type {} as number.", value.type_word())));
+        }
+    };
+    let Some(kind) = kind else { return Ok(number) };
+    let real = number.as_real().unwrap_or(f64::NAN);
+    // Fractions are cut off on the way to integers.
+    let integer = match &number {
+        Value::BigInteger(value) => Some(*value),
+        number => match number.as_integer() {
+            Some(value) => Some(i128::from(value)),
+            None if real.is_finite() && real.abs() < 1.7e38 => Some(real.trunc() as i128),
+            None => None,
+        },
+    };
+    let lost = || {
+        MachineError::runtime(format!(
+            "Can't convert number of type {} to {kind} due to overflow.",
+            number.type_word()
+        ))
+    };
+    let integer = || integer.ok_or_else(lost);
+    Ok(match kind {
+        "BYTE" => Value::Byte(i8::try_from(integer()?).map_err(|_| lost())?),
+        "SHORT" => Value::Int16(i16::try_from(integer()?).map_err(|_| lost())?),
+        "INT" => Value::Int32(i32::try_from(integer()?).map_err(|_| lost())?),
+        "LONG" => Value::Int64(i64::try_from(integer()?).map_err(|_| lost())?),
+        "BIGINT" => Value::BigInteger(integer()?),
+        "FLOAT" => {
+            let float = real as f32;
+            if float.is_infinite() && real.is_finite() {
+                return Err(lost());
+            }
+            Value::Float(float)
+        }
+        "DOUBLE" => Value::Double(real),
+        "BIGDECIMAL" => match &number {
+            Value::BigDecimal(_) => number,
+            number => Value::BigDecimal(number.to_string().into()),
+        },
+        "NUMBER" => number,
+        kind => return Err(MachineError::runtime(format!("asNumber() takes a type of numbers, not {kind}"))),
+    })
+}
+
+fn parse_number(text: &str) -> Result<Value> {
+    let trimmed = text.trim();
+    if let Ok(value) = trimmed.parse::<i32>() {
+        return Ok(Value::Int32(value));
+    }
+    if let Ok(value) = trimmed.parse::<i64>() {
+        return Ok(Value::Int64(value));
+    }
+    if let Ok(value) = trimmed.parse::<i128>() {
+        return Ok(Value::BigInteger(value));
+    }
+    let is_decimal = trimmed.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    match trimmed.parse::<f64>() {
+        Ok(value) if is_decimal => Ok(Value::Double(value)),
+        _ => Err(MachineError::runtime(format!("Can't parse string '{text}' as number."))),
+    }
+}
+
+fn as_bool(value: &Value) -> Result<Value> {
+    Ok(match value {
+        Value::Bool(_) => value.clone(),
+        Value::String(text) if text.eq_ignore_ascii_case("true") => Value::Bool(true),
+        Value::String(text) if text.eq_ignore_ascii_case("false") => Value::Bool(false),
+        value if value.is_number() => {
+            let real = value.as_real().unwrap_or(f64::NAN);
+            Value::Bool(real != 0.0 && !real.is_nan())
+        }
+        value => {
+            return Err(MachineError::runtime(format!("Can't parse {} as Boolean.", value.type_word())));
+        }
+    })
+}
+
+fn as_date(value: &Value) -> Result<Value> {
+    let wrong = || MachineError::runtime("Can't parse the value as a date: use ISO 8601 or milliseconds");
+    match value {
+        Value::Date { .. } => Ok(value.clone()),
+        Value::String(text) => {
+            let (milliseconds, offset_seconds) = date::from_text(text).ok_or_else(wrong)?;
+            Ok(Value::Date { milliseconds, offset_seconds })
+        }
+        Value::Byte(_) | Value::Int16(_) | Value::Int32(_) | Value::Int64(_) | Value::BigInteger(_) => {
+            let milliseconds = value.as_integer().ok_or_else(wrong)?;
+            Ok(Value::Date { milliseconds, offset_seconds: 0 })
+        }
+        _ => Err(wrong()),
+    }
+}

@@ -1,0 +1,120 @@
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn text(text: &str) -> Value {
+    Value::text(text)
+}
+
+fn list(values: Vec<Value>) -> Value {
+    Value::List(Arc::new(values))
+}
+
+#[test]
+fn equality_and_equivalence() {
+    let nan = Value::Double(f64::NAN);
+    // Left, right, equal, equivalent.
+    let cases = [
+        (Value::Int32(1), Value::Double(1.0), true, false),
+        (Value::Int32(1), Value::Int64(1), true, false),
+        (Value::Int32(1), Value::Int32(1), true, true),
+        (Value::Int32(1), Value::Int32(2), false, false),
+        (Value::Float(0.5), Value::Double(0.5), true, false),
+        (nan.clone(), nan.clone(), false, true),
+        (Value::Null, Value::Null, true, true),
+        (Value::Null, Value::Int32(0), false, false),
+        (text("1"), Value::Int32(1), false, false),
+        (text("a"), text("a"), true, true),
+        (Value::Double(0.0), Value::Double(-0.0), true, true),
+        (Value::BigDecimal("1.50".into()), Value::Double(1.5), true, false),
+        (Value::BigDecimal("1.50".into()), Value::BigDecimal("1.5".into()), true, true),
+        (list(vec![Value::Int32(1)]), list(vec![Value::Int64(1)]), true, false),
+        (Value::Bool(true), Value::Int32(1), false, false),
+        (Value::Int64(i64::MAX), Value::Double(9.223_372_036_854_775_807e18), false, false),
+    ];
+    for (left, right, equal, equivalent) in cases {
+        assert_eq!(left.equals(&right), equal, "{left:?} = {right:?}");
+        assert_eq!(left.equivalent(&right), equivalent, "{left:?} is {right:?}");
+    }
+}
+
+#[test]
+fn comparison_stays_inside_a_family() {
+    assert_eq!(Value::Int32(1).compare(&Value::Double(1.5)), Some(Ordering::Less));
+    assert_eq!(Value::Int32(1).compare(&text("a")), None);
+    assert_eq!(Value::Double(f64::NAN).compare(&Value::Double(f64::NAN)), None);
+    assert_eq!(text("a").compare(&text("b")), Some(Ordering::Less));
+    assert_eq!(Value::Null.compare(&Value::Int32(1)), None);
+}
+
+#[test]
+fn order_goes_across_families() {
+    let mut values = vec![
+        list(vec![Value::Int32(1)]),
+        text("b"),
+        Value::Double(f64::NAN),
+        Value::Double(f64::INFINITY),
+        Value::Uuid(1),
+        Value::Null,
+        Value::Int32(3),
+        Value::Bool(true),
+        text("B"),
+        Value::Date { milliseconds: 1, offset_seconds: 0 },
+        Value::Double(2.5),
+        Value::Bool(false),
+    ];
+    values.sort_by(Value::order);
+    let texts: Vec<String> = values.iter().map(Value::to_string).collect();
+    assert_eq!(
+        texts.join(" "),
+        "null false true 2.5 3 Infinity NaN 1970-01-01T00:00:00.001Z B b 00000000-0000-0000-0000-000000000001 [1]"
+    );
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        (-3i32..3).prop_map(Value::Int32),
+        (-3i64..3).prop_map(Value::Int64),
+        prop_oneof![Just(f64::NAN), Just(0.0), Just(-0.0), Just(1.0), Just(1.5), Just(f64::INFINITY)]
+            .prop_map(Value::Double),
+        "[ab]{0,2}".prop_map(Value::text),
+        (0i64..3).prop_map(|milliseconds| Value::Date { milliseconds, offset_seconds: 0 }),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(|values| Value::List(Arc::new(values))),
+            prop::collection::vec((inner.clone(), inner), 0..3)
+                .prop_map(|entries| Value::Map(Arc::new(Map { entries }))),
+        ]
+    })
+}
+
+fn hash_of(value: &Value) -> u64 {
+    let mut hasher = std::collections::hash_map::DefaultHasher::new();
+    Key(value.clone()).hash(&mut hasher);
+    hasher.finish()
+}
+
+proptest! {
+    #[test]
+    fn order_is_total(left in values(), middle in values(), right in values()) {
+        prop_assert_eq!(left.order(&right), right.order(&left).reverse());
+        if left.order(&middle) != Ordering::Greater && middle.order(&right) != Ordering::Greater {
+            prop_assert_ne!(left.order(&right), Ordering::Greater);
+        }
+    }
+
+    #[test]
+    fn what_is_equivalent_hashes_alike(left in values(), right in values()) {
+        prop_assert!(left.equivalent(&left));
+        prop_assert_eq!(left.equivalent(&right), right.equivalent(&left));
+        if left.equivalent(&right) {
+            prop_assert_eq!(hash_of(&left), hash_of(&right));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The Gremlin API behind WebSocket.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use armilla_api_gremlin::{
+    Answers, Connection, GremlinApi, MESSAGE_BYTES_MAX, MessageKind as Kind, REQUESTS_IN_FLIGHT_MAX, Work,
+};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::listening::protocol::Session;
+use crate::listening::protocol::web_socket::{Message, MessageKind, MessageService, Outbox};
+use crate::requests::api::Front;
+
+/// Answers messages of Gremlin's protocol.
+pub(crate) struct GremlinService {
+    api: GremlinApi,
+}
+
+/// A connection with what is being done for it, which ends with it.
+pub(crate) struct Conversation {
+    connection: Connection,
+    outbox: Outbox,
+    places: Arc<Semaphore>,
+    jobs: JoinSet<()>,
+}
+
+/// Sends answers of a request.
+struct Sender(Outbox);
+
+impl Answers for Sender {
+    async fn send(&self, kind: Kind, answer: Vec<u8>) -> bool {
+        send(&self.0, kind, &answer).await
+    }
+}
+
+impl GremlinService {
+    pub(crate) fn new(api: GremlinApi) -> GremlinService {
+        GremlinService { api }
+    }
+}
+
+impl MessageService for GremlinService {
+    type Conversation = Conversation;
+
+    fn message_bytes_max(&self) -> usize {
+        MESSAGE_BYTES_MAX
+    }
+
+    fn begin(&self, _: &Session, outbox: Outbox) -> Conversation {
+        Conversation {
+            connection: self.api.connect(),
+            outbox,
+            places: Arc::new(Semaphore::new(REQUESTS_IN_FLIGHT_MAX)),
+            jobs: JoinSet::new(),
+        }
+    }
+
+    async fn take(&self, conversation: &mut Conversation, message: Message) -> ControlFlow<()> {
+        while conversation.jobs.try_join_next().is_some() {}
+        let kind = match message.kind {
+            MessageKind::Text => Kind::Text,
+            MessageKind::Binary => Kind::Binary,
+        };
+        let hold = Arc::new(message.hold);
+        for work in conversation.connection.receive(kind, &message.bytes) {
+            let outbox = conversation.outbox.clone();
+            match work {
+                Work::Answer(kind, answer) => {
+                    outbox.metrics().served(Front::Gremlin);
+                    if !send(&outbox, kind, &answer).await {
+                        return ControlFlow::Break(());
+                    }
+                }
+                Work::Run(job) => {
+                    let Ok(place) = conversation.places.clone().acquire_owned().await else {
+                        return ControlFlow::Break(());
+                    };
+                    let hold = hold.clone();
+                    conversation.jobs.spawn(async move {
+                        let (_place, _hold, metrics) = (place, hold, outbox.metrics());
+                        let _request = metrics.request();
+                        let Ok(expected) = outbox.expect().await else { return };
+                        job.run(&Sender(outbox)).await;
+                        drop(expected);
+                        metrics.served(Front::Gremlin);
+                    });
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn finish(&self, conversation: &mut Conversation) {
+        while conversation.jobs.join_next().await.is_some() {}
+    }
+}
+
+async fn send(outbox: &Outbox, kind: Kind, answer: &[u8]) -> bool {
+    let kind = match kind {
+        Kind::Text => MessageKind::Text,
+        Kind::Binary => MessageKind::Binary,
+    };
+    outbox.send(kind, answer).await.is_ok()
+}

@@ -90,7 +90,6 @@ pub(crate) struct Sack {
 pub(crate) struct Partition {
     pub(crate) key: Arc<str>,
     pub(crate) write: Option<Value>,
-    pub(crate) read: Vec<Value>,
 }
 
 impl Plan {

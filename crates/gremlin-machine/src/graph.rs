@@ -11,6 +11,8 @@
 //!
 //! Not here: where elements are kept, transactions and partitions, which are the graph's own business.
 
+#![expect(missing_docs, reason = "types are documented; fields whose names say it all are not")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

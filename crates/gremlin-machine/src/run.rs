@@ -42,7 +42,7 @@ fn operator<'p>(step: &'p Step) -> Option<Box<dyn Operator<'p> + 'p>> {
         Kind::Group { key: None, bys } => Box::new(group::GroupOperator::new(step, bys, false)),
         Kind::GroupCount { key: None, bys } => Box::new(group::GroupOperator::new(step, bys, true)),
         Kind::Tree { key: None, bys } => Box::new(side::TreeOperator::new(step, bys)),
-        Kind::Union { children, .. } => Box::new(branch::UnionOperator::new(step, children)),
+        Kind::Union { children } => Box::new(branch::UnionOperator::new(step, children)),
         Kind::Choose { test, is_predicate, options } => {
             Box::new(branch::ChooseOperator::new(step, test, *is_predicate, options))
         }

@@ -315,7 +315,7 @@ pub(crate) enum Kind {
     Tree { key: Option<Arc<str>>, bys: Vec<By> },
     Barrier { normalise_sacks: bool },
     // Branches.
-    Union { children: Vec<Traversal>, start: bool },
+    Union { children: Vec<Traversal> },
     Coalesce(Vec<Traversal>),
     Optional(Traversal),
     Choose { test: Traversal, is_predicate: bool, options: Vec<(Pick, Traversal)> },
@@ -329,7 +329,6 @@ pub(crate) enum Kind {
     Inject { values: Vec<Value>, start: bool },
     Fail(Option<Arc<str>>),
     TimeLimit(u64),
-    Profile(Option<Arc<str>>),
     // Writes.
     AddVertex { label: Option<Argument>, properties: Vec<PropertySpec> },
     AddEdge { label: Argument, from: Option<End>, to: Option<End>, properties: Vec<PropertySpec> },
@@ -353,7 +352,7 @@ impl Kind {
             Kind::Group { key, .. } | Kind::GroupCount { key, .. } | Kind::Tree { key, .. } => key.is_none(),
             Kind::Adjacent(step) => step.count,
             Kind::Lookup(step) => step.count,
-            Kind::Union { children, .. } => children.iter().any(|child| child.has_barrier),
+            Kind::Union { children } => children.iter().any(|child| child.has_barrier),
             Kind::Choose { options, .. } => options.iter().any(|(_, child)| child.has_barrier),
             _ => false,
         }

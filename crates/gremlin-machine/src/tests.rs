@@ -19,7 +19,7 @@ pub(crate) fn run_with(
     let parsed = language::parse(script, &[], language::Dialect::Open)
         .unwrap_or_else(|error| panic!("{script}: {}", error.text()));
     let mut results = Vec::new();
-    for bytecode in &parsed.traversals {
+    for bytecode in &parsed.queries {
         results.clear();
         let plan = compile(bytecode, options)?;
         let mut execution = Execution::new(&plan, graph, options);

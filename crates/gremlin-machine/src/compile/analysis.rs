@@ -278,7 +278,7 @@ pub(crate) fn for_children(kind: &mut Kind, visit: &mut dyn FnMut(&mut Traversal
         | Kind::Optional(child)
         | Kind::Local(child)
         | Kind::SideEffect(child) => visit(child, Result),
-        Kind::Union { children, .. } | Kind::Coalesce(children) => {
+        Kind::Union { children } | Kind::Coalesce(children) => {
             children.iter_mut().for_each(|child| visit(child, Result));
         }
         Kind::Choose { test, options, .. } => {

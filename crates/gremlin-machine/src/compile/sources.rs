@@ -127,7 +127,7 @@ impl Compiler<'_> {
                     return Err(MachineError::compile("PartitionStrategy needs a partitionKey"));
                 };
                 let read = get(&["readPartitions"]).map(list).unwrap_or_default();
-                let condition = property_within(key, read.clone());
+                let condition = property_within(key, read);
                 let filter = Traversal {
                     steps: vec![Step {
                         kind: Kind::Has(vec![condition]),
@@ -140,7 +140,7 @@ impl Compiler<'_> {
                 self.settings.vertex_filter = Some(filter.clone());
                 self.settings.edge_filter = Some(filter);
                 let write = get(&["writePartition"]).cloned();
-                self.settings.partition = Some(Partition { key: key.clone(), write, read });
+                self.settings.partition = Some(Partition { key: key.clone(), write });
             }
             "SubgraphStrategy" => {
                 if let Some(Value::Traversal(bytecode)) = get(&["vertices"]) {

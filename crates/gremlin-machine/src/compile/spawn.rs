@@ -63,7 +63,7 @@ impl Compiler<'_> {
             "bothV" if arguments.is_empty() => end(EdgeEnd::Both),
             "otherV" if arguments.is_empty() => end(EdgeEnd::Other),
             "inject" => Kind::Inject { values: arguments.to_vec(), start },
-            "union" => Kind::Union { children: self.children(instruction, false)?, start },
+            "union" => Kind::Union { children: self.children(instruction, false)? },
             _ => return self.write_step(instruction),
         };
         Ok(Some(kind))

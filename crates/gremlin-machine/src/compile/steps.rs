@@ -10,7 +10,7 @@ use super::{Compiler, Place, of_step};
 use crate::error::{MachineError, Result};
 use crate::graph::Condition;
 use crate::math::Expression;
-use crate::step::{By, ElementToken, Kind, MapTokens, Pick, Quantifier, Reduction, Scope, Traversal};
+use crate::step::{By, ElementToken, Kind, MapTokens, Pick, Quantifier, Reduction, Scope};
 
 impl Compiler<'_> {
     /// Compiles a step; none if it is another kind of step.
@@ -192,9 +192,11 @@ impl Compiler<'_> {
             ("timeLimit", [milliseconds]) => {
                 Kind::TimeLimit(amount(instruction, milliseconds)?.unwrap_or(u64::MAX))
             }
-            ("profile", []) => Kind::Profile(None),
-            ("profile", [Value::String(key)]) => Kind::Profile(Some(key.clone())),
-            ("explain" | "executionProfile" | "toList" | "next" | "iterate" | "hasNext" | "toSet", _) => {
+            (
+                "profile" | "explain" | "executionProfile" | "toList" | "next" | "iterate" | "hasNext"
+                | "toSet",
+                _,
+            ) => {
                 return Err(MachineError::compile(format!("{name}() must be the last step of a traversal")));
             }
             ("pageRank" | "peerPressure" | "connectedComponent" | "shortestPath", _) => {
@@ -367,9 +369,4 @@ fn tail(of: Scope, amount: u64) -> Kind {
         Scope::Global => Kind::Tail(amount),
         Scope::Local => Kind::TailLocal(amount),
     }
-}
-
-/// Says whether a traversal is one step that only counts.
-pub(crate) fn is_count(child: &Traversal) -> bool {
-    matches!(child.steps.as_slice(), [step] if matches!(step.kind, Kind::Reduce(Reduction::Count)))
 }

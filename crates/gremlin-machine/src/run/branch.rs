@@ -13,7 +13,6 @@ use crate::step::{Pick, Repeat, Step, Traversal, Until};
 /// Children fed from one input, drained one after the other.
 struct Branches<'p> {
     pipelines: Vec<Pipeline<'p>>,
-    origins: u32,
     has_barrier: bool,
     ended: bool,
     fed: bool,
@@ -32,7 +31,7 @@ impl<'p> Branches<'p> {
                 Pipeline::new(child, origins)
             })
             .collect();
-        Branches { pipelines, origins, has_barrier, ended: false, fed: false, at: 0 }
+        Branches { pipelines, has_barrier, ended: false, fed: false, at: 0 }
     }
 
     fn next(

@@ -27,7 +27,6 @@ pub(crate) struct Context<'p> {
     /// Elements as this traversal last wrote them; none if it dropped them.
     pub(crate) vertices: FastMap<Key, Option<Arc<Vertex>>>,
     pub(crate) edges: FastMap<Key, Option<Arc<Edge>>>,
-    pub(crate) depth: usize,
 }
 
 /// What a side effect has collected.
@@ -63,7 +62,6 @@ impl<'p> Context<'p> {
             random: options.seed | 1,
             vertices: FastMap::default(),
             edges: FastMap::default(),
-            depth: 0,
         }
     }
 

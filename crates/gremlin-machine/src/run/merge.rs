@@ -107,7 +107,9 @@ fn wish_of(map: &Map, edges: bool, what: &str) -> Result<Wish> {
             (_, Some(ElementToken::Label), _) => match value {
                 Value::String(label) => wish.label = Some(label.clone()),
                 _ => {
-                    return Err(MachineError::runtime(format!("{what} expect T.label value to be of String")));
+                    return Err(MachineError::runtime(format!(
+                        "{what} expect T.label value to be of String"
+                    )));
                 }
             },
             (_, _, Some("OUT")) if edges => wish.out_vertex = Some(value.clone()),

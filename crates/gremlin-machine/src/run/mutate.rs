@@ -172,7 +172,11 @@ fn add_vertex<'p>(
 /// Finds the vertex at an end of a new edge.
 fn end_of<'p>(end: Option<&'p End>, traverser: &Traverser, cx: &mut Context<'p>) -> Result<Arc<Vertex>> {
     let value = match end {
-        None => traverser.value.clone(),
+        // What is not named is the vertex that the traverser is at; no other value stands for one here.
+        None => match &traverser.value {
+            Value::Vertex(_) => traverser.value.clone(),
+            _ => Value::Null,
+        },
         Some(End::Label(label)) => {
             match super::select::find(traverser, &Value::String(label.clone()), None, cx)? {
                 Some(value) => value,

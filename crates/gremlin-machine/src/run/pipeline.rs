@@ -141,11 +141,6 @@ impl<'p> Pipeline<'p> {
         self.feed.clear();
         self.operators.iter_mut().for_each(|operator| operator.restart());
     }
-
-    /// Says whether it will give nothing on any more.
-    pub(crate) fn is_done(&self) -> bool {
-        self.operators.iter().any(|operator| operator.is_done())
-    }
 }
 
 fn is_simple(step: &Step) -> bool {

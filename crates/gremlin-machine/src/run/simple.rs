@@ -128,7 +128,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
         }
         Kind::Select { .. } | Kind::SelectChild { .. } => super::select::select(step, batch, cx),
         Kind::Discard => Ok(Vec::new()),
-        Kind::Identity | Kind::Profile(_) => Ok(labelled(step, batch, cx)),
+        Kind::Identity => Ok(labelled(step, batch, cx)),
         Kind::Constant(value) => Ok(each(step, batch, cx, |_| value.clone())),
         Kind::Token(token) => {
             try_each(step, batch, cx, |traverser, _| token_of(&traverser.value, *token).map(Some))

@@ -42,7 +42,16 @@ pub(super) const ALLOWED: [(&str, &[&str]); 36] = [
     ("api-table", &["engine", "rest-wire", "env", "value"]),
     (
         "api-gremlin",
-        &["engine", "env", "gremlin-language", "gremlin-machine", "gremlin-value", "gremlin-wire", "rest-wire", "value"],
+        &[
+            "engine",
+            "env",
+            "gremlin-language",
+            "gremlin-machine",
+            "gremlin-value",
+            "gremlin-wire",
+            "rest-wire",
+            "value",
+        ],
     ),
     ("gremlin-machine", &["gremlin-value"]),
     ("gremlin-language", &["gremlin-value"]),

@@ -21,10 +21,12 @@ enum Node {
     Name(usize),
     Negated(Box<Node>),
     Binary(u8, Box<Node>, Box<Node>),
-    Call(fn(f64) -> f64, Box<Node>),
+    Call(Function, Box<Node>),
 }
 
-const FUNCTIONS: [(&str, fn(f64) -> f64); 20] = [
+type Function = fn(f64) -> f64;
+
+const FUNCTIONS: [(&str, Function); 20] = [
     ("abs", f64::abs),
     ("acos", f64::acos),
     ("asin", f64::asin),

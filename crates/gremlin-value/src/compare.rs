@@ -65,9 +65,7 @@ impl Value {
             (Value::Char(left), Value::Char(right)) => left.cmp(right),
             (Value::String(left), Value::String(right)) => left.cmp(right),
             (Value::String(left), Value::Char(right)) => left.as_ref().cmp(right.encode_utf8(&mut [0; 4])),
-            (Value::Char(left), Value::String(right)) => {
-                (&*left.encode_utf8(&mut [0; 4])).cmp(right.as_ref())
-            }
+            (Value::Char(left), Value::String(right)) => (*left.encode_utf8(&mut [0; 4])).cmp(right.as_ref()),
             (Value::Uuid(left), Value::Uuid(right)) => left.cmp(right),
             (Value::Date { milliseconds: left, .. }, Value::Date { milliseconds: right, .. }) => {
                 left.cmp(right)

@@ -12,10 +12,13 @@ pub struct Vertex {
     /// The value of its partition key, where the graph has one and it is known.
     pub partition: Option<Value>,
     /// Its properties by key, in order; none if they were not read.
-    pub properties: Option<Arc<Vec<(Arc<str>, Vec<Arc<VertexProperty>>)>>>,
+    pub properties: Option<Arc<VertexProperties>>,
     /// The version it was read with, for the graph that read it.
     pub version: Option<Arc<str>>,
 }
+
+/// Properties of a vertex: the values of each key, in order.
+pub type VertexProperties = Vec<(Arc<str>, Vec<Arc<VertexProperty>>)>;
 
 /// An edge.
 #[derive(Debug, Clone)]

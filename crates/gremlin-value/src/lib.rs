@@ -24,7 +24,7 @@ mod value;
 
 pub use bytecode::{Bytecode, Instruction, Position};
 pub use compare::Key;
-pub use element::{Edge, Path, Property, Tree, TreeBranch, Vertex, VertexProperty};
+pub use element::{Edge, Path, Property, Tree, TreeBranch, Vertex, VertexProperties, VertexProperty};
 pub use number::{Arithmetic, ArithmeticError};
 pub use predicate::{Predicate, PredicateKind};
 pub use token::{Token, TokenKind};

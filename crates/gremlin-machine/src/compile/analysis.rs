@@ -68,11 +68,10 @@ fn fold(last: &mut Step, step: &Step) -> bool {
 fn fold_hop(last: &mut Step, step: &Step) -> bool {
     match (&mut last.kind, &step.kind) {
         (Kind::Adjacent(adjacent), Kind::EdgeVertex { end, conditions }) if adjacent.edges => {
-            let other = match (adjacent.direction, end) {
-                (_, EdgeEnd::Other) => true,
-                (Direction::Out, EdgeEnd::In) | (Direction::In, EdgeEnd::Out) => true,
-                _ => false,
-            };
+            let other = matches!(
+                (adjacent.direction, end),
+                (_, EdgeEnd::Other) | (Direction::Out, EdgeEnd::In) | (Direction::In, EdgeEnd::Out)
+            );
             if !other {
                 return false;
             }

@@ -10,6 +10,9 @@ use crate::limits;
 use crate::options::Dialect;
 use crate::step::{Pick, Repeat, Step, Traversal, Until};
 
+/// Gives a batch to children; returns what goes past them.
+type Distribute<'a, 'p> = dyn FnMut(Batch, &mut [Pipeline<'p>], &mut Context<'p>) -> Result<Batch> + 'a;
+
 /// Children fed from one input, drained one after the other.
 struct Branches<'p> {
     pipelines: Vec<Pipeline<'p>>,
@@ -39,11 +42,11 @@ impl<'p> Branches<'p> {
         step: &'p Step,
         input: &mut Input<'_, 'p>,
         cx: &mut Context<'p>,
-        distribute: &mut dyn FnMut(Batch, &mut [Pipeline<'p>], &mut Context<'p>) -> Result<Batch>,
+        distribute: &mut Distribute<'_, 'p>,
     ) -> Result<Option<Batch>> {
         loop {
             // With a barrier inside, children must have seen everything before they are asked.
-            if !(self.has_barrier && !self.ended) {
+            if !self.has_barrier || self.ended {
                 while let Some(pipeline) = self.pipelines.get_mut(self.at) {
                     if !self.fed {
                         break;

@@ -225,10 +225,8 @@ pub(crate) fn grow<'p>(
     for traverser in batch {
         let nodes = traverser.nodes();
         let mut at = &mut *tree;
-        let mut depth = 0;
-        for node in nodes {
+        for (depth, node) in nodes.into_iter().enumerate() {
             let made = by_each(by_at(bys, depth), traverser, vec![node.value.clone()], cx)?;
-            depth += 1;
             let Some(Some(key)) = made.into_iter().next() else { break };
             let place = match at.branches.iter().position(|branch| branch.key.equivalent(&key)) {
                 Some(place) => place,

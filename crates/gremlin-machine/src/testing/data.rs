@@ -69,10 +69,13 @@ pub fn sink() -> MemoryGraph {
     graph
 }
 
+/// A place, and the years from and to which a person was there.
+type Location = (&'static str, i32, Option<i32>);
+
 /// Returns the "crew" graph: people whose locations have times.
 pub fn crew() -> MemoryGraph {
     let graph = MemoryGraph::default();
-    let people: [(u32, &str, &[(&str, i32, Option<i32>)]); 4] = [
+    let people: [(u32, &str, &[Location]); 4] = [
         (
             1,
             "marko",

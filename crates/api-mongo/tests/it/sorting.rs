@@ -97,7 +97,7 @@ fn ordered_value(made_up: &mut MadeUp, is_odd: bool) -> Option<Value> {
         13 => Value::Null,
         14 | 15 => return None,
         16 | 17 => Value::Date(made_up.random.below(5) as i64 - 2),
-        18 => Value::ObjectId([made_up.random.below(4) as u8; 12].into()),
+        18 => Value::ObjectId([made_up.random.below(4) as u8; 12]),
         19 => Value::Binary { subtype: 0, bytes: vec![1; made_up.random.index(3)] },
         20 => text(made_up, &["\u{E000}", "\u{FFFF}", "\u{1F600}", "a\u{1F600}a", "a\u{E000}"]),
         21 => Value::from(format!("{}{}", "z".repeat(300), made_up.random.below(3))),

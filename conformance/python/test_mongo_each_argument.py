@@ -14,6 +14,7 @@ from pymongo.errors import OperationFailure
 from mongo import connect, ids, refused
 
 CURSOR_IN_USE = 143
+CURSOR_OF_ANOTHER_SESSION = 50738
 SIMPLE, NORWEGIAN = {"locale": "simple"}, {"locale": "nb"}
 
 
@@ -232,7 +233,7 @@ def on_writing(place: Place) -> dict:
         "update.u": lambda: ((update({"q": {"_id": 3}, "u": {"b": 1}})["n"], at(3)), (1, {"_id": 3, "b": 1})),
         "update.c": lambda: ((update({"q": {"_id": 3}, "u": [{"$set": {"z": "$$v"}}], "c": {"v": 7}})["n"], at(3)["z"]), (1, 7)),
         "update.upsert": lambda: ((update({"q": {"_id": 40}, "u": set_z, "upsert": True})["upserted"], at(40)), ([{"index": 0, "_id": 40}], {"_id": 40, "z": 1})),
-        "update.multi": lambda: ((update({"q": {}, "u": set_z, "multi": True})["nModified"], update({"q": {}, "u": {"$set": {"z": 2}}})["nModified"], place.refuses(9, command="update", updates=[{"q": {}, "u": {"a": 1}, "multi": True}]) != ""), (10, 1, True)),
+        "update.multi": lambda: ((update({"q": {}, "u": set_z, "multi": True})["nModified"], update({"q": {}, "u": {"$set": {"z": 2}}})["nModified"], failed(update({"q": {}, "u": {"a": 1}, "multi": True}))), (10, 1, [(0, 9)])),
         "update.collation": lambda: ("nb" in place.refuses(115, command="update", updates=[{"q": {}, "u": set_z, "collation": NORWEGIAN}]), True),
         "update.arrayFilters": lambda: ((insert({"_id": 50, "l": [1, 5]})["n"], update({"q": {"_id": 50}, "u": {"$set": {"l.$[e]": 0}}, "arrayFilters": [{"e": {"$gt": 2}}]})["nModified"], at(50)["l"]), (1, 1, [1, 0])),
         "update.hint": lambda: ((update({"q": {"_id": 1}, "u": set_z, "hint": "_id_"})["n"], failed(update({"q": {"_id": 1}, "u": set_z, "hint": "none"}))), (1, [(0, 2)])),
@@ -617,7 +618,8 @@ def test_cursors_are_not_taken_by_two_at_once(shared):
         thread.start()
     for thread in threads:
         thread.join()
-    taken = [one for one in seen if one != CURSOR_IN_USE]
+    # Sessions of the driver are its own choice: a thread that got another than the cursor's is refused, too.
+    taken = [one for one in seen if one not in (CURSOR_IN_USE, CURSOR_OF_ANOTHER_SESSION)]
     assert taken
     assert len(taken) == len(set(taken))
     shared.database.command("killCursors", shared.name, cursors=[Int64(opened)])

@@ -291,7 +291,11 @@ impl Stream {
             });
             let next = moments.min();
             if let Some(change) = self.next_schema_change()
-                && next.is_none_or(|(moment, _)| change.at < moment)
+                && next.is_none_or(|(moment, place)| {
+                    // Documents of a collection come after it was made, whatever the clocks of the two say.
+                    let namespace = &collections[place].namespace;
+                    change.at < moment || self.shared.schema_changes.is_made_after(self.told, namespace)
+                })
             {
                 is_found = true;
                 self.told = change.at;

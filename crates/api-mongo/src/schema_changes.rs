@@ -18,6 +18,9 @@ use crate::cluster_time::{ClusterClock, ClusterTime};
 use crate::limits::SCHEMA_CHANGES_MAX;
 use crate::namespace::Namespace;
 
+/// The event of a collection that was made.
+pub(crate) const CREATE: &str = "create";
+
 /// Something that happened to a collection.
 #[derive(Debug, Clone)]
 pub(crate) struct SchemaChange {
@@ -61,6 +64,15 @@ impl SchemaChanges {
         let last = self.last.lock();
         let begin = last.partition_point(|change| change.at <= moment);
         last.range(begin..).find(|change| test(&change.namespace)).cloned()
+    }
+}
+
+impl SchemaChanges {
+    /// Says whether a collection was made after a moment.
+    pub(crate) fn is_made_after(&self, moment: ClusterTime, namespace: &Namespace) -> bool {
+        let last = self.last.lock();
+        let begin = last.partition_point(|change| change.at <= moment);
+        last.range(begin..).any(|change| change.operation == CREATE && change.namespace == *namespace)
     }
 }
 

@@ -18,6 +18,7 @@ fn changes_are_found_in_order_and_the_oldest_are_forgotten() {
     changes.note(&clock, &own, "modify", Object::new());
     let first = changes.after(begin, |namespace| *namespace == own).unwrap();
     assert_eq!(first.operation, "create");
+    assert!(changes.is_made_after(begin, &own) && !changes.is_made_after(first.at, &own));
     let second = changes.after(first.at, |namespace| *namespace == own).unwrap();
     assert_eq!(second.operation, "modify");
     assert!(changes.after(second.at, |_| true).is_none());

@@ -12,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::indexes::{Index, policy};
 use crate::namespace::Namespace;
 use crate::reply::Reply;
+use crate::schema_changes::CREATE;
 use crate::transactions::Held;
 
 /// What a new collection is to be.
@@ -213,7 +214,7 @@ async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Re
     let description =
         Object::from([("viewOn", Value::from(on)), ("pipeline", Value::Array(pipeline.to_vec()))]);
     shared.catalog.keep_view(namespace, view).await?;
-    shared.schema_changes.note(&shared.clock, namespace, "create", description);
+    shared.schema_changes.note(&shared.clock, namespace, CREATE, description);
     Ok(Reply::ok())
 }
 
@@ -279,7 +280,7 @@ pub(super) async fn make(context: &Context<'_>, namespace: &Namespace, new: &New
     existing(shared.engine.create_database(&context.caller, &namespace.database, None).await)?;
     let made = make_container(context, namespace, new).await?;
     let description = Object::from([("idIndex", Value::Object(super::list_indexes::id_index()))]);
-    shared.schema_changes.note(&shared.clock, namespace, "create", description);
+    shared.schema_changes.note(&shared.clock, namespace, CREATE, description);
     Ok(made)
 }
 

@@ -17,7 +17,13 @@ import pytest
 from server import KEY, REPOSITORY, Server
 
 SECONDS_MAX = 60
-SNIPPETS = {"sql": "from azure.cosmos import", "tables": "from azure.data.tables import", "mongo": "from pymongo import"}
+SNIPPETS = {
+    "sql": "from azure.cosmos import",
+    "tables": "from azure.data.tables import",
+    "mongo": "from pymongo import",
+    "graph": "from gremlin_python.driver import",
+    "traversal": "from gremlin_python.driver.driver_remote_connection import",
+}
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +52,7 @@ def run(program: str, server: Server) -> list[str]:
     moved = program.replace("localhost:8081", f"localhost:{server.port}")
     moved = moved.replace("localhost:8902", f"localhost:{server.table_port}")
     moved = moved.replace("localhost:10255", f"localhost:{server.mongo_port}")
+    moved = moved.replace("localhost:8901", f"localhost:{server.gremlin_port}")
     assert moved != program, "the snippet does not connect where the README says that the server listens"
     done = subprocess.run([sys.executable, "-c", moved], capture_output=True, text=True, timeout=SECONDS_MAX)
     assert done.returncode == 0, done.stderr
@@ -84,6 +91,16 @@ def test_documents(own_server, time):
     assert ast.literal_eval(document) == {"_id": 1, "customer": "ann", "total": 41.5, "lines": lines}
     assert ast.literal_eval(sold) == [{"_id": "a7", "sold": 3}]
     assert float(charge) > 0
+
+
+@pytest.mark.parametrize("time", ["the first time", "the second time"])
+def test_graphs(own_server, time):
+    known, counted = run(snippet("graph"), own_server)
+    assert ast.literal_eval(known) == [{"id": "eva", "city": "Oslo"}]
+    count, charge = counted.split(" ")
+    assert ast.literal_eval(count) == [2]
+    assert float(charge) > 0
+    assert run(snippet("traversal"), own_server) == ["['eva']"]
 
 
 def test_the_exported_key_is_the_one_the_server_takes():

@@ -35,7 +35,10 @@ def fill(client) -> None:
         made = f"g.addV('{label}').property('id', '{id_}').property('pk', 'p{place % 2}').property('name', '{name}')"
         run(client, made + more)
     for id_, out, label, into, weight in EDGES:
-        run(client, f"g.V('{out}').addE('{label}').to(g.V('{into}')).property('id', '{id_}').property('weight', {weight})")
+        run(
+            client,
+            f"g.V('{out}').addE('{label}').to(g.V('{into}')).property('id', '{id_}').property('weight', {weight})",
+        )
 
 
 @pytest.fixture(scope="module")

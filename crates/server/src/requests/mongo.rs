@@ -1,5 +1,6 @@
 //! The MongoDB API behind frames.
 
+use std::future::Future;
 use std::ops::ControlFlow;
 
 use armilla_api_mongo::{Connection, MESSAGE_BYTES_MAX, MongoApi, Peer};
@@ -8,6 +9,16 @@ use bytes::Bytes;
 use crate::listening::protocol::Session;
 use crate::listening::protocol::framed::{Answers, End, FrameService, Measure};
 use crate::requests::api::Front;
+
+/// A message that is longer may take long to be read and done: hundreds of thousands of numbers in one update.
+const LONG_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Does something whose single parts may take long: another thread takes over from this one for the time of each, so
+/// that other connections are answered meanwhile.
+async fn aside<T>(work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await
+}
 
 /// Answers messages of MongoDB's protocol.
 pub(crate) struct MongoService {
@@ -56,7 +67,9 @@ impl FrameService for MongoService {
         frame: Bytes,
         answers: &mut Answers<'_>,
     ) -> ControlFlow<()> {
-        let mut answer = self.api.answer(conversation, &frame).await;
+        let answering = self.api.answer(conversation, &frame);
+        let mut answer =
+            if frame.len() > LONG_MESSAGE_BYTES { aside(answering).await } else { answering.await };
         drop(frame);
         loop {
             if let Some(reply) = answer.reply

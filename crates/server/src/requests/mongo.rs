@@ -13,6 +13,15 @@ use crate::requests::api::Front;
 /// A message that is longer may take long to be read and done: hundreds of thousands of numbers in one update.
 const LONG_MESSAGE_BYTES: usize = 64 * 1024;
 
+/// Expressions that go round and round.
+const LOOPS: [&[u8]; 4] = [b"$map\0", b"$reduce\0", b"$range\0", b"$filter\0"];
+
+/// Says whether a message may take long: a long one, and one with expressions that do something many times.
+fn may_take_long(frame: &[u8]) -> bool {
+    frame.len() > LONG_MESSAGE_BYTES
+        || LOOPS.iter().any(|name| frame.windows(name.len()).any(|part| part == *name))
+}
+
 /// Does something whose single parts may take long: another thread takes over from this one for the time of each, so
 /// that other connections are answered meanwhile.
 async fn aside<T>(work: impl Future<Output = T>) -> T {
@@ -68,8 +77,7 @@ impl FrameService for MongoService {
         answers: &mut Answers<'_>,
     ) -> ControlFlow<()> {
         let answering = self.api.answer(conversation, &frame);
-        let mut answer =
-            if frame.len() > LONG_MESSAGE_BYTES { aside(answering).await } else { answering.await };
+        let mut answer = if may_take_long(&frame) { aside(answering).await } else { answering.await };
         drop(frame);
         loop {
             if let Some(reply) = answer.reply
@@ -90,5 +98,17 @@ impl FrameService for MongoService {
     /// Nothing is said without being asked: drivers take a closed connection for what it is.
     fn farewell(&self, _: End) -> Option<Bytes> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_take_long() {
+        assert!(!may_take_long(b"\x02find\0\x02\0\0\0c\0"));
+        assert!(may_take_long(b"\x03$expr\0\x03$map\0"));
+        assert!(may_take_long(&vec![0; LONG_MESSAGE_BYTES + 1]));
     }
 }

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use armilla_api_mongo::{Connection, MESSAGE_BYTES_MAX, MongoApi, Peer};
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use crate::listening::protocol::Session;
 use crate::listening::protocol::framed::{Answers, End, FrameService, Measure};
@@ -12,6 +13,16 @@ use crate::requests::api::Front;
 
 /// A message that is longer may take long to be read and done: hundreds of thousands of numbers in one update.
 const LONG_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Compressed messages that become long ones and are done at a time.
+const UNPACKING_MAX: usize = 2;
+
+/// Says whether a message is compressed and becomes a long one, by its kind and the size that it tells.
+fn becomes_long(frame: &[u8]) -> bool {
+    let number = |at: usize| frame.get(at..at + 4)?.try_into().ok().map(i32::from_le_bytes);
+    number(12) == Some(2012)
+        && number(20).and_then(|bytes| usize::try_from(bytes).ok()) > Some(LONG_MESSAGE_BYTES)
+}
 
 /// Expressions that go round and round.
 const LOOPS: [&[u8]; 4] = [b"$map\0", b"$reduce\0", b"$range\0", b"$filter\0"];
@@ -32,11 +43,13 @@ async fn aside<T>(work: impl Future<Output = T>) -> T {
 /// Answers messages of MongoDB's protocol.
 pub(crate) struct MongoService {
     api: MongoApi,
+    /// Turns of compressed messages that become long ones.
+    unpacking: Semaphore,
 }
 
 impl MongoService {
     pub(crate) fn new(api: MongoApi) -> MongoService {
-        MongoService { api }
+        MongoService { api, unpacking: Semaphore::new(UNPACKING_MAX) }
     }
 }
 
@@ -77,7 +90,15 @@ impl FrameService for MongoService {
         answers: &mut Answers<'_>,
     ) -> ControlFlow<()> {
         let answering = self.api.answer(conversation, &frame);
-        let mut answer = if may_take_long(&frame) { aside(answering).await } else { answering.await };
+        let mut answer = if becomes_long(&frame) {
+            // Little can become much: a few at a time. The semaphore is never closed.
+            let _turn = self.unpacking.acquire().await;
+            aside(answering).await
+        } else if may_take_long(&frame) {
+            aside(answering).await
+        } else {
+            answering.await
+        };
         drop(frame);
         loop {
             if let Some(reply) = answer.reply

@@ -13,6 +13,9 @@ use crate::repository::Repository;
 use crate::steps::execute;
 use crate::tools::{self, GO, JAVA, MAVEN, NODE, NPM, PYTHON};
 
+/// Processes that run the Python suite. More than the smallest machines have cores would make tests of time unsteady.
+const PYTHON_WORKERS: &str = "2";
+
 /// Runs the Python suite in its own virtual environment.
 pub(crate) fn python(repository: &Repository) -> Result<()> {
     let folder = suite(repository, "conformance/python", "requirements.txt")?;
@@ -34,7 +37,8 @@ pub(crate) fn python(repository: &Repository) -> Result<()> {
         write_stamp(&list, &stamp)?;
     }
     let mut pytest = Command::new(&python);
-    pytest.current_dir(&folder).args(["-m", "pytest", "-q"]);
+    // Each worker has servers of its own, and a file's tests stay together.
+    pytest.current_dir(&folder).args(["-m", "pytest", "-q", "-n", PYTHON_WORKERS, "--dist", "loadfile"]);
     pytest.env("ARMILLA_BIN", repository.server_binary()?).env("ARMILLA_EPK", repository.epk_binary()?);
     execute(&mut pytest)
 }

@@ -72,6 +72,11 @@ impl Repository {
         built("armilla")
     }
 
+    /// Returns another program of the workspace.
+    pub(crate) fn program(&self, name: &str) -> Result<PathBuf> {
+        built(name)
+    }
+
     /// Returns the program that prints effective partition keys.
     pub(crate) fn epk_binary(&self) -> Result<PathBuf> {
         built("examples/epk")

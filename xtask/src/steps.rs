@@ -64,9 +64,11 @@ pub(crate) const STEPS: [Step; 17] = [
     }),
     Step {
         is_conformance: true,
-        ..plain(BUILD, "the server that the next steps run against", |repository| {
-            execute(repository.cargo().args(["build", "--package", "armilla-server"]))?;
-            execute(repository.cargo().args(["build", "--package", "armilla-value", "--example", "epk"]))
+        ..plain(BUILD, "the programs that the next steps run", |repository| {
+            // With the targets of the step before: their dependencies turn on features of packages, and a build
+            // without them, or of one package alone, would compile nearly everything a second time.
+            let targets = ["--bins", "--examples", "--tests"];
+            execute(repository.cargo().args(["build", "--workspace"]).args(targets))
         })
     },
     sdk("python", "the Python SDK against the server", conformance::python),
@@ -81,33 +83,31 @@ pub(crate) const STEPS: [Step; 17] = [
     Step {
         needs_server: true,
         ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {
-            drive(repository, CRASH, CRASH, &["--rounds", CRASH_ROUNDS])
+            drive(repository, CRASH, &["--rounds", CRASH_ROUNDS])
         })
     },
     Step {
         needs_server: true,
         ..plain("crash-splits", "the same while physical partitions are split and merged", |repository| {
-            drive(repository, CRASH, CRASH, &["--splits", "--rounds", SPLIT_ROUNDS])
+            drive(repository, CRASH, &["--splits", "--rounds", SPLIT_ROUNDS])
         })
     },
     Step {
         needs_server: true,
         ..plain("feeds", "change feeds read through splits, merges and kills", |repository| {
-            drive(repository, CRASH, FEEDS, &["--histories", FEED_HISTORIES])
+            drive(repository, FEEDS, &["--histories", FEED_HISTORIES])
         })
     },
     Step {
         needs_server: true,
         ..plain("hostile", "attacks of a hostile client, as far as they take seconds", |repository| {
-            drive(repository, HOSTILE, HOSTILE, &[])
+            drive(repository, HOSTILE, &[])
         })
     },
     Step {
         needs_server: true,
         ..plain("damage", "data folders are damaged, and nothing may be lost without a word", |repository| {
-            let server = repository.server_binary()?;
-            let run = ["run", "--package", DAMAGE, "--", "--cases", DAMAGE_CASES, "--bin"];
-            execute(repository.cargo().args(run).arg(server))
+            drive(repository, DAMAGE, &["--cases", DAMAGE_CASES])
         })
     },
     plain("docs", "the documentation builds, and its links lead somewhere", |repository| {
@@ -124,11 +124,10 @@ const fn sdk(name: &'static str, about: &'static str, run: fn(&Repository) -> Re
     Step { name, about, is_conformance: true, needs_server: true, run }
 }
 
-/// Runs a program that starts, kills or attacks the server that the step `build` made.
-fn drive(repository: &Repository, package: &str, program: &str, arguments: &[&str]) -> Result<()> {
+/// Runs a program that starts, kills or attacks the server; the step `build` made both.
+fn drive(repository: &Repository, program: &str, arguments: &[&str]) -> Result<()> {
     let server = repository.server_binary()?;
-    let run = ["run", "--package", package, "--bin", program, "--"];
-    execute(repository.cargo().args(run).args(arguments).arg("--bin").arg(server))
+    execute(Command::new(repository.program(program)?).args(arguments).arg("--bin").arg(server))
 }
 
 /// Names steps, one per line.

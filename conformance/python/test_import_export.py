@@ -306,6 +306,23 @@ def test_export_of_queries(server, container):
     assert json.loads(stamped).keys() == {"id", "_ts"}
 
 
+def test_export_of_a_graph_as_a_picture(server, make_container):
+    graph = make_container("/pk")
+    vertices = [{"id": name, "label": "person", "pk": name[0]} for name in ("anna", "ben")]
+    edge = {"id": "e", "label": "knows", "pk": "a", "_isEdge": True, "_vertexId": "anna", "_vertexLabel": "person"}
+    sink = {"_sink": "ben", "_sinkLabel": "person", "_sinkPartition": "b"}
+    run_import(server, graph, text=json_lines([*vertices, {**edge, **sink}]))
+    first, *statements, last = run_export(server, graph, "--dot").decode().splitlines()
+    assert (first, last) == ("digraph graph_of_items {", "}")
+    assert sorted(statements) == [
+        r"""  "[\"a\",\"anna\"]" -> "[\"b\",\"ben\"]" [label="knows"];""",
+        r"""  "[\"a\",\"anna\"]" [label="person\nanna"];""",
+        r"""  "[\"b\",\"ben\"]" [label="person\nben"];""",
+    ]
+    people = run_export(server, graph, "--dot", "--query", "SELECT * FROM c WHERE NOT IS_DEFINED(c._isEdge)")
+    assert people.count(b"->") == 0 and people.count(b"person") == 2
+
+
 def test_export_of_nothing(server, container, tmp_path):
     assert run_export(server, container) == b""
     path = tmp_path / "empty.jsonl"

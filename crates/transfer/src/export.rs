@@ -1,4 +1,4 @@
-//! `armilla export`: the items of a container into a file, one a line.
+//! `armilla export`: the items of a container into a file, one a line, or as a picture of a graph.
 //!
 //! Pages of the container's feed, one after the other, the next one asked for while the last one is written. A
 //! position in the feed stays good through splits, merges and restarts, so every item that is there all the time comes
@@ -11,14 +11,17 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use armilla_client::{Client, Done, Failure, Query, Scope, Session, lines};
 use armilla_env::Env;
+use armilla_value::PropertyPath;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::dot;
 use crate::import::is_standard;
 use crate::limits::{EXPORT_PAGE_ITEMS, THROTTLE_PATIENCE};
 use crate::options::ExportOptions;
@@ -61,18 +64,27 @@ struct Export<'o> {
 
 impl Export<'_> {
     async fn run(&mut self) -> Result<()> {
+        let key = match self.options.dot {
+            true => Some(Arc::new(self.key_paths().await?)),
+            false => None,
+        };
         let mut page = self.next_page(None).await?;
         // Only now is it clear that there is something to write.
         let mut output = Output::create(&self.options.file, self.options.gzip)?;
+        if key.is_some() {
+            output.write_all(dot::BEGIN).map_err(|error| output.failure(&error))?;
+        }
         loop {
             let body = std::mem::take(&mut page.body);
             let is_query = self.options.query.is_some();
             let with_system_properties = self.options.system_properties;
+            let key = key.clone();
             let writing = tokio::task::spawn_blocking(move || {
                 let lines = lines(&body)?;
-                let text = match with_system_properties {
-                    true => lines.text,
-                    false => stripped(&lines.text, is_query)?,
+                let text = match key {
+                    Some(key) => dot::statements(&lines.text, &key)?,
+                    None if with_system_properties => lines.text,
+                    None => stripped(&lines.text, is_query)?,
                 };
                 output.write_all(&text).map_err(|error| output.failure(&error))?;
                 Ok::<_, anyhow::Error>((output, lines.count))
@@ -90,8 +102,21 @@ impl Export<'_> {
                 None => break,
             }
         }
+        if key.is_some() {
+            output.write_all(dot::END).map_err(|error| output.failure(&error))?;
+        }
         self.show(true);
         tokio::task::block_in_place(|| output.finish())
+    }
+
+    /// Asks where the items have their partition keys.
+    async fn key_paths(&mut self) -> Result<Vec<PropertyPath>> {
+        let ExportOptions { database, container, .. } = self.options;
+        match self.session.key_rule(database, container).await {
+            Ok(rule) => Ok(rule.paths),
+            Err(failure) if failure.is(404) => Err(no_container(database, container)),
+            Err(failure) => Err(failure.into()),
+        }
     }
 
     /// Asks for a page, however long the server is away meanwhile.
@@ -111,9 +136,7 @@ impl Export<'_> {
             };
             match page {
                 Ok(page) => return Ok(page),
-                Err(failure) if failure.is(404) => {
-                    return Err(anyhow!("there is no container {container} in a database {database}"));
-                }
+                Err(failure) if failure.is(404) => return Err(no_container(database, container)),
                 // Before the first page nothing is worth waiting for.
                 Err(failure @ Failure::Lost(_)) if continuation.is_none() => return Err(failure.into()),
                 Err(failure) if failure.is_passing() => backoff.wait(&failure.to_string()).await?,
@@ -131,6 +154,10 @@ impl Export<'_> {
             false => self.progress.show(now, || step.shown("exported")),
         }
     }
+}
+
+fn no_container(database: &str, container: &str) -> anyhow::Error {
+    anyhow!("there is no container {container} in a database {database}")
 }
 
 /// Returns lines without what the server adds to items.

@@ -11,6 +11,7 @@
 //! * of two records with the same id and partition key the later one is written later.
 
 mod array;
+mod dot;
 mod export;
 mod groups;
 mod import;

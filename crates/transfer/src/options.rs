@@ -147,6 +147,10 @@ pub struct ExportOptions {
     #[arg(long, value_name = "SQL")]
     pub query: Option<String>,
 
+    /// A graph of the Gremlin API in the language of Graphviz, to be drawn by `dot -Tsvg`
+    #[arg(long, conflicts_with = "system_properties")]
+    pub dot: bool,
+
     /// Compress with gzip [default: if the name of the file ends with .gz]
     #[arg(long)]
     pub gzip: bool,

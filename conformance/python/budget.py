@@ -65,9 +65,13 @@ def start_of_second() -> int:
     return int(time.time())
 
 
-def in_one_second(action: Callable):
-    """Runs an action inside one second of the clock and returns that second and what the action came to."""
+def in_one_second(action: Callable, idle_seconds: float = 0):
+    """Runs an action inside one second of the clock and returns that second and what the action came to.
+
+    Before each attempt nothing is done for `idle_seconds`.
+    """
     for _ in range(ATTEMPTS_MAX):
+        time.sleep(idle_seconds)
         second = start_of_second()
         result = action()
         if int(time.time()) == second:

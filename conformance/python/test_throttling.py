@@ -270,8 +270,7 @@ def test_burst_capacity_spends_what_idle_seconds_left(start_server, burst):
         container = database.create_container("c", PartitionKey("/city"), offer_throughput=THROUGHPUT)
         made = time.time()
         charge(_create(container))
-        time.sleep(2.1)
-        _, spent = in_one_second(lambda: spend(lambda: _create(container)))
+        _, spent = in_one_second(lambda: spend(lambda: _create(container)), idle_seconds=2.1)
         if burst == "off":
             assert THROUGHPUT <= spent.total < THROUGHPUT + 20.38
         else:

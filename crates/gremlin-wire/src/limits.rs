@@ -22,7 +22,7 @@ pub const DEFAULT_FRAME_ITEMS: usize = 64;
 pub const DEFAULT_ITEM_BYTES: usize = 8 << 20;
 
 /// How many decimal places a `BigDecimal` may be away from its digits, so that its text stays short.
-pub const MAX_DECIMAL_SCALE: i32 = 10_000;
+pub const MAX_DECIMAL_SCALE: u32 = 10_000;
 
 /// How long the text of a key may be that is a collection, where keys are texts.
 pub const MAX_KEY_BYTES: usize = 64 << 10;

@@ -49,12 +49,12 @@ pub(super) fn split(text: &str) -> Option<(i128, i32)> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let unscaled = format!("{whole}{fraction}").parse().ok()?;
     let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-    (scale.abs() <= MAX_DECIMAL_SCALE).then_some((unscaled, scale))
+    (scale.unsigned_abs() <= MAX_DECIMAL_SCALE).then_some((unscaled, scale))
 }
 
 /// Joins the digits and the places behind the point.
 pub(super) fn join(unscaled: i128, scale: i32) -> Result<Arc<str>, Fault> {
-    if scale.abs() > MAX_DECIMAL_SCALE {
+    if scale.unsigned_abs() > MAX_DECIMAL_SCALE {
         return Err(Fault::refused(format!(
             "Decimals of more than {MAX_DECIMAL_SCALE} places are not supported."
         )));
@@ -69,4 +69,19 @@ pub(super) fn join(unscaled: i128, scale: i32) -> Result<Arc<str>, Fault> {
     let digits = format!("{:0>width$}", unscaled.unsigned_abs(), width = places + 1);
     let (whole, fraction) = digits.split_at(digits.len() - places);
     Ok(Arc::from(format!("{}{whole}.{fraction}", if unscaled < 0 { "-" } else { "" })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_beyond_the_limit_are_refused() {
+        for scale in [i32::MIN, i32::MIN + 1, -10_001, 10_001, i32::MAX] {
+            assert!(join(1, scale).is_err(), "{scale}");
+        }
+        assert_eq!(split("1e2147483647"), None);
+        assert_eq!(split("1e-2147483648"), None);
+        assert_eq!(join(1, -10_000).unwrap().as_ref(), "1E+10000");
+    }
 }

@@ -50,8 +50,9 @@ func TestScripts(t *testing.T) {
 
 func TestWrites(t *testing.T) {
 	client := scripts(t, makeGraph(t), server.Key)
+	add := "g.addV('person').property('id', who).property('pk', who).property('age', 36)"
 	for _, who := range []string{"ada", "bob"} {
-		run(t, client, "g.addV('person').property('id', who).property('pk', who).property('age', 36)", map[string]any{"who": who})
+		run(t, client, add, map[string]any{"who": who})
 	}
 	run(t, client, "g.V('ada').addE('knows').to(g.V('bob')).property('since', 1997)")
 	equal(t, run(t, client, "g.V('bob').inE().values('since')"), []any{int32(1997)})
@@ -79,7 +80,8 @@ func TestErrors(t *testing.T) {
 	client := scripts(t, makeModern(t), server.Key)
 	refused(t, failed(client, "g.V().dance()"), 597, "Unable to find any method 'dance'", "x-ms-status-code:400")
 	refused(t, failed(client, "g.addV('person').property('id','x')"), 597, "partition key")
-	refused(t, failed(client, "g.addV('person').property('id','marko').property('pk','people')"), 500, "x-ms-status-code:409")
+	twice := "g.addV('person').property('id','marko').property('pk','people')"
+	refused(t, failed(client, twice), 500, "x-ms-status-code:409")
 	hurried := new(gremlingo.RequestOptionsBuilder).SetEvaluationTimeout(100).Create()
 	results, err := client.SubmitWithOptions("g.V().repeat(both()).times(30).path().count()", hurried)
 	must(t, err)
@@ -91,8 +93,8 @@ func TestErrors(t *testing.T) {
 func TestLargeResultsAndManyRequests(t *testing.T) {
 	client := scripts(t, makeGraph(t), server.Key)
 	many := make([]int, 1000)
-	options := new(gremlingo.RequestOptionsBuilder).SetBatchSize(7).SetRequestId(uuid.New()).AddBinding("many", many).Create()
-	results, err := client.SubmitWithOptions("g.inject(many).unfold()", options)
+	options := new(gremlingo.RequestOptionsBuilder).SetBatchSize(7).SetRequestId(uuid.New()).AddBinding("many", many)
+	results, err := client.SubmitWithOptions("g.inject(many).unfold()", options.Create())
 	must(t, err)
 	all, err := results.All()
 	equal(t, len(values(t, all, err)), 1000)

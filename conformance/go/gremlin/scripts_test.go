@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		{"g.V().values('age').mean()", nil, []any{30.75}},
 		{"g.inject(x)", map[string]any{"x": true}, []any{true}},
 		{"g.inject(x)", map[string]any{"x": int64(1) << 40}, []any{int64(1) << 40}},
-		{"g.V('nobody')", nil, []any{}},
+		{"g.V('no-such')", nil, []any{}},
 	} {
 		equal(t, sorted(run(t, client, one.script, one.bindings)), one.found, one.script)
 	}

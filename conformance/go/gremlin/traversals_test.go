@@ -55,7 +55,7 @@ func TestSteps(t *testing.T) {
 		{g.V("vadas").Coalesce(anonymous.Out(), anonymous.Constant("none")), []any{"none"}},
 		{g.V("marko").Union(anonymous.Out("knows"), anonymous.Out("created")).Id(), []any{"josh", "lop", "vadas"}},
 		{g.V("marko").ValueMap("name"), []any{map[any]any{"name": []any{"marko"}}}},
-		{g.V("nobody"), []any{}},
+		{g.V("no-such"), []any{}},
 	} {
 		equal(t, sorted(list(t, one.traversal)), one.found)
 	}

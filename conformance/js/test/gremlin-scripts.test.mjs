@@ -110,13 +110,13 @@ const STEPS = [
       { a: "marko", b: "vadas" },
     ],
   ],
-  ["g.V('vadas').coalesce(out('knows'), constant('no one'))", ["no one"]],
+  ["g.V('vadas').coalesce(out('knows'), constant('none'))", ["none"]],
   ["g.V().choose(has('age'), values('age'), constant(0)).max()", [35]],
   ["g.V('marko').union(out('knows'), out('created')).values('name')", ["josh", "lop", "vadas"]],
   ["g.V().where(__.in('created').count().is(gt(2))).values('name')", ["lop"]],
   ["g.V().not(out()).values('name')", ["lop", "ripple", "vadas"]],
   ["g.inject(1, 2.5, true, 'text')", ["text", 1, 2.5, true]],
-  ["g.V('nobody')", []],
+  ["g.V('no-such')", []],
 ];
 
 test("steps", (t) =>
@@ -200,7 +200,7 @@ test("the price of an answer", (t) =>
     assert.ok(attribute(attributes, "x-ms-total-request-charge") >= attribute(attributes, "x-ms-request-charge"));
     assert.ok(attribute(attributes, "x-ms-total-server-time-ms") > 0);
     assert.match(attribute(attributes, "x-ms-activity-id"), GUID);
-    const nothing = await client.submit("g.V('nobody')");
+    const nothing = await client.submit("g.V('no-such')");
     assert.deepEqual(nothing.toArray(), []);
     assert.equal(attribute(nothing.attributes, "x-ms-status-code"), 200);
   }));

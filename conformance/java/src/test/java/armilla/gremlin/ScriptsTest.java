@@ -65,7 +65,7 @@ class ScriptsTest extends GremlinTest {
         assertEquals(List.of("lop", "ripple"), run(client, "g.V('marko').repeat(out()).times(2).order().by(id).id()"));
         assertEquals(List.of(Map.of("name", List.of("marko"))), run(client, "g.V('marko').valueMap('name')"));
         assertEquals(List.of(true), run(client, "g.inject(x)", Map.of("x", true)));
-        assertEquals(List.of(), run(client, "g.V('nobody')"));
+        assertEquals(List.of(), run(client, "g.V('no-such')"));
     }
 
     @ParameterizedTest

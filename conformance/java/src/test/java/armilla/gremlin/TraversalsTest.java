@@ -75,7 +75,7 @@ class TraversalsTest extends GremlinTest {
         assertEquals(List.of("marko", "e9", "lop"),
                 List.of(((Vertex) path.get("a")).id(), ((Edge) path.get(1)).id(), ((Vertex) path.get(2)).id()));
         assertTrue(g.V("marko").hasNext());
-        assertTrue(g.V("nobody").tryNext().isEmpty());
+        assertTrue(g.V("no-such").tryNext().isEmpty());
         assertEquals(Map.of(T.id, "marko", T.label, "person", "age", 29),
                 g.V("marko").elementMap("age").next());
     }

@@ -76,7 +76,7 @@ abstract class GremlinTest {
                 .enableSsl(true)
                 .credentials(graph(), Server.KEY)
                 .minConnectionPoolSize(1)
-                .maxConnectionPoolSize(2)
+                .maxConnectionPoolSize(1)
                 .maxWaitForConnection(20_000)
                 .serializer(format);
     }

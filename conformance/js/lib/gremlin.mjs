@@ -133,14 +133,6 @@ export async function refused(promise, code, inner, text = "") {
   return error;
 }
 
-/** Expects that something does not work yet, for this reason: the day it does, the mark is to be taken off. */
-export async function stillFails(reason, action) {
-  await assert.rejects(action, (error) => {
-    assert.match(String(error.message), reason);
-    return true;
-  });
-}
-
 /** Returns plain objects and arrays for what a driver gives: Maps become objects, sets become arrays. */
 export function plain(value) {
   if (value instanceof Map) {

@@ -2,7 +2,6 @@ package armilla.gremlin;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigDecimal;
@@ -34,15 +33,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Traversals that the driver sends as bytecode, which the service does not take. */
 class TraversalsTest extends GremlinTest {
-    /** Values come without traversers: the day they have some, this goes and GraphSON 2.0 joins the others below. */
-    @Test
-    void graphson2DoesNotCarryTraversalsYet() {
-        GraphTraversalSource g = traversals(Serializers.GRAPHSON_V2);
-        assertThrows(ClassCastException.class, () -> g.inject("a").next());
-    }
-
     @ParameterizedTest
-    @EnumSource(value = Serializers.class, names = {"GRAPHSON_V3", "GRAPHBINARY_V1"})
+    @EnumSource(value = Serializers.class, names = {"GRAPHSON_V2", "GRAPHSON_V3", "GRAPHBINARY_V1"})
     void verticesAndEdges(Serializers format) {
         GraphTraversalSource g = traversals(format);
         Vertex ada = g.addV("person").property(T.id, "ada").property("pk", "a").property("age", 36).next();

@@ -45,6 +45,8 @@ type Server struct {
 	Tables string
 	// Mongo is the address of the MongoDB API, host and port.
 	Mongo string
+	// Gremlin is the address of the Gremlin API, host and port.
+	Gremlin string
 
 	folder  string
 	process *exec.Cmd
@@ -100,6 +102,8 @@ func Start(flags ...string) (*Server, error) {
 				server.Tables = found[2]
 			case "mongo":
 				server.Mongo = address.FindString(found[2])
+			case "gremlin":
+				server.Gremlin = address.FindString(found[2])
 			}
 		}
 	case <-time.After(readyMax):

@@ -57,6 +57,7 @@ export class Server {
     server.tables = pairs.table;
     server.storageTables = pairs.storage_table;
     server.mongoPort = Number(/:(\d+)\/?$/.exec(pairs.mongo ?? "")?.[1]);
+    server.gremlinPort = Number(/:(\d+)\/?$/.exec(pairs.gremlin ?? "")?.[1]);
     return server;
   }
 

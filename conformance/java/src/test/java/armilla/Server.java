@@ -3,6 +3,7 @@ package armilla;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,6 +110,11 @@ public final class Server implements AutoCloseable {
     /** The Table endpoint in the flavour of Cosmos DB. */
     public String tables() {
         return ready.get("table");
+    }
+
+    /** The port of the Gremlin API. */
+    public int gremlinPort() {
+        return URI.create(ready.get("gremlin")).getPort();
     }
 
     /** Makes every client of this process trust the certificate that the server made for itself. */

@@ -1,0 +1,1 @@
+//! Runs the client `gremlin-client`, unmodified, against the built server; see `tests`.

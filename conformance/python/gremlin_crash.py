@@ -19,6 +19,7 @@ Choices follow from the seed. The moments at which things happen do not: a failu
 """
 
 import argparse
+import logging
 import os
 import random
 import signal
@@ -158,6 +159,9 @@ def main() -> int:
     parser.add_argument("--bin", help="the server program (default: ARMILLA_BIN, or the debug build)")
     parser.add_argument("--folder", type=Path, help="folder for data and log (default: a new one)")
     options = parser.parse_args()
+    # The driver tells every refusal and every connection that was cut, which is what is done here.
+    for name in ("gremlinpython", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     if options.bin:
         os.environ["ARMILLA_BIN"] = options.bin
     seed = int(time.time()) if options.seed is None else options.seed

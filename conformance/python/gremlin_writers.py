@@ -271,11 +271,7 @@ class Writer:
 
     def incident(self, gone: set[Place]) -> list[Place]:
         """Returns the edges that leave or enter vertices."""
-        return [
-            place
-            for place in self.edges
-            if (place[0], source_of(place[1])) in gone or self.targets[place] in gone
-        ]
+        return [place for place in self.edges if (place[0], source_of(place[1])) in gone or self.targets[place] in gone]
 
     def adding(self, place: Place, v: int) -> str:
         """Returns the steps that add a vertex."""

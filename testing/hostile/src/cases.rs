@@ -207,6 +207,12 @@ pub(crate) const CASES: &[Case] = &[
             Box::pin(gremlin_work::scripts_without_a_bound_are_refused(stage))
         })
     },
+    Case {
+        arguments: &["--gremlin-timeout-seconds", "1"],
+        ..Case::new("gremlin_work", "steps-that-multiply-are-bounded", |stage| {
+            Box::pin(gremlin_work::steps_that_multiply_are_bounded(stage))
+        })
+    },
     Case::new("gremlin_work", "one-client-does-not-take-all-places", |stage| {
         Box::pin(gremlin_work::one_client_does_not_take_all_places(stage))
     }),

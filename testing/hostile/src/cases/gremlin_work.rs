@@ -279,3 +279,76 @@ pub(crate) async fn very_many_requests_are_each_answered(stage: &Stage) -> Resul
     }
     others_are_answered(stage).await
 }
+
+/// Steps that make much of little, or values that are deep or share their parts, come to a bound; each is of a size that
+/// the machine bears if there is none.
+pub(crate) async fn steps_that_multiply_are_bounded(stage: &Stage) -> Result<()> {
+    create_graph(stage).await?;
+    let doubled = |times: usize, rest: &str| {
+        format!("g.inject(0,1).repeat(union(identity(),identity())).times({times}).{rest}")
+    };
+    let (letters, long) = ("a".repeat(25_000), "b".repeat(30_000));
+    let scripts = [
+        // Deep values, which are dropped, compared and written level by level.
+        "g.inject(1).repeat(fold()).times(9999)".to_owned(),
+        "g.inject(1).repeat(fold()).times(9999).count()".to_owned(),
+        "g.inject(1).repeat(repeat(fold()).times(999)).times(99).dedup().count()".to_owned(),
+        "g.inject(1).repeat(project('a').by()).times(9999).count()".to_owned(),
+        "g.inject(1).repeat(group()).times(9999).count()".to_owned(),
+        "g.inject(1).repeat(path()).times(999).count()".to_owned(),
+        "g.inject(1).repeat(fold().index()).times(4999).count()".to_owned(),
+        format!("g.inject(2).math('{}')", vec!["_"; 15_000].join("*")),
+        format!("g.inject(2).math('{}_')", "-_+".repeat(15_000)),
+        // Values that share their parts: few bytes, very many items.
+        "g.inject(1).repeat(union(identity(),identity()).fold()).times(60).count()".to_owned(),
+        "g.inject(1).repeat(union(identity(),identity()).fold()).times(60).asString()".to_owned(),
+        "g.inject(1).repeat(union(identity(),identity()).fold()).times(60).dedup().order().count()".to_owned(),
+        "g.inject(1).repeat(project('a','b').by().by()).times(60).group().by().count()".to_owned(),
+        // Texts and lists.
+        format!("g.inject('{letters}').replace('a','{long}').length()"),
+        format!("g.inject(1..25000).conjoin('{long}').length()"),
+        "g.inject('a').repeat(concat(identity())).times(23).split('').count(local)".to_owned(),
+        "g.inject(1..3000).product(1..3000).count(local)".to_owned(),
+        "g.inject(1..3000).as('x').product(select('x')).count(local)".to_owned(),
+        // Traversers that stand for very many.
+        doubled(60, "coin(0.5).count()"),
+        doubled(60, "sample(5000000).count()"),
+        doubled(63, "fold().count(local)"),
+        doubled(63, "fold(0,sum)"),
+        doubled(63, "sum()"),
+        doubled(70, "groupCount()"),
+        doubled(63, "group().by(constant(1))"),
+        doubled(23, "aggregate('x').cap('x').order(local).count(local)"),
+        doubled(63, "aggregate('x').cap('x').count(local)"),
+        doubled(63, "aggregate('x').cap('x').unfold().count()"),
+        doubled(60, "limit(9223372036854775807L)"),
+        doubled(63, "tail(5).fold()"),
+        doubled(60, "barrier().count()"),
+        doubled(60, "addV('x').property('pk','many').count()"),
+        "g.withSideEffect('x',[1],addAll).inject(0).repeat(union(identity(),identity())).times(23).aggregate('x').count()".to_owned(),
+        // Numbers at their ends.
+        "g.inject(9223372036854775807L).asDate().dateDiff(datetime('1960-01-01T00:00:00Z'))".to_owned(),
+        "g.inject(datetime('2020-01-01T00:00:00Z')).dateAdd(DT.day,2147483647).dateAdd(DT.day,2147483647)".to_owned(),
+        "g.inject(-9223372036854775808L).math('abs(_)')".to_owned(),
+        "g.inject(9223372036854775807L,1L,2147483647).sum()".to_owned(),
+        "g.inject('abc').substring(-9223372036854775807L,9223372036854775807L)".to_owned(),
+        "g.inject([1,2]).range(local,9223372036854775806L,9223372036854775807L)".to_owned(),
+    ];
+    for script in &scripts {
+        let mut connection = login(stage).await?;
+        let outcome = connection.ask_within(script, "", ENDS_WITHIN).await?;
+        let shown: String = script.chars().take(100).collect();
+        ensure!(
+            matches!(outcome.code, 200 | 597 | 598 | 599) && outcome.inner != 500,
+            "{shown} got {} ({}): {}",
+            outcome.code,
+            outcome.inner,
+            outcome.message
+        );
+        let figures = stage.figures();
+        let grown = figures.peak_bytes.saturating_sub(figures.before_bytes);
+        ensure!(grown < 768 * MEBIBYTE, "{} MiB for {shown}", grown / MEBIBYTE);
+    }
+    others_are_answered(stage).await?;
+    settles(stage, 384).await
+}

@@ -162,6 +162,8 @@ def main() -> int:
     # The driver tells every refusal and every connection that was cut, which is what is done here.
     for name in ("gremlinpython", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    # Nor can it always end its event loop when it is collected.
+    sys.unraisablehook = lambda _: None
     if options.bin:
         os.environ["ARMILLA_BIN"] = options.bin
     seed = int(time.time()) if options.seed is None else options.seed

@@ -291,7 +291,7 @@ impl GremlinConnection {
                     results.extend(data.iter().take(room).cloned());
                 }
                 if code != 206 {
-                    return Ok(Outcome { code, inner, message, results });
+                    return anyhow::Ok(Outcome { code, inner, message, results });
                 }
             }
         };

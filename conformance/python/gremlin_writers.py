@@ -4,6 +4,7 @@ A writer owns its vertices and edges: no other touches them. So it knows at any 
 whose answer never came it finds out, before it goes on: in each logical partition all of it was done, or nothing.
 """
 
+import contextlib
 import random
 import threading
 import time
@@ -86,10 +87,8 @@ class Door:
         client, self._client = self._client, None
         if client is not None:
             # It may fail to say goodbye to a server that is gone.
-            try:
+            with contextlib.suppress(Exception):
                 client.close()
-            except Exception:
-                pass
 
 
 def inner_status(error: GremlinServerError) -> int | None:

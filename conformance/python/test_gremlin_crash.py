@@ -1,6 +1,14 @@
 """A few rounds of killing the server while gremlinpython writes; `gremlin_crash.py` by itself plays more."""
 
+import pytest
+
 import gremlin_crash
+
+# The driver cannot always end its event loop when it is collected.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
+]
 
 ROUNDS = 3
 SEED = 20

@@ -9,12 +9,14 @@ from azure.cosmos import CosmosClient
 
 from gremlin import connect, run
 from load import Crowd
-from partitions import merge, split
+from partitions import merge, split, until
 from sdk import through, without_system_properties
 from server import KEY
 
 PARTITIONS = [f"pk-{n}" for n in range(8)]
 ELEMENTS_MAX = 60
+# What each worker does between two changes.
+STEPS = 15
 
 
 class Worker:
@@ -200,12 +202,27 @@ def workers(server, graph, graph_container):
 
 
 def test_both_doors_show_the_same_while_partitions_split(server, graph_container, workers):
-    with Crowd(workers):
+    with Crowd(workers) as crowd:
+
+        def let_work() -> None:
+            """Waits until each has done some more, in partitions that have something in them."""
+            before = [worker.done for worker in workers]
+
+            def has_worked() -> bool:
+                done = [worker.done for worker in workers]
+                return crowd.failures != [] or all(now >= then + STEPS for now, then in zip(done, before, strict=True))
+
+            until(has_worked, "the workers do not get on")
+
+        let_work()
         assert split(server, graph_container) == ["1", "2"]
+        let_work()
         assert split(server, graph_container, range="1") == ["3", "4", "2"]
+        let_work()
         assert merge(server, graph_container, "4", "2") == ["3", "5"]
+        let_work()
         assert split(server, graph_container, range="3") == ["6", "7", "5"]
-    assert all(worker.done > 0 for worker in workers)
+        let_work()
     client = workers[0].client
     query = "SELECT c.pk, c.id, IS_DEFINED(c._isEdge) AS is_edge FROM c"
     rows = list(graph_container.query_items(query, enable_cross_partition_query=True))

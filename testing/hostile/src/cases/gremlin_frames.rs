@@ -420,7 +420,7 @@ pub(crate) async fn requests_without_a_login_are_bounded(stage: &Stage) -> Resul
     create_graph(stage).await?;
     let filler = "x".repeat(50_000);
     let mut connections = Vec::new();
-    for _ in 0..20 {
+    for _ in 0..8 {
         let mut connection = GremlinConnection::open(stage.gremlin_address()).await?;
         let mut refused = 0;
         for place in 0..100 {

@@ -185,7 +185,12 @@ pub(crate) async fn parts_without_an_end_are_bounded(stage: &Stage) -> Result<()
             // As many as make ten times what a message may have, if they were taken.
             let times = (10 * MESSAGE_BYTES_MAX / bytes).min(20_000);
             let sent = connection.send_while_taken(&part, times, PATIENCE).await;
-            ensure!(sent < times * part.len(), "{sent} bytes of a message without an end were taken");
+            // Small ones may all lie on the way when the server gives up.
+            let is_small = times * part.len() < MESSAGE_BYTES_MAX;
+            ensure!(
+                is_small || sent < times * part.len(),
+                "{sent} bytes of a message without an end were taken"
+            );
             let message = connection.next(PATIENCE).await?;
             ensure!(message.is_none(), "a message without an end was answered: {message:?}");
             Ok(())

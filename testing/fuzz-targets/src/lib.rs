@@ -9,6 +9,8 @@
 //! Not here: whole requests (`testing/hostile`) and whole files (`testing/damage`).
 
 mod bodies;
+mod gremlin;
+mod gremlin_run;
 mod json;
 mod keys;
 mod mongo_language;
@@ -19,6 +21,8 @@ mod tables;
 mod tokens;
 
 pub use bodies::{batch, binary_json};
+pub use gremlin::{gremlin_graphbinary, gremlin_graphson, gremlin_plan, gremlin_script};
+pub use gremlin_run::gremlin_run;
 pub use json::json;
 pub use keys::keys;
 pub use mongo_language::{mongo_expression, mongo_filter, mongo_pipeline, mongo_update};
@@ -32,11 +36,16 @@ pub use tokens::{continuation, session};
 pub type Target = fn(&[u8]);
 
 /// Every target with its name, which is that of its program and of its folder of kept bytes.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 22] = [
     ("batch", batch),
     ("binary_json", binary_json),
     ("continuation", continuation),
     ("filter", filter),
+    ("gremlin_graphbinary", gremlin_graphbinary),
+    ("gremlin_graphson", gremlin_graphson),
+    ("gremlin_plan", gremlin_plan),
+    ("gremlin_run", gremlin_run),
+    ("gremlin_script", gremlin_script),
     ("json", json),
     ("keys", keys),
     ("mongo_bson", mongo_bson),

@@ -6,12 +6,16 @@ mod bodies;
 mod connections;
 mod ending;
 mod framing;
+mod gremlin_common;
+mod gremlin_frames;
+mod gremlin_work;
 mod mongo_common;
 mod mongo_frames;
 mod mongo_work;
 mod pages;
 mod queries;
 mod scripts;
+mod settling;
 
 use armilla_hostile::case::Case;
 
@@ -166,5 +170,59 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case::new("mongo_work", "circles-are-walked-once", |stage| {
         Box::pin(mongo_work::circles_are_walked_once(stage))
+    }),
+    Case::new("gremlin_frames", "handshakes-that-lie-are-refused", |stage| {
+        Box::pin(gremlin_frames::handshakes_that_lie_are_refused(stage))
+    }),
+    Case::new("gremlin_frames", "web-socket-frames-that-lie-are-refused", |stage| {
+        Box::pin(gremlin_frames::web_socket_frames_that_lie_are_refused(stage))
+    }),
+    Case::new("gremlin_frames", "parts-without-an-end-are-bounded", |stage| {
+        Box::pin(gremlin_frames::parts_without_an_end_are_bounded(stage))
+    }),
+    Case {
+        arguments: &["--header-timeout-ms", "2000", "--body-timeout-ms", "2000"],
+        ..Case::new("gremlin_frames", "half-handshakes-are-given-up", |stage| {
+            Box::pin(gremlin_frames::half_handshakes_are_given_up(stage))
+        })
+    },
+    Case::new("gremlin_frames", "pings-without-number-hold-up-no-others", |stage| {
+        Box::pin(gremlin_frames::pings_without_number_hold_up_no_others(stage))
+    }),
+    Case::new("gremlin_frames", "deep-and-huge-values-are-refused", |stage| {
+        Box::pin(gremlin_frames::deep_and_huge_values_are_refused(stage))
+    }),
+    Case::new("gremlin_frames", "requests-without-a-login-are-bounded", |stage| {
+        Box::pin(gremlin_frames::requests_without_a_login_are_bounded(stage))
+    }),
+    Case {
+        arguments: &["--gremlin-timeout-seconds", "4"],
+        ..Case::new("gremlin_work", "traversals-come-to-an-end", |stage| {
+            Box::pin(gremlin_work::traversals_come_to_an_end(stage))
+        })
+    },
+    Case {
+        arguments: &["--gremlin-timeout-seconds", "4"],
+        ..Case::new("gremlin_work", "scripts-without-a-bound-are-refused", |stage| {
+            Box::pin(gremlin_work::scripts_without_a_bound_are_refused(stage))
+        })
+    },
+    Case {
+        arguments: &["--gremlin-timeout-seconds", "1"],
+        ..Case::new("gremlin_work", "steps-that-multiply-are-bounded", |stage| {
+            Box::pin(gremlin_work::steps_that_multiply_are_bounded(stage))
+        })
+    },
+    Case::new("gremlin_work", "one-client-does-not-take-all-places", |stage| {
+        Box::pin(gremlin_work::one_client_does_not_take_all_places(stage))
+    }),
+    Case {
+        arguments: &["--body-timeout-ms", "3000"],
+        ..Case::new("gremlin_work", "unread-answers-of-gremlin-are-bounded", |stage| {
+            Box::pin(gremlin_work::unread_answers_of_gremlin_are_bounded(stage))
+        })
+    },
+    Case::new("gremlin_work", "very-many-requests-are-each-answered", |stage| {
+        Box::pin(gremlin_work::very_many_requests_are_each_answered(stage))
     }),
 ];

@@ -4,6 +4,7 @@
 //! The cases are the program's (`main`, `cases`); what they have in common is here.
 
 pub mod case;
+pub mod gremlin;
 pub mod http2;
 pub mod mongo;
 pub mod raw;

@@ -18,6 +18,10 @@ use crate::watch::{Figures, Watch};
 /// How long an answer may take that a case waits for, unless it says otherwise.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How the addresses of APIs begin that the server tells only there.
+const MONGO_URL: &str = "mongodb://localhost:";
+const GREMLIN_URL: &str = "wss://localhost:";
+
 /// What all cases have in common.
 #[derive(Clone)]
 pub struct Ground {
@@ -45,6 +49,7 @@ pub struct Stage {
     address: SocketAddr,
     table_address: SocketAddr,
     mongo_address: SocketAddr,
+    gremlin_address: SocketAddr,
     pid: u32,
     watch: Option<Watch>,
 }
@@ -66,8 +71,10 @@ impl Stage {
             ground: ground.clone(),
             address: server.address,
             table_address: server.table_address.context("the server has no port for the Table API")?,
-            mongo_address: mongo_address(&launch.log_since(0)?)
+            mongo_address: address_after(&launch.log_since(0)?, MONGO_URL)
                 .context("the server has no port for the MongoDB API")?,
+            gremlin_address: address_after(&launch.log_since(0)?, GREMLIN_URL)
+                .context("the server has no port for the Gremlin API")?,
             pid: server.pid(),
             server: Mutex::new(Some(server)),
             launch,
@@ -90,6 +97,11 @@ impl Stage {
     /// Where the MongoDB API is.
     pub fn mongo_address(&self) -> SocketAddr {
         self.mongo_address
+    }
+
+    /// Where the Gremlin API is.
+    pub fn gremlin_address(&self) -> SocketAddr {
+        self.gremlin_address
     }
 
     /// The process.
@@ -212,9 +224,9 @@ impl Stage {
     }
 }
 
-/// Finds the port of the MongoDB API in what the server says when it begins.
-fn mongo_address(log: &str) -> Option<SocketAddr> {
-    let (_, rest) = log.split_once("mongodb://localhost:")?;
+/// Finds the port behind the beginning of an address in what the server says when it begins.
+fn address_after(log: &str, url: &str) -> Option<SocketAddr> {
+    let (_, rest) = log.split_once(url)?;
     let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;
     Some(SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, digits.parse().ok()?)))
 }
@@ -224,9 +236,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_of_mongodb_is_found() {
-        let log = "  Table API https://localhost:38203/\n  MongoDB   mongodb://localhost:42723/\n";
-        assert_eq!(mongo_address(log).map(|address| address.port()), Some(42723));
-        assert_eq!(mongo_address("nothing"), None);
+    fn ports_are_found() {
+        let log = "  MongoDB   mongodb://localhost:42723/\n  Gremlin   wss://localhost:38203/  or  ws://localhost:38203/\n";
+        let port = |url| address_after(log, url).map(|address| address.port());
+        assert_eq!((port(MONGO_URL), port(GREMLIN_URL)), (Some(42723), Some(38203)));
+        assert_eq!(address_after("nothing", MONGO_URL), None);
     }
 }

@@ -12,7 +12,8 @@ use armilla_mongo_wire::limits::MESSAGE_BYTES_MAX;
 use armilla_mongo_wire::message::{HEADER_BYTES, OP_COMPRESSED, OP_MSG, OP_QUERY};
 use tokio::task::JoinSet;
 
-use super::mongo_common::{MEBIBYTE, others_are_answered, settles};
+use super::mongo_common::others_are_answered;
+use super::settling::{MEBIBYTE, settles};
 
 /// How long an answer to garbage may take.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -11,7 +11,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tokio::task::JoinSet;
 
-use super::mongo_common::{MEBIBYTE, others_are_answered, settles};
+use super::mongo_common::others_are_answered;
+use super::settling::{MEBIBYTE, settles};
 
 /// How long a command that is refused in the end, or ends by a bound, may take.
 const ENDS_WITHIN: Duration = Duration::from_secs(75);

@@ -1,0 +1,5 @@
+//! Looks for bytes that `gremlin_graphson` of `testing/fuzz-targets` trips over.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| armilla_fuzz_targets::gremlin_graphson(data));

@@ -59,6 +59,7 @@ struct Draft {
     format: Format,
     id: u128,
     traversal: Traversal,
+    bytes: usize,
 }
 
 /// Who asks, and for which graph.
@@ -120,7 +121,8 @@ impl Connection {
                 return vec![self.refuse(kind, frame.format, Some(request.id), &Failure::from(error))];
             }
         };
-        self.traverse(Draft { kind, format: frame.format, id: request.id, traversal }, message.len())
+        let (format, id, bytes) = (frame.format, request.id, message.len());
+        self.traverse(Draft { kind, format, id, traversal, bytes })
     }
 
     /// Says why a format is not spoken, where the service does not speak it.
@@ -137,7 +139,8 @@ impl Connection {
         Some(Failure::new(498, 1004, FailureKind::Malformed, message))
     }
 
-    fn traverse(&mut self, draft: Draft, bytes: usize) -> Vec<Work> {
+    fn traverse(&mut self, draft: Draft) -> Vec<Work> {
+        let bytes = draft.bytes;
         match &mut self.state {
             State::Known(session) => vec![run(&self.shared, session, draft)],
             State::New => {
@@ -223,6 +226,7 @@ impl Connection {
 }
 
 fn run(shared: &Arc<Shared>, session: &Session, draft: Draft) -> Work {
-    let Draft { kind, format, id, traversal } = draft;
-    Work::Run(Job::new(shared.clone(), session.clone(), kind, format, id, traversal))
+    let (shared, session) = (shared.clone(), session.clone());
+    let Draft { kind, format, id, traversal, bytes } = draft;
+    Work::Run(Job { shared, session, kind, format, id, traversal, bytes })
 }

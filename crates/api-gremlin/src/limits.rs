@@ -44,3 +44,11 @@ pub(crate) const BATCH_WRITES_MAX: usize = armilla_engine::BATCH_ACTIONS_MAX;
 pub(crate) const BATCHES_AT_ONCE_MAX: usize = 32;
 /// Bytes of a name of a database or a graph in a login.
 pub(crate) const USER_BYTES_MAX: usize = 1_024;
+/// How long a traversal is tried in the task of its connection, which meanwhile does nothing else.
+pub(crate) const TRIAL_TIME: Duration = Duration::from_millis(4);
+/// The longest message whose traversal is tried.
+pub(crate) const TRIAL_MESSAGE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of answers of a traversal that is tried.
+pub(crate) const TRIAL_ANSWER_BYTES_MAX: usize = 256 * 1024;
+/// Shapes of traversals of which it is remembered that they take longer.
+pub(crate) const TRIAL_SHAPES_MAX: usize = 1_024;

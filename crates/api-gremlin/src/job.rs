@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use armilla_gremlin_wire::{BytecodeRequest, Eval, Format, RequestOptions};
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::mpsc;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::Shared;
 use crate::connection::{MessageKind, Session};
@@ -59,6 +59,8 @@ impl Traversal {
 /// A request that is to be run.
 pub struct Job {
     pub(crate) shared: Arc<Shared>,
+    /// The places of its connection, where it has one.
+    pub(crate) places: Option<Arc<Semaphore>>,
     pub(crate) session: Session,
     pub(crate) kind: MessageKind,
     pub(crate) format: Format,
@@ -156,7 +158,7 @@ impl Job {
     pub(crate) async fn run_whole(self) -> (u16, i32, Vec<u8>) {
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let _waiting = Waiting(is_cancelled.clone());
-        let Ok(place) = self.shared.traversals.clone().acquire_owned().await else {
+        let Ok(place) = self.place().await else {
             return (500, 500, Vec::new());
         };
         let runtime = Handle::current();
@@ -170,6 +172,15 @@ impl Job {
             tracing::error!("a traversal ended without an answer: {error}");
             (500, 500, Vec::new())
         })
+    }
+
+    /// Waits for a place on a thread: first among those of its connection, so that one client does not take them all.
+    async fn place(&self) -> Result<(Option<OwnedSemaphorePermit>, OwnedSemaphorePermit), AcquireError> {
+        let own = match &self.places {
+            Some(places) => Some(places.clone().acquire_owned().await?),
+            None => None,
+        };
+        Ok((own, self.shared.traversals.clone().acquire_owned().await?))
     }
 
     /// Runs it on this thread; returns what makes its last answer, or the answer that says why there is none.
@@ -214,7 +225,7 @@ impl Running {
         let (send, mut made) = mpsc::channel::<Vec<u8>>(ANSWERS_AHEAD_MAX);
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let _waiting = Waiting(is_cancelled.clone());
-        let Ok(place) = job.shared.traversals.clone().acquire_owned().await else { return };
+        let Ok(place) = job.place().await else { return };
         let runtime = Handle::current();
         let running = tokio::task::spawn_blocking(move || {
             let _place = place;

@@ -6,12 +6,14 @@ use std::time::Duration;
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Requests of one connection that are being answered at once.
 pub(crate) const REQUESTS_IN_FLIGHT_MAX: usize = 32;
-/// Requests that wait on a connection until its client has logged in.
-pub(crate) const WAITING_REQUESTS_MAX: usize = 64;
+/// Requests that wait on a connection until its client has logged in: some drivers send all they have before they do.
+pub(crate) const WAITING_REQUESTS_MAX: usize = 1_024;
 /// Bytes of these requests.
 pub(crate) const WAITING_BYTES_MAX: usize = 1024 * 1024;
-/// Traversals that run at once: each keeps a thread.
+/// Traversals that run at once on threads of their own.
 pub(crate) const TRAVERSALS_AT_ONCE_MAX: usize = 32;
+/// Those of one connection: the others leave room for other clients.
+pub(crate) const CONNECTION_TRAVERSALS_MAX: usize = 8;
 /// How long a traversal may take if its client does not say.
 pub(crate) const TRAVERSAL_TIME_DEFAULT: Duration = Duration::from_secs(30);
 /// How long it may take if its client does, unless the default is longer.

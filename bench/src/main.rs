@@ -14,8 +14,8 @@
 //! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
 //! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
 //! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
-//! HTTP server beside it, `import`, with bulk requests in process, `tables`, with azurite and a bare HTTP server, and `mongo`, with the SQL API
-//! and other servers of MongoDB's protocol.
+//! HTTP server beside it, `import`, with bulk requests in process, `tables`, with azurite and a bare HTTP server, `mongo`, with the SQL API
+//! and other servers of MongoDB's protocol, and `gremlin`, with TinkerPop's server.
 //! `fill` writes until the disk is full of it, `instructions` counts those of a request, and `performance` draws how figures change with the number of items.
 //!
 //! Servers enforce no throughput, but for what is measured of that.
@@ -30,6 +30,7 @@ mod bare_server;
 mod columns;
 mod feed;
 mod fill;
+mod gremlin;
 mod import;
 mod in_process;
 mod index_cost;
@@ -64,6 +65,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::bare_server::BareServers;
 use crate::feed::FeedOptions;
 use crate::fill::FillOptions;
+use crate::gremlin::GremlinOptions;
 use crate::import::ImportOptions;
 use crate::in_process::InProcess;
 use crate::index_cost::IndexCostOptions;
@@ -161,6 +163,8 @@ enum Command {
     Tables(TableOptions),
     /// Measures the MongoDB API, beside the SQL API and other servers of MongoDB's protocol
     Mongo(MongoOptions),
+    /// Measures the Gremlin API, beside TinkerPop's server
+    Gremlin(GremlinOptions),
     /// Counts the instructions of requests, where valgrind is installed
     Instructions(InstructionOptions),
     /// Measures workloads over more and more items, and draws plots of it
@@ -182,6 +186,7 @@ fn main() -> ExitCode {
         (Some(Command::Import(options)), _) => import::run(options),
         (Some(Command::Tables(options)), _) => tables::run(options),
         (Some(Command::Mongo(options)), _) => mongo::run(options),
+        (Some(Command::Gremlin(options)), _) => gremlin::run(options),
         (Some(Command::Instructions(options)), _) => instructions::run(options),
         (Some(Command::Performance(options)), _) => performance::run(options),
         (None, Some(answer)) => bare_server::serve(answer),

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use armilla_engine::Access;
 use armilla_gremlin_wire::{Authentication, Format, Frame, Operation, Request, Response, Status, read_login};
+use tokio::sync::Semaphore;
 
 use crate::Shared;
 use crate::error_map::UNAUTHORIZED;
 use crate::failure::{Costs, Failure, FailureKind, attributes, written};
 use crate::job::{Job, Traversal};
-use crate::limits::{WAITING_BYTES_MAX, WAITING_REQUESTS_MAX};
+use crate::limits::{CONNECTION_TRAVERSALS_MAX, WAITING_BYTES_MAX, WAITING_REQUESTS_MAX};
 use crate::options::{Dialect, GraphName};
 
 /// What a message is made of; it is answered with messages of the same kind.
@@ -38,6 +39,8 @@ pub enum Work {
 pub struct Connection {
     shared: Arc<Shared>,
     state: State,
+    /// Places for its traversals that take a thread.
+    places: Arc<Semaphore>,
 }
 
 enum State {
@@ -59,6 +62,7 @@ struct Draft {
     format: Format,
     id: u128,
     traversal: Traversal,
+    bytes: usize,
 }
 
 /// Who asks, and for which graph.
@@ -75,7 +79,7 @@ impl Connection {
             true => State::Known(Session { access: Access::Full, graph: None }),
             false => State::New,
         };
-        Connection { shared, state }
+        Connection { shared, state, places: Arc::new(Semaphore::new(CONNECTION_TRAVERSALS_MAX)) }
     }
 
     /// Takes a message; says what is to be done about it, in order.
@@ -120,7 +124,13 @@ impl Connection {
                 return vec![self.refuse(kind, frame.format, Some(request.id), &Failure::from(error))];
             }
         };
-        self.traverse(Draft { kind, format: frame.format, id: request.id, traversal }, message.len())
+        let (id, bytes) = (request.id, message.len());
+        let format = match (&traversal, frame.format) {
+            // Drivers that send bytecode read traversers, which have a form with types alone.
+            (Traversal::Bytecode(_), Format::Untyped) => Format::GraphSon2Typed,
+            (_, format) => format,
+        };
+        self.traverse(Draft { kind, format, id, traversal, bytes })
     }
 
     /// Says why a format is not spoken, where the service does not speak it.
@@ -137,9 +147,10 @@ impl Connection {
         Some(Failure::new(498, 1004, FailureKind::Malformed, message))
     }
 
-    fn traverse(&mut self, draft: Draft, bytes: usize) -> Vec<Work> {
+    fn traverse(&mut self, draft: Draft) -> Vec<Work> {
+        let bytes = draft.bytes;
         match &mut self.state {
-            State::Known(session) => vec![run(&self.shared, session, draft)],
+            State::Known(session) => vec![run(&self.shared, &self.places, session, draft)],
             State::New => {
                 let challenge = self.challenge(&draft);
                 self.state = State::Challenged(Waiting { jobs: vec![draft], bytes });
@@ -181,8 +192,10 @@ impl Connection {
         };
         match session {
             Ok(session) => {
-                let mut work: Vec<Work> =
-                    waiting.into_iter().map(|draft| run(&self.shared, &session, draft)).collect();
+                let mut work: Vec<Work> = waiting
+                    .into_iter()
+                    .map(|draft| run(&self.shared, &self.places, &session, draft))
+                    .collect();
                 if work.is_empty() {
                     work.push(self.done(kind, format, id, 200));
                 }
@@ -222,7 +235,8 @@ impl Connection {
     }
 }
 
-fn run(shared: &Arc<Shared>, session: &Session, draft: Draft) -> Work {
-    let Draft { kind, format, id, traversal } = draft;
-    Work::Run(Job::new(shared.clone(), session.clone(), kind, format, id, traversal))
+fn run(shared: &Arc<Shared>, places: &Arc<Semaphore>, session: &Session, draft: Draft) -> Work {
+    let (shared, places, session) = (shared.clone(), Some(places.clone()), session.clone());
+    let Draft { kind, format, id, traversal, bytes } = draft;
+    Work::Run(Job { shared, places, session, kind, format, id, traversal, bytes })
 }

@@ -214,6 +214,28 @@ impl Reader {
         }
     }
 
+    /// Returns the vertex that an edge enters, as far as the edge knows it. `label` is shared where it is the same.
+    pub(crate) fn vertex_entered(&self, edge: &Node<'_>, label: &mut Arc<str>) -> Vertex {
+        Vertex {
+            id: id_of(edge, members::IN_ID),
+            label: shared_label(edge, members::IN_LABEL, label),
+            partition: edge.get(members::IN_PARTITION).and_then(|node| values::of_node(&node)),
+            properties: None,
+            version: None,
+        }
+    }
+
+    /// Returns the vertex that an edge leaves, likewise.
+    pub(crate) fn vertex_left(&self, edge: &Node<'_>, label: &mut Arc<str>) -> Vertex {
+        Vertex {
+            id: id_of(edge, members::OUT_ID),
+            label: shared_label(edge, members::OUT_LABEL, label),
+            partition: self.partition_of(edge),
+            properties: None,
+            version: None,
+        }
+    }
+
     /// Returns the properties of the server that are shown.
     fn shown(&self, source: Source<'_>) -> Vec<(Arc<str>, Value)> {
         let Some(item) = source.item else { return Vec::new() };
@@ -262,6 +284,16 @@ fn flat_properties(node: &Node<'_>) -> Vec<Arc<Property>> {
             Some(Arc::new(Property { key: Arc::from(&*name), value, element: None }))
         })
         .collect()
+}
+
+fn shared_label(edge: &Node<'_>, name: &str, label: &mut Arc<str>) -> Arc<str> {
+    let own = edge.get(name);
+    let own = own.as_ref().and_then(Node::as_str);
+    let own = own.as_deref().unwrap_or(LABEL_DEFAULT);
+    if **label != *own {
+        *label = own.into();
+    }
+    label.clone()
 }
 
 fn text_of(root: &Node<'_>, name: &str) -> Option<Arc<str>> {

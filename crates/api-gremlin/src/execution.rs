@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use armilla_engine::Caller;
 use armilla_gremlin_language::{Dialect as Language, parse};
-use armilla_gremlin_machine::{Dialect as Machine, Execution as Running, Options, Plan, compile};
+use armilla_gremlin_machine::{
+    Dialect as Machine, Execution as Running, MachineError, Options, Plan, compile,
+};
 use armilla_gremlin_value::{Bytecode, Value};
 use armilla_gremlin_wire::{Format, FrameBounds, Materialize, ResponseWriter, ResultKind, Status};
 use tokio::runtime::Handle;
@@ -14,7 +16,7 @@ use crate::Shared;
 use crate::connection::Session;
 use crate::elements::Reader;
 use crate::failure::{Costs, Failure, FailureKind, attributes, written};
-use crate::graph::EngineGraph;
+use crate::graph::{EngineGraph, Writes};
 use crate::job::Traversal;
 use crate::keys::may_write;
 use crate::layout::Layout;
@@ -23,25 +25,12 @@ use crate::options::{Dialect, GraphName};
 use crate::pending::Pending;
 use crate::store::{Charges, Deadline, Store};
 
-/// Where answers go.
+/// Where answers go, but for the last one.
 pub(crate) enum Target<'t> {
     /// To a client that takes any number of them; false if it is gone.
     Frames(&'t dyn Fn(Vec<u8>) -> bool),
-    /// To one that takes one.
-    Whole(&'t dyn Fn(Vec<u8>)),
-}
-
-impl Target<'_> {
-    /// Sends an answer; false if no more can be sent.
-    pub(crate) fn send(&self, answer: Vec<u8>) -> bool {
-        match self {
-            Target::Frames(send) => send(answer),
-            Target::Whole(send) => {
-                send(answer);
-                true
-            }
-        }
-    }
+    /// To one that takes one: so there are none but the last.
+    Whole,
 }
 
 /// A request while it runs.
@@ -55,44 +44,106 @@ pub(crate) struct Execution<'e> {
     pub(crate) runtime: Handle,
 }
 
+/// The last answer to a request, with its status and its inner status.
+pub(crate) struct Answered {
+    pub(crate) code: u16,
+    pub(crate) inner: i32,
+    pub(crate) answer: Vec<u8>,
+}
+
+/// A request whose traversal has ended, but for writes that are left to be done and for its last answer.
+pub(crate) struct Ended {
+    format: Format,
+    id: u128,
+    writer: ResponseWriter,
+    bill: Bill,
+    writes: Option<Writes>,
+}
+
 /// Adds up what was told of costs already.
 struct Bill {
+    activity_id: u128,
+    deadline: Deadline,
     charges: Charges,
     told_charge: Cell<f64>,
     told_ms: Cell<f64>,
 }
 
-impl Execution<'_> {
-    /// Runs a traversal, and sends its answers; returns the status of the last one.
-    pub(crate) fn run(self, traversal: &Traversal, target: &Target<'_>) -> (u16, i32) {
-        let bill = Bill { charges: Charges::default(), told_charge: Cell::new(0.0), told_ms: Cell::new(0.0) };
-        match self.answer(traversal, target, &bill) {
-            Ok(()) => (200, 200),
-            Err(failure) => {
-                let answer = failure.response(Some(self.id), &self.costs(&bill));
-                target.send(written(&answer, self.format));
-                (failure.code, failure.inner)
-            }
-        }
-    }
-
-    fn costs(&self, bill: &Bill) -> Costs {
-        let total_charge = bill.charges.total();
+impl Bill {
+    fn costs(&self) -> Costs {
+        let total_charge = self.charges.total();
         let total_time_ms = self.deadline.elapsed().as_secs_f64() * 1_000.0;
         let hundredths = |charge: f64| (charge * 100.0).round() / 100.0;
         let costs = Costs {
             activity_id: self.activity_id,
-            charge: hundredths(total_charge - bill.told_charge.get()),
+            charge: hundredths(total_charge - self.told_charge.get()),
             total_charge: hundredths(total_charge),
-            time_ms: (total_time_ms - bill.told_ms.get()).max(0.0),
+            time_ms: (total_time_ms - self.told_ms.get()).max(0.0),
             total_time_ms,
         };
-        bill.told_charge.set(total_charge);
-        bill.told_ms.set(total_time_ms);
+        self.told_charge.set(total_charge);
+        self.told_ms.set(total_time_ms);
         costs
     }
 
-    fn answer(&self, traversal: &Traversal, target: &Target<'_>, bill: &Bill) -> Result<(), Failure> {
+    /// Makes the answer that says why a request failed.
+    fn failed(&self, failure: &Failure, id: u128, format: Format) -> Answered {
+        let answer = written(&failure.response(Some(id), &self.costs()), format);
+        Answered { code: failure.code, inner: failure.inner, answer }
+    }
+}
+
+impl Ended {
+    /// Says whether there is something to write before it can be answered.
+    pub(crate) fn has_writes(&self) -> bool {
+        self.writes.is_some()
+    }
+
+    /// Does what is left to write, and makes the last answer.
+    pub(crate) async fn write(mut self) -> Answered {
+        if let Some(writes) = self.writes.take() {
+            let charges = self.bill.charges.clone();
+            if let Err(error) = writes.run(&charges).await {
+                return self.bill.failed(&MachineError::from(error).into(), self.id, self.format);
+            }
+        }
+        self.answered()
+    }
+
+    /// Makes the last answer, where there is nothing left to write.
+    pub(crate) fn answered(mut self) -> Answered {
+        let attributes = attributes(200, &self.bill.costs());
+        let status = Status { code: 200, message: "".into(), attributes };
+        match self.writer.finish(Some(self.id), &status) {
+            Ok(answer) => Answered { code: 200, inner: 200, answer },
+            Err(error) => self.bill.failed(&error.into(), self.id, self.format),
+        }
+    }
+}
+
+impl Execution<'_> {
+    /// Runs a traversal, and sends all of its answers but the last.
+    pub(crate) fn run(self, traversal: &Traversal, target: &Target<'_>) -> Result<Ended, Answered> {
+        let bill = Bill {
+            activity_id: self.activity_id,
+            deadline: self.deadline.clone(),
+            charges: Charges::default(),
+            told_charge: Cell::new(0.0),
+            told_ms: Cell::new(0.0),
+        };
+        match self.answer(traversal, target, &bill) {
+            Ok((writer, writes)) => Ok(Ended { format: self.format, id: self.id, writer, bill, writes }),
+            Err(failure) => Err(bill.failed(&failure, self.id, self.format)),
+        }
+    }
+
+    /// Runs it; returns the results that are not sent yet, and what is left to be written.
+    fn answer(
+        &self,
+        traversal: &Traversal,
+        target: &Target<'_>,
+        bill: &Bill,
+    ) -> Result<(ResponseWriter, Option<Writes>), Failure> {
         let options = traversal.options();
         let (queries, kind): (Vec<Arc<Bytecode>>, ResultKind) = match traversal {
             Traversal::Script(eval) => {
@@ -112,7 +163,7 @@ impl Execution<'_> {
                 bytes: ANSWER_BYTES_ENOUGH,
                 ..FrameBounds::default()
             },
-            Target::Whole(_) => FrameBounds {
+            Target::Whole => FrameBounds {
                 items: usize::MAX,
                 bytes: WHOLE_ANSWER_BYTES_MAX,
                 item_bytes: WHOLE_ANSWER_BYTES_MAX,
@@ -133,6 +184,7 @@ impl Execution<'_> {
             })
         };
         let last = queries.len().saturating_sub(1);
+        let mut writes = None;
         for (place, query) in queries.iter().enumerate() {
             let plan = compile(query, &machine)?;
             let graph = self.graph(name, &bill.charges)?;
@@ -142,11 +194,13 @@ impl Execution<'_> {
                 false => Ok(()),
             };
             traverse(&plan, &graph, &machine, &mut take)?;
+            writes = graph.into_writes();
+            if place != last && writes.is_some() {
+                // The next traversal is to see them.
+                self.deadline.check_may_wait().map_err(MachineError::from)?;
+            }
         }
-        let status = Status { code: 200, message: "".into(), attributes: attributes(200, &self.costs(bill)) };
-        let answer = writer.borrow_mut().finish(Some(self.id), &status)?;
-        target.send(answer);
-        Ok(())
+        Ok((writer.into_inner(), writes))
     }
 
     /// Adds a result, and sends an answer whenever one is full.
@@ -166,18 +220,17 @@ impl Execution<'_> {
             if left == 0 {
                 return Ok(());
             }
-            if let Target::Whole(_) = target {
+            let Target::Frames(send) = target else {
                 return Err(Failure::new(
                     599,
                     1001,
                     FailureKind::Runtime,
                     "the results are too large for one answer: return less, or connect with WebSocket",
                 ));
-            }
-            let status =
-                Status { code: 206, message: "".into(), attributes: attributes(200, &self.costs(bill)) };
+            };
+            let status = Status { code: 206, message: "".into(), attributes: attributes(200, &bill.costs()) };
             let answer = writer.finish(Some(self.id), &status)?;
-            if !target.send(answer) {
+            if !send(answer) {
                 return Err(Failure::new(500, 1007, FailureKind::Internal, "the client is gone"));
             }
         }

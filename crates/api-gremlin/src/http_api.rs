@@ -80,7 +80,8 @@ where
         Err(error) => return refused(shared, format, Some(request.id), &Failure::from(error)),
     };
     let traversal = Traversal::Script(Box::new(eval));
-    let job = Job::new(shared.clone(), session, MessageKind::Text, format, request.id, traversal);
+    let (kind, id, bytes) = (MessageKind::Text, request.id, sent.len());
+    let job = Job { shared: shared.clone(), places: None, session, kind, format, id, traversal, bytes };
     let (code, inner, answer) = job.run_whole().await;
     answered(format, code, inner, answer)
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! connection, keys      who asks, and what waits until that is known
-//! job, execution        a traversal on its thread, its results as answers
+//! job, execution        a traversal in the task of its connection or on a thread, its results as answers
+//! trials                which traversals are worth trying in that task
 //! http_api              scripts over HTTP
 //! graph, store          a graph over the items of a container: lookups, neighbours, writes
 //! layout, elements      items as vertices and edges
@@ -36,6 +37,7 @@ mod lowering;
 mod options;
 mod pending;
 mod store;
+mod trials;
 mod values;
 
 use std::sync::Arc;
@@ -49,13 +51,14 @@ use http_body_util::Full;
 use tokio::sync::Semaphore;
 
 pub use connection::{Connection, MessageKind, Work};
-pub use job::{Answers, Job};
+pub use job::{Answers, Begun, Job, Running};
 pub use options::{Alias, Dialect, GraphName, GraphSon2, GremlinApiOptions, OptionsError};
 
 use connection::Session;
 use error_map::UNAUTHORIZED;
 use failure::Failure;
 use keys::Keys;
+use trials::Trials;
 
 /// The longest message that is taken.
 pub const MESSAGE_BYTES_MAX: usize = limits::MESSAGE_BYTES_MAX;
@@ -75,6 +78,7 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     /// Places for traversals.
     pub(crate) traversals: Arc<Semaphore>,
+    pub(crate) trials: Trials,
 }
 
 impl GremlinApi {
@@ -82,7 +86,8 @@ impl GremlinApi {
     pub fn new(engine: Engine, env: Env, options: GremlinApiOptions) -> Result<GremlinApi, OptionsError> {
         options.check()?;
         let traversals = Arc::new(Semaphore::new(limits::TRAVERSALS_AT_ONCE_MAX));
-        let shared = Shared { keys: Keys::new(&options), engine, env, options, traversals };
+        let shared =
+            Shared { keys: Keys::new(&options), engine, env, options, traversals, trials: Trials::default() };
         Ok(GremlinApi { shared: Arc::new(shared) })
     }
 

@@ -6,12 +6,14 @@ use std::time::Duration;
 pub(crate) const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Requests of one connection that are being answered at once.
 pub(crate) const REQUESTS_IN_FLIGHT_MAX: usize = 32;
-/// Requests that wait on a connection until its client has logged in.
-pub(crate) const WAITING_REQUESTS_MAX: usize = 64;
+/// Requests that wait on a connection until its client has logged in: some drivers send all they have before they do.
+pub(crate) const WAITING_REQUESTS_MAX: usize = 1_024;
 /// Bytes of these requests.
 pub(crate) const WAITING_BYTES_MAX: usize = 1024 * 1024;
-/// Traversals that run at once: each keeps a thread.
+/// Traversals that run at once on threads of their own.
 pub(crate) const TRAVERSALS_AT_ONCE_MAX: usize = 32;
+/// Those of one connection: the others leave room for other clients.
+pub(crate) const CONNECTION_TRAVERSALS_MAX: usize = 8;
 /// How long a traversal may take if its client does not say.
 pub(crate) const TRAVERSAL_TIME_DEFAULT: Duration = Duration::from_secs(30);
 /// How long it may take if its client does, unless the default is longer.
@@ -44,3 +46,11 @@ pub(crate) const BATCH_WRITES_MAX: usize = armilla_engine::BATCH_ACTIONS_MAX;
 pub(crate) const BATCHES_AT_ONCE_MAX: usize = 32;
 /// Bytes of a name of a database or a graph in a login.
 pub(crate) const USER_BYTES_MAX: usize = 1_024;
+/// How long a traversal is tried in the task of its connection, which meanwhile does nothing else.
+pub(crate) const TRIAL_TIME: Duration = Duration::from_millis(4);
+/// The longest message whose traversal is tried.
+pub(crate) const TRIAL_MESSAGE_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of answers of a traversal that is tried.
+pub(crate) const TRIAL_ANSWER_BYTES_MAX: usize = 256 * 1024;
+/// Shapes of traversals of which it is remembered that they take longer.
+pub(crate) const TRIAL_SHAPES_MAX: usize = 1_024;

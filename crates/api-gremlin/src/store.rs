@@ -1,10 +1,13 @@
 //! The items of a graph's container as one traversal reaches them: with its deadline, and counted.
 //!
-//! A traversal runs on a thread of its own, so everything here blocks.
+//! A traversal runs on a thread of its own, so everything here blocks; or it is tried in the task of its connection, where
+//! what would wait ends the trial instead (`trials`).
 
 use std::cell::Cell;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
@@ -17,6 +20,8 @@ use armilla_gremlin_machine::graph::{Figures, GraphError, GraphErrorKind, GraphR
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 use tokio::runtime::Handle;
+
+use crate::trials::Trial;
 
 /// Adds up what a request costs, for those who answer it.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +47,8 @@ pub(crate) struct Deadline {
     pub(crate) end: Duration,
     /// Whether its client is gone.
     pub(crate) is_cancelled: Arc<AtomicBool>,
+    /// Where it is tried.
+    pub(crate) trial: Option<Trial>,
 }
 
 impl Deadline {
@@ -50,10 +57,19 @@ impl Deadline {
         if self.is_cancelled.load(Ordering::Relaxed) {
             return Err(GraphError::new(GraphErrorKind::Cancelled, "the client is gone"));
         }
-        if self.clock.elapsed() >= self.end {
+        let now = self.clock.elapsed();
+        if now >= self.end {
             return Err(self.timed_out());
         }
-        Ok(())
+        match &self.trial {
+            Some(trial) if now >= trial.end => Err(given_up(trial)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails where the traversal is only tried, since what it is about to do cannot be done then.
+    pub(crate) fn check_may_wait(&self) -> GraphResult<()> {
+        self.trial.as_ref().map_or(Ok(()), |trial| Err(given_up(trial)))
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -180,6 +196,13 @@ impl Store {
 
     /// Waits for something, but not beyond the deadline.
     fn wait<T>(&self, future: impl Future<Output = T>) -> GraphResult<T> {
+        if let Some(trial) = &self.deadline.trial {
+            // Most is done at once. What is not is given up with its future, and asked for again elsewhere.
+            return match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(done) => Ok(done),
+                Poll::Pending => Err(given_up(trial)),
+            };
+        }
         let left = self.deadline.end.saturating_sub(self.deadline.clock.elapsed());
         self.runtime.block_on(async {
             tokio::select! {
@@ -207,6 +230,12 @@ impl Store {
         self.count(error.charge, 0, 0);
         failure(error)
     }
+}
+
+/// Gives a trial up; what it ends with is not seen by any client.
+fn given_up(trial: &Trial) -> GraphError {
+    trial.give_up();
+    GraphError::new(GraphErrorKind::Cancelled, "the traversal is begun again on a thread of its own")
 }
 
 /// Makes a failure of the graph of one of the engine.

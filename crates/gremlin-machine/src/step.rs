@@ -226,6 +226,8 @@ pub(crate) struct AdjacentStep {
     pub(crate) vertex_conditions: Vec<Condition>,
     pub(crate) need: Need,
     pub(crate) count: bool,
+    /// No more than this many are taken of what one traversal finds.
+    pub(crate) limit: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default)]

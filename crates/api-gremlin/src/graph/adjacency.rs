@@ -3,23 +3,23 @@
 //! An edge lies in the logical partition of the vertex that it leaves. So what leaves vertices of one partition is one
 //! query in that partition; all else is one query over all of them, for as many vertices as are asked for.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use armilla_engine::ListScope;
 use armilla_engine::plans::{Aggregate, BoundQuery, Expr, Grouping, Projection};
+use armilla_engine::{Item, ListScope};
 use armilla_gremlin_machine::graph::{
     Adjacency, Adjacent, Condition, Direction, Element, GraphResult, Need, Pages, Wanted,
 };
 use armilla_gremlin_value::{Edge, Value, Vertex};
-use armilla_value::{Component, PartitionKey, Value as Stored};
+use armilla_value::{Component, Kind, PartitionKey, Value as Stored};
 
 use super::EngineGraph;
 use super::lookups::{ItemPages, cut, nothing};
-use crate::elements::{self, Source};
+use crate::elements::{self, LABEL_DEFAULT, Source};
 use crate::layout::members;
 use crate::limits::LIST_VALUES_MAX;
-use crate::lowering::{self, Kind, Lowered};
+use crate::lowering::{self, Lowered};
 use crate::pending::Address;
 use crate::values;
 
@@ -58,8 +58,24 @@ fn ends(direction: Direction) -> &'static [End] {
     }
 }
 
-/// Where vertices of a request lie.
-type Sources = HashMap<Address, usize>;
+/// The vertices of a request, by their ids: each with the partition that it lies in, and its place in the request.
+#[derive(Default)]
+struct Sources(HashMap<Arc<str>, Vec<(PartitionKey, usize)>>);
+
+impl Sources {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the place of a vertex whose partition satisfies a condition.
+    fn find(&self, id: &str, is_key: impl Fn(&PartitionKey) -> bool) -> Option<usize> {
+        self.0.get(id)?.iter().find(|(key, _)| is_key(key)).map(|(_, place)| *place)
+    }
+
+    fn get(&self, address: &Address) -> Option<usize> {
+        self.find(&address.id, |key| *key == address.key)
+    }
+}
 
 /// A query for edges.
 struct Search {
@@ -93,12 +109,17 @@ impl EngineGraph {
     }
 
     fn sources(&self, vertices: &[Arc<Vertex>]) -> Sources {
-        let addressed = vertices.iter().enumerate();
-        addressed.filter_map(|(place, vertex)| Some((self.vertex_address(vertex)?, place))).collect()
+        let mut sources = Sources::default();
+        for (place, vertex) in vertices.iter().enumerate() {
+            if let Some(Address { key, id }) = self.vertex_address(vertex) {
+                sources.0.entry(id).or_default().push((key, place));
+            }
+        }
+        sources
     }
 
     fn edge_conditions(&self, request: &Adjacency) -> Lowered {
-        let mut lowered = lowering::lower(&request.edge_conditions, Kind::Edge, &self.layout);
+        let mut lowered = lowering::lower(&request.edge_conditions, lowering::Kind::Edge, &self.layout);
         if !request.labels.is_empty() {
             lowered
                 .parts
@@ -109,20 +130,15 @@ impl EngineGraph {
 
     /// Returns the queries that find the edges of vertices.
     fn searches(&self, request: &Adjacency, sources: &Sources, lowered: &Lowered) -> Vec<Search> {
-        let mut ids: Vec<&str> = Vec::with_capacity(sources.len());
-        let mut seen = HashSet::with_capacity(sources.len());
-        let mut keys: HashSet<&PartitionKey> = HashSet::new();
-        for address in sources.keys() {
-            keys.insert(&address.key);
-            if seen.insert(&*address.id) {
-                ids.push(&address.id);
-            }
-        }
+        let mut ids: Vec<&str> = sources.0.keys().map(|id| &**id).collect();
         ids.sort_unstable();
+        let mut keys = sources.0.values().flatten().map(|(key, _)| key);
+        let first = keys.next();
+        let one_key = first.filter(|first| keys.all(|key| key == *first));
         let mut searches = Vec::new();
         for end in ends(request.direction) {
-            let scope = match (end, keys.iter().next()) {
-                (End::Out, Some(key)) if keys.len() == 1 => ListScope::PartitionKey((*key).clone()),
+            let scope = match (end, one_key) {
+                (End::Out, Some(key)) => ListScope::PartitionKey(key.clone()),
                 _ => ListScope::All,
             };
             for ids in ids.chunks(LIST_VALUES_MAX) {
@@ -185,7 +201,7 @@ impl EngineGraph {
                 let address = Address { key: PartitionKey(vec![key]), id: id.into() };
                 let number =
                     row.get("n").and_then(Stored::as_i64).and_then(|number| u64::try_from(number).ok());
-                if let Some(count) = sources.get(&address).and_then(|place| counts.get_mut(*place)) {
+                if let Some(count) = sources.get(&address).and_then(|place| counts.get_mut(place)) {
                     *count += number.unwrap_or(0);
                 }
             }
@@ -224,6 +240,11 @@ impl Pages<Adjacent> for AdjacentPages<'_> {
                 self.current = None;
                 continue;
             };
+            if self.is_passed_over() {
+                let mut page = self.passed_over(end, &items);
+                cut(&mut page, &mut self.left);
+                return Ok(Some(page));
+            }
             let mut found = Vec::with_capacity(items.len());
             let is_whole = self.want == Wanted::Edges(Need::Whole) || !self.edge_conditions.is_empty();
             {
@@ -244,18 +265,61 @@ impl Pages<Adjacent> for AdjacentPages<'_> {
 }
 
 impl AdjacentPages<'_> {
+    /// Says whether nothing but the other ends of edges is wanted, and of those nothing but what edges know.
+    fn is_passed_over(&self) -> bool {
+        self.want == Wanted::Vertices(Need::Reference)
+            && self.edge_conditions.is_empty()
+            && !self.vertex_conditions.iter().any(is_about_properties)
+    }
+
+    /// Makes the vertices at the other ends of edges, without making edges first.
+    fn passed_over(&self, end: End, items: &[Item]) -> Vec<Adjacent> {
+        let reader = self.graph.reader.borrow();
+        let layout = &self.graph.layout;
+        let own_partition = match end {
+            End::Out => layout.partition.as_deref(),
+            End::In => Some(members::IN_PARTITION),
+        };
+        let mut page = Vec::with_capacity(items.len());
+        // Most have the label of the one before.
+        let mut label: Arc<str> = LABEL_DEFAULT.into();
+        for item in items {
+            let root = Source::of(item).root;
+            let Some(id) = root.get(end.id_member()) else { continue };
+            let partition = own_partition.and_then(|name| root.get(name));
+            let source = id.as_str().and_then(|id| {
+                self.sources.find(&id, |key| match (key.0.as_slice(), &partition) {
+                    ([Component::String(text)], Some(node)) if node.kind() == Kind::String => {
+                        node.as_str().is_some_and(|own| *own == **text)
+                    }
+                    _ => {
+                        layout.key(partition.as_ref().and_then(values::of_node).as_ref()).as_ref()
+                            == Some(key)
+                    }
+                })
+            });
+            let Some(source) = source else { continue };
+            let vertex = match end {
+                End::Out => reader.vertex_entered(&root, &mut label),
+                End::In => reader.vertex_left(&root, &mut label),
+            };
+            if self.vertex_conditions.iter().all(|condition| condition.holds_for_vertex(&vertex)) {
+                page.push(Adjacent { source, element: Element::Vertex(Arc::new(vertex)) });
+            }
+        }
+        page
+    }
+
     /// Makes what is wanted of the edges of a page.
     fn adjacent(&self, end: End, edges: Vec<Edge>) -> GraphResult<Vec<Adjacent>> {
         let mut page = Vec::with_capacity(edges.len());
         let mut whole: HashMap<Address, Option<Arc<Vertex>>> = HashMap::new();
-        let is_about_properties =
-            |condition: &Condition| !matches!(condition, Condition::Id(_) | Condition::Label(_));
         let is_read = self.want == Wanted::Vertices(Need::Whole)
             || self.vertex_conditions.iter().any(is_about_properties);
         for edge in edges {
             let (own, other) = end.vertices(&edge);
             let Some(address) = self.graph.vertex_address(&own) else { continue };
-            let Some(source) = self.sources.get(&address).copied() else { continue };
+            let Some(source) = self.sources.get(&address) else { continue };
             let element = match self.want {
                 Wanted::Edges(_) => Element::Edge(Arc::new(edge)),
                 Wanted::Vertices(_) => {
@@ -284,6 +348,11 @@ impl AdjacentPages<'_> {
         }
         Ok(page)
     }
+}
+
+/// Says whether a condition asks for more of a vertex than its edges know.
+fn is_about_properties(condition: &Condition) -> bool {
+    !matches!(condition, Condition::Id(_) | Condition::Label(_))
 }
 
 /// Returns the text of an id, for orders and messages.

@@ -23,7 +23,7 @@ use crate::elements::LABEL_DEFAULT;
 use crate::limits::{BATCH_WRITES_MAX, BATCHES_AT_ONCE_MAX, WRITES_GATHERED_MAX};
 use crate::lowering::Kind;
 use crate::pending::{Address, Group, Write};
-use crate::store;
+use crate::store::{self, Charges};
 use crate::values;
 
 /// What a client is told whose element is there already.
@@ -317,21 +317,13 @@ impl EngineGraph {
         if self.pending.borrow().len() == 0 {
             return Ok(());
         }
+        self.store.deadline.check_may_wait()?;
         self.store.deadline.check()?;
-        let groups = self.pending.borrow_mut().take();
-        let mut batches: Vec<Group> = Vec::new();
-        for (key, mut writes) in groups {
-            while writes.len() > BATCH_WRITES_MAX {
-                let rest = writes.split_off(BATCH_WRITES_MAX);
-                batches.push((key.clone(), writes));
-                writes = rest;
-            }
-            batches.push((key, writes));
-        }
-        let mut failed = None;
+        let batches = batches(self.pending.borrow_mut().take());
+        let doing = Doing::of(self);
         for some in chunks(batches) {
-            let outcomes = self.run(some);
-            for written in outcomes {
+            let mut failed = None;
+            for written in self.store.runtime.block_on(doing.run(some)) {
                 self.store.count(written.charge, written.operations, 0);
                 let mut pending = self.pending.borrow_mut();
                 for (address, etag) in written.done {
@@ -346,33 +338,39 @@ impl EngineGraph {
         Ok(())
     }
 
-    /// Does some batches at once.
-    fn run(&self, batches: Vec<Group>) -> Vec<Written> {
-        // Mostly there is one, which needs no task.
-        let batches = match <[Group; 1]>::try_from(batches) {
-            Ok([batch]) => return vec![self.store.runtime.block_on(Doing::of(self).batch(batch))],
-            Err(batches) => batches,
-        };
-        let mut tasks = JoinSet::new();
-        for batch in batches {
-            tasks.spawn_on(Doing::of(self).batch(batch), &self.store.runtime);
-        }
-        self.store.runtime.block_on(async {
-            let mut outcomes = Vec::new();
-            while let Some(outcome) = tasks.join_next().await {
-                outcomes.push(outcome.unwrap_or_else(|_| Written {
-                    done: Vec::new(),
-                    charge: RequestUnits::ZERO,
-                    operations: 0,
-                    failed: Some(Error::new(ErrorKind::Internal, "a write could not be done")),
-                }));
+    /// Returns the writes that a traversal which was tried has left, if there are any.
+    pub(crate) fn into_writes(self) -> Option<Writes> {
+        let doing = Doing::of(&self);
+        let batches = batches(self.pending.into_inner().take());
+        (!batches.is_empty()).then_some(Writes { doing, batches })
+    }
+}
+
+/// Writes of a traversal that has ended.
+pub(crate) struct Writes {
+    doing: Doing,
+    batches: Vec<Group>,
+}
+
+impl Writes {
+    /// Does them.
+    pub(crate) async fn run(self, charges: &Charges) -> GraphResult<()> {
+        for some in chunks(self.batches) {
+            let mut failed = None;
+            for written in self.doing.run(some).await {
+                charges.add(written.charge);
+                failed = failed.or(written.failed);
             }
-            outcomes
-        })
+            if let Some(error) = failed {
+                return Err(store::failure(error));
+            }
+        }
+        Ok(())
     }
 }
 
 /// Does writes away from the traversal's thread.
+#[derive(Clone)]
 struct Doing {
     engine: armilla_engine::Engine,
     caller: armilla_engine::Caller,
@@ -383,6 +381,29 @@ impl Doing {
     fn of(graph: &EngineGraph) -> Doing {
         let store = &graph.store;
         Doing { engine: store.engine.clone(), caller: store.caller.clone(), handle: store.handle.clone() }
+    }
+
+    /// Does some batches at once.
+    async fn run(&self, batches: Vec<Group>) -> Vec<Written> {
+        // Mostly there is one, which needs no task.
+        let batches = match <[Group; 1]>::try_from(batches) {
+            Ok([batch]) => return vec![self.clone().batch(batch).await],
+            Err(batches) => batches,
+        };
+        let mut tasks = JoinSet::new();
+        for batch in batches {
+            tasks.spawn(self.clone().batch(batch));
+        }
+        let mut outcomes = Vec::new();
+        while let Some(outcome) = tasks.join_next().await {
+            outcomes.push(outcome.unwrap_or_else(|_| Written {
+                done: Vec::new(),
+                charge: RequestUnits::ZERO,
+                operations: 0,
+                failed: Some(Error::new(ErrorKind::Internal, "a write could not be done")),
+            }));
+        }
+        outcomes
     }
 
     async fn batch(self, (key, mut writes): Group) -> Written {
@@ -490,6 +511,20 @@ impl Doing {
             _ => None,
         }
     }
+}
+
+/// Cuts the writes of each logical partition into those that are done as one.
+fn batches(groups: Vec<Group>) -> Vec<Group> {
+    let mut batches: Vec<Group> = Vec::new();
+    for (key, mut writes) in groups {
+        while writes.len() > BATCH_WRITES_MAX {
+            let rest = writes.split_off(BATCH_WRITES_MAX);
+            batches.push((key.clone(), writes));
+            writes = rest;
+        }
+        batches.push((key, writes));
+    }
+    batches
 }
 
 /// Cuts batches into those that are done at once.

@@ -32,6 +32,26 @@ async fn the_first_request_is_challenged_and_then_run() {
     assert_eq!(code(&client.run("g.inject(0)").await[0]), 200);
 }
 
+/// The JavaScript driver sends all that it has at once, and logs in when it is challenged: those behind the 64th failed.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_requests_may_wait_for_the_login() {
+    let account = Account::new().await;
+    let mut client = Client::new(&account.api(|_| {}));
+    let first = client.next_id();
+    assert_eq!(code(&client.send(&request(&first, "g.inject(0)", "{}")).await[0]), 407);
+    for number in 1..1_024 {
+        let id = client.next_id();
+        let answers = client.send(&request(&id, &format!("g.inject({number})"), "{}")).await;
+        assert!(answers.is_empty(), "{number}: {answers:?}");
+    }
+    let id = client.next_id();
+    let refused = client.send(&request(&id, "g.inject(0)", "{}")).await;
+    assert_eq!((code(&refused[0]), inner(&refused[0])), (500, 1008));
+    let answers = client.send(&login(&first, USER, KEY)).await;
+    assert_eq!(answers.len(), 1_024);
+    assert!(answers.iter().all(|answer| code(answer) == 200));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_logins_are_refused_and_may_be_tried_again() {
     let account = Account::new().await;

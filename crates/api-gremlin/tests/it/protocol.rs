@@ -92,6 +92,32 @@ async fn nothing_is_an_empty_list_and_costs_nothing() {
     assert_eq!(at(&answers[0], &["status", "attributes", "x-ms-total-request-charge"]).as_f64(), Some(0.0));
 }
 
+/// Drivers that send bytecode read traversers, also where scripts are answered without types: they gave `undefined`.
+#[tokio::test(flavor = "multi_thread")]
+async fn bytecode_is_answered_with_traversers() {
+    let account = Account::new().await;
+    let mut client = account.client().await;
+    let id = client.next_id();
+    let bytecode = r#"{"@type":"g:Bytecode","@value":{"step":[["inject",{"@type":"g:Int32","@value":7}]]}}"#;
+    let request = format!(
+        r#"{{"requestId":{{"@type":"g:UUID","@value":"{id}"}},"op":"bytecode","processor":"traversal",
+            "args":{{"gremlin":{bytecode},"aliases":{{"g":"g"}}}}}}"#
+    );
+    let answers = client.send(&request).await;
+    assert_eq!(code_of_typed(&answers[0]), 200, "{answers:?}");
+    let text = armilla_value::json::to_string(&answers[0]);
+    assert!(text.contains(r#""@type":"g:Traverser""#), "{text}");
+    // A script of the same client is answered as before.
+    let answers = client.run("g.inject(7)").await;
+    assert_eq!(at(&answers[0], &["result", "data"]), &Value::Array(vec![Value::from(7_i64)]));
+}
+
+/// Returns the code of an answer, whose numbers may have types.
+fn code_of_typed(answer: &Value) -> i64 {
+    let code = at(answer, &["status", "code"]);
+    code.as_i64().unwrap_or_else(|| at(code, &["@value"]).as_i64().unwrap())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_keep_nothing_and_are_closed() {
     let account = Account::new().await;

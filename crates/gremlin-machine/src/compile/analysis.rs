@@ -102,6 +102,7 @@ pub(crate) fn push_filtered_hop(
         vertex_conditions: Vec::new(),
         need: Need::Whole,
         count: false,
+        limit: None,
     })));
     steps.push(step(Kind::Filter { child: filter, negated: false }));
     let end = match direction {
@@ -142,6 +143,9 @@ pub(crate) fn optimise(traversal: &mut Traversal, end_needs: bool) {
             Kind::Adjacent(adjacent) => {
                 adjacent.need = if needs { Need::Whole } else { Need::Reference };
                 adjacent.count = counted;
+                if let Some(Step { kind: Kind::Range { high, .. }, .. }) = next {
+                    adjacent.limit = *high;
+                }
             }
             _ => continue,
         }

@@ -86,5 +86,6 @@ fn adjacent(instruction: &Instruction, direction: Direction, edges: bool, labels
         vertex_conditions: Vec::new(),
         need: Need::Whole,
         count: false,
+        limit: None,
     }))
 }

@@ -113,7 +113,7 @@ impl<'p> AdjacentOperator<'p> {
         Ok(if any { Some(gathered) } else { None })
     }
 
-    fn request(&self, vertices: Vec<Arc<Vertex>>) -> Adjacency {
+    fn request(&self, vertices: Vec<Arc<Vertex>>, limit: Option<u64>) -> Adjacency {
         let need = self.adjacent.need;
         Adjacency {
             vertices,
@@ -122,7 +122,7 @@ impl<'p> AdjacentOperator<'p> {
             edge_conditions: self.adjacent.edge_conditions.clone(),
             vertex_conditions: self.adjacent.vertex_conditions.clone(),
             want: if self.adjacent.edges { Wanted::Edges(need) } else { Wanted::Vertices(need) },
-            limit: None,
+            limit,
         }
     }
 
@@ -134,7 +134,7 @@ impl<'p> AdjacentOperator<'p> {
         self.gather = limits::GATHER_MAX;
         while let Some(gathered) = self.gather(input, cx)? {
             cx.graph.check()?;
-            let counts = cx.graph.count_adjacent(&self.request(gathered.vertices))?;
+            let counts = cx.graph.count_adjacent(&self.request(gathered.vertices, None))?;
             for (count, source) in counts.into_iter().zip(gathered.sources) {
                 for traverser in source {
                     if let Some(sum) = sums.get_mut(traverser.origin as usize) {
@@ -181,7 +181,9 @@ impl<'p> AdjacentOperator<'p> {
                 return Ok(None);
             }
             let Some(gathered) = self.gather(input, cx)? else { return Ok(None) };
-            let pages = cx.graph.adjacent(&self.request(gathered.vertices))?;
+            // Where several traversals run at once, one must not take what another is to find.
+            let limit = self.adjacent.limit.filter(|_| input.origins == 1);
+            let pages = cx.graph.adjacent(&self.request(gathered.vertices, limit))?;
             self.open = Some(Open { pages, sources: gathered.sources });
         }
     }

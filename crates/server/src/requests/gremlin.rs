@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use armilla_api_gremlin::{
-    Answers, Connection, GremlinApi, MESSAGE_BYTES_MAX, MessageKind as Kind, REQUESTS_IN_FLIGHT_MAX, Work,
+    Answers, Begun, Connection, GremlinApi, MESSAGE_BYTES_MAX, MessageKind as Kind, REQUESTS_IN_FLIGHT_MAX,
+    Work,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -77,12 +78,29 @@ impl MessageService for GremlinService {
                     let Ok(place) = conversation.places.clone().acquire_owned().await else {
                         return ControlFlow::Break(());
                     };
+                    let metrics = outbox.metrics();
+                    let Ok(expected) = outbox.expect().await else { return ControlFlow::Break(()) };
+                    // Most are done in less time than it takes to give them a task.
+                    let begun = {
+                        let _request = metrics.request();
+                        job.begin()
+                    };
+                    let running = match begun {
+                        Begun::Answered(kind, answers) => {
+                            for answer in answers {
+                                if !send(&outbox, kind, &answer).await {
+                                    return ControlFlow::Break(());
+                                }
+                            }
+                            metrics.served(Front::Gremlin);
+                            continue;
+                        }
+                        Begun::Runs(running) => running,
+                    };
                     let hold = hold.clone();
                     conversation.jobs.spawn(async move {
-                        let (_place, _hold, metrics) = (place, hold, outbox.metrics());
-                        let _request = metrics.request();
-                        let Ok(expected) = outbox.expect().await else { return };
-                        job.run(&Sender(outbox)).await;
+                        let (_place, _hold, _request) = (place, hold, metrics.request());
+                        running.run(&Sender(outbox)).await;
                         drop(expected);
                         metrics.served(Front::Gremlin);
                     });

@@ -40,3 +40,16 @@ fn integers_and_reals_compare_exactly() {
     assert!(Value::Int32(-1).equals(&Value::Double(-1.0)));
     assert_eq!(Value::Int32(-1).compare(&Value::Double(-1.5)), Some(Ordering::Greater));
 }
+
+/// Scales that no text can be written out for were written out, digit by digit.
+#[test]
+fn decimals_of_any_scale_are_computed_at_once() {
+    let decimal = |text: &str| Value::BigDecimal(text.into());
+    for text in ["1e-2000000000", "0e-2000000000", "0e2000000000", "1e2000000000", "1e-10001", "1e-9000"] {
+        for what in [Arithmetic::Add, Arithmetic::Subtract, Arithmetic::Multiply, Arithmetic::Divide] {
+            let result = decimal(text).compute(what, &decimal(text)).unwrap();
+            assert!(result.to_string().len() < 20_000, "{text} {what:?}");
+        }
+        assert!(decimal(text).equivalent(&decimal(text)), "{text}");
+    }
+}

@@ -6,6 +6,7 @@ mod context;
 mod elements;
 mod execution;
 mod group;
+mod guard;
 mod lists;
 mod lookup;
 mod matches;

@@ -24,6 +24,8 @@ pub(crate) struct Context<'p> {
     pub(crate) loops: Vec<(Option<Arc<str>>, u32)>,
     pub(crate) memory: u64,
     random: u64,
+    /// Work since the last look at the clock and the client.
+    pub(crate) worked: u64,
     /// Elements as this traversal last wrote them; none if it dropped them.
     pub(crate) vertices: FastMap<Key, Option<Arc<Vertex>>>,
     pub(crate) edges: FastMap<Key, Option<Arc<Edge>>>,
@@ -59,6 +61,7 @@ impl<'p> Context<'p> {
                 .collect(),
             loops: Vec::new(),
             memory: 0,
+            worked: 0,
             random: options.seed | 1,
             vertices: FastMap::default(),
             edges: FastMap::default(),

@@ -37,7 +37,7 @@ pub(crate) struct Counts {
 impl Counts {
     fn add(&mut self, key: Value, bulk: u64) {
         match self.places.get(&Key(key.clone())).and_then(|place| self.counts.get_mut(*place)) {
-            Some((_, count)) => *count += bulk,
+            Some((_, count)) => *count = count.saturating_add(bulk),
             None => {
                 self.places.insert(Key(key.clone()), self.counts.len());
                 self.counts.push((key, bulk));
@@ -77,6 +77,7 @@ impl Groups {
                 cx.hold_batch(&batch)?;
                 for ((traverser, key), value) in batch.into_iter().zip(keys).zip(values) {
                     let (Some(key), Some(value)) = (key, value) else { continue };
+                    cx.look_at(&key)?;
                     if let Some(Members::Values(values)) = self.place(&key, false) {
                         cx.hold(48u64.saturating_mul(traverser.bulk))?;
                         for _ in 1..traverser.bulk {
@@ -90,6 +91,7 @@ impl Groups {
                 cx.hold_batch(&batch)?;
                 for (traverser, key) in batch.into_iter().zip(keys) {
                     let Some(key) = key else { continue };
+                    cx.look_at(&key)?;
                     if let Some(Members::Traversers(members)) = self.place(&key, true) {
                         members.push(traverser);
                     }
@@ -190,6 +192,7 @@ impl<'p> GroupOperator<'p> {
                 let mut added = 0;
                 for (traverser, key) in batch.into_iter().zip(keys) {
                     if let (Some(key), Some(counts)) = (key, counts.get_mut(traverser.origin as usize)) {
+                        cx.look_at(&key)?;
                         let before = counts.counts.len();
                         counts.add(key, traverser.bulk);
                         added += (counts.counts.len() - before) as u64;
@@ -280,6 +283,7 @@ pub(crate) fn add_counts<'p>(
     let keys = by_values(by_at(bys, 0), batch, cx)?;
     for (traverser, key) in batch.iter().zip(keys) {
         if let Some(key) = key {
+            cx.look_at(&key)?;
             counts.add(key, traverser.bulk);
         }
     }

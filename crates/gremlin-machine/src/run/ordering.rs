@@ -82,7 +82,7 @@ impl<'p> Operator<'p> for TailOperator<'p> {
         while let Some(batch) = input.next(cx)? {
             for traverser in batch {
                 let Some((tail, bulk)) = tails.get_mut(traverser.origin as usize) else { continue };
-                *bulk += traverser.bulk;
+                *bulk = bulk.saturating_add(traverser.bulk);
                 tail.push_back(traverser);
                 while let Some(first) = tail.front_mut() {
                     let beyond = bulk.saturating_sub(self.amount);
@@ -90,11 +90,11 @@ impl<'p> Operator<'p> for TailOperator<'p> {
                         break;
                     }
                     if first.bulk <= beyond {
-                        *bulk -= first.bulk;
+                        *bulk = bulk.saturating_sub(first.bulk);
                         tail.pop_front();
                     } else {
                         first.bulk -= beyond;
-                        *bulk -= beyond;
+                        *bulk = bulk.saturating_sub(beyond);
                     }
                 }
             }
@@ -135,12 +135,17 @@ impl<'p> Operator<'p> for SampleOperator<'p> {
                 .map(|value| value.and_then(|value| value.as_real()))
                 .collect(),
         };
+        let mut drawn = 0;
         let mut groups: Vec<Vec<(f64, Traverser)>> = vec![Vec::new(); input.origins as usize];
         for (traverser, weight) in all.into_iter().zip(weights) {
             let (Some(group), Some(weight)) = (groups.get_mut(traverser.origin as usize), weight) else {
                 continue;
             };
-            for _ in 0..traverser.bulk.min(self.amount) {
+            let draws = traverser.bulk.min(self.amount);
+            cx.hold(128u64.saturating_mul(draws))?;
+            drawn += 128 * draws;
+            for _ in 0..draws {
+                cx.work(1)?;
                 // The largest draws of u^(1/w) are a sample by weight without replacement.
                 let draw = if weight > 0.0 { cx.draw_real().powf(1.0 / weight) } else { -1.0 };
                 let mut one = traverser.clone();
@@ -148,9 +153,10 @@ impl<'p> Operator<'p> for SampleOperator<'p> {
                 group.push((draw, one));
             }
         }
+        cx.release(drawn);
         let mut batch = Vec::new();
-        for mut group in groups {
-            group.sort_by(|left, right| right.0.total_cmp(&left.0));
+        for group in groups {
+            let mut group = cx.sort(group, 1, |left, right| right.0.total_cmp(&left.0))?;
             group.truncate(usize::try_from(self.amount).unwrap_or(usize::MAX));
             batch.extend(group.into_iter().map(|(_, traverser)| traverser));
         }
@@ -206,6 +212,7 @@ impl<'p> Operator<'p> for DedupOperator<'p> {
                 let key =
                     if plain { Some(key_of(&traverser.value)) } else { keys.get(at).cloned().flatten() };
                 let Some(key) = key else { continue };
+                cx.look_at(&key)?;
                 if self.seen.insert((traverser.origin, Key(key))) {
                     held += 96;
                     traverser.bulk = 1;
@@ -275,9 +282,10 @@ pub(crate) fn sorted<'p>(batch: Batch, bys: &'p [(By, Sorting)], cx: &mut Contex
             rows.push((keys.into_iter().flatten().collect(), traverser));
         }
     }
-    rows.sort_by(|left, right| {
+    let work = rows.iter().flat_map(|(keys, _)| keys).any(Value::is_collection);
+    let rows = cx.sort(rows, if work { 64 } else { 1 }, |left, right| {
         left.1.origin.cmp(&right.1.origin).then_with(|| compare_rows(&left.0, &right.0, bys))
-    });
+    })?;
     Ok(rows.into_iter().map(|(_, traverser)| traverser).collect())
 }
 
@@ -340,6 +348,7 @@ pub(crate) fn merged(batch: Batch, cx: &mut Context<'_>) -> Result<Batch> {
     let mut places: FastMap<(u32, Key), usize> = FastMap::default();
     let mut merged: Batch = Vec::with_capacity(batch.len());
     for traverser in batch {
+        cx.look_at(&traverser.value)?;
         let key = (traverser.origin, Key(traverser.value.clone()));
         match places.get(&key).and_then(|place| merged.get_mut(*place)) {
             Some(same) => super::side::merge_into(same, traverser, cx)?,

@@ -40,7 +40,11 @@ impl<'p> Input<'_, 'p> {
             Some((last, rest)) => {
                 let mut input =
                     Input { operators: rest, feed: self.feed, origins: self.origins, fed: self.fed };
-                last.next(&mut input, cx)
+                let batch = last.next(&mut input, cx)?;
+                if let Some(batch) = &batch {
+                    cx.bound(batch)?;
+                }
+                Ok(batch)
             }
         }
     }
@@ -162,6 +166,7 @@ impl<'p> Operator<'p> for Simple<'p> {
                     break;
                 }
                 batch = super::simple::apply(step, batch, cx)
+                    .and_then(|batch| cx.bound(&batch).map(|()| batch))
                     .map_err(|error| error.at(&step.name, step.position))?;
             }
             if !batch.is_empty() {

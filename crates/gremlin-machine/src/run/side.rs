@@ -10,6 +10,7 @@ use super::pipeline::{Input, Operator};
 use super::traverser::{Batch, Traverser};
 use super::values::{by_at, by_each, by_values};
 use crate::error::{MachineError, Result};
+use crate::limits;
 use crate::step::{By, Step};
 
 /// Adds one traverser to another that is like it.
@@ -57,20 +58,23 @@ fn collect_into(
     values: Vec<Option<Value>>,
     cx: &mut Context<'_>,
 ) -> Result<()> {
-    let mut made = Vec::new();
-    for (traverser, value) in batch.iter().zip(values) {
-        if let Some(value) = value {
-            made.extend(std::iter::repeat_n(value, usize::try_from(traverser.bulk).unwrap_or(usize::MAX)));
-        }
-    }
+    let made: Vec<(Value, u64)> = batch
+        .iter()
+        .zip(values)
+        .filter_map(|(traverser, value)| value.map(|value| (value, traverser.bulk)))
+        .collect();
     let operator = operator.unwrap_or(crate::step::Operator::AddAll);
     let result = match operator {
-        crate::step::Operator::AddAll => super::reduce::fold(operator, &start, &super::values::list(made))?,
-        crate::step::Operator::Assign => super::values::list(made),
+        crate::step::Operator::AddAll | crate::step::Operator::Assign => {
+            let made = super::values::items(&Value::BulkSet(Arc::new(made)))?;
+            cx.hold(48 * made.len() as u64)?;
+            super::reduce::fold(operator, &start, &super::values::list(made))?
+        }
         operator => {
             let mut result = start;
-            for value in made {
-                result = super::reduce::fold(operator, &result, &value)?;
+            for (value, bulk) in made {
+                cx.work(1)?;
+                result = super::reduce::fold_bulk(operator, &result, &value, bulk, cx)?;
             }
             result
         }
@@ -98,7 +102,7 @@ fn bulk_set(values: Vec<(Value, u64)>) -> Value {
     for (value, bulk) in values {
         let place = *places.entry(armilla_gremlin_value::Key(value.clone())).or_insert(merged.len());
         match merged.get_mut(place) {
-            Some((_, sum)) => *sum += bulk,
+            Some((_, sum)) => *sum = sum.saturating_add(bulk),
             None => merged.push((value, bulk)),
         }
     }
@@ -226,6 +230,13 @@ pub(crate) fn grow<'p>(
         let nodes = traverser.nodes();
         let mut at = &mut *tree;
         for (depth, node) in nodes.into_iter().enumerate() {
+            if depth + 2 > limits::VALUE_DEPTH_MAX {
+                return Err(MachineError::runtime(format!(
+                    "tree() takes ways of no more than {} objects: repeat() less often, or return path()",
+                    limits::VALUE_DEPTH_MAX - 2
+                )));
+            }
+            cx.work(1 + at.branches.len() as u64 / 4)?;
             let made = by_each(by_at(bys, depth), traverser, vec![node.value.clone()], cx)?;
             let Some(Some(key)) = made.into_iter().next() else { break };
             let place = match at.branches.iter().position(|branch| branch.key.equivalent(&key)) {

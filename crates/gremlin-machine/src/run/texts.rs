@@ -3,7 +3,8 @@
 use armilla_gremlin_value::{Value, date};
 
 use super::context::Context;
-use super::simple::{try_each, unfit};
+use super::guard::{self, make_each, too_long};
+use super::simple::unfit;
 use super::traverser::Batch;
 use super::values::{items, list};
 use crate::error::{MachineError, Result};
@@ -13,36 +14,33 @@ use crate::step::{Argument, Kind, Scope, Step, TextStep};
 pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
     let name = step.name.as_ref();
     match &step.kind {
-        Kind::Text { step: what, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Text { step: what, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| text(*what, name, value))
         }),
-        Kind::Substring { from, to, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Substring { from, to, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| {
-                with_text(name, value, |text| Value::text(substring(text, *from, *to)))
+                with_text(name, value, |text| Ok(Value::text(substring(text, *from, *to))))
             })
         }),
-        Kind::Replace { from, to, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Replace { from, to, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| match (from, to) {
-                (Some(from), Some(to)) => {
-                    let replaced =
-                        with_text(name, value, |text| Value::text(text.replace(from.as_ref(), to)))?;
-                    match replaced.as_str() {
-                        Some(text) if text.len() > limits::TEXT_LEN_MAX => Err(too_long(name)),
-                        _ => Ok(replaced),
-                    }
-                }
+                (Some(from), Some(to)) => with_text(name, value, |text| replaced(name, text, from, to)),
                 _ => Ok(value.clone()),
             })
         }),
-        Kind::Split { separator, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Split { separator, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| {
                 with_text(name, value, |text| {
+                    // The letters and words of a text are no more than its bytes.
+                    if text.len() as u64 > limits::VALUE_PARTS_MAX {
+                        guard::parts(parts_of(text, separator.as_deref()))?;
+                    }
                     let parts: Vec<Value> = match separator.as_deref() {
                         None => text.split_whitespace().map(Value::text).collect(),
                         Some("") => text.chars().map(|letter| Value::text(letter.to_string())).collect(),
                         Some(separator) => text.split(separator).map(Value::text).collect(),
                     };
-                    list(parts)
+                    Ok(list(parts))
                 })
             })
         }),
@@ -63,7 +61,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 });
             }
             let mut at = 0;
-            try_each(step, batch, cx, |traverser, _| {
+            make_each(step, batch, cx, |traverser, _| {
                 let now = at;
                 at += 1;
                 let more = columns.iter().filter_map(|column| column.get(now)).flatten();
@@ -82,11 +80,11 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             })
         }
         Kind::AsNumber(kind) => {
-            try_each(step, batch, cx, |traverser, _| as_number(&traverser.value, kind.as_deref()).map(Some))
+            make_each(step, batch, cx, |traverser, _| as_number(&traverser.value, kind.as_deref()).map(Some))
         }
-        Kind::AsBool => try_each(step, batch, cx, |traverser, _| as_bool(&traverser.value).map(Some)),
-        Kind::AsDate => try_each(step, batch, cx, |traverser, _| as_date(&traverser.value).map(Some)),
-        Kind::DateAdd { nanoseconds_each, amount } => try_each(step, batch, cx, |traverser, _| {
+        Kind::AsBool => make_each(step, batch, cx, |traverser, _| as_bool(&traverser.value).map(Some)),
+        Kind::AsDate => make_each(step, batch, cx, |traverser, _| as_date(&traverser.value).map(Some)),
+        Kind::DateAdd { nanoseconds_each, amount } => make_each(step, batch, cx, |traverser, _| {
             let Value::Date { milliseconds, offset_seconds } = traverser.value else {
                 return Err(unfit(name, &traverser.value));
             };
@@ -107,7 +105,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     .collect(),
             };
             let mut others = others.into_iter();
-            try_each(step, batch, cx, |traverser, _| {
+            make_each(step, batch, cx, |traverser, _| {
                 let other = others.next().flatten().unwrap_or(Value::Null);
                 let Value::Date { milliseconds, .. } = traverser.value else {
                     return Err(unfit(name, &traverser.value));
@@ -117,15 +115,12 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     Value::Null => 0,
                     value => return Err(unfit(name, &value)),
                 };
-                Ok(Some(Value::Int64((milliseconds - other) / 1000)))
+                let seconds = (i128::from(milliseconds) - i128::from(other)) / 1000;
+                Ok(Some(Value::Int64(i64::try_from(seconds).unwrap_or(i64::MAX))))
             })
         }
         _ => Ok(batch),
     }
-}
-
-fn too_long(name: &str) -> MachineError {
-    MachineError::runtime(format!("{name}() makes a text of more than {} bytes", limits::TEXT_LEN_MAX))
 }
 
 fn only_texts(name: &str, value: &Value) -> MachineError {
@@ -140,16 +135,16 @@ fn scoped(scope: Scope, value: &Value, make: &dyn Fn(&Value) -> Result<Value>) -
     match (scope, value) {
         (Scope::Global, value) => make(value).map(Some),
         (Scope::Local, Value::List(_) | Value::Set(_) | Value::BulkSet(_)) => {
-            Ok(Some(list(items(value).iter().map(make).collect::<Result<Vec<Value>>>()?)))
+            Ok(Some(list(items(value)?.iter().map(make).collect::<Result<Vec<Value>>>()?)))
         }
         (Scope::Local, value) => make(value).map(Some),
     }
 }
 
-fn with_text(name: &str, value: &Value, make: impl Fn(&str) -> Value) -> Result<Value> {
+fn with_text(name: &str, value: &Value, make: impl Fn(&str) -> Result<Value>) -> Result<Value> {
     match value {
         Value::Null => Ok(Value::Null),
-        Value::String(text) => Ok(make(text)),
+        Value::String(text) => make(text),
         value => Err(only_texts(name, value)),
     }
 }
@@ -158,23 +153,45 @@ fn text(what: TextStep, name: &str, value: &Value) -> Result<Value> {
     match what {
         TextStep::AsString => Ok(match value {
             Value::Null => Value::Null,
-            value => Value::text(value.to_string()),
+            value => Value::text(value.to_text(limits::TEXT_LEN_MAX).map_err(|_| too_long(name))?),
         }),
         TextStep::Length => with_text(name, value, |text| {
-            Value::Int32(i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX))
+            Ok(Value::Int32(i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX)))
         }),
-        TextStep::ToLower => with_text(name, value, |text| Value::text(text.to_lowercase())),
-        TextStep::ToUpper => with_text(name, value, |text| Value::text(text.to_uppercase())),
-        TextStep::Trim => with_text(name, value, |text| Value::text(text.trim())),
-        TextStep::LeftTrim => with_text(name, value, |text| Value::text(text.trim_start())),
-        TextStep::RightTrim => with_text(name, value, |text| Value::text(text.trim_end())),
+        TextStep::ToLower => with_text(name, value, |text| Ok(Value::text(text.to_lowercase()))),
+        TextStep::ToUpper => with_text(name, value, |text| Ok(Value::text(text.to_uppercase()))),
+        TextStep::Trim => with_text(name, value, |text| Ok(Value::text(text.trim()))),
+        TextStep::LeftTrim => with_text(name, value, |text| Ok(Value::text(text.trim_start()))),
+        TextStep::RightTrim => with_text(name, value, |text| Ok(Value::text(text.trim_end()))),
         TextStep::Reverse => Ok(match value {
             Value::String(text) => Value::text(text.chars().rev().collect::<String>()),
             Value::List(values) | Value::Set(values) => list(values.iter().rev().cloned().collect()),
-            Value::Path(_) | Value::BulkSet(_) => list(items(value).into_iter().rev().collect()),
+            Value::Path(_) | Value::BulkSet(_) => list(items(value)?.into_iter().rev().collect()),
             value => value.clone(),
         }),
     }
+}
+
+/// Replaces a part of a text, if the result is not too long: it may be as long as both texts multiplied.
+fn replaced(name: &str, text: &str, from: &str, to: &str) -> Result<Value> {
+    if to.len() > from.len() {
+        let found = text.matches(from).count();
+        let len = found.saturating_mul(to.len() - from.len()).saturating_add(text.len());
+        if len > limits::TEXT_LEN_MAX {
+            return Err(too_long(name));
+        }
+    }
+    Ok(Value::text(text.replace(from, to)))
+}
+
+/// Says how many parts a text is split into.
+fn parts_of(text: &str, separator: Option<&str>) -> u64 {
+    let count = match separator {
+        None => text.split_whitespace().count(),
+        Some("") => text.chars().count(),
+        Some(separator) => text.split(separator).count(),
+    };
+    count as u64
 }
 
 /// Cuts a text; places from the end are negative.

@@ -60,7 +60,7 @@ impl MemoryGraph {
 
     fn find_vertex(&self, id: &Value) -> Option<Arc<Vertex>> {
         let id = id.as_id_text();
-        self.vertices.borrow().iter().find(|vertex| vertex.id.as_id_text().equals(&id)).cloned()
+        self.vertices.borrow().iter().find(|vertex| vertex.id.equals(&id)).cloned()
     }
 
     fn replace_vertex(&self, vertex: Vertex) -> Arc<Vertex> {

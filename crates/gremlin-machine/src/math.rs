@@ -180,10 +180,21 @@ impl Parser<'_> {
                 .unwrap_or(self.rest.len());
             let (name, rest) = self.rest.split_at(len);
             self.rest = rest;
-            if let Some((_, function)) = FUNCTIONS.iter().find(|(other, _)| *other == name)
-                && self.take(b"(").is_some()
-            {
-                return Ok(Node::Call(*function, Box::new(self.closed()?)));
+            if let Some((_, function)) = FUNCTIONS.iter().find(|(other, _)| *other == name) {
+                if self.take(b"(").is_some() {
+                    return Ok(Node::Call(*function, Box::new(self.closed()?)));
+                }
+                // Without parentheses it takes what follows, if something does.
+                self.skip();
+                if self.rest.starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '.') {
+                    self.depth += 1;
+                    if self.depth > DEPTH_MAX {
+                        return Err(wrong(self.rest));
+                    }
+                    let argument = self.power()?;
+                    self.depth -= 1;
+                    return Ok(Node::Call(*function, Box::new(argument)));
+                }
             }
             return Ok(match name {
                 "pi" => Node::Number(std::f64::consts::PI),

@@ -58,6 +58,12 @@ impl MemoryGraph {
         Value::text(format!("new-{}", self.next_id.get()))
     }
 
+    /// Makes ids of properties that order as they were made.
+    fn new_property_id(&self) -> Value {
+        self.next_id.set(self.next_id.get() + 1);
+        Value::text(format!("property-{:08}", self.next_id.get()))
+    }
+
     fn find_vertex(&self, id: &Value) -> Option<Arc<Vertex>> {
         let id = id.as_id_text();
         self.vertices.borrow().iter().find(|vertex| vertex.id.equals(&id)).cloned()
@@ -276,7 +282,7 @@ impl Graph for MemoryGraph {
                 Arc::new(Property { key: key.clone(), value: value.clone(), element: None })
             });
             let added = Arc::new(VertexProperty {
-                id: self.new_id(),
+                id: self.new_property_id(),
                 key: property.key.clone(),
                 value: property.value.clone(),
                 properties: meta.collect(),
@@ -289,6 +295,10 @@ impl Graph for MemoryGraph {
                     properties.len() - 1
                 }
             };
+            if matches!(property.value, Value::Null) {
+                properties.remove(place);
+                continue;
+            }
             let Some((_, values)) = properties.get_mut(place) else { continue };
             match property.cardinality.unwrap_or(Cardinality::Single) {
                 Cardinality::Single => *values = vec![added],
@@ -306,7 +316,9 @@ impl Graph for MemoryGraph {
         let mut properties = edge.properties.as_deref().cloned().unwrap_or_default();
         for (key, value) in new {
             properties.retain(|property| property.key != *key);
-            properties.push(Arc::new(Property { key: key.clone(), value: value.clone(), element: None }));
+            if !matches!(value, Value::Null) {
+                properties.push(Arc::new(Property { key: key.clone(), value: value.clone(), element: None }));
+            }
         }
         Ok(self.replace_edge(Edge { properties: Some(Arc::new(properties)), ..edge.as_ref().clone() }))
     }

@@ -1,5 +1,6 @@
 //! Tests of whole traversals, written as scripts and answered as texts.
 
+mod found;
 mod modern;
 mod plans;
 mod writes;

@@ -80,7 +80,9 @@ fn features() {
             match (&outcome, expected.reason(&feature.name, &scenario.name)) {
                 (Outcome::Passed | Outcome::Left, None) => {}
                 (Outcome::Passed, Some(found)) if found.whole_feature => {}
-                (Outcome::Passed, Some(_)) => surprises.push(format!("{name}\n  passes: take it off the list")),
+                (Outcome::Passed, Some(_)) => {
+                    surprises.push(format!("{name}\n  passes: take it off the list"))
+                }
                 (Outcome::Left, Some(_)) => {}
                 (Outcome::Failed(_) | Outcome::Refused(_), Some(_)) => {}
                 (Outcome::Failed(what), None) => surprises.push(format!("{name}\n  FAILED {what}")),

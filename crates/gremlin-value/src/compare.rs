@@ -64,6 +64,8 @@ impl Value {
             (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
             (Value::Char(left), Value::Char(right)) => left.cmp(right),
             (Value::String(left), Value::String(right)) => left.cmp(right),
+            (Value::String(left), Value::Token(right)) => left.as_ref().cmp(right.word),
+            (Value::Token(left), Value::String(right)) => left.word.cmp(right.as_ref()),
             (Value::String(left), Value::Char(right)) => left.as_ref().cmp(right.encode_utf8(&mut [0; 4])),
             (Value::Char(left), Value::String(right)) => (*left.encode_utf8(&mut [0; 4])).cmp(right.as_ref()),
             (Value::Uuid(left), Value::Uuid(right)) => left.cmp(right),
@@ -113,7 +115,8 @@ impl Value {
             | Value::Double(_)
             | Value::BigDecimal(_) => 2,
             Value::Date { .. } => 3,
-            Value::String(_) | Value::Char(_) => 4,
+            // Keys of maps are texts and tokens, which order among each other.
+            Value::String(_) | Value::Char(_) | Value::Token(_) => 4,
             Value::Uuid(_) => 5,
             Value::Vertex(_) => 6,
             Value::Edge(_) => 7,
@@ -128,7 +131,6 @@ impl Value {
             Value::Tree(_) => 16,
             Value::Duration(_) => 17,
             Value::Bytes(_) => 18,
-            Value::Token(_) => 19,
             Value::Metrics(_) => 20,
             Value::Predicate(_) => 21,
             Value::Traversal(_) => 22,

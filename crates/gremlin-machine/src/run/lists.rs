@@ -5,7 +5,7 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Key, Value};
 
 use super::context::Context;
-use super::simple::{try_each, unfit};
+use super::simple::try_each;
 use super::traverser::{Batch, FastSet, Traverser};
 use super::values::{items, list, map, set};
 use crate::error::{MachineError, Result};
@@ -53,7 +53,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             }))
         }),
         Kind::Conjoin(separator) => try_each(step, batch, cx, |traverser, _| {
-            let values = collection("conjoin", &traverser.value)?;
+            let values = incoming("conjoin", &traverser.value)?;
             let texts: Vec<String> =
                 values.iter().filter(|value| !matches!(value, Value::Null)).map(Value::to_string).collect();
             Ok(Some(Value::text(texts.join(separator))))
@@ -68,6 +68,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     .collect(),
             };
             let mut others = others.into_iter();
+            let other_is = other;
             try_each(step, batch, cx, |traverser, cx| {
                 let Some(Some(other)) = others.next() else {
                     return Err(MachineError::runtime(format!(
@@ -75,7 +76,8 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                         step.name
                     )));
                 };
-                let joined = join(*what, &step.name, &traverser.value, &other)?;
+                let by_child = matches!(other_is, Argument::Child(_));
+                let joined = join(*what, &step.name, &traverser.value, &other, by_child)?;
                 cx.hold(32 * super::values::len(&joined))?;
                 Ok(Some(joined))
             })
@@ -141,14 +143,41 @@ fn order_local<'p>(traverser: &Traverser, bys: &'p [(By, Sorting)], cx: &mut Con
     })
 }
 
-fn collection(name: &str, value: &Value) -> Result<Vec<Value>> {
+/// Returns the items of a list that comes to a step.
+fn incoming(name: &str, value: &Value) -> Result<Vec<Value>> {
     match value {
         Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_) => Ok(items(value)),
-        value => Err(unfit(name, value)),
+        Value::Null => Err(MachineError::runtime(format!(
+            "Incoming traverser for {name} step can't be null: fold() before it"
+        ))),
+        value => Err(MachineError::runtime(format!(
+            "{name} step can only take an array or an Iterable type for incoming traversers, encountered {}",
+            value.type_word()
+        ))),
     }
 }
 
-fn join(what: ListStep, name: &str, left: &Value, right: &Value) -> Result<Value> {
+/// Returns the items of the list that a step has as its argument.
+fn given(name: &str, value: &Value, by_child: bool) -> Result<Vec<Value>> {
+    let message = match (value, by_child) {
+        (Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_), _) => return Ok(items(value)),
+        (Value::Null, true) => {
+            format!("traversal argument for {name} step must yield an iterable type, not null")
+        }
+        (value, true) => format!(
+            "traversal argument for {name} step must yield an iterable type, encountered {}",
+            value.type_word()
+        ),
+        (Value::Null, false) => format!("Argument provided for {name} step can't be null"),
+        (value, false) => format!(
+            "{name} step can only take an array or an Iterable as an argument, encountered {}",
+            value.type_word()
+        ),
+    };
+    Err(MachineError::runtime(message))
+}
+
+fn join(what: ListStep, name: &str, left: &Value, right: &Value, by_child: bool) -> Result<Value> {
     if let (ListStep::Merge, Value::Map(left), Value::Map(right)) = (what, left, right) {
         let mut entries = left.entries.clone();
         for (key, value) in &right.entries {
@@ -159,7 +188,7 @@ fn join(what: ListStep, name: &str, left: &Value, right: &Value) -> Result<Value
         }
         return Ok(map(entries));
     }
-    let (left, right) = (collection(name, left)?, collection(name, right)?);
+    let (left, right) = (incoming(name, left)?, given(name, right, by_child)?);
     let keys = |values: &[Value]| values.iter().cloned().map(Key).collect::<FastSet<Key>>();
     Ok(match what {
         ListStep::Combine => list(left.into_iter().chain(right).collect()),

@@ -98,7 +98,8 @@ fn number(text: &str, suffix: &str) -> Result<Value, String> {
 
 fn token(kind: TokenKind, word: &str) -> Result<Value, String> {
     let direction = word.to_uppercase();
-    let word = if kind == TokenKind::Direction && !["from", "to"].contains(&word) { &direction } else { word };
+    let word =
+        if kind == TokenKind::Direction && !["from", "to"].contains(&word) { &direction } else { word };
     Token::find(kind, word).map(Value::Token).ok_or_else(|| format!("no word of {}: {word}", kind.name()))
 }
 
@@ -188,6 +189,7 @@ fn property(text: &str, graph: &MemoryGraph) -> Result<Value, String> {
         None => (None, left),
     };
     let value = value(inner, graph)?;
-    let property = VertexProperty { id: Value::Null, key: key.into(), value, properties: Vec::new(), vertex: of };
+    let property =
+        VertexProperty { id: Value::Null, key: key.into(), value, properties: Vec::new(), vertex: of };
     Ok(Value::VertexProperty(Arc::new(property)))
 }

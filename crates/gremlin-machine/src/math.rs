@@ -208,11 +208,19 @@ impl Parser<'_> {
                 .unwrap_or(self.rest.len());
             let (name, rest) = self.rest.split_at(len);
             self.rest = rest;
-            if let Some((_, function)) = FUNCTIONS.iter().find(|(other, _)| *other == name)
-                && self.take(b"(").is_some()
-            {
-                self.closed()?;
-                return self.push(Part::Call(*function));
+            if let Some((_, function)) = FUNCTIONS.iter().find(|(other, _)| *other == name) {
+                if self.take(b"(").is_some() {
+                    self.closed()?;
+                    return self.push(Part::Call(*function));
+                }
+                // Without parentheses it takes what follows, if something does.
+                self.skip();
+                if self.rest.starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '.') {
+                    self.deeper()?;
+                    self.power()?;
+                    self.depth -= 1;
+                    return self.push(Part::Call(*function));
+                }
             }
             let part = match name {
                 "pi" => Part::Number(std::f64::consts::PI),

@@ -27,12 +27,18 @@ pub struct MemoryGraph {
     next_id: Cell<u64>,
     figures: Cell<Figures>,
     outcome: Cell<Option<Outcome>>,
+    checks_left: Cell<Option<u64>>,
 }
 
 impl MemoryGraph {
     /// Returns how the last traversal ended.
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.get()
+    }
+
+    /// Lets traversals go on for a number of checks, and then says that their time is up.
+    pub fn end_after(&self, checks: u64) {
+        self.checks_left.set(Some(checks));
     }
 
     /// Returns how many lookups were made.
@@ -58,9 +64,15 @@ impl MemoryGraph {
         Value::text(format!("new-{}", self.next_id.get()))
     }
 
+    /// Makes ids of properties that order as they were made.
+    fn new_property_id(&self) -> Value {
+        self.next_id.set(self.next_id.get() + 1);
+        Value::text(format!("property-{:08}", self.next_id.get()))
+    }
+
     fn find_vertex(&self, id: &Value) -> Option<Arc<Vertex>> {
         let id = id.as_id_text();
-        self.vertices.borrow().iter().find(|vertex| vertex.id.as_id_text().equals(&id)).cloned()
+        self.vertices.borrow().iter().find(|vertex| vertex.id.equals(&id)).cloned()
     }
 
     fn replace_vertex(&self, vertex: Vertex) -> Arc<Vertex> {
@@ -166,6 +178,16 @@ fn shown_edge(edge: &Arc<Edge>, need: Need) -> Arc<Edge> {
 }
 
 impl Graph for MemoryGraph {
+    fn check(&self) -> GraphResult<()> {
+        match self.checks_left.get() {
+            Some(0) => Err(GraphError::new(GraphErrorKind::TimedOut, "The time of the traversal is up")),
+            left => {
+                self.checks_left.set(left.map(|left| left - 1));
+                Ok(())
+            }
+        }
+    }
+
     fn finish(&self, outcome: Outcome) -> GraphResult<()> {
         self.outcome.set(Some(outcome));
         Ok(())
@@ -276,7 +298,7 @@ impl Graph for MemoryGraph {
                 Arc::new(Property { key: key.clone(), value: value.clone(), element: None })
             });
             let added = Arc::new(VertexProperty {
-                id: self.new_id(),
+                id: self.new_property_id(),
                 key: property.key.clone(),
                 value: property.value.clone(),
                 properties: meta.collect(),
@@ -289,6 +311,10 @@ impl Graph for MemoryGraph {
                     properties.len() - 1
                 }
             };
+            if matches!(property.value, Value::Null) {
+                properties.remove(place);
+                continue;
+            }
             let Some((_, values)) = properties.get_mut(place) else { continue };
             match property.cardinality.unwrap_or(Cardinality::Single) {
                 Cardinality::Single => *values = vec![added],
@@ -306,7 +332,9 @@ impl Graph for MemoryGraph {
         let mut properties = edge.properties.as_deref().cloned().unwrap_or_default();
         for (key, value) in new {
             properties.retain(|property| property.key != *key);
-            properties.push(Arc::new(Property { key: key.clone(), value: value.clone(), element: None }));
+            if !matches!(value, Value::Null) {
+                properties.push(Arc::new(Property { key: key.clone(), value: value.clone(), element: None }));
+            }
         }
         Ok(self.replace_edge(Edge { properties: Some(Arc::new(properties)), ..edge.as_ref().clone() }))
     }

@@ -81,7 +81,8 @@ impl Value {
             | Value::Double(_)
             | Value::BigDecimal(_) => 2,
             Value::Date { .. } => 3,
-            Value::String(_) | Value::Char(_) => 4,
+            // Keys of maps are texts and tokens, which order among each other.
+            Value::String(_) | Value::Char(_) | Value::Token(_) => 4,
             Value::Uuid(_) => 5,
             Value::Vertex(_) => 6,
             Value::Edge(_) => 7,
@@ -96,7 +97,6 @@ impl Value {
             Value::Tree(_) => 16,
             Value::Duration(_) => 17,
             Value::Bytes(_) => 18,
-            Value::Token(_) => 19,
             Value::Metrics(_) => 20,
             Value::Predicate(_) => 21,
             Value::Traversal(_) => 22,
@@ -115,6 +115,18 @@ pub(crate) fn linear(left: &Value, right: &Value, mode: Mode) -> Ordering {
         (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
         (Value::Char(left), Value::Char(right)) => left.cmp(right),
         (Value::String(left), Value::String(right)) => left.cmp(right),
+        (Value::String(left), Value::Token(right)) => {
+            left.as_ref().cmp(right.word).then_with(|| apart(mode, || Ordering::Less))
+        }
+        (Value::Token(left), Value::String(right)) => {
+            left.word.cmp(right.as_ref()).then_with(|| apart(mode, || Ordering::Greater))
+        }
+        (Value::Char(left), Value::Token(right)) => {
+            (*left.encode_utf8(&mut [0; 4])).cmp(right.word).then_with(|| apart(mode, || Ordering::Less))
+        }
+        (Value::Token(left), Value::Char(right)) => {
+            left.word.cmp(&*right.encode_utf8(&mut [0; 4])).then_with(|| apart(mode, || Ordering::Greater))
+        }
         (Value::String(left), Value::Char(right)) => left.as_ref().cmp(right.encode_utf8(&mut [0; 4])),
         (Value::Char(left), Value::String(right)) => (*left.encode_utf8(&mut [0; 4])).cmp(right.as_ref()),
         (Value::Uuid(left), Value::Uuid(right)) => left.cmp(right),
@@ -149,7 +161,8 @@ pub(crate) fn linear(left: &Value, right: &Value, mode: Mode) -> Ordering {
         }
         (Value::Tree(left), Value::Tree(right)) => order_trees(left, right, mode),
         (Value::Token(left), Value::Token(right)) => {
-            (left.kind.name(), left.word).cmp(&(right.kind.name(), right.word))
+            // By the word first, as tokens and texts are among each other.
+            (left.word, left.kind.name()).cmp(&(right.word, right.kind.name()))
         }
         (Value::Strategy { name: left, .. }, Value::Strategy { name: right, .. }) => left.cmp(right),
         _ => match (Number::of(left), Number::of(right)) {

@@ -251,8 +251,13 @@ impl Value {
                     (Value::BigDecimal(_), _) | (_, Value::BigDecimal(_)) if result.is_finite() => {
                         Value::BigDecimal(result.to_string().into())
                     }
-                    (Value::Float(_), Value::Float(_) | Value::Byte(_) | Value::Int16(_))
-                    | (Value::Byte(_) | Value::Int16(_), Value::Float(_)) => Value::Float(result as f32),
+                    (
+                        Value::Float(_),
+                        Value::Float(_) | Value::Byte(_) | Value::Int16(_) | Value::Int32(_),
+                    )
+                    | (Value::Byte(_) | Value::Int16(_) | Value::Int32(_), Value::Float(_)) => {
+                        Value::Float(result as f32)
+                    }
                     _ => Value::Double(result),
                 })
             }

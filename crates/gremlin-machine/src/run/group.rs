@@ -17,6 +17,8 @@ use crate::step::{By, Step, Traversal};
 pub(crate) struct Groups {
     places: FastMap<Key, usize>,
     groups: Vec<(Value, Members)>,
+    /// The bytes that are held for them.
+    held: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -74,21 +76,25 @@ impl Groups {
         match value_by(bys) {
             ValueBy::Each(by) => {
                 let values = by_values(by, &batch, cx)?;
-                cx.hold_batch(&batch)?;
+                let mut listed = 0;
+                self.held += cx.hold_batch(&batch)?;
                 for ((traverser, key), value) in batch.into_iter().zip(keys).zip(values) {
-                    let (Some(key), Some(value)) = (key, value) else { continue };
+                    let Some(key) = key else { continue };
                     cx.look_at(&key)?;
-                    if let Some(Members::Values(values)) = self.place(&key, false) {
+                    // A key whose values yield nothing has an empty list.
+                    if let (Some(Members::Values(values)), Some(value)) = (self.place(&key, false), value) {
                         cx.hold(48u64.saturating_mul(traverser.bulk))?;
+                        listed += 48u64.saturating_mul(traverser.bulk);
                         for _ in 1..traverser.bulk {
                             values.push(value.clone());
                         }
                         values.push(value);
                     }
                 }
+                self.held += listed;
             }
             ValueBy::All(_) => {
-                cx.hold_batch(&batch)?;
+                self.held += cx.hold_batch(&batch)?;
                 for (traverser, key) in batch.into_iter().zip(keys) {
                     let Some(key) = key else { continue };
                     cx.look_at(&key)?;
@@ -185,6 +191,7 @@ impl<'p> GroupOperator<'p> {
         let origins = input.origins as usize;
         let mut groups: Vec<Groups> = vec![Groups::default(); if self.counts { 0 } else { origins }];
         let mut counts: Vec<Counts> = vec![Counts::default(); if self.counts { origins } else { 0 }];
+        let mut held = 0;
         while let Some(batch) = input.next(cx)? {
             cx.graph.check()?;
             if self.counts {
@@ -199,6 +206,7 @@ impl<'p> GroupOperator<'p> {
                     }
                 }
                 cx.hold(added * 200)?;
+                held += added * 200;
             } else if let ([only], true) = (groups.as_mut_slice(), origins == 1) {
                 only.add(batch, self.bys, cx)?;
             } else {
@@ -221,6 +229,7 @@ impl<'p> GroupOperator<'p> {
             traverser.arrive(&self.step.labels, cx.path);
             batch.push(traverser);
         }
+        cx.release(held + groups.iter().map(|groups| groups.held).sum::<u64>());
         Ok(Some(batch))
     }
 }

@@ -6,7 +6,6 @@ use armilla_gremlin_value::{Key, Value};
 
 use super::context::Context;
 use super::guard::{self, make_each};
-use super::simple::unfit;
 use super::traverser::{Batch, FastSet, Traverser};
 use super::values::{items, list, map, merged_entries, set};
 use crate::error::{MachineError, Result};
@@ -56,7 +55,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             }))
         }),
         Kind::Conjoin(separator) => make_each(step, batch, cx, |traverser, _| {
-            let values = collection("conjoin", &traverser.value)?;
+            let values = incoming("conjoin", &traverser.value)?;
             let mut joined = String::new();
             for (at, value) in values.iter().filter(|value| !matches!(value, Value::Null)).enumerate() {
                 let separator = if at == 0 { "" } else { separator.as_ref() };
@@ -77,6 +76,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     .collect(),
             };
             let mut others = others.into_iter();
+            let by_child = matches!(other, Argument::Child(_));
             make_each(step, batch, cx, |traverser, cx| {
                 let Some(Some(other)) = others.next() else {
                     return Err(MachineError::runtime(format!(
@@ -85,7 +85,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     )));
                 };
                 cx.work(super::values::len(&traverser.value).saturating_add(super::values::len(&other)))?;
-                join(*what, &step.name, &traverser.value, &other).map(Some)
+                join(*what, &step.name, &traverser.value, &other, by_child).map(Some)
             })
         }
         _ => Ok(batch),
@@ -149,18 +149,45 @@ fn order_local<'p>(traverser: &Traverser, bys: &'p [(By, Sorting)], cx: &mut Con
     })
 }
 
-fn collection(name: &str, value: &Value) -> Result<Vec<Value>> {
+/// Returns the items of a list that comes to a step.
+fn incoming(name: &str, value: &Value) -> Result<Vec<Value>> {
     match value {
         Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_) => items(value),
-        value => Err(unfit(name, value)),
+        Value::Null => Err(MachineError::runtime(format!(
+            "Incoming traverser for {name} step can't be null: fold() before it"
+        ))),
+        value => Err(MachineError::runtime(format!(
+            "{name} step can only take an array or an Iterable type for incoming traversers, encountered {}",
+            value.type_word()
+        ))),
     }
 }
 
-fn join(what: ListStep, name: &str, left: &Value, right: &Value) -> Result<Value> {
+/// Returns the items of the list that a step has as its argument.
+fn given(name: &str, value: &Value, by_child: bool) -> Result<Vec<Value>> {
+    let message = match (value, by_child) {
+        (Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_), _) => return items(value),
+        (Value::Null, true) => {
+            format!("traversal argument for {name} step must yield an iterable type, not null")
+        }
+        (value, true) => format!(
+            "traversal argument for {name} step must yield an iterable type, encountered {}",
+            value.type_word()
+        ),
+        (Value::Null, false) => format!("Argument provided for {name} step can't be null"),
+        (value, false) => format!(
+            "{name} step can only take an array or an Iterable as an argument, encountered {}",
+            value.type_word()
+        ),
+    };
+    Err(MachineError::runtime(message))
+}
+
+fn join(what: ListStep, name: &str, left: &Value, right: &Value, by_child: bool) -> Result<Value> {
     if let (ListStep::Merge, Value::Map(left), Value::Map(right)) = (what, left, right) {
         return Ok(map(merged_entries(left, right)));
     }
-    let (left, right) = (collection(name, left)?, collection(name, right)?);
+    let (left, right) = (incoming(name, left)?, given(name, right, by_child)?);
     let keys = |values: &[Value]| values.iter().cloned().map(Key).collect::<FastSet<Key>>();
     Ok(match what {
         ListStep::Combine => list(left.into_iter().chain(right).collect()),

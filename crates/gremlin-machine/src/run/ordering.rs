@@ -127,7 +127,8 @@ impl<'p> Operator<'p> for SampleOperator<'p> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let all = input.all(cx)?;
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
         let weights: Vec<Option<f64>> = match self.by {
             None => vec![Some(1.0); all.len()],
             Some(by) => by_values(by, &all, cx)?
@@ -250,7 +251,8 @@ impl<'p> Operator<'p> for OrderOperator<'p> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let all = input.all(cx)?;
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
         let mut batch =
             sorted(all, self.bys, cx).map_err(|error| error.at(&self.step.name, self.step.position))?;
         batch.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
@@ -306,21 +308,50 @@ fn compare_rows(left: &[Value], right: &[Value], bys: &[(By, Sorting)]) -> Order
 pub(crate) struct BarrierOperator<'p> {
     step: &'p Step,
     normalise_sacks: bool,
+    /// How many it waits for, if not for all.
+    size: Option<usize>,
+    waiting: Batch,
     done: bool,
 }
 
 impl<'p> BarrierOperator<'p> {
-    pub(crate) fn new(step: &'p Step, normalise_sacks: bool) -> BarrierOperator<'p> {
-        BarrierOperator { step, normalise_sacks, done: false }
+    pub(crate) fn new(step: &'p Step, normalise_sacks: bool, size: Option<usize>) -> BarrierOperator<'p> {
+        BarrierOperator { step, normalise_sacks, size, waiting: Vec::new(), done: false }
+    }
+
+    /// Gives on what came together up to a number of traversers.
+    fn some(
+        &mut self,
+        size: usize,
+        input: &mut Input<'_, 'p>,
+        cx: &mut Context<'p>,
+    ) -> Result<Option<Batch>> {
+        while self.waiting.len() < size {
+            let Some(batch) = input.next(cx)? else { break };
+            self.waiting.extend(batch);
+        }
+        let rest = self.waiting.split_off(size.min(self.waiting.len()));
+        let batch = std::mem::replace(&mut self.waiting, rest);
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let mut batch = merged(batch, cx)?;
+        batch.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
+        Ok(Some(batch))
     }
 }
 
 impl<'p> Operator<'p> for BarrierOperator<'p> {
     fn next(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
+        if let Some(size) = self.size {
+            return self.some(size, input, cx);
+        }
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let mut all = merged(input.all(cx)?, cx)?;
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
+        let mut all = merged(all, cx)?;
         if self.normalise_sacks {
             let sum: f64 = all.iter().map(|traverser| sack_of(traverser) * traverser.bulk as f64).sum();
             for traverser in &mut all {
@@ -333,6 +364,7 @@ impl<'p> Operator<'p> for BarrierOperator<'p> {
 
     fn restart(&mut self) {
         self.done = false;
+        self.waiting.clear();
     }
 }
 
@@ -345,11 +377,12 @@ pub(crate) fn merged(batch: Batch, cx: &mut Context<'_>) -> Result<Batch> {
     if !cx.merges || batch.len() < 2 {
         return Ok(batch);
     }
-    let mut places: FastMap<(u32, Key), usize> = FastMap::default();
+    // Where only labelled places are kept, traversers with one way behind them are alike.
+    let mut places: FastMap<(u32, usize, Key), usize> = FastMap::default();
     let mut merged: Batch = Vec::with_capacity(batch.len());
     for traverser in batch {
         cx.look_at(&traverser.value)?;
-        let key = (traverser.origin, Key(traverser.value.clone()));
+        let key = (traverser.origin, traverser.way(), Key(traverser.value.clone()));
         match places.get(&key).and_then(|place| merged.get_mut(*place)) {
             Some(same) => super::side::merge_into(same, traverser, cx)?,
             None => {

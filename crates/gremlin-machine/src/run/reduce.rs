@@ -229,13 +229,16 @@ impl<'p> ReduceOperator<'p> {
 
     fn reduce(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
         let mut states = vec![State::new(self.reduction); input.origins as usize];
-        let keeps = matches!(self.reduction, Reduction::Fold(_));
+        let keeps = matches!(self.reduction, Reduction::Fold(None | Some((_, Folding::AddAll))));
+        let mut held = 0;
         while let Some(batch) = input.next(cx)? {
             cx.graph.check()?;
             if keeps {
                 let bulk = batch.iter().fold(0, |sum: u64, traverser| sum.saturating_add(traverser.bulk));
-                cx.hold_batch(&batch)?;
-                cx.hold(32u64.saturating_mul(bulk))?;
+                held += cx.hold_batch(&batch)?;
+                let listed = 32u64.saturating_mul(bulk);
+                cx.hold(listed)?;
+                held = held.saturating_add(listed);
             }
             for traverser in batch {
                 if let Some(state) = states.get_mut(traverser.origin as usize) {
@@ -244,6 +247,7 @@ impl<'p> ReduceOperator<'p> {
                 }
             }
         }
+        cx.release(held);
         let mut batch = Vec::with_capacity(states.len());
         for (origin, state) in states.into_iter().enumerate() {
             let Some(value) = state.result() else { continue };

@@ -57,6 +57,10 @@ pub(crate) fn select<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> 
             try_each(step, batch, cx, |traverser, cx| {
                 let mut entries = Vec::with_capacity(keys.len());
                 for (at, key) in keys.iter().enumerate() {
+                    // A name that is given again has the entry that it has.
+                    if keys.get(..at).is_some_and(|before| before.contains(key)) {
+                        continue;
+                    }
                     let name = Value::String(key.clone());
                     let Some(value) = find(traverser, &name, *pop, cx)? else { return Ok(None) };
                     match by_each(by_at(bys, at), traverser, vec![value], cx)?.pop().flatten() {

@@ -15,7 +15,9 @@ use crate::step::{By, Step};
 
 /// Adds one traverser to another that is like it.
 pub(crate) fn merge_into(same: &mut Traverser, other: Traverser, cx: &Context<'_>) -> Result<()> {
-    same.bulk = same.bulk.saturating_add(other.bulk);
+    if !cx.one_bulk {
+        same.bulk = same.bulk.saturating_add(other.bulk);
+    }
     if let (Some(operator), Some(left), Some(right)) =
         (cx.sack_merge, same.sack.as_ref(), other.sack.as_ref())
     {
@@ -127,10 +129,46 @@ impl<'p> Operator<'p> for AggregateOperator<'p> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let mut all = input.all(cx)?;
+        let (mut all, held) = input.all(cx)?;
         collect(self.key, self.by, &all, cx)?;
+        cx.release(held);
         all.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
         Ok(Some(all))
+    }
+
+    fn restart(&mut self) {
+        self.done = false;
+    }
+}
+
+fn unknown(key: &Arc<str>) -> MachineError {
+    MachineError::runtime(format!(
+        "The side-effect key does not exist in the side-effects: {key}; collect it with aggregate() or its like"
+    ))
+}
+
+/// Steps that collect all of their input in a side effect before they give it on.
+pub(crate) struct CollectOperator<'p> {
+    step: &'p Step,
+    done: bool,
+}
+
+impl<'p> CollectOperator<'p> {
+    pub(crate) fn new(step: &'p Step) -> CollectOperator<'p> {
+        CollectOperator { step, done: false }
+    }
+}
+
+impl<'p> Operator<'p> for CollectOperator<'p> {
+    fn next(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
+        super::simple::apply(self.step, all, cx)
+            .map(Some)
+            .map_err(|error| error.at(&self.step.name, self.step.position))
     }
 
     fn restart(&mut self) {
@@ -158,13 +196,12 @@ impl<'p> Operator<'p> for CapOperator<'p> {
         while input.next(cx)?.is_some() {}
         let mut batch = Vec::with_capacity(input.origins as usize);
         let value = match self.keys {
-            [key] => side_value(key, cx)?.unwrap_or_else(|| Value::BulkSet(Arc::default())),
+            [key] => side_value(key, cx)?.ok_or_else(|| unknown(key))?,
             keys => {
                 let mut entries = Vec::with_capacity(keys.len());
                 for key in keys {
-                    if let Some(value) = side_value(key, cx)? {
-                        entries.push((Value::String(key.clone()), value));
-                    }
+                    let value = side_value(key, cx)?.ok_or_else(|| unknown(key))?;
+                    entries.push((Value::String(key.clone()), value));
                 }
                 Value::Map(Arc::new(Map { entries }))
             }
@@ -209,6 +246,14 @@ impl<'p> Operator<'p> for InjectOperator<'p> {
                     traverser.origin = origin;
                     traverser.go(value.clone(), &self.step.labels, cx.path);
                     batch.push(traverser);
+                }
+            }
+            if !self.start && input.is_fed_directly() {
+                // In a child what came in is there already when values are injected.
+                if let Some(mut first) = input.next(cx)? {
+                    first.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
+                    first.append(&mut batch);
+                    batch = first;
                 }
             }
             return Ok(Some(batch));

@@ -101,17 +101,19 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 let nodes = section(traverser.nodes(), from.as_ref(), to.as_ref());
                 let mut seen: super::traverser::FastSet<armilla_gremlin_value::Key> = Default::default();
                 let mut simple = true;
+                let mut productive = true;
                 for (at, node) in nodes.iter().enumerate() {
                     let value = if bys.is_empty() {
                         Some(node.value.clone())
                     } else {
                         by_each(by_at(bys, at), traverser, vec![node.value.clone()], cx)?.pop().flatten()
                     };
-                    if let Some(value) = value {
-                        simple &= seen.insert(armilla_gremlin_value::Key(value));
+                    match value {
+                        Some(value) => simple &= seen.insert(armilla_gremlin_value::Key(value)),
+                        None => productive = false,
                     }
                 }
-                kept.push(simple != *cyclic);
+                kept.push(productive && simple != *cyclic);
             }
             keep(step, batch, kept, cx)
         }
@@ -304,10 +306,10 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
         Kind::ReadSack => {
             try_each(step, batch, cx, |traverser, _| Ok(traverser.sack.clone().or(Some(Value::Null))))
         }
-        Kind::Sack { operator, by } => {
+        Kind::Sack { operator, by, .. } => {
             let values = by_values(by, &batch, cx)?;
-            let mut batch = batch;
-            for (traverser, value) in batch.iter_mut().zip(values) {
+            let mut kept = Vec::with_capacity(batch.len());
+            for (mut traverser, value) in batch.into_iter().zip(values) {
                 if let Some(value) = value {
                     let before = traverser.sack.clone().unwrap_or(Value::Null);
                     let after = super::reduce::fold(*operator, &before, &value)?;
@@ -315,9 +317,10 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                         cx.hold(32 * super::values::len(&after))?;
                     }
                     traverser.sack = Some(after);
+                    kept.push(traverser);
                 }
             }
-            Ok(labelled(step, batch, cx))
+            Ok(labelled(step, kept, cx))
         }
         Kind::ReduceLocal(_)
         | Kind::DedupLocal

@@ -15,7 +15,15 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
     let name = step.name.as_ref();
     match &step.kind {
         Kind::Text { step: what, scope } => make_each(step, batch, cx, |traverser, _| {
-            scoped(*scope, &traverser.value, &|value| text(*what, name, value))
+            scoped(*scope, &traverser.value, &|value| {
+                text(*what, name, value).map_err(|error| match (scope, value) {
+                    (Scope::Local, Value::String(_) | Value::Null) | (Scope::Global, _) => error,
+                    (Scope::Local, value) => MachineError::runtime(format!(
+                        "The {name}(local) step can only take string or list of strings, encountered {}",
+                        value.type_word()
+                    )),
+                })
+            })
         }),
         Kind::Substring { from, to, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| {
@@ -50,13 +58,8 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 columns.push(match part {
                     Argument::Value(value) => vec![vec![value.clone()]; batch.len()],
                     Argument::Child(child) => {
-                        let mut found: Vec<Vec<Value>> = vec![Vec::new(); batch.len()];
-                        for result in cx.local(child, batch.clone())? {
-                            if let Some(place) = found.get_mut(result.origin as usize) {
-                                place.push(result.value);
-                            }
-                        }
-                        found
+                        let firsts = cx.firsts(child, &batch)?.into_iter();
+                        firsts.map(|first| first.into_iter().map(|first| first.value).collect()).collect()
                     }
                 });
             }
@@ -70,7 +73,12 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     match value {
                         Value::Null => {}
                         Value::String(text) => joined.get_or_insert_default().push_str(text),
-                        value => return Err(only_texts(name, value)),
+                        value => {
+                            return Err(MachineError::runtime(format!(
+                                "String concat() can only take string as argument, encountered {}",
+                                value.type_word()
+                            )));
+                        }
                     }
                     if joined.as_ref().is_some_and(|text| text.len() > limits::TEXT_LEN_MAX) {
                         return Err(too_long(name));
@@ -115,8 +123,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     Value::Null => 0,
                     value => return Err(unfit(name, &value)),
                 };
-                let seconds = (i128::from(milliseconds) - i128::from(other)) / 1000;
-                Ok(Some(Value::Int64(i64::try_from(seconds).unwrap_or(i64::MAX))))
+                Ok(Some(Value::Int64(milliseconds.saturating_sub(other))))
             })
         }
         _ => Ok(batch),
@@ -151,10 +158,10 @@ fn with_text(name: &str, value: &Value, make: impl Fn(&str) -> Result<Value>) ->
 
 fn text(what: TextStep, name: &str, value: &Value) -> Result<Value> {
     match what {
-        TextStep::AsString => Ok(match value {
-            Value::Null => Value::Null,
-            value => Value::text(value.to_text(limits::TEXT_LEN_MAX).map_err(|_| too_long(name))?),
-        }),
+        TextStep::AsString => match value {
+            Value::Null => Err(MachineError::runtime("Can't parse null as String: filter it out before")),
+            value => Ok(Value::text(value.to_text(limits::TEXT_LEN_MAX).map_err(|_| too_long(name))?)),
+        },
         TextStep::Length => with_text(name, value, |text| {
             Ok(Value::Int32(i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX)))
         }),
@@ -210,6 +217,7 @@ fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
         Value::Bool(value) => Value::Int32(i32::from(*value)),
         Value::Date { milliseconds, .. } => Value::Int64(*milliseconds),
         value if value.is_number() => value.clone(),
+        Value::List(_) => return Err(MachineError::runtime("Can't parse type ArrayList as number.")),
         value => {
             return Err(MachineError::runtime(format!("Can't parse type {} as number.", value.type_word())));
         }
@@ -227,8 +235,9 @@ fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
     };
     let lost = || {
         MachineError::runtime(format!(
-            "Can't convert number of type {} to {kind} due to overflow.",
-            number.type_word()
+            "Can't convert number of type {} to {} due to overflow.",
+            class_name(number.type_word()),
+            class_name(kind)
         ))
     };
     let integer = || integer.ok_or_else(lost);
@@ -251,12 +260,36 @@ fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
             number => Value::BigDecimal(number.to_string().into()),
         },
         "NUMBER" => number,
-        kind => return Err(MachineError::runtime(format!("asNumber() takes a type of numbers, not {kind}"))),
+        kind => {
+            return Err(MachineError::runtime(format!(
+                "asNumber() requires a numeric type token, got {kind}"
+            )));
+        }
     })
+}
+
+/// Returns how drivers name a type of numbers.
+fn class_name(word: &str) -> &str {
+    match word {
+        "INT" => "Integer",
+        "SHORT" => "Short",
+        "BYTE" => "Byte",
+        "LONG" => "Long",
+        "FLOAT" => "Float",
+        "DOUBLE" => "Double",
+        "BIGINT" => "BigInteger",
+        "BIGDECIMAL" => "BigDecimal",
+        word => word,
+    }
 }
 
 fn parse_number(text: &str) -> Result<Value> {
     let trimmed = text.trim();
+    if let Some(digits) = trimmed.strip_prefix("0x").or_else(|| trimmed.strip_prefix("0X"))
+        && let Ok(value) = i64::from_str_radix(digits, 16)
+    {
+        return Ok(i32::try_from(value).map_or(Value::Int64(value), Value::Int32));
+    }
     if let Ok(value) = trimmed.parse::<i32>() {
         return Ok(Value::Int32(value));
     }
@@ -281,6 +314,10 @@ fn as_bool(value: &Value) -> Result<Value> {
         value if value.is_number() => {
             let real = value.as_real().unwrap_or(f64::NAN);
             Value::Bool(real != 0.0 && !real.is_nan())
+        }
+        Value::Null => return Err(MachineError::runtime("Can't parse null as Boolean.")),
+        Value::String(text) => {
+            return Err(MachineError::runtime(format!("Can't parse {text} as Boolean.")));
         }
         value => {
             return Err(MachineError::runtime(format!("Can't parse {} as Boolean.", value.type_word())));

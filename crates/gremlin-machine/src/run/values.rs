@@ -33,6 +33,7 @@ pub(crate) fn len(value: &Value) -> u64 {
         Value::BulkSet(values) => values.iter().fold(0, |sum: u64, (_, bulk)| sum.saturating_add(*bulk)),
         Value::Map(map) => map.entries.len() as u64,
         Value::Path(path) => path.objects.len() as u64,
+        Value::Tree(tree) => tree.branches.len() as u64,
         _ => 1,
     }
 }
@@ -187,6 +188,14 @@ pub(crate) fn by_values<'p>(
     inputs: &[Traverser],
     cx: &mut Context<'p>,
 ) -> Result<Vec<Option<Value>>> {
+    let mut values = made_by(by, inputs, cx)?;
+    if cx.productive_by {
+        values.iter_mut().for_each(|value| *value = Some(value.take().unwrap_or(Value::Null)));
+    }
+    Ok(values)
+}
+
+fn made_by<'p>(by: &'p By, inputs: &[Traverser], cx: &mut Context<'p>) -> Result<Vec<Option<Value>>> {
     match by {
         By::Identity => Ok(inputs.iter().map(|input| Some(input.value.clone())).collect()),
         By::Token(token) => inputs.iter().map(|input| token_of(&input.value, *token).map(Some)).collect(),

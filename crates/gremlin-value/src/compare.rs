@@ -64,8 +64,17 @@ impl Value {
             (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
             (Value::Char(left), Value::Char(right)) => left.cmp(right),
             (Value::String(left), Value::String(right)) => left.cmp(right),
-            (Value::String(left), Value::Token(right)) => left.as_ref().cmp(right.word),
-            (Value::Token(left), Value::String(right)) => left.word.cmp(right.as_ref()),
+            // A token comes behind the text that is its word.
+            (Value::String(left), Value::Token(right)) => left.as_ref().cmp(right.word).then(Ordering::Less),
+            (Value::Token(left), Value::String(right)) => {
+                left.word.cmp(right.as_ref()).then(Ordering::Greater)
+            }
+            (Value::Char(left), Value::Token(right)) => {
+                (*left.encode_utf8(&mut [0; 4])).cmp(right.word).then(Ordering::Less)
+            }
+            (Value::Token(left), Value::Char(right)) => {
+                left.word.cmp(right.encode_utf8(&mut [0; 4])).then(Ordering::Greater)
+            }
             (Value::String(left), Value::Char(right)) => left.as_ref().cmp(right.encode_utf8(&mut [0; 4])),
             (Value::Char(left), Value::String(right)) => (*left.encode_utf8(&mut [0; 4])).cmp(right.as_ref()),
             (Value::Uuid(left), Value::Uuid(right)) => left.cmp(right),
@@ -91,7 +100,7 @@ impl Value {
             (Value::Path(left), Value::Path(right)) => order_all(&left.objects, &right.objects),
             (Value::Tree(left), Value::Tree(right)) => order_trees(left, right),
             (Value::Token(left), Value::Token(right)) => {
-                (left.kind.name(), left.word).cmp(&(right.kind.name(), right.word))
+                (left.word, left.kind.name()).cmp(&(right.word, right.kind.name()))
             }
             (Value::Strategy { name: left, .. }, Value::Strategy { name: right, .. }) => left.cmp(right),
             _ => match (Number::of(self), Number::of(other)) {

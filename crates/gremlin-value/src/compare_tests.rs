@@ -118,3 +118,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn tokens_order_among_texts() {
+    let token = |word| Value::Token(crate::Token::find(crate::TokenKind::T, word).unwrap());
+    let ordered = [text("age"), text("id"), token("id"), token("label"), text("name")];
+    for (at, left) in ordered.iter().enumerate() {
+        for (other, right) in ordered.iter().enumerate() {
+            assert_eq!(left.order(right), at.cmp(&other), "{left} and {right}");
+        }
+    }
+}

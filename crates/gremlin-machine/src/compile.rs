@@ -356,7 +356,8 @@ impl Compiler<'_> {
                 let keys = keys.clone();
                 steps.pop();
                 let step = |kind| Step { kind, labels: no_labels(), name: name.clone(), position };
-                steps.push(step(Kind::Properties(keys)));
+                let properties = Step { name: "properties".into(), ..step(Kind::Properties(keys)) };
+                steps.push(properties);
                 let filter = self.settings.property_filter.clone().unwrap_or_default();
                 steps.push(step(Kind::Filter { child: filter, negated: false }));
                 steps.push(step(Kind::Token(crate::step::ElementToken::Value)));

@@ -3,7 +3,7 @@
 mod data;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use armilla_gremlin_value::{Edge, Property, Value, Vertex, VertexProperty};
@@ -112,39 +112,37 @@ impl MemoryGraph {
     }
 
     fn found_adjacent(&self, request: &Adjacency) -> Vec<Adjacent> {
-        let mut found = Vec::new();
-        for (source, vertex) in request.vertices.iter().enumerate() {
-            for edge in self.edges.borrow().iter() {
-                let labelled = request.labels.is_empty() || request.labels.contains(&edge.label);
-                if !labelled
-                    || !request.edge_conditions.iter().all(|condition| condition.holds_for_edge(edge))
-                {
-                    continue;
-                }
-                let out = edge.out_id.equals(&vertex.id) && request.direction != Direction::In;
-                let into = edge.in_id.equals(&vertex.id) && request.direction != Direction::Out;
-                for (holds, other) in [(out, edge.in_vertex()), (into, edge.out_vertex())] {
-                    if !holds {
-                        continue;
-                    }
-                    let element = match request.want {
-                        Wanted::Edges(need) => Element::Edge(shown_edge(edge, need)),
-                        Wanted::Vertices(need) => {
-                            let Some(whole) = self.find_vertex(&other.id) else { continue };
-                            if !request
-                                .vertex_conditions
-                                .iter()
-                                .all(|condition| condition.holds_for_vertex(&whole))
-                            {
-                                continue;
-                            }
-                            Element::Vertex(shown(&whole, need))
+        let ids = request.vertices.iter().enumerate();
+        let places: HashMap<&str, usize> =
+            ids.filter_map(|(source, vertex)| Some((vertex.id.as_str()?, source))).collect();
+        let place = |id: &Value| id.as_str().and_then(|id| places.get(id).copied());
+        let mut by_source: Vec<Vec<Adjacent>> = vec![Vec::new(); request.vertices.len()];
+        for edge in self.edges.borrow().iter() {
+            let labelled = request.labels.is_empty() || request.labels.contains(&edge.label);
+            if !labelled || !request.edge_conditions.iter().all(|condition| condition.holds_for_edge(edge)) {
+                continue;
+            }
+            let out = if request.direction == Direction::In { None } else { place(&edge.out_id) };
+            let into = if request.direction == Direction::Out { None } else { place(&edge.in_id) };
+            for (source, other) in [(out, &edge.in_id), (into, &edge.out_id)] {
+                let Some(source) = source else { continue };
+                let element = match request.want {
+                    Wanted::Edges(need) => Element::Edge(shown_edge(edge, need)),
+                    Wanted::Vertices(need) => {
+                        let Some(whole) = self.find_vertex(other) else { continue };
+                        let mut conditions = request.vertex_conditions.iter();
+                        if !conditions.all(|condition| condition.holds_for_vertex(&whole)) {
+                            continue;
                         }
-                    };
+                        Element::Vertex(shown(&whole, need))
+                    }
+                };
+                if let Some(found) = by_source.get_mut(source) {
                     found.push(Adjacent { source, element });
                 }
             }
         }
+        let mut found: Vec<Adjacent> = by_source.into_iter().flatten().collect();
         found.truncate(limit(request.limit));
         found
     }

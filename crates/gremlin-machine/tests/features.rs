@@ -43,11 +43,11 @@ fn features_below(folder: &Path) -> Vec<Feature> {
     while let Some(next) = folders.pop() {
         let entries = std::fs::read_dir(&next).unwrap_or_else(|error| panic!("{}: {error}", next.display()));
         for entry in entries {
-            let path = entry.unwrap().path();
+            let path = entry.expect("the folder can be read").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "feature") {
-                let text = std::fs::read_to_string(&path).unwrap();
+                let text = std::fs::read_to_string(&path).expect("the feature can be read");
                 let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
                 features.push(gherkin::parse(&name, &text));
             }

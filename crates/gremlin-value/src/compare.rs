@@ -115,17 +115,14 @@ pub(crate) fn linear(left: &Value, right: &Value, mode: Mode) -> Ordering {
         (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
         (Value::Char(left), Value::Char(right)) => left.cmp(right),
         (Value::String(left), Value::String(right)) => left.cmp(right),
-        (Value::String(left), Value::Token(right)) => {
-            left.as_ref().cmp(right.word).then_with(|| apart(mode, || Ordering::Less))
-        }
-        (Value::Token(left), Value::String(right)) => {
-            left.word.cmp(right.as_ref()).then_with(|| apart(mode, || Ordering::Greater))
-        }
+        // A token comes behind the text that is its word.
+        (Value::String(left), Value::Token(right)) => left.as_ref().cmp(right.word).then(Ordering::Less),
+        (Value::Token(left), Value::String(right)) => left.word.cmp(right.as_ref()).then(Ordering::Greater),
         (Value::Char(left), Value::Token(right)) => {
-            (*left.encode_utf8(&mut [0; 4])).cmp(right.word).then_with(|| apart(mode, || Ordering::Less))
+            (*left.encode_utf8(&mut [0; 4])).cmp(right.word).then(Ordering::Less)
         }
         (Value::Token(left), Value::Char(right)) => {
-            left.word.cmp(&*right.encode_utf8(&mut [0; 4])).then_with(|| apart(mode, || Ordering::Greater))
+            left.word.cmp(&*right.encode_utf8(&mut [0; 4])).then(Ordering::Greater)
         }
         (Value::String(left), Value::Char(right)) => left.as_ref().cmp(right.encode_utf8(&mut [0; 4])),
         (Value::Char(left), Value::String(right)) => (*left.encode_utf8(&mut [0; 4])).cmp(right.as_ref()),

@@ -196,3 +196,14 @@ fn decimals_and_collections_hash_apart() {
     assert_eq!(hashes.len(), values.len());
     assert_eq!(hash_of(&Value::BigDecimal("1.50".into())), hash_of(&Value::BigDecimal("15e-1".into())));
 }
+
+#[test]
+fn tokens_order_among_texts() {
+    let token = |word| Value::Token(crate::Token::find(crate::TokenKind::T, word).unwrap());
+    let ordered = [text("age"), text("id"), token("id"), token("label"), text("name")];
+    for (at, left) in ordered.iter().enumerate() {
+        for (other, right) in ordered.iter().enumerate() {
+            assert_eq!(left.order(right), at.cmp(&other), "{left} and {right}");
+        }
+    }
+}

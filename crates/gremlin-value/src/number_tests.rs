@@ -14,6 +14,8 @@ fn arithmetic() {
         (Value::Int64(2), Multiply, Value::Int32(3), Value::Int64(6)),
         (Value::Float(0.5), Add, Value::Float(0.25), Value::Float(0.75)),
         (Value::Float(0.5), Add, Value::Double(0.25), Value::Double(0.75)),
+        (Value::Int32(4), Divide, Value::Float(0.5), Value::Float(8.0)),
+        (Value::Int64(4), Divide, Value::Float(0.5), Value::Double(8.0)),
         (decimal("0.10"), Add, decimal("0.2"), decimal("0.3")),
         (decimal("1.5"), Multiply, Value::Int32(2), decimal("3")),
         (decimal("1"), Subtract, decimal("1.25"), decimal("-0.25")),

@@ -77,7 +77,6 @@ fn side_effects() {
             ("g.withBulk(false).withSack(1,sum).V().out().barrier().sack()", "3 1 1 1"),
             ("g.V().both().barrier(2).count()", "12L"),
             ("g.V().out().values('name').barrier(1)", "vadas josh lop ripple lop lop"),
-            ("g.withSack(1,sum,sum).V()", "!withSack() takes a value and an operator that joins sacks"),
             ("g.inject({1,1})", "s[1]"),
         ],
     );
@@ -155,7 +154,7 @@ fn texts_and_lists() {
             ("g.inject('0x5').asNumber()", "5"),
             ("g.inject(null).asString()", "!Can't parse null"),
             ("g.inject(0.5).math('ceil _')", "1.0"),
-            ("g.V(1).elementMap().order(local).by(keys).select(keys)", "[age,t.id,t.label,name]"),
+            ("g.V(1).elementMap().order(local).by(keys).unfold().select(keys)", ">age t.id t.label name"),
             ("g.withSack(4).inject(0.5f).sack(div).sack()", "8.0"),
         ],
     );

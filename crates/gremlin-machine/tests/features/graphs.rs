@@ -41,11 +41,14 @@ impl Graphs {
     }
 }
 
+/// An edge of a file: its id, the vertex it leaves, its label, the vertex it enters, and its properties.
+type ReadEdge = (Value, Value, String, Value, Vec<(String, Value)>);
+
 /// Reads a graph of which each line is a vertex with its edges, in GraphSON 3.
 fn read(place: &Path) -> MemoryGraph {
     let text = std::fs::read_to_string(place).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
     let graph = MemoryGraph::default();
-    let mut edges: Vec<(Value, Value, String, Value, Vec<(String, Value)>)> = Vec::new();
+    let mut edges: Vec<ReadEdge> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let vertex = json::parse(line).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
         let id = vertex.get("id").map(scalar).unwrap_or(Value::Null);
@@ -73,7 +76,7 @@ fn read(place: &Path) -> MemoryGraph {
             Some(Json::Text(label)) => Some(label.as_str().into()),
             _ => None,
         };
-        graph.add_vertex(NewVertex { id: Some(id), label, properties }).unwrap();
+        graph.add_vertex(NewVertex { id: Some(id), label, properties }).expect("it is added");
     }
     let reference = |id: &Value| {
         let label = "".into();
@@ -85,7 +88,9 @@ fn read(place: &Path) -> MemoryGraph {
         let properties = properties.into_iter().map(|(key, value)| (key.into(), value)).collect();
         let label = label.into();
         // An edge and a vertex of this file may have one id, and never meet.
-        graph.add_edge(NewEdge { id: Some(id), label, out_vertex, in_vertex, properties }).unwrap();
+        graph
+            .add_edge(NewEdge { id: Some(id), label, out_vertex, in_vertex, properties })
+            .expect("it is added");
     }
     graph
 }

@@ -67,7 +67,7 @@ impl Graph {
             });
             let id = Some(Value::text(at.to_string()));
             let new = NewVertex { id, label: Some(vertex.label.into()), properties: properties.collect() };
-            stored.push(graph.add_vertex(new).unwrap());
+            stored.push(graph.add_vertex(new).expect("it is added"));
         }
         for (at, edge) in self.edges.iter().enumerate() {
             let new = NewEdge {
@@ -77,7 +77,7 @@ impl Graph {
                 in_vertex: stored[edge.into].clone(),
                 properties: edge.w.map(|w| ("w".into(), number(w))).into_iter().collect(),
             };
-            graph.add_edge(new).unwrap();
+            graph.add_edge(new).expect("it is added");
         }
         graph
     }

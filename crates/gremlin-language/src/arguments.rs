@@ -81,7 +81,7 @@ impl<'s> Parser<'s, '_> {
     fn call(&mut self, word: &'s str) -> Result<Value, LanguageError> {
         match word {
             "single" | "list" | "set" => self.cardinality(word),
-            "datetime" | "UUID" => self.conversion(word),
+            "datetime" | "DateTime" | "UUID" => self.conversion(word),
             "Vertex" | "ReferenceVertex" => self.vertex(word),
             "not" => self.negation(),
             _ if names::predicate(word).is_some() => self.predicate(),
@@ -222,6 +222,7 @@ impl<'s> Parser<'s, '_> {
         self.advance()?;
         let place = self.place_of_call(word)?;
         let arguments = self.arguments(false)?;
+        let word = if word == "DateTime" { "datetime" } else { word };
         let (value, example) = match (word, arguments.as_slice()) {
             ("datetime", [Value::String(text)]) => {
                 let date = dates::date(text)

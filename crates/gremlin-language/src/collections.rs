@@ -1,8 +1,9 @@
 //! Lists, sets, maps and ranges.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use armilla_gremlin_value::{Map, Value};
+use armilla_gremlin_value::{Key, Map, Value};
 
 use crate::lexer::Piece;
 use crate::limits::RANGE_VALUES_MAX;
@@ -73,11 +74,15 @@ impl Parser<'_, '_> {
     fn set_values(&mut self) -> Result<Value, LanguageError> {
         self.advance()?;
         let mut values = Vec::new();
+        let mut seen: HashSet<Key> = HashSet::new();
         if self.take_if(b'}')? {
             return Ok(Value::Set(Arc::new(values)));
         }
         loop {
-            values.push(self.argument()?);
+            let value = self.argument()?;
+            if seen.insert(Key(value.clone())) {
+                values.push(value);
+            }
             if self.take_if(b'}')? {
                 return Ok(Value::Set(Arc::new(values)));
             }

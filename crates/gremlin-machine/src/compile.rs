@@ -4,6 +4,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod arguments;
+mod effects;
 mod modulate;
 mod predicates;
 mod sources;
@@ -20,7 +21,7 @@ use crate::error::{MachineError, Result};
 use crate::graph::Condition;
 use crate::limits;
 use crate::options::{Dialect, Options};
-use crate::step::{Argument, Kind, Operator, Step, Traversal};
+use crate::step::{AdjacentStep, Argument, EdgeEnd, Kind, LookupStep, Operator, Step, Traversal};
 
 /// A traversal that is ready to run.
 #[derive(Debug, Clone)]
@@ -33,6 +34,17 @@ pub struct Plan {
     pub writes: bool,
     pub(crate) path: PathNeed,
     pub(crate) uses_sack: bool,
+    /// The side effects that its steps collect.
+    pub(crate) side_effects: Vec<(Arc<str>, SideKind)>,
+}
+
+/// What kind of side effect a step collects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SideKind {
+    Collected,
+    Groups,
+    Counts,
+    Tree,
 }
 
 /// What a script wants of its results.
@@ -77,6 +89,13 @@ pub(crate) struct Settings {
     pub(crate) edge_filter: Option<Traversal>,
     pub(crate) partition: Option<Partition>,
     pub(crate) no_bulk: bool,
+    /// What `coin` and its like draw from (`SeedStrategy`).
+    pub(crate) seed: Option<i64>,
+    /// A `by` that yields nothing yields null (`ProductiveByStrategy`).
+    pub(crate) productive_by: bool,
+    /// Edges need both of their vertices (`SubgraphStrategy`).
+    pub(crate) edge_ends: bool,
+    pub(crate) property_filter: Option<Traversal>,
     pub(crate) options: Vec<(Arc<str>, Value)>,
 }
 
@@ -90,6 +109,7 @@ pub(crate) struct Sack {
 pub(crate) struct Partition {
     pub(crate) key: Arc<str>,
     pub(crate) write: Option<Value>,
+    pub(crate) read: Vec<Value>,
 }
 
 impl Plan {
@@ -120,7 +140,10 @@ pub fn compile(bytecode: &Bytecode, options: &Options) -> std::result::Result<Pl
     }
     let settings = compiler.settings;
     let path = analysis::path_need(&root, true).max(filters);
-    Ok(Plan { uses_sack: settings.sack.is_some(), writes: compiler.writes, root, settings, terminal, path })
+    let mut side_effects = Vec::new();
+    analysis::side_effects(&mut root, &mut side_effects);
+    let (writes, uses_sack) = (compiler.writes, settings.sack.is_some());
+    Ok(Plan { uses_sack, writes, root, settings, terminal, path, side_effects })
 }
 
 fn terminal_of(steps: &[Instruction]) -> Result<(&[Instruction], Terminal)> {
@@ -211,8 +234,11 @@ impl Compiler<'_> {
         if let Some(step) =
             steps.iter().find(|step| matches!(&step.kind, Kind::Repeat(repeat) if repeat.body.is_none()))
         {
-            return Err(MachineError::compile(format!("{}() stands without a repeat()", step.name))
-                .at(&step.name, step.position));
+            return Err(MachineError::compile(format!(
+                "The repeat()-traversal was not defined: {}() stands without a repeat()",
+                step.name
+            ))
+            .at(&step.name, step.position));
         }
         if place.in_where
             && let Some(last) = steps.last_mut()
@@ -297,23 +323,27 @@ impl Compiler<'_> {
             name: instruction.name.clone(),
             position: instruction.position,
         });
-        self.filter_found(steps);
-        Ok(())
+        self.filter_found(steps)
     }
 
     /// Adds what strategies ask of every vertex and edge behind a step that finds some.
-    fn filter_found(&mut self, steps: &mut Vec<Step>) {
-        let Some(step) = steps.last() else { return };
+    fn filter_found(&mut self, steps: &mut Vec<Step>) -> Result<()> {
+        let Some(step) = steps.last() else { return Ok(()) };
         let (name, position) = (step.name.clone(), step.position);
+        let settings = &self.settings;
         let filters: Vec<Traversal> = match &step.kind {
-            Kind::Lookup(lookup) if lookup.edges => self.settings.edge_filter.iter().cloned().collect(),
-            Kind::Adjacent(adjacent) if adjacent.edges => self.settings.edge_filter.iter().cloned().collect(),
-            Kind::Lookup(_) | Kind::EdgeVertex { .. } => {
-                self.settings.vertex_filter.iter().cloned().collect()
+            Kind::Lookup(LookupStep { edges: true, .. })
+            | Kind::Adjacent(AdjacentStep { edges: true, .. }) => {
+                let ends = settings.vertex_filter.iter().filter(|_| settings.edge_ends);
+                let ends = ends.flat_map(|filter| {
+                    [EdgeEnd::Out, EdgeEnd::In].map(|end| analysis::end_filter(end, filter.clone(), &name))
+                });
+                settings.edge_filter.iter().cloned().chain(ends).collect()
             }
+            Kind::Lookup(_) | Kind::EdgeVertex { .. } => settings.vertex_filter.iter().cloned().collect(),
             Kind::Adjacent(adjacent) => {
                 // Edges on the way are filtered too, so that they have to be looked at.
-                if let Some(filter) = self.settings.edge_filter.clone() {
+                if let Some(filter) = settings.edge_filter.clone() {
                     let direction = adjacent.direction;
                     let labels = adjacent.labels.clone();
                     steps.pop();
@@ -321,7 +351,26 @@ impl Compiler<'_> {
                 }
                 self.settings.vertex_filter.iter().cloned().collect()
             }
-            _ => return,
+            Kind::Properties(_) => settings.property_filter.iter().cloned().collect(),
+            Kind::Values(keys) if settings.property_filter.is_some() => {
+                let keys = keys.clone();
+                steps.pop();
+                let step = |kind| Step { kind, labels: no_labels(), name: name.clone(), position };
+                let properties = Step { name: "properties".into(), ..step(Kind::Properties(keys)) };
+                steps.push(properties);
+                let filter = self.settings.property_filter.clone().unwrap_or_default();
+                steps.push(step(Kind::Filter { child: filter, negated: false }));
+                steps.push(step(Kind::Token(crate::step::ElementToken::Value)));
+                return Ok(());
+            }
+            Kind::ValueMap { .. } | Kind::ElementMap(_) | Kind::HasChild { .. }
+                if settings.property_filter.is_some() =>
+            {
+                return Err(MachineError::compile(format!(
+                    "SubgraphStrategy with vertexProperties knows properties() and values(), not {name}()"
+                )));
+            }
+            _ => return Ok(()),
         };
         for child in filters {
             steps.push(Step {
@@ -331,6 +380,7 @@ impl Compiler<'_> {
                 position,
             });
         }
+        Ok(())
     }
 }
 
@@ -360,7 +410,7 @@ pub(crate) fn no_labels() -> Arc<[Arc<str>]> {
 pub(crate) fn finished(mut steps: Vec<Step>) -> Traversal {
     analysis::fold_conditions(&mut steps);
     let has_barrier = steps.iter().any(|step| step.kind.is_barrier());
-    Traversal { steps, has_barrier }
+    Traversal { steps, has_barrier, ..Traversal::default() }
 }
 
 /// Makes the condition that a property has one of some values.

@@ -26,3 +26,15 @@ pub const BATCH_MAX: usize = 4_096;
 
 /// Most characters of a text that a step makes.
 pub const TEXT_LEN_MAX: usize = 16 << 20;
+
+/// Deepest nesting of a value that a step gives on, as deep as the formats write.
+pub const VALUE_DEPTH_MAX: usize = 200;
+
+/// Most parts of a value that a step gives on, each counted as often as it occurs; 32 bytes of a text are one.
+pub const VALUE_PARTS_MAX: u64 = 2 << 20;
+
+/// Most draws that `coin` makes for one traverser that stands for many; beyond it the number is drawn at once.
+pub const DRAWS_MAX: u64 = 4_096;
+
+/// Most numbers, names, operators and calls of an expression of `math`.
+pub const MATH_PARTS_MAX: usize = 10_000;

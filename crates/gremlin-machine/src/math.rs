@@ -1,27 +1,35 @@
 //! Expressions of `math()`: numbers, names, operators and functions.
+//!
+//! An expression is kept as the steps that compute it with a stack (`a b +`), not as a tree: a sum of many terms would
+//! be a tree as deep as it has terms.
 
 use std::sync::Arc;
 
 use crate::error::{MachineError, Result};
+use crate::limits;
 
 /// Deepest nesting of an expression.
 const DEPTH_MAX: usize = 64;
 
+/// Most bytes of an expression that an error quotes.
+const QUOTE_LEN_MAX: usize = 60;
+
 /// A parsed expression.
 #[derive(Debug, Clone)]
 pub(crate) struct Expression {
-    root: Node,
+    parts: Vec<Part>,
     /// The names in it, in the order they first occur; `_` is the current object.
     pub(crate) names: Vec<Arc<str>>,
 }
 
-#[derive(Debug, Clone)]
-enum Node {
+/// A step of the computation.
+#[derive(Debug, Clone, Copy)]
+enum Part {
     Number(f64),
     Name(usize),
-    Negated(Box<Node>),
-    Binary(u8, Box<Node>, Box<Node>),
-    Call(Function, Box<Node>),
+    Negate,
+    Binary(u8),
+    Call(Function),
 }
 
 type Function = fn(f64) -> f64;
@@ -55,13 +63,13 @@ fn signum(value: f64) -> f64 {
 
 impl Expression {
     pub(crate) fn parse(text: &str) -> Result<Expression> {
-        let mut parser = Parser { rest: text, names: Vec::new(), depth: 0 };
-        let root = parser.sum()?;
+        let mut parser = Parser { rest: text, names: Vec::new(), parts: Vec::new(), depth: 0 };
+        parser.sum()?;
         parser.skip();
         if !parser.rest.is_empty() {
-            return Err(wrong(text));
+            return Err(wrong(parser.rest));
         }
-        Ok(Expression { root, names: parser.names })
+        Ok(Expression { parts: parser.parts, names: parser.names })
     }
 
     /// Says whether it has names other than the current object's.
@@ -71,33 +79,36 @@ impl Expression {
 
     /// Computes it with values for its names.
     pub(crate) fn compute(&self, values: &[f64]) -> f64 {
-        compute(&self.root, values)
-    }
-}
-
-fn compute(node: &Node, values: &[f64]) -> f64 {
-    match node {
-        Node::Number(value) => *value,
-        Node::Name(at) => values.get(*at).copied().unwrap_or(f64::NAN),
-        Node::Negated(node) => -compute(node, values),
-        Node::Binary(operator, left, right) => {
-            let (left, right) = (compute(left, values), compute(right, values));
-            match operator {
-                b'+' => left + right,
-                b'-' => left - right,
-                b'*' => left * right,
-                b'/' => left / right,
-                b'%' => left % right,
-                _ => left.powf(right),
-            }
+        let mut stack: Vec<f64> = Vec::new();
+        for part in &self.parts {
+            let mut take = || stack.pop().unwrap_or(f64::NAN);
+            let value = match part {
+                Part::Number(value) => *value,
+                Part::Name(at) => values.get(*at).copied().unwrap_or(f64::NAN),
+                Part::Negate => -take(),
+                Part::Call(function) => function(take()),
+                Part::Binary(operator) => {
+                    let (right, left) = (take(), take());
+                    match operator {
+                        b'+' => left + right,
+                        b'-' => left - right,
+                        b'*' => left * right,
+                        b'/' => left / right,
+                        b'%' => left % right,
+                        _ => left.powf(right),
+                    }
+                }
+            };
+            stack.push(value);
         }
-        Node::Call(function, node) => function(compute(node, values)),
+        stack.pop().unwrap_or(f64::NAN)
     }
 }
 
 struct Parser<'t> {
     rest: &'t str,
     names: Vec<Arc<str>>,
+    parts: Vec<Part>,
     depth: usize,
 }
 
@@ -116,51 +127,68 @@ impl Parser<'_> {
         Some(first)
     }
 
-    fn sum(&mut self) -> Result<Node> {
+    fn push(&mut self, part: Part) -> Result<()> {
+        if self.parts.len() >= limits::MATH_PARTS_MAX {
+            return Err(MachineError::compile(format!(
+                "math() takes no more than {} numbers, names and operators: split the expression",
+                limits::MATH_PARTS_MAX
+            )));
+        }
+        self.parts.push(part);
+        Ok(())
+    }
+
+    fn deeper(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(wrong(self.rest));
+            return Err(MachineError::compile(format!(
+                "math() takes no more than {DEPTH_MAX} levels of brackets and powers: split the expression"
+            )));
         }
-        let mut node = self.product()?;
+        Ok(())
+    }
+
+    fn sum(&mut self) -> Result<()> {
+        self.deeper()?;
+        self.product()?;
         while let Some(operator) = self.take(b"+-") {
-            node = Node::Binary(operator, Box::new(node), Box::new(self.product()?));
+            self.product()?;
+            self.push(Part::Binary(operator))?;
         }
         self.depth -= 1;
-        Ok(node)
+        Ok(())
     }
 
-    fn product(&mut self) -> Result<Node> {
-        let mut node = self.signed()?;
+    fn product(&mut self) -> Result<()> {
+        self.signed()?;
         while let Some(operator) = self.take(b"*/%") {
-            node = Node::Binary(operator, Box::new(node), Box::new(self.signed()?));
+            self.signed()?;
+            self.push(Part::Binary(operator))?;
         }
-        Ok(node)
+        Ok(())
     }
 
-    fn signed(&mut self) -> Result<Node> {
+    fn signed(&mut self) -> Result<()> {
         let mut negative = false;
         while let Some(sign) = self.take(b"+-") {
             negative ^= sign == b'-';
         }
-        let node = self.power()?;
-        Ok(if negative { Node::Negated(Box::new(node)) } else { node })
+        self.power()?;
+        if negative { self.push(Part::Negate) } else { Ok(()) }
     }
 
-    fn power(&mut self) -> Result<Node> {
-        let base = self.atom()?;
+    fn power(&mut self) -> Result<()> {
+        self.atom()?;
         if self.take(b"^").is_none() {
-            return Ok(base);
+            return Ok(());
         }
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(wrong(self.rest));
-        }
-        let exponent = self.signed()?;
+        self.deeper()?;
+        self.signed()?;
         self.depth -= 1;
-        Ok(Node::Binary(b'^', Box::new(base), Box::new(exponent)))
+        self.push(Part::Binary(b'^'))
     }
 
-    fn atom(&mut self) -> Result<Node> {
+    fn atom(&mut self) -> Result<()> {
         if self.take(b"(").is_some() {
             return self.closed();
         }
@@ -171,7 +199,7 @@ impl Parser<'_> {
             let (number, rest) = self.rest.split_at(len);
             let value = number.parse().map_err(|_| wrong(number))?;
             self.rest = rest;
-            return Ok(Node::Number(value));
+            return self.push(Part::Number(value));
         }
         if first.is_alphabetic() || first == '_' {
             let len = self
@@ -180,24 +208,34 @@ impl Parser<'_> {
                 .unwrap_or(self.rest.len());
             let (name, rest) = self.rest.split_at(len);
             self.rest = rest;
-            if let Some((_, function)) = FUNCTIONS.iter().find(|(other, _)| *other == name)
-                && self.take(b"(").is_some()
-            {
-                return Ok(Node::Call(*function, Box::new(self.closed()?)));
+            if let Some((_, function)) = FUNCTIONS.iter().find(|(other, _)| *other == name) {
+                if self.take(b"(").is_some() {
+                    self.closed()?;
+                    return self.push(Part::Call(*function));
+                }
+                // Without parentheses it takes what follows, if something does.
+                self.skip();
+                if self.rest.starts_with(|next: char| next.is_alphanumeric() || next == '_' || next == '.') {
+                    self.deeper()?;
+                    self.power()?;
+                    self.depth -= 1;
+                    return self.push(Part::Call(*function));
+                }
             }
-            return Ok(match name {
-                "pi" => Node::Number(std::f64::consts::PI),
-                "e" => Node::Number(std::f64::consts::E),
-                name => Node::Name(self.name(name)),
-            });
+            let part = match name {
+                "pi" => Part::Number(std::f64::consts::PI),
+                "e" => Part::Number(std::f64::consts::E),
+                name => Part::Name(self.name(name)),
+            };
+            return self.push(part);
         }
         Err(wrong(self.rest))
     }
 
-    fn closed(&mut self) -> Result<Node> {
-        let node = self.sum()?;
+    fn closed(&mut self) -> Result<()> {
+        self.sum()?;
         match self.take(b")") {
-            Some(_) => Ok(node),
+            Some(_) => Ok(()),
             None => Err(wrong(self.rest)),
         }
     }
@@ -228,5 +266,6 @@ impl Parser<'_> {
 }
 
 fn wrong(at: &str) -> MachineError {
+    let at = at.get(..at.floor_char_boundary(QUOTE_LEN_MAX)).unwrap_or("");
     MachineError::compile(format!("math() does not understand its expression at '{at}'"))
 }

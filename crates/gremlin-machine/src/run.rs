@@ -6,6 +6,7 @@ mod context;
 mod elements;
 mod execution;
 mod group;
+mod guard;
 mod lists;
 mod lookup;
 mod matches;
@@ -38,16 +39,21 @@ fn operator<'p>(step: &'p Step) -> Option<Box<dyn Operator<'p> + 'p>> {
         Kind::Sample { amount, by } => Box::new(ordering::SampleOperator::new(step, *amount, by.as_ref())),
         Kind::Dedup { labels, bys } => Box::new(ordering::DedupOperator::new(step, labels, bys)),
         Kind::Order(bys) => Box::new(ordering::OrderOperator::new(step, bys)),
-        Kind::Barrier { normalise_sacks } => Box::new(ordering::BarrierOperator::new(step, *normalise_sacks)),
+        Kind::Barrier { normalise_sacks, size } => {
+            Box::new(ordering::BarrierOperator::new(step, *normalise_sacks, *size))
+        }
         Kind::Group { key: None, bys } => Box::new(group::GroupOperator::new(step, bys, false)),
         Kind::GroupCount { key: None, bys } => Box::new(group::GroupOperator::new(step, bys, true)),
         Kind::Tree { key: None, bys } => Box::new(side::TreeOperator::new(step, bys)),
+        Kind::Group { .. } | Kind::GroupCount { .. } | Kind::Tree { .. } => {
+            Box::new(side::CollectOperator::new(step))
+        }
         Kind::Union { children } => Box::new(branch::UnionOperator::new(step, children)),
         Kind::Choose { test, is_predicate, options } => {
             Box::new(branch::ChooseOperator::new(step, test, *is_predicate, options))
         }
         Kind::Repeat(repeat) => Box::new(branch::RepeatOperator::new(step, repeat)),
-        Kind::Aggregate { key, by, lazy: false } => Box::new(side::AggregateOperator::new(step, key, by)),
+        Kind::Aggregate { key, by, lazy: false, .. } => Box::new(side::AggregateOperator::new(step, key, by)),
         Kind::Cap(keys) => Box::new(side::CapOperator::new(step, keys)),
         Kind::Inject { values, start } => Box::new(side::InjectOperator::new(step, values, *start)),
         Kind::TimeLimit(milliseconds) => Box::new(side::TimeLimitOperator::new(*milliseconds)),

@@ -14,6 +14,10 @@ pub(crate) struct Traversal {
     pub(crate) steps: Vec<Step>,
     /// Whether a step of it, or of a global child in it, waits for all of its input.
     pub(crate) has_barrier: bool,
+    /// The step before which traversers go on one by one, since a side effect is looked at behind it.
+    pub(crate) singly: Option<usize>,
+    /// Whether its inputs must be gone through one after the other, for the same reason.
+    pub(crate) sequential: bool,
 }
 
 /// A compiled step.
@@ -239,6 +243,11 @@ pub(crate) struct MergeStep {
     pub(crate) on_match: Option<Argument>,
     pub(crate) out_vertex: Option<Argument>,
     pub(crate) in_vertex: Option<Argument>,
+    /// The cardinality that an option gives its properties.
+    pub(crate) create_cardinality: Option<Cardinality>,
+    pub(crate) match_cardinality: Option<Cardinality>,
+    /// The property of a `PartitionStrategy`: its key, the values that are read and the one that is written.
+    pub(crate) partition: Option<(Arc<str>, Vec<Value>, Option<Value>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -284,7 +293,7 @@ pub(crate) enum Kind {
     FlatMap(Traversal),
     Index { map: bool },
     ReadSack,
-    Sack { operator: Operator, by: By },
+    Sack { operator: Operator, by: By, by_given: bool },
     ReduceLocal(Reduction),
     DedupLocal,
     OrderLocal(Vec<(By, Sorting)>),
@@ -315,7 +324,7 @@ pub(crate) enum Kind {
     Group { key: Option<Arc<str>>, bys: Vec<By> },
     GroupCount { key: Option<Arc<str>>, bys: Vec<By> },
     Tree { key: Option<Arc<str>>, bys: Vec<By> },
-    Barrier { normalise_sacks: bool },
+    Barrier { normalise_sacks: bool, size: Option<usize> },
     // Branches.
     Union { children: Vec<Traversal> },
     Coalesce(Vec<Traversal>),
@@ -326,7 +335,7 @@ pub(crate) enum Kind {
     Match(Vec<crate::matching::Pattern>),
     // Side effects.
     SideEffect(Traversal),
-    Aggregate { key: Arc<str>, by: By, lazy: bool },
+    Aggregate { key: Arc<str>, by: By, by_given: bool, lazy: bool },
     Cap(Vec<Arc<str>>),
     Inject { values: Vec<Value>, start: bool },
     Fail(Option<Arc<str>>),
@@ -348,10 +357,12 @@ impl Kind {
             | Kind::Order(_)
             | Kind::Tail(_)
             | Kind::Sample { .. }
-            | Kind::Barrier { .. }
+            | Kind::Barrier { size: None, .. }
+            | Kind::Group { .. }
+            | Kind::GroupCount { .. }
+            | Kind::Tree { .. }
             | Kind::Aggregate { lazy: false, .. }
             | Kind::Cap(_) => true,
-            Kind::Group { key, .. } | Kind::GroupCount { key, .. } | Kind::Tree { key, .. } => key.is_none(),
             Kind::Adjacent(step) => step.count,
             Kind::Lookup(step) => step.count,
             Kind::Union { children } => children.iter().any(|child| child.has_barrier),

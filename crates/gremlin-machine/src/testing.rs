@@ -3,7 +3,7 @@
 mod data;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use armilla_gremlin_value::{Edge, Property, Value, Vertex, VertexProperty};
@@ -27,12 +27,18 @@ pub struct MemoryGraph {
     next_id: Cell<u64>,
     figures: Cell<Figures>,
     outcome: Cell<Option<Outcome>>,
+    checks_left: Cell<Option<u64>>,
 }
 
 impl MemoryGraph {
     /// Returns how the last traversal ended.
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.get()
+    }
+
+    /// Lets traversals go on for a number of checks, and then says that their time is up.
+    pub fn end_after(&self, checks: u64) {
+        self.checks_left.set(Some(checks));
     }
 
     /// Returns how many lookups were made.
@@ -58,9 +64,15 @@ impl MemoryGraph {
         Value::text(format!("new-{}", self.next_id.get()))
     }
 
+    /// Makes ids of properties that order as they were made.
+    fn new_property_id(&self) -> Value {
+        self.next_id.set(self.next_id.get() + 1);
+        Value::text(format!("property-{:08}", self.next_id.get()))
+    }
+
     fn find_vertex(&self, id: &Value) -> Option<Arc<Vertex>> {
         let id = id.as_id_text();
-        self.vertices.borrow().iter().find(|vertex| vertex.id.as_id_text().equals(&id)).cloned()
+        self.vertices.borrow().iter().find(|vertex| vertex.id.equals(&id)).cloned()
     }
 
     fn replace_vertex(&self, vertex: Vertex) -> Arc<Vertex> {
@@ -100,39 +112,37 @@ impl MemoryGraph {
     }
 
     fn found_adjacent(&self, request: &Adjacency) -> Vec<Adjacent> {
-        let mut found = Vec::new();
-        for (source, vertex) in request.vertices.iter().enumerate() {
-            for edge in self.edges.borrow().iter() {
-                let labelled = request.labels.is_empty() || request.labels.contains(&edge.label);
-                if !labelled
-                    || !request.edge_conditions.iter().all(|condition| condition.holds_for_edge(edge))
-                {
-                    continue;
-                }
-                let out = edge.out_id.equals(&vertex.id) && request.direction != Direction::In;
-                let into = edge.in_id.equals(&vertex.id) && request.direction != Direction::Out;
-                for (holds, other) in [(out, edge.in_vertex()), (into, edge.out_vertex())] {
-                    if !holds {
-                        continue;
-                    }
-                    let element = match request.want {
-                        Wanted::Edges(need) => Element::Edge(shown_edge(edge, need)),
-                        Wanted::Vertices(need) => {
-                            let Some(whole) = self.find_vertex(&other.id) else { continue };
-                            if !request
-                                .vertex_conditions
-                                .iter()
-                                .all(|condition| condition.holds_for_vertex(&whole))
-                            {
-                                continue;
-                            }
-                            Element::Vertex(shown(&whole, need))
+        let ids = request.vertices.iter().enumerate();
+        let places: HashMap<&str, usize> =
+            ids.filter_map(|(source, vertex)| Some((vertex.id.as_str()?, source))).collect();
+        let place = |id: &Value| id.as_str().and_then(|id| places.get(id).copied());
+        let mut by_source: Vec<Vec<Adjacent>> = vec![Vec::new(); request.vertices.len()];
+        for edge in self.edges.borrow().iter() {
+            let labelled = request.labels.is_empty() || request.labels.contains(&edge.label);
+            if !labelled || !request.edge_conditions.iter().all(|condition| condition.holds_for_edge(edge)) {
+                continue;
+            }
+            let out = if request.direction == Direction::In { None } else { place(&edge.out_id) };
+            let into = if request.direction == Direction::Out { None } else { place(&edge.in_id) };
+            for (source, other) in [(out, &edge.in_id), (into, &edge.out_id)] {
+                let Some(source) = source else { continue };
+                let element = match request.want {
+                    Wanted::Edges(need) => Element::Edge(shown_edge(edge, need)),
+                    Wanted::Vertices(need) => {
+                        let Some(whole) = self.find_vertex(other) else { continue };
+                        let mut conditions = request.vertex_conditions.iter();
+                        if !conditions.all(|condition| condition.holds_for_vertex(&whole)) {
+                            continue;
                         }
-                    };
+                        Element::Vertex(shown(&whole, need))
+                    }
+                };
+                if let Some(found) = by_source.get_mut(source) {
                     found.push(Adjacent { source, element });
                 }
             }
         }
+        let mut found: Vec<Adjacent> = by_source.into_iter().flatten().collect();
         found.truncate(limit(request.limit));
         found
     }
@@ -166,6 +176,16 @@ fn shown_edge(edge: &Arc<Edge>, need: Need) -> Arc<Edge> {
 }
 
 impl Graph for MemoryGraph {
+    fn check(&self) -> GraphResult<()> {
+        match self.checks_left.get() {
+            Some(0) => Err(GraphError::new(GraphErrorKind::TimedOut, "The time of the traversal is up")),
+            left => {
+                self.checks_left.set(left.map(|left| left - 1));
+                Ok(())
+            }
+        }
+    }
+
     fn finish(&self, outcome: Outcome) -> GraphResult<()> {
         self.outcome.set(Some(outcome));
         Ok(())
@@ -276,7 +296,7 @@ impl Graph for MemoryGraph {
                 Arc::new(Property { key: key.clone(), value: value.clone(), element: None })
             });
             let added = Arc::new(VertexProperty {
-                id: self.new_id(),
+                id: self.new_property_id(),
                 key: property.key.clone(),
                 value: property.value.clone(),
                 properties: meta.collect(),
@@ -289,6 +309,10 @@ impl Graph for MemoryGraph {
                     properties.len() - 1
                 }
             };
+            if matches!(property.value, Value::Null) {
+                properties.remove(place);
+                continue;
+            }
             let Some((_, values)) = properties.get_mut(place) else { continue };
             match property.cardinality.unwrap_or(Cardinality::Single) {
                 Cardinality::Single => *values = vec![added],
@@ -306,7 +330,9 @@ impl Graph for MemoryGraph {
         let mut properties = edge.properties.as_deref().cloned().unwrap_or_default();
         for (key, value) in new {
             properties.retain(|property| property.key != *key);
-            properties.push(Arc::new(Property { key: key.clone(), value: value.clone(), element: None }));
+            if !matches!(value, Value::Null) {
+                properties.push(Arc::new(Property { key: key.clone(), value: value.clone(), element: None }));
+            }
         }
         Ok(self.replace_edge(Edge { properties: Some(Arc::new(properties)), ..edge.as_ref().clone() }))
     }

@@ -1,5 +1,7 @@
 //! Tests of whole traversals, written as scripts and answered as texts.
 
+mod found;
+mod hostile;
 mod modern;
 mod plans;
 mod writes;

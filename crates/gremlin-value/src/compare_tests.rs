@@ -1,9 +1,11 @@
 use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::{Key, Map};
 
 fn text(text: &str) -> Value {
     Value::text(text)
@@ -88,6 +90,7 @@ fn values() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(|values| Value::List(Arc::new(values))),
+            prop::collection::vec(inner.clone(), 0..3).prop_map(|values| Value::Set(Arc::new(values))),
             prop::collection::vec((inner.clone(), inner), 0..3)
                 .prop_map(|entries| Value::Map(Arc::new(Map { entries }))),
         ]
@@ -115,6 +118,92 @@ proptest! {
         prop_assert_eq!(left.equivalent(&right), right.equivalent(&left));
         if left.equivalent(&right) {
             prop_assert_eq!(hash_of(&left), hash_of(&right));
+        }
+    }
+}
+
+fn set(values: Vec<Value>) -> Value {
+    Value::Set(Arc::new(values))
+}
+
+#[test]
+fn sets_and_maps_are_the_same_in_any_order() {
+    let map = |entries: Vec<(Value, Value)>| Value::Map(Arc::new(Map { entries }));
+    let (one, real, two) = (Value::Int32(1), Value::Double(1.0), Value::Int32(2));
+    // Left, right, equal, equivalent.
+    let cases = [
+        (set(vec![one.clone(), two.clone()]), set(vec![two.clone(), one.clone()]), true, true),
+        (set(vec![one.clone(), two.clone()]), set(vec![two.clone(), real.clone()]), true, false),
+        (set(vec![one.clone(), real.clone()]), set(vec![real.clone(), one.clone()]), true, true),
+        (set(vec![one.clone(), one.clone()]), set(vec![one.clone(), two.clone()]), false, false),
+        (set(vec![Value::Double(f64::NAN)]), set(vec![Value::Double(f64::NAN)]), false, true),
+        (
+            map(vec![(set(vec![one.clone(), two.clone()]), one.clone()), (two.clone(), real.clone())]),
+            map(vec![(two.clone(), real.clone()), (set(vec![two.clone(), one.clone()]), one.clone())]),
+            true,
+            true,
+        ),
+        (
+            map(vec![(one.clone(), two.clone()), (two.clone(), one.clone())]),
+            map(vec![(one.clone(), one), (two.clone(), two)]),
+            false,
+            false,
+        ),
+    ];
+    for (left, right, equal, equivalent) in cases {
+        assert_eq!(left.equals(&right), equal, "{left:?} = {right:?}");
+        assert_eq!(left.equivalent(&right), equivalent, "{left:?} is {right:?}");
+    }
+}
+
+/// Sets of 30,000 that differ in one value took 30,000 times 30,000 steps, and maps of maps a power of that.
+#[test]
+fn comparing_large_sets_and_deep_maps_takes_no_square() {
+    let began = std::time::Instant::now();
+    let numbers = |last: i64| set((0..30_000).chain([last]).map(Value::Int64).collect());
+    assert!(!numbers(-1).equals(&numbers(-2)));
+    assert!(!numbers(-1).equivalent(&numbers(-2)));
+    assert_ne!(numbers(-1).order(&numbers(-2)), Ordering::Equal);
+    let deep = |leaf: i32| {
+        let mut value = Value::Int32(leaf);
+        for level in 0..12 {
+            let entries = vec![(value.clone(), Value::Int32(level)), (list(vec![value]), Value::Null)];
+            value = Value::Map(Arc::new(Map { entries }));
+        }
+        value
+    };
+    assert!(deep(1).equals(&deep(1)));
+    assert_eq!(deep(1).order(&deep(2)), Ordering::Less);
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+}
+
+#[test]
+fn decimals_and_collections_hash_apart() {
+    let values: Vec<Value> = (0..1000)
+        .flat_map(|at| {
+            let number = Value::Int32(at);
+            let entries = vec![(number.clone(), number.clone())];
+            [
+                Value::BigDecimal(format!("{at}.5").into()),
+                set(vec![number.clone()]),
+                Value::Map(Arc::new(Map { entries })),
+                Value::Int64(i64::from(at)),
+                number,
+            ]
+        })
+        .collect();
+    let hashes: std::collections::HashSet<u64> = values.iter().map(hash_of).collect();
+    assert_eq!(hashes.len(), values.len());
+    assert_eq!(hash_of(&Value::BigDecimal("1.50".into())), hash_of(&Value::BigDecimal("15e-1".into())));
+}
+
+#[test]
+fn tokens_order_among_texts() {
+    let token = |word| Value::Token(crate::Token::find(crate::TokenKind::T, word).unwrap());
+    let ordered = [text("age"), text("id"), token("id"), token("label"), text("name")];
+    for (at, left) in ordered.iter().enumerate() {
+        for (other, right) in ordered.iter().enumerate() {
+            assert_eq!(left.order(right), at.cmp(&other), "{left} and {right}");
         }
     }
 }

@@ -12,20 +12,26 @@
 #![expect(missing_docs, reason = "types are documented; fields and variants whose names say it all are not")]
 
 mod bytecode;
+mod canonical;
 mod compare;
 pub mod date;
 mod element;
+mod hashing;
+mod measure;
 mod number;
 mod predicate;
 mod predicate_test;
+mod sorting;
 mod text;
 mod token;
 mod value;
 
 pub use bytecode::{Bytecode, Instruction, Position};
-pub use compare::Key;
 pub use element::{Edge, Path, Property, Tree, TreeBranch, Vertex, VertexProperties, VertexProperty};
+pub use hashing::Key;
+pub use measure::{Beyond, Bounds};
 pub use number::{Arithmetic, ArithmeticError};
 pub use predicate::{Predicate, PredicateKind};
+pub use sorting::sort_by;
 pub use token::{Token, TokenKind};
 pub use value::{Map, Value};

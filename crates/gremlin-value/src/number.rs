@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 use crate::Value;
 
+/// Most digits after the point, or zeros before it, of a decimal that is computed exactly: its text has all of them.
+const DECIMAL_SCALE_MAX: u32 = 10_000;
+
 /// A number by its worth.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Number {
@@ -57,11 +60,40 @@ fn exact_decimal(text: &str) -> Option<Number> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let mut mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
     let mut scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+    if mantissa == 0 {
+        return Some(Number::Decimal(0, 0));
+    }
+    if scale.unsigned_abs() > DECIMAL_SCALE_MAX {
+        return None;
+    }
     while scale < 0 {
         mantissa = mantissa.checked_mul(10)?;
         scale += 1;
     }
     Some(Number::Decimal(mantissa, u32::try_from(scale).ok()?))
+}
+
+/// A decimal by its worth, so that texts of one worth have one form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum DecimalForm {
+    Exact(i128, u32),
+    /// The bits of a double, for what has more digits.
+    Real(u64),
+}
+
+/// Returns the form of a decimal.
+pub(crate) fn decimal_form(text: &str) -> DecimalForm {
+    match decimal(text) {
+        Number::Decimal(mut mantissa, mut scale) => {
+            while scale > 0 && mantissa % 10 == 0 {
+                mantissa /= 10;
+                scale -= 1;
+            }
+            DecimalForm::Exact(mantissa, scale)
+        }
+        Number::Integer(value) => DecimalForm::Exact(value, 0),
+        Number::Real(value) => DecimalForm::Real(value.to_bits()),
+    }
 }
 
 fn decimal_text(mut mantissa: i128, mut scale: u32) -> Arc<str> {
@@ -108,11 +140,6 @@ fn compare_exactly(left: i128, right: f64) -> Option<Ordering> {
         left.cmp(&(whole as i128))
             .then_with(|| 0f64.partial_cmp(&(right - whole)).unwrap_or(Ordering::Equal)),
     )
-}
-
-/// Compares decimals by their texts.
-pub(crate) fn compare_texts(left: &str, right: &str) -> Option<Ordering> {
-    compare(&decimal(left), &decimal(right))
 }
 
 /// Orders numbers; NaN is after everything.
@@ -224,8 +251,13 @@ impl Value {
                     (Value::BigDecimal(_), _) | (_, Value::BigDecimal(_)) if result.is_finite() => {
                         Value::BigDecimal(result.to_string().into())
                     }
-                    (Value::Float(_), Value::Float(_) | Value::Byte(_) | Value::Int16(_))
-                    | (Value::Byte(_) | Value::Int16(_), Value::Float(_)) => Value::Float(result as f32),
+                    (
+                        Value::Float(_),
+                        Value::Float(_) | Value::Byte(_) | Value::Int16(_) | Value::Int32(_),
+                    )
+                    | (Value::Byte(_) | Value::Int16(_) | Value::Int32(_), Value::Float(_)) => {
+                        Value::Float(result as f32)
+                    }
                     _ => Value::Double(result),
                 })
             }
@@ -255,8 +287,10 @@ fn compute_decimals(left: Number, what: Arithmetic, right: Number) -> Value {
         Arithmetic::Divide => None,
     };
     match exact {
-        Some((mantissa, scale)) => Value::BigDecimal(decimal_text(mantissa, scale)),
-        None => {
+        Some((mantissa, scale)) if scale <= DECIMAL_SCALE_MAX => {
+            Value::BigDecimal(decimal_text(mantissa, scale))
+        }
+        _ => {
             let (left, right) = (left.real(), right.real());
             let result = match what {
                 Arithmetic::Add => left + right,

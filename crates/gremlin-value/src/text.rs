@@ -1,9 +1,12 @@
 //! Values as texts, as `asString()` and `concat()` have them, and ids as texts.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
 use std::sync::Arc;
 
 use crate::{Map, Tree, Value};
+
+/// Longest text of what is looked for as an id.
+const ID_TEXT_LEN_MAX: usize = 64 << 10;
 
 impl Value {
     /// Makes a text.
@@ -26,8 +29,36 @@ impl Value {
             Value::Vertex(vertex) => vertex.id.as_id_text(),
             Value::Edge(edge) => edge.id.as_id_text(),
             Value::VertexProperty(property) => property.id.as_id_text(),
-            value => Value::String(value.to_string().into()),
+            // What is longer than any id is none, however it goes on.
+            value => Value::String(value.to_text(ID_TEXT_LEN_MAX).unwrap_or_else(|cut| cut).into()),
         }
+    }
+
+    /// Writes it as a text of at most so many bytes; what it begins with is the error if it is longer.
+    pub fn to_text(&self, len_max: usize) -> Result<String, String> {
+        let mut text = Bounded { text: String::new(), len_max };
+        match write!(text, "{self}") {
+            Ok(()) => Ok(text.text),
+            Err(_) => Err(text.text),
+        }
+    }
+}
+
+/// A text that takes no more than its bound, and then fails.
+struct Bounded {
+    text: String,
+    len_max: usize,
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        let room = self.len_max - self.text.len();
+        if part.len() <= room {
+            self.text.push_str(part);
+            return Ok(());
+        }
+        self.text.push_str(part.get(..part.floor_char_boundary(room)).unwrap_or(""));
+        Err(fmt::Error)
     }
 }
 
@@ -148,4 +179,28 @@ fn write_tree(out: &mut Formatter<'_>, tree: &Tree) -> fmt::Result {
         write_tree(out, &branch.below)?;
     }
     out.write_str("}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::Value;
+
+    #[test]
+    fn texts_end_at_their_bound() {
+        let many = Value::BulkSet(Arc::new(vec![(Value::text("é"), 1 << 62)]));
+        let cases = [
+            (Value::text("four"), 4, Ok("four")),
+            (Value::text("four"), 3, Err("fou")),
+            (Value::text("é"), 1, Err("")),
+            (Value::Int64(12345), 5, Ok("12345")),
+            (many.clone(), 8, Err("[é, é,")),
+        ];
+        for (value, len_max, expected) in cases {
+            let text = value.to_text(len_max);
+            assert_eq!(text.as_deref().map_err(String::as_str), expected);
+        }
+        assert!(matches!(many.as_id_text(), Value::String(text) if text.len() <= super::ID_TEXT_LEN_MAX));
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use armilla_gremlin_value::Position;
 
-use super::{PathNeed, Settings, no_labels};
+use super::{PathNeed, Settings, SideKind, no_labels};
 use crate::graph::{Condition, Direction, Need};
 use crate::step::{
     AdjacentStep, Argument, By, EdgeEnd, End, Kind, Pick, PropertyKey, PropertySpec, Reduction, Step,
@@ -82,6 +82,13 @@ fn fold_hop(last: &mut Step, step: &Step) -> bool {
     }
     last.labels = step.labels.clone();
     true
+}
+
+/// Makes the filter of edges whose vertex at an end passes a filter.
+pub(crate) fn end_filter(end: EdgeEnd, filter: Traversal, name: &Arc<str>) -> Traversal {
+    let step = |kind| Step { kind, labels: no_labels(), name: name.clone(), position: None };
+    let ends = step(Kind::EdgeVertex { end, conditions: Vec::new() });
+    super::finished(vec![ends, step(Kind::Filter { child: filter, negated: false })])
 }
 
 /// Adds a hop over edges that pass a filter.
@@ -162,6 +169,7 @@ pub(crate) fn optimise(traversal: &mut Traversal, end_needs: bool) {
     }
     restore_counts(steps);
     traversal.has_barrier = steps.iter().any(|step| step.kind.is_barrier());
+    super::effects::order(traversal);
 }
 
 /// Puts what was fused into one step.
@@ -362,6 +370,25 @@ fn for_specs(specs: &mut [PropertySpec], visit: &mut dyn FnMut(&mut Traversal, C
         }
         for_argument(&mut spec.value, visit);
         spec.meta.iter_mut().for_each(|(_, value)| for_argument(value, visit));
+    }
+}
+
+/// Collects the side effects of a traversal and of its children.
+pub(crate) fn side_effects(traversal: &mut Traversal, found: &mut Vec<(Arc<str>, SideKind)>) {
+    for step in &mut traversal.steps {
+        let effect = match &step.kind {
+            Kind::Aggregate { key, .. } => Some((key, SideKind::Collected)),
+            Kind::Group { key: Some(key), .. } => Some((key, SideKind::Groups)),
+            Kind::GroupCount { key: Some(key), .. } => Some((key, SideKind::Counts)),
+            Kind::Tree { key: Some(key), .. } => Some((key, SideKind::Tree)),
+            _ => None,
+        };
+        if let Some((key, kind)) = effect
+            && found.iter().all(|(other, _)| other != key)
+        {
+            found.push((key.clone(), kind));
+        }
+        for_children(&mut step.kind, &mut |child, _| side_effects(child, found));
     }
 }
 

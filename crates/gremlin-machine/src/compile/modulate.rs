@@ -88,6 +88,10 @@ impl Compiler<'_> {
         match &mut last.kind {
             Kind::Order(bys) | Kind::OrderLocal(bys) => bys.push((by, sorting.unwrap_or(Sorting::Ascending))),
             _ if sorting.is_some() => return Err(unexpected(instruction)),
+            Kind::ValueMap { bys, properties, .. } if !bys.is_empty() => {
+                return Err(only_one_by(if *properties { "PropertyMap" } else { "ValueMap" }));
+            }
+            Kind::Dedup { bys, .. } if !bys.is_empty() => return Err(only_one_by("Dedup")),
             Kind::WherePredicate { bys, .. }
             | Kind::SimplePath { bys, .. }
             | Kind::ValueMap { bys, .. }
@@ -101,14 +105,27 @@ impl Compiler<'_> {
             | Kind::Tree { bys, .. } => bys.push(by),
             Kind::Group { bys, .. } if bys.len() < 2 => bys.push(by),
             Kind::GroupCount { bys, .. } if bys.is_empty() => bys.push(by),
-            Kind::Group { .. } | Kind::GroupCount { .. } => {
+            Kind::GroupCount { .. } => return Err(only_one_by("GroupCount")),
+            Kind::Group { .. } => {
                 return Err(MachineError::compile(format!(
                     "The key and value traversals for {}()-step have already been set",
                     last.name
                 )));
             }
-            Kind::Sample { by: place, .. } => *place = Some(by),
-            Kind::Aggregate { by: place, .. } | Kind::Sack { by: place, .. } => *place = by,
+            Kind::Sample { by: place @ None, .. } => *place = Some(by),
+            Kind::Sample { .. } => return Err(only_one_by("Sample")),
+            Kind::Aggregate { by: place, by_given, .. } => {
+                if std::mem::replace(by_given, true) {
+                    return Err(only_one_by("Aggregate"));
+                }
+                *place = by;
+            }
+            Kind::Sack { by: place, by_given, .. } => {
+                if std::mem::replace(by_given, true) {
+                    return Err(only_one_by("Sack"));
+                }
+                *place = by;
+            }
             _ => {
                 return Err(MachineError::compile(format!("{}() takes no by()", last.name)));
             }
@@ -163,8 +180,12 @@ impl Compiler<'_> {
                 Ok(())
             }
             Kind::Merge(_) => {
-                let [option, value] = instruction.arguments.as_slice() else {
-                    return Err(unexpected(instruction));
+                let (option, value, cardinality) = match instruction.arguments.as_slice() {
+                    [option, value] => (option, value, None),
+                    [option, value, cardinality] if arguments::cardinality(cardinality).is_some() => {
+                        (option, value, arguments::cardinality(cardinality))
+                    }
+                    _ => return Err(unexpected(instruction)),
                 };
                 let argument = match value {
                     Value::Traversal(bytecode) => Argument::Child(self.child(bytecode)?),
@@ -172,8 +193,15 @@ impl Compiler<'_> {
                 };
                 let Kind::Merge(merge) = &mut last.kind else { return Ok(()) };
                 let place = match token(option, TokenKind::Merge) {
-                    Some("onCreate") => &mut merge.on_create,
-                    Some("onMatch") => &mut merge.on_match,
+                    Some("onCreate") => {
+                        merge.create_cardinality = cardinality;
+                        &mut merge.on_create
+                    }
+                    Some("onMatch") => {
+                        merge.match_cardinality = cardinality;
+                        &mut merge.on_match
+                    }
+                    _ if cardinality.is_some() => return Err(unexpected(instruction)),
                     Some("outV") => &mut merge.out_vertex,
                     Some("inV") => &mut merge.in_vertex,
                     _ => return Err(unexpected(instruction)),
@@ -254,8 +282,15 @@ impl Compiler<'_> {
     }
 }
 
+fn only_one_by(step: &str) -> MachineError {
+    MachineError::compile(format!("{step} step can only have one by modulator"))
+}
+
 fn check_repeat(repeat: &Repeat) -> Result<()> {
     match &repeat.body {
+        Some(body) if body.steps.iter().any(|step| matches!(step.kind, Kind::Inject { .. })) => {
+            Err(MachineError::compile("The parent of inject()-step can not be repeat()-step"))
+        }
         Some(body) if body.steps.is_empty() => Err(MachineError::compile(
             "The repeat()-traversal was not defined: give repeat() a traversal with at least one step",
         )),

@@ -14,6 +14,8 @@ impl Compiler<'_> {
     pub(super) fn has(&mut self, instruction: &Instruction) -> Result<Kind> {
         let arguments = instruction.arguments.as_slice();
         match arguments {
+            // No element has a property without a name.
+            [Value::Null] | [Value::Null, _] => Ok(Kind::Has(vec![Condition::Has("\u{0}".into())])),
             [Value::String(key)] => Ok(Kind::Has(vec![Condition::Has(key.clone())])),
             [key, Value::Traversal(bytecode)] => {
                 let child = self.child(bytecode)?;

@@ -48,7 +48,7 @@ const HARMLESS: [&str; 34] = [
 ];
 
 /// Those of them that do change results, which are refused rather than ignored.
-const REFUSED: [&str; 3] = ["ProductiveByStrategy", "ElementIdStrategy", "HaltedTraverserStrategy"];
+const REFUSED: [&str; 2] = ["ElementIdStrategy", "HaltedTraverserStrategy"];
 
 impl Compiler<'_> {
     pub(super) fn source(&mut self, instruction: &Instruction) -> Result<()> {
@@ -67,7 +67,12 @@ impl Compiler<'_> {
             ("withSack", [initial, operators @ ..]) => {
                 let merge = match operators {
                     [] => None,
-                    [.., last] => Some(operator(last).ok_or_else(|| unexpected(instruction))?),
+                    [merge] => Some(operator(merge).ok_or_else(|| unexpected(instruction))?),
+                    _ => {
+                        return Err(MachineError::compile(
+                            "withSack() takes a value and an operator that joins sacks, and none that splits them",
+                        ));
+                    }
                 };
                 let initial = match initial {
                     Value::Traversal(bytecode) => Argument::Child(self.child(bytecode)?),
@@ -88,11 +93,11 @@ impl Compiler<'_> {
                 }
             }
             ("withoutStrategies", strategies) => {
-                if strategies
-                    .iter()
-                    .any(|strategy| !matches!(strategy, Value::Strategy { .. } | Value::String(_)))
-                {
-                    return Err(unexpected(instruction));
+                for strategy in strategies {
+                    match strategy {
+                        Value::Strategy { name, .. } | Value::String(name) => self.without(name)?,
+                        _ => return Err(unexpected(instruction)),
+                    }
                 }
             }
             ("withComputer", _) => {
@@ -102,6 +107,42 @@ impl Compiler<'_> {
             }
             ("tx", _) => return Err(MachineError::compile("Graph does not support transactions")),
             _ => return Err(unexpected(instruction)),
+        }
+        Ok(())
+    }
+
+    /// Takes a strategy back; that which only makes traversals faster is not there anyway.
+    fn without(&mut self, name: &str) -> Result<()> {
+        match name.rsplit('.').next().unwrap_or(name) {
+            "ReadOnlyStrategy" => self.settings.read_only = false,
+            "OptionsStrategy" => self.settings.options.clear(),
+            "ProjectionStrategy" => self.settings.system_properties.clear(),
+            "ProductiveByStrategy" => self.settings.productive_by = false,
+            "SeedStrategy" => self.settings.seed = None,
+            "PartitionStrategy" | "SubgraphStrategy" => {
+                self.settings.vertex_filter = None;
+                self.settings.edge_filter = None;
+                self.settings.property_filter = None;
+                self.settings.edge_ends = false;
+                self.settings.partition = None;
+            }
+            "ConnectiveStrategy" => {
+                return Err(MachineError::compile(
+                    "ConnectiveStrategy cannot be taken away: write and() and or() with arguments instead",
+                ));
+            }
+            name if HARMLESS.contains(&name) => {}
+            "ElementIdStrategy"
+            | "HaltedTraverserStrategy"
+            | "LambdaRestrictionStrategy"
+            | "VertexProgramStrategy"
+            | "EventStrategy"
+            | "EdgeLabelVerificationStrategy"
+            | "ReservedKeysVerificationStrategy"
+            | "VertexProgramRestrictionStrategy" => {}
+            name => {
+                return Err(MachineError::compile(format!("{name} is not known: leave it out")));
+            }
         }
         Ok(())
     }
@@ -127,7 +168,7 @@ impl Compiler<'_> {
                     return Err(MachineError::compile("PartitionStrategy needs a partitionKey"));
                 };
                 let read = get(&["readPartitions"]).map(list).unwrap_or_default();
-                let condition = property_within(key, read);
+                let condition = property_within(key, read.clone());
                 let filter = Traversal {
                     steps: vec![Step {
                         kind: Kind::Has(vec![condition]),
@@ -135,12 +176,12 @@ impl Compiler<'_> {
                         name: "has".into(),
                         position: None,
                     }],
-                    has_barrier: false,
+                    ..Traversal::default()
                 };
                 self.settings.vertex_filter = Some(filter.clone());
                 self.settings.edge_filter = Some(filter);
                 let write = get(&["writePartition"]).cloned();
-                self.settings.partition = Some(Partition { key: key.clone(), write });
+                self.settings.partition = Some(Partition { key: key.clone(), write, read });
             }
             "SubgraphStrategy" => {
                 if let Some(Value::Traversal(bytecode)) = get(&["vertices"]) {
@@ -149,13 +190,31 @@ impl Compiler<'_> {
                 if let Some(Value::Traversal(bytecode)) = get(&["edges"]) {
                     self.settings.edge_filter = Some(self.child(bytecode)?);
                 }
-                if get(&["vertexProperties"]).is_some() {
+                if let Some(Value::Traversal(bytecode)) = get(&["vertexProperties"]) {
+                    self.settings.property_filter = Some(self.child(bytecode)?);
+                }
+                self.settings.edge_ends = self.settings.vertex_filter.is_some()
+                    && !matches!(get(&["checkAdjacentVertices"]), Some(Value::Bool(false)));
+            }
+            "SeedStrategy" => match get(&["seed"]).and_then(Value::as_integer) {
+                Some(seed) => self.settings.seed = Some(seed),
+                None => return Err(MachineError::compile("SeedStrategy needs a seed, which is an integer")),
+            },
+            "ProductiveByStrategy" => {
+                if get(&["productiveKeys"]).is_some() {
                     return Err(MachineError::compile(
-                        "SubgraphStrategy supports vertices and edges, not vertexProperties",
+                        "ProductiveByStrategy takes no productiveKeys: leave them out, for all keys",
                     ));
                 }
+                self.settings.productive_by = true;
             }
-            "SeedStrategy" => {}
+            "EdgeLabelVerificationStrategy" | "ReservedKeysVerificationStrategy"
+                if matches!(get(&["throwException"]), Some(Value::Bool(true))) =>
+            {
+                return Err(MachineError::compile(format!(
+                    "{name} that throws is not supported: run the traversal without it"
+                )));
+            }
             _ if REFUSED.contains(&name) => {
                 return Err(MachineError::compile(format!(
                     "{name} is not supported: run the traversal without it"

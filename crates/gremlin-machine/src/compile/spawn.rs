@@ -63,7 +63,17 @@ impl Compiler<'_> {
             "bothV" if arguments.is_empty() => end(EdgeEnd::Both),
             "otherV" if arguments.is_empty() => end(EdgeEnd::Other),
             "inject" => Kind::Inject { values: arguments.to_vec(), start },
-            "union" => Kind::Union { children: self.children(instruction, false)? },
+            "union" => {
+                let mut children = self.children(instruction, false)?;
+                for child in children.iter_mut().filter(|_| start) {
+                    if let Some(Kind::Inject { start, .. }) =
+                        child.steps.first_mut().map(|step| &mut step.kind)
+                    {
+                        *start = true;
+                    }
+                }
+                Kind::Union { children }
+            }
             _ => return self.write_step(instruction),
         };
         Ok(Some(kind))

@@ -105,7 +105,7 @@ impl Compiler<'_> {
             ("index", []) => Kind::Index { map: false },
             ("sack", []) => Kind::ReadSack,
             ("sack", [value]) => match operator(value) {
-                Some(operator) => Kind::Sack { operator, by: By::Identity },
+                Some(operator) => Kind::Sack { operator, by: By::Identity, by_given: false },
                 None => return Err(unexpected(instruction)),
             },
             ("count" | "sum" | "max" | "min" | "mean", [] | [_]) => {
@@ -154,10 +154,13 @@ impl Compiler<'_> {
                 Kind::GroupCount { key: key_of(arguments), bys: Vec::new() }
             }
             ("tree", [] | [Value::String(_)]) => Kind::Tree { key: key_of(arguments), bys: Vec::new() },
-            ("barrier", []) => Kind::Barrier { normalise_sacks: false },
+            ("barrier", []) => Kind::Barrier { normalise_sacks: false, size: None },
             ("barrier", [value]) => match token(value, TokenKind::Barrier) {
-                Some(_) => Kind::Barrier { normalise_sacks: true },
-                None if value.as_integer().is_some() => Kind::Barrier { normalise_sacks: false },
+                Some(_) => Kind::Barrier { normalise_sacks: true, size: None },
+                None if value.as_integer().is_some_and(|size| size > 0) => Kind::Barrier {
+                    normalise_sacks: false,
+                    size: value.as_integer().and_then(|size| usize::try_from(size).ok()),
+                },
                 None => return Err(unexpected(instruction)),
             },
             ("coalesce", _) => Kind::Coalesce(self.children(instruction, false)?),
@@ -177,13 +180,18 @@ impl Compiler<'_> {
                 Kind::Match(patterns)
             }
             ("store", [Value::String(key)]) => {
-                Kind::Aggregate { key: key.clone(), by: By::Identity, lazy: true }
+                Kind::Aggregate { key: key.clone(), by: By::Identity, by_given: false, lazy: true }
             }
             ("aggregate", [Value::String(key)]) => {
-                Kind::Aggregate { key: key.clone(), by: By::Identity, lazy: false }
+                Kind::Aggregate { key: key.clone(), by: By::Identity, by_given: false, lazy: false }
             }
             ("aggregate", [of, Value::String(key)]) => match scope(of) {
-                Some(of) => Kind::Aggregate { key: key.clone(), by: By::Identity, lazy: of == Scope::Local },
+                Some(of) => Kind::Aggregate {
+                    key: key.clone(),
+                    by: By::Identity,
+                    by_given: false,
+                    lazy: of == Scope::Local,
+                },
                 None => return Err(unexpected(instruction)),
             },
             ("cap", [_, ..]) => Kind::Cap(texts(instruction, arguments)?),

@@ -56,7 +56,9 @@ impl Compiler<'_> {
                     Some(value) => Some(self.argument(value)?),
                 };
                 let edges = instruction.name.as_ref() == "mergeE";
-                Kind::Merge(Box::new(MergeStep { edges, search, ..MergeStep::default() }))
+                let partition = self.settings.partition.as_ref();
+                let partition = partition.map(|of| (of.key.clone(), of.read.clone(), of.write.clone()));
+                Kind::Merge(Box::new(MergeStep { edges, search, partition, ..MergeStep::default() }))
             }
             ("addV" | "addE" | "drop" | "mergeV" | "mergeE", _) => return Err(unexpected(instruction)),
             _ => return Ok(None),
@@ -93,6 +95,8 @@ impl Compiler<'_> {
         };
         let mut specs = Vec::new();
         match instruction.arguments.as_slice() {
+            [Value::Null] => {}
+            [cardinality, Value::Null] if arguments::cardinality(cardinality).is_some() => {}
             [Value::Map(map)] => {
                 for (key, value) in &map.entries {
                     specs.push(self.property_spec(instruction, &[key.clone(), value.clone()])?);

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::lookup::next_gather;
 use super::pipeline::{Input, Operator};
 use super::traverser::{Batch, FastMap, Traverser};
+use crate::compile::PathNeed;
 use crate::error::{MachineError, Result};
 use crate::graph::{Adjacency, Adjacent, Element, Pages, Wanted};
 use crate::limits;
@@ -60,8 +61,7 @@ impl Gathered {
             }
         };
         let Some(source) = self.sources.get_mut(place) else { return Ok(()) };
-        if merges
-            && let Some(same) = source.iter_mut().rev().take(8).find(|other| other.origin == traverser.origin)
+        if merges && let Some(same) = source.iter_mut().rev().take(8).find(|other| other.is_like(&traverser))
         {
             super::side::merge_into(same, traverser, cx)?;
             return Ok(());
@@ -97,7 +97,7 @@ impl<'p> AdjacentOperator<'p> {
             let mut batch = batch.into_iter();
             for traverser in batch.by_ref() {
                 any = true;
-                gathered.add(traverser, cx.merges, cx)?;
+                gathered.add(traverser, cx.merges && !cx.one_bulk, cx)?;
                 if gathered.vertices.len() >= limits::GATHER_MAX {
                     break;
                 }
@@ -105,7 +105,9 @@ impl<'p> AdjacentOperator<'p> {
             self.left = batch.collect();
             steps += 1;
             // Without merging, traversers pile up at vertices, so that a bound of batches is needed too.
-            if gathered.vertices.len() >= self.gather || (!cx.merges && steps > 64) {
+            if gathered.vertices.len() >= self.gather
+                || ((!cx.merges || cx.path != PathNeed::Nothing) && steps > 64)
+            {
                 break;
             }
         }

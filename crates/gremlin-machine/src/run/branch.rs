@@ -53,6 +53,8 @@ impl<'p> Branches<'p> {
                     }
                     match pipeline.next(cx)? {
                         Some(mut batch) => {
+                            // What reduces answers for nothing too, which only those who came here ask for.
+                            batch.retain(|traverser| pipeline.was_fed(traverser.origin));
                             batch.iter_mut().for_each(|traverser| traverser.label(&step.labels, cx.path));
                             if !batch.is_empty() {
                                 return Ok(Some(batch));
@@ -228,6 +230,9 @@ fn distribute<'p>(
         }
         let any = options.iter().any(|(pick, _)| matches!(pick, Pick::Any)) && result.is_some();
         let none = options.iter().position(|(pick, _)| matches!(pick, Pick::None));
+        // Where the test yields nothing there is nothing that no option would be picked for.
+        let none =
+            if result.is_some() || is_branch || cx.options.dialect != Dialect::Open { none } else { None };
         match none.and_then(|place| parts.get_mut(place)) {
             Some(part) => part.push(traverser),
             None if !any && !is_branch && cx.options.dialect == Dialect::Open => through.push(traverser),
@@ -330,7 +335,7 @@ impl<'p> RepeatOperator<'p> {
         body.restart();
         body.push(frontier);
         let results = body.drain(cx)?;
-        let results = super::ordering::merged(results, cx)?;
+        let results = if cx.one_bulk { results } else { super::ordering::merged(results, cx)? };
         self.round += 1;
         if let Some((_, round)) = cx.loops.last_mut() {
             *round = self.round;

@@ -6,7 +6,7 @@ use armilla_gremlin_value::{Edge, Key, Value, Vertex};
 
 use super::pipeline::Pipeline;
 use super::traverser::{Batch, FastMap, Traverser};
-use crate::compile::{PathNeed, Plan};
+use crate::compile::{PathNeed, Plan, SideKind};
 use crate::error::{ErrorKind, MachineError, Result};
 use crate::graph::Graph;
 use crate::options::Options;
@@ -18,12 +18,20 @@ pub(crate) struct Context<'p> {
     pub(crate) path: PathNeed,
     /// Whether traversers that are alike may become one.
     pub(crate) merges: bool,
+    /// Whether traversers that became one count as one (`withBulk(false)`).
+    pub(crate) one_bulk: bool,
+    /// Whether a `by` that yields nothing yields null.
+    pub(crate) productive_by: bool,
+    /// Whether the traversal has steps that write.
+    pub(crate) writes: bool,
     pub(crate) sack_merge: Option<Operator>,
     pub(crate) side_effects: Vec<(Arc<str>, SideEffect<'p>)>,
     /// Rounds of the repeats around, the innermost last.
     pub(crate) loops: Vec<(Option<Arc<str>>, u32)>,
     pub(crate) memory: u64,
     random: u64,
+    /// Work since the last look at the clock and the client.
+    pub(crate) worked: u64,
     /// Elements as this traversal last wrote them; none if it dropped them.
     pub(crate) vertices: FastMap<Key, Option<Arc<Vertex>>>,
     pub(crate) edges: FastMap<Key, Option<Arc<Edge>>>,
@@ -40,6 +48,21 @@ pub(crate) enum SideEffect<'p> {
     Tree(armilla_gremlin_value::Tree),
 }
 
+fn is_set(plan: &Plan, key: &Arc<str>) -> bool {
+    plan.settings.side_effects.iter().any(|(other, ..)| other == key)
+}
+
+/// Makes a side effect that has collected nothing yet.
+fn empty<'p>((key, kind): &(Arc<str>, SideKind)) -> (Arc<str>, SideEffect<'p>) {
+    let effect = match kind {
+        SideKind::Collected => SideEffect::Collected(Vec::new()),
+        SideKind::Groups => SideEffect::Groups(super::group::Groups::default(), &[]),
+        SideKind::Counts => SideEffect::Counts(super::group::Counts::default()),
+        SideKind::Tree => SideEffect::Tree(armilla_gremlin_value::Tree::default()),
+    };
+    (key.clone(), effect)
+}
+
 impl<'p> Context<'p> {
     pub(crate) fn new(plan: &'p Plan, graph: &'p dyn Graph, options: &'p Options) -> Context<'p> {
         let merge = plan.settings.sack.as_ref().and_then(|sack| sack.merge);
@@ -47,19 +70,26 @@ impl<'p> Context<'p> {
             graph,
             options,
             path: plan.path,
-            merges: plan.path == PathNeed::Nothing
-                && !plan.settings.no_bulk
-                && (!plan.uses_sack || merge.is_some()),
+            merges: plan.path != PathNeed::All && (!plan.uses_sack || merge.is_some()),
+            one_bulk: plan.settings.no_bulk,
             sack_merge: merge,
+            productive_by: plan.settings.productive_by,
+            writes: plan.writes,
             side_effects: plan
                 .settings
                 .side_effects
                 .iter()
                 .map(|(key, value, operator)| (key.clone(), SideEffect::Value(value.clone(), *operator)))
+                .chain(plan.side_effects.iter().filter(|(key, _)| !is_set(plan, key)).map(empty))
                 .collect(),
             loops: Vec::new(),
             memory: 0,
-            random: options.seed | 1,
+            worked: 0,
+            random: plan
+                .settings
+                .seed
+                .map_or(options.seed, |seed| (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+                | 1,
             vertices: FastMap::default(),
             edges: FastMap::default(),
         }
@@ -82,8 +112,11 @@ impl<'p> Context<'p> {
         self.memory = self.memory.saturating_sub(bytes);
     }
 
-    pub(crate) fn hold_batch(&mut self, batch: &[Traverser]) -> Result<()> {
-        self.hold(batch.iter().map(|traverser| 96 + bytes_of(&traverser.value)).sum())
+    /// Counts the bytes of traversers, and returns how many these are.
+    pub(crate) fn hold_batch(&mut self, batch: &[Traverser]) -> Result<u64> {
+        let bytes = batch.iter().map(|traverser| 96 + bytes_of(&traverser.value)).sum();
+        self.hold(bytes)?;
+        Ok(bytes)
     }
 
     /// Draws a number.
@@ -123,6 +156,17 @@ impl<'p> Context<'p> {
         }
         if child.steps.is_empty() {
             return Ok(inputs);
+        }
+        if child.sequential && origins > 1 {
+            let mut all = Vec::new();
+            for mut input in inputs {
+                let origin = std::mem::take(&mut input.origin);
+                let mut pipeline = Pipeline::new(child, 1);
+                pipeline.push(vec![input]);
+                let results = pipeline.drain(self)?;
+                all.extend(results.into_iter().map(|result| Traverser { origin, ..result }));
+            }
+            return Ok(all);
         }
         let mut pipeline = Pipeline::new(child, origins);
         pipeline.push(inputs);

@@ -168,7 +168,12 @@ impl<'p> Execution<'p> {
                 .map(|traverser| Answer { value: traverser.value, bulk: traverser.bulk })
                 .collect();
             if self.plan.terminal == Terminal::Set {
+                let before = self.seen.len();
+                for answer in &answers {
+                    self.cx.look_at(&answer.value)?;
+                }
                 answers.retain(|answer| self.seen.insert(Key(answer.value.clone())));
+                self.cx.hold(96 * (self.seen.len() - before) as u64)?;
                 answers.iter_mut().for_each(|answer| answer.bulk = 1);
             }
             if let Some(left) = &mut self.left {

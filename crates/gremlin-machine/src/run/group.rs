@@ -17,6 +17,8 @@ use crate::step::{By, Step, Traversal};
 pub(crate) struct Groups {
     places: FastMap<Key, usize>,
     groups: Vec<(Value, Members)>,
+    /// The bytes that are held for them.
+    held: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -37,7 +39,7 @@ pub(crate) struct Counts {
 impl Counts {
     fn add(&mut self, key: Value, bulk: u64) {
         match self.places.get(&Key(key.clone())).and_then(|place| self.counts.get_mut(*place)) {
-            Some((_, count)) => *count += bulk,
+            Some((_, count)) => *count = count.saturating_add(bulk),
             None => {
                 self.places.insert(Key(key.clone()), self.counts.len());
                 self.counts.push((key, bulk));
@@ -74,22 +76,28 @@ impl Groups {
         match value_by(bys) {
             ValueBy::Each(by) => {
                 let values = by_values(by, &batch, cx)?;
-                cx.hold_batch(&batch)?;
+                let mut listed = 0;
+                self.held += cx.hold_batch(&batch)?;
                 for ((traverser, key), value) in batch.into_iter().zip(keys).zip(values) {
-                    let (Some(key), Some(value)) = (key, value) else { continue };
-                    if let Some(Members::Values(values)) = self.place(&key, false) {
+                    let Some(key) = key else { continue };
+                    cx.look_at(&key)?;
+                    // A key whose values yield nothing has an empty list.
+                    if let (Some(Members::Values(values)), Some(value)) = (self.place(&key, false), value) {
                         cx.hold(48u64.saturating_mul(traverser.bulk))?;
+                        listed += 48u64.saturating_mul(traverser.bulk);
                         for _ in 1..traverser.bulk {
                             values.push(value.clone());
                         }
                         values.push(value);
                     }
                 }
+                self.held += listed;
             }
             ValueBy::All(_) => {
-                cx.hold_batch(&batch)?;
+                self.held += cx.hold_batch(&batch)?;
                 for (traverser, key) in batch.into_iter().zip(keys) {
                     let Some(key) = key else { continue };
+                    cx.look_at(&key)?;
                     if let Some(Members::Traversers(members)) = self.place(&key, true) {
                         members.push(traverser);
                     }
@@ -183,6 +191,7 @@ impl<'p> GroupOperator<'p> {
         let origins = input.origins as usize;
         let mut groups: Vec<Groups> = vec![Groups::default(); if self.counts { 0 } else { origins }];
         let mut counts: Vec<Counts> = vec![Counts::default(); if self.counts { origins } else { 0 }];
+        let mut held = 0;
         while let Some(batch) = input.next(cx)? {
             cx.graph.check()?;
             if self.counts {
@@ -190,12 +199,14 @@ impl<'p> GroupOperator<'p> {
                 let mut added = 0;
                 for (traverser, key) in batch.into_iter().zip(keys) {
                     if let (Some(key), Some(counts)) = (key, counts.get_mut(traverser.origin as usize)) {
+                        cx.look_at(&key)?;
                         let before = counts.counts.len();
                         counts.add(key, traverser.bulk);
                         added += (counts.counts.len() - before) as u64;
                     }
                 }
                 cx.hold(added * 200)?;
+                held += added * 200;
             } else if let ([only], true) = (groups.as_mut_slice(), origins == 1) {
                 only.add(batch, self.bys, cx)?;
             } else {
@@ -218,6 +229,7 @@ impl<'p> GroupOperator<'p> {
             traverser.arrive(&self.step.labels, cx.path);
             batch.push(traverser);
         }
+        cx.release(held + groups.iter().map(|groups| groups.held).sum::<u64>());
         Ok(Some(batch))
     }
 }
@@ -280,6 +292,7 @@ pub(crate) fn add_counts<'p>(
     let keys = by_values(by_at(bys, 0), batch, cx)?;
     for (traverser, key) in batch.iter().zip(keys) {
         if let Some(key) = key {
+            cx.look_at(&key)?;
             counts.add(key, traverser.bulk);
         }
     }

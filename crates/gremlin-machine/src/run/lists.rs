@@ -5,36 +5,38 @@ use std::sync::Arc;
 use armilla_gremlin_value::{Key, Value};
 
 use super::context::Context;
-use super::simple::{try_each, unfit};
+use super::guard::{self, make_each};
 use super::traverser::{Batch, FastSet, Traverser};
-use super::values::{items, list, map, set};
+use super::values::{items, list, map, merged_entries, set};
 use crate::error::{MachineError, Result};
+use crate::limits;
 use crate::step::{Argument, By, Column, Kind, ListStep, Sorting, Step};
 
 pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
     match &step.kind {
         Kind::ReduceLocal(reduction) => {
-            try_each(step, batch, cx, |traverser, _| super::reduce::local(reduction, &traverser.value))
+            make_each(step, batch, cx, |traverser, cx| super::reduce::local(reduction, &traverser.value, cx))
         }
-        Kind::DedupLocal => try_each(step, batch, cx, |traverser, _| {
+        Kind::DedupLocal => make_each(step, batch, cx, |traverser, _| {
             Ok(Some(match &traverser.value {
-                value @ (Value::List(_) | Value::Set(_) | Value::BulkSet(_)) => set(items(value)),
+                Value::List(values) | Value::Set(values) => set(values.to_vec()),
+                Value::BulkSet(values) => set(values.iter().map(|(value, _)| value.clone()).collect()),
                 value => value.clone(),
             }))
         }),
         Kind::OrderLocal(bys) => {
-            try_each(step, batch, cx, |traverser, cx| order_local(traverser, bys, cx).map(Some))
+            make_each(step, batch, cx, |traverser, cx| order_local(traverser, bys, cx).map(Some))
         }
         Kind::RangeLocal { low, high } => {
-            try_each(step, batch, cx, |traverser, _| Ok(slice(&traverser.value, *low, *high)))
+            make_each(step, batch, cx, |traverser, _| slice(&traverser.value, *low, *high))
         }
-        Kind::TailLocal(amount) => try_each(step, batch, cx, |traverser, _| {
+        Kind::TailLocal(amount) => make_each(step, batch, cx, |traverser, _| {
             let len = super::values::len(&traverser.value);
-            Ok(slice(&traverser.value, len.saturating_sub(*amount), None))
+            slice(&traverser.value, len.saturating_sub(*amount), None)
         }),
-        Kind::SampleLocal(amount) => try_each(step, batch, cx, |traverser, cx| {
+        Kind::SampleLocal(amount) => make_each(step, batch, cx, |traverser, cx| {
             let mut values = match &traverser.value {
-                value @ (Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_)) => items(value),
+                value @ (Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_)) => items(value)?,
                 value => return Ok(Some(value.clone())),
             };
             while values.len() as u64 > *amount {
@@ -43,8 +45,8 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             }
             Ok(Some(rebuilt(&traverser.value, values)))
         }),
-        Kind::Index { map: as_map } => try_each(step, batch, cx, |traverser, _| {
-            let values = items(&traverser.value);
+        Kind::Index { map: as_map } => make_each(step, batch, cx, |traverser, _| {
+            let values = items(&traverser.value)?;
             let index = |at: usize| Value::Int32(i32::try_from(at).unwrap_or(i32::MAX));
             Ok(Some(if *as_map {
                 map(values.into_iter().enumerate().map(|(at, value)| (index(at), value)).collect())
@@ -52,11 +54,17 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 list(values.into_iter().enumerate().map(|(at, value)| list(vec![value, index(at)])).collect())
             }))
         }),
-        Kind::Conjoin(separator) => try_each(step, batch, cx, |traverser, _| {
-            let values = collection("conjoin", &traverser.value)?;
-            let texts: Vec<String> =
-                values.iter().filter(|value| !matches!(value, Value::Null)).map(Value::to_string).collect();
-            Ok(Some(Value::text(texts.join(separator))))
+        Kind::Conjoin(separator) => make_each(step, batch, cx, |traverser, _| {
+            let values = incoming("conjoin", &traverser.value)?;
+            let mut joined = String::new();
+            for (at, value) in values.iter().filter(|value| !matches!(value, Value::Null)).enumerate() {
+                let separator = if at == 0 { "" } else { separator.as_ref() };
+                let room = limits::TEXT_LEN_MAX - joined.len();
+                let room = room.checked_sub(separator.len()).ok_or_else(|| guard::too_long("conjoin"))?;
+                joined.push_str(separator);
+                joined.push_str(&value.to_text(room).map_err(|_| guard::too_long("conjoin"))?);
+            }
+            Ok(Some(Value::text(joined)))
         }),
         Kind::List { step: what, other } => {
             let others: Vec<Option<Value>> = match other {
@@ -68,16 +76,16 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     .collect(),
             };
             let mut others = others.into_iter();
-            try_each(step, batch, cx, |traverser, cx| {
+            let by_child = matches!(other, Argument::Child(_));
+            make_each(step, batch, cx, |traverser, cx| {
                 let Some(Some(other)) = others.next() else {
                     return Err(MachineError::runtime(format!(
                         "{}() needs a list as its argument",
                         step.name
                     )));
                 };
-                let joined = join(*what, &step.name, &traverser.value, &other)?;
-                cx.hold(32 * super::values::len(&joined))?;
-                Ok(Some(joined))
+                cx.work(super::values::len(&traverser.value).saturating_add(super::values::len(&other)))?;
+                join(*what, &step.name, &traverser.value, &other, by_child).map(Some)
             })
         }
         _ => Ok(batch),
@@ -105,21 +113,21 @@ fn rebuilt(value: &Value, values: Vec<Value>) -> Value {
 }
 
 /// Slices a collection; of what is none, itself.
-fn slice(value: &Value, low: u64, high: Option<u64>) -> Option<Value> {
+fn slice(value: &Value, low: u64, high: Option<u64>) -> Result<Option<Value>> {
     if !matches!(value, Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_) | Value::Path(_)) {
-        return Some(value.clone());
+        return Ok(Some(value.clone()));
     }
-    let values = items(value);
+    let values = items(value)?;
     let low = usize::try_from(low).unwrap_or(usize::MAX).min(values.len());
     let high =
         high.map_or(values.len(), |high| usize::try_from(high).unwrap_or(usize::MAX).min(values.len()));
     if let Value::Path(path) = value {
         let labels = path.labels.get(low..high).unwrap_or_default().to_vec();
         let objects = path.objects.get(low..high).unwrap_or_default().to_vec();
-        return Some(Value::Path(Arc::new(armilla_gremlin_value::Path { labels, objects })));
+        return Ok(Some(Value::Path(Arc::new(armilla_gremlin_value::Path { labels, objects }))));
     }
     let kept = values.get(low..high).unwrap_or_default().to_vec();
-    Some(rebuilt(value, kept))
+    Ok(Some(rebuilt(value, kept)))
 }
 
 fn order_local<'p>(traverser: &Traverser, bys: &'p [(By, Sorting)], cx: &mut Context<'p>) -> Result<Value> {
@@ -127,7 +135,7 @@ fn order_local<'p>(traverser: &Traverser, bys: &'p [(By, Sorting)], cx: &mut Con
     if !matches!(value, Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Map(_) | Value::Path(_)) {
         return Ok(value.clone());
     }
-    let batch: Batch = items(value)
+    let batch: Batch = items(value)?
         .into_iter()
         .map(|item| Traverser { value: item, bulk: 1, origin: 0, path: traverser.path.clone(), sack: None })
         .collect();
@@ -141,25 +149,45 @@ fn order_local<'p>(traverser: &Traverser, bys: &'p [(By, Sorting)], cx: &mut Con
     })
 }
 
-fn collection(name: &str, value: &Value) -> Result<Vec<Value>> {
+/// Returns the items of a list that comes to a step.
+fn incoming(name: &str, value: &Value) -> Result<Vec<Value>> {
     match value {
-        Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_) => Ok(items(value)),
-        value => Err(unfit(name, value)),
+        Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_) => items(value),
+        Value::Null => Err(MachineError::runtime(format!(
+            "Incoming traverser for {name} step can't be null: fold() before it"
+        ))),
+        value => Err(MachineError::runtime(format!(
+            "{name} step can only take an array or an Iterable type for incoming traversers, encountered {}",
+            value.type_word()
+        ))),
     }
 }
 
-fn join(what: ListStep, name: &str, left: &Value, right: &Value) -> Result<Value> {
-    if let (ListStep::Merge, Value::Map(left), Value::Map(right)) = (what, left, right) {
-        let mut entries = left.entries.clone();
-        for (key, value) in &right.entries {
-            match entries.iter_mut().find(|(other, _)| other.equivalent(key)) {
-                Some((_, place)) => *place = value.clone(),
-                None => entries.push((key.clone(), value.clone())),
-            }
+/// Returns the items of the list that a step has as its argument.
+fn given(name: &str, value: &Value, by_child: bool) -> Result<Vec<Value>> {
+    let message = match (value, by_child) {
+        (Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_), _) => return items(value),
+        (Value::Null, true) => {
+            format!("traversal argument for {name} step must yield an iterable type, not null")
         }
-        return Ok(map(entries));
+        (value, true) => format!(
+            "traversal argument for {name} step must yield an iterable type, encountered {}",
+            value.type_word()
+        ),
+        (Value::Null, false) => format!("Argument provided for {name} step can't be null"),
+        (value, false) => format!(
+            "{name} step can only take an array or an Iterable as an argument, encountered {}",
+            value.type_word()
+        ),
+    };
+    Err(MachineError::runtime(message))
+}
+
+fn join(what: ListStep, name: &str, left: &Value, right: &Value, by_child: bool) -> Result<Value> {
+    if let (ListStep::Merge, Value::Map(left), Value::Map(right)) = (what, left, right) {
+        return Ok(map(merged_entries(left, right)));
     }
-    let (left, right) = (collection(name, left)?, collection(name, right)?);
+    let (left, right) = (incoming(name, left)?, given(name, right, by_child)?);
     let keys = |values: &[Value]| values.iter().cloned().map(Key).collect::<FastSet<Key>>();
     Ok(match what {
         ListStep::Combine => list(left.into_iter().chain(right).collect()),
@@ -179,7 +207,9 @@ fn join(what: ListStep, name: &str, left: &Value, right: &Value) -> Result<Value
             set(only_left.chain(only_right).collect())
         }
         ListStep::Product => {
-            let mut pairs = Vec::with_capacity(left.len().saturating_mul(right.len()).min(1 << 20));
+            // A pair is a list of two.
+            guard::parts((left.len() as u64).saturating_mul(right.len() as u64).saturating_mul(3))?;
+            let mut pairs = Vec::with_capacity(left.len() * right.len());
             for left in &left {
                 pairs.extend(right.iter().map(|right| list(vec![left.clone(), right.clone()])));
             }

@@ -1,10 +1,13 @@
 //! `V()` and `E()`.
 
+use std::sync::Arc;
+
 use armilla_gremlin_value::{Key, Value};
 
 use super::context::Context;
 use super::pipeline::{Input, Operator};
 use super::traverser::{Batch, FastMap, Traverser};
+use crate::compile::PathNeed;
 use crate::error::{MachineError, Result};
 use crate::graph::{Condition, ElementId, Lookup, Pages};
 use crate::limits;
@@ -14,16 +17,44 @@ pub(crate) struct LookupOperator<'p> {
     step: &'p Step,
     lookup: &'p LookupStep,
     /// Inputs whose lookups were not made yet.
-    waiting: std::vec::IntoIter<Traverser>,
+    waiting: Vec<Traverser>,
     open: Option<Open<'p>>,
     counted: bool,
 }
 
 struct Open<'p> {
-    input: Traverser,
+    /// All that one lookup is made for.
+    inputs: Vec<Traverser>,
     pages: Box<dyn Pages<Value> + 'p>,
+    /// The page that is given to the inputs, and the next of them.
+    page: Vec<Value>,
+    at: usize,
     /// How often each element is to be found, where ids are named more than once.
     repeats: Option<FastMap<Key, u32>>,
+}
+
+impl Open<'_> {
+    /// Gives the page to inputs, as many as a batch has room for.
+    fn next_batch(&mut self, labels: &Arc<[Arc<str>]>, path: PathNeed) -> Batch {
+        let mut batch = Vec::with_capacity(self.page.len());
+        while let Some(input) = self.inputs.get(self.at) {
+            if !batch.is_empty() && batch.len() + self.page.len() > limits::BATCH_MAX {
+                break;
+            }
+            self.at += 1;
+            for value in &self.page {
+                let traverser = input.to(value.clone(), labels, path);
+                let times = self.repeats.as_ref().map_or(1, |repeats| {
+                    repeats.get(&Key(traverser.value.as_id_text())).copied().unwrap_or(1)
+                });
+                for _ in 1..times {
+                    batch.push(traverser.clone());
+                }
+                batch.push(traverser);
+            }
+        }
+        batch
+    }
 }
 
 /// Pages of elements as values.
@@ -40,7 +71,7 @@ impl<T> Pages<Value> for AsValues<'_, T> {
 
 impl<'p> LookupOperator<'p> {
     pub(crate) fn new(step: &'p Step, lookup: &'p LookupStep) -> LookupOperator<'p> {
-        LookupOperator { step, lookup, waiting: Vec::new().into_iter(), open: None, counted: false }
+        LookupOperator { step, lookup, waiting: Vec::new(), open: None, counted: false }
     }
 
     fn request(&self) -> Result<(Lookup, Option<FastMap<Key, u32>>)> {
@@ -71,14 +102,15 @@ impl<'p> LookupOperator<'p> {
         Ok((lookup, repeats))
     }
 
-    fn open(&self, input: Traverser, cx: &mut Context<'p>) -> Result<Open<'p>> {
+    fn open(&self, inputs: Vec<Traverser>, cx: &mut Context<'p>) -> Result<Open<'p>> {
         let (lookup, repeats) = self.request()?;
         let pages: Box<dyn Pages<Value> + 'p> = if self.lookup.edges {
             Box::new(AsValues { pages: cx.graph.edges(&lookup)?, value: Value::Edge })
         } else {
             Box::new(AsValues { pages: cx.graph.vertices(&lookup)?, value: Value::Vertex })
         };
-        Ok(Open { input, pages, repeats })
+        let at = inputs.len();
+        Ok(Open { inputs, pages, page: Vec::new(), at, repeats })
     }
 
     /// Counts for every input, without reading elements where the graph can.
@@ -119,41 +151,38 @@ impl<'p> Operator<'p> for LookupOperator<'p> {
         loop {
             cx.graph.check()?;
             if let Some(open) = &mut self.open {
-                if let Some(page) = open.pages.next_page()? {
-                    let mut batch = Vec::with_capacity(page.len());
-                    for value in page {
-                        let traverser = open.input.to(value, &self.step.labels, cx.path);
-                        let times = open.repeats.as_ref().map_or(1, |repeats| {
-                            repeats.get(&Key(traverser.value.as_id_text())).copied().unwrap_or(1)
-                        });
-                        for _ in 1..times {
-                            batch.push(traverser.clone());
-                        }
-                        batch.push(traverser);
-                    }
+                if open.at < open.inputs.len() {
+                    let batch = open.next_batch(&self.step.labels, cx.path);
                     if batch.is_empty() {
                         continue;
                     }
                     return Ok(Some(batch));
                 }
+                if let Some(page) = open.pages.next_page()? {
+                    open.page = page;
+                    open.at = 0;
+                    continue;
+                }
                 self.open = None;
             }
-            if let Some(traverser) = self.waiting.next() {
+            if !self.waiting.is_empty() {
+                // What is written on the way is seen by the lookups that come later.
+                let inputs =
+                    if cx.writes { vec![self.waiting.remove(0)] } else { std::mem::take(&mut self.waiting) };
                 self.open = Some(
-                    self.open(traverser, cx)
-                        .map_err(|error| error.at(&self.step.name, self.step.position))?,
+                    self.open(inputs, cx).map_err(|error| error.at(&self.step.name, self.step.position))?,
                 );
                 continue;
             }
             let Some(batch) = input.next(cx)? else { return Ok(None) };
-            self.waiting = batch.into_iter();
+            self.waiting = batch;
         }
     }
 
     fn restart(&mut self) {
         self.counted = false;
         self.open = None;
-        self.waiting = Vec::new().into_iter();
+        self.waiting.clear();
     }
 }
 

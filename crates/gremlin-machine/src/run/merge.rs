@@ -23,6 +23,8 @@ struct Wish {
     out_vertex: Option<Value>,
     in_vertex: Option<Value>,
     properties: Vec<(Arc<str>, Value, Option<Cardinality>)>,
+    /// The values of a partition that are searched.
+    partition: Option<(Arc<str>, Vec<Value>)>,
 }
 
 pub(crate) fn apply<'p>(
@@ -62,6 +64,7 @@ fn one<'p>(merge: &'p MergeStep, traverser: &Traverser, cx: &mut Context<'p>) ->
         wish.out_vertex = end(wish.out_vertex, merge, traverser, cx)?;
         wish.in_vertex = end(wish.in_vertex, merge, traverser, cx)?;
     }
+    wish.partition = merge.partition.as_ref().map(|(key, read, _)| (key.clone(), read.clone()));
     let found = if merge.edges { find_edges(&wish, cx)? } else { find_vertices(&wish, cx)? };
     if found.is_empty() {
         return create(merge, wish, traverser, cx).map(|value| vec![value]);
@@ -83,8 +86,9 @@ fn one<'p>(merge: &'p MergeStep, traverser: &Traverser, cx: &mut Context<'p>) ->
                 };
                 let (cardinality, value) = match cardinality_value(value) {
                     Some((cardinality, value)) => (Some(cardinality), value),
-                    None => (None, value.clone()),
+                    None => (merge.match_cardinality, value.clone()),
                 };
+                visible(key)?;
                 write_property(&mut at, cardinality, key, value, Vec::new(), cx)?;
             }
         }
@@ -105,7 +109,10 @@ fn wish_of(map: &Map, edges: bool, what: &str) -> Result<Wish> {
                 wish.id = Some(value.clone());
             }
             (_, Some(ElementToken::Label), _) => match value {
-                Value::String(label) => wish.label = Some(label.clone()),
+                Value::String(label) => {
+                    visible(label)?;
+                    wish.label = Some(label.clone());
+                }
                 _ => {
                     return Err(MachineError::runtime(format!(
                         "{what} expect T.label value to be of String"
@@ -115,6 +122,7 @@ fn wish_of(map: &Map, edges: bool, what: &str) -> Result<Wish> {
             (_, _, Some("OUT")) if edges => wish.out_vertex = Some(value.clone()),
             (_, _, Some("IN")) if edges => wish.in_vertex = Some(value.clone()),
             (Value::String(key), ..) => {
+                visible(key)?;
                 let (cardinality, value) = match cardinality_value(value) {
                     Some((cardinality, value)) => (Some(cardinality), value),
                     None => (None, value.clone()),
@@ -130,6 +138,14 @@ fn wish_of(map: &Map, edges: bool, what: &str) -> Result<Wish> {
         }
     }
     Ok(wish)
+}
+
+/// Refuses names that hide.
+fn visible(name: &str) -> Result<()> {
+    match name.starts_with('~') {
+        true => Err(MachineError::runtime(format!("Property key can not be a hidden key: {name}"))),
+        false => Ok(()),
+    }
 }
 
 /// Resolves an end of an edge: a vertex, an id, a map of a vertex, or `Merge.outV` and `Merge.inV`.
@@ -168,6 +184,9 @@ fn conditions_of(wish: &Wish) -> Vec<Condition> {
     for (key, value, _) in &wish.properties {
         let predicate = Predicate::equal_to(value.clone());
         conditions.push(Condition::Property { key: key.clone(), predicate });
+    }
+    if let Some((key, read)) = &wish.partition {
+        conditions.push(crate::compile::property_within(key, read.clone()));
     }
     conditions
 }
@@ -276,17 +295,25 @@ fn create<'p>(
         let mut more = wish_of(&map, merge.edges, "option(onCreate)")?;
         more.out_vertex = end(more.out_vertex, merge, traverser, cx)?;
         more.in_vertex = end(more.in_vertex, merge, traverser, cx)?;
+        for (.., cardinality) in &mut more.properties {
+            *cardinality = cardinality.or(merge.create_cardinality);
+        }
         override_by(&mut wish, more)?;
     }
+    if let Some((key, _, Some(write))) = &merge.partition {
+        wish.properties.push((key.clone(), write.clone(), None));
+    }
     if merge.edges {
-        let (Some(out), Some(into)) = (wish.out_vertex, wish.in_vertex) else {
-            return Err(MachineError::runtime(
-                "Out Vertex and In Vertex must be specified for mergeE() to add an edge",
-            ));
+        let not = |end: &str| {
+            MachineError::runtime(format!(
+                "{end} Vertex not specified - edge cannot be created: name it in mergeE()"
+            ))
         };
+        let out = wish.out_vertex.ok_or_else(|| not("Out"))?;
+        let into = wish.in_vertex.ok_or_else(|| not("In"))?;
         let Some(label) = wish.label.or_else(|| Some("edge".into())) else { return Ok(Value::Null) };
-        let out_vertex = vertex_of(out, cx)?;
-        let in_vertex = vertex_of(into, cx)?;
+        let out_vertex = end_of(out, cx)?;
+        let in_vertex = end_of(into, cx)?;
         let properties = wish.properties.into_iter().map(|(key, value, _)| (key, value)).collect();
         let edge = cx.graph.add_edge(NewEdge { id: wish.id, label, out_vertex, in_vertex, properties })?;
         cx.wrote_edge(&edge);
@@ -302,6 +329,22 @@ fn create<'p>(
     Ok(Value::Vertex(vertex))
 }
 
+fn end_of(value: Value, cx: &mut Context<'_>) -> Result<Arc<Vertex>> {
+    vertex_of(value, cx).map_err(|error| MachineError {
+        message: format!("Vertex id could not be resolved from mergeE: {}", error.message),
+        ..error
+    })
+}
+
+/// Says whether two ends of edges, which are vertices or their ids, are the same.
+fn same_end(left: &Value, right: &Value) -> bool {
+    let id = |value: &Value| match value {
+        Value::Vertex(vertex) => vertex.id.as_id_text(),
+        value => value.as_id_text(),
+    };
+    id(left).equals(&id(right))
+}
+
 /// Adds what `onCreate` says, which may not contradict what was searched for.
 fn override_by(wish: &mut Wish, more: Wish) -> Result<()> {
     let contradiction =
@@ -315,6 +358,13 @@ fn override_by(wish: &mut Wish, more: Wish) -> Result<()> {
         (Some(before), Some(label)) if *before != label => return Err(contradiction()),
         (None, Some(label)) => wish.label = Some(label),
         _ => {}
+    }
+    for (before, now) in [(&wish.out_vertex, &more.out_vertex), (&wish.in_vertex, &more.in_vertex)] {
+        if let (Some(before), Some(now)) = (before, now)
+            && !same_end(before, now)
+        {
+            return Err(contradiction());
+        }
     }
     wish.out_vertex = wish.out_vertex.take().or(more.out_vertex);
     wish.in_vertex = wish.in_vertex.take().or(more.in_vertex);

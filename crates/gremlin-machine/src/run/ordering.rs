@@ -82,7 +82,7 @@ impl<'p> Operator<'p> for TailOperator<'p> {
         while let Some(batch) = input.next(cx)? {
             for traverser in batch {
                 let Some((tail, bulk)) = tails.get_mut(traverser.origin as usize) else { continue };
-                *bulk += traverser.bulk;
+                *bulk = bulk.saturating_add(traverser.bulk);
                 tail.push_back(traverser);
                 while let Some(first) = tail.front_mut() {
                     let beyond = bulk.saturating_sub(self.amount);
@@ -90,11 +90,11 @@ impl<'p> Operator<'p> for TailOperator<'p> {
                         break;
                     }
                     if first.bulk <= beyond {
-                        *bulk -= first.bulk;
+                        *bulk = bulk.saturating_sub(first.bulk);
                         tail.pop_front();
                     } else {
                         first.bulk -= beyond;
-                        *bulk -= beyond;
+                        *bulk = bulk.saturating_sub(beyond);
                     }
                 }
             }
@@ -127,7 +127,8 @@ impl<'p> Operator<'p> for SampleOperator<'p> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let all = input.all(cx)?;
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
         let weights: Vec<Option<f64>> = match self.by {
             None => vec![Some(1.0); all.len()],
             Some(by) => by_values(by, &all, cx)?
@@ -135,12 +136,17 @@ impl<'p> Operator<'p> for SampleOperator<'p> {
                 .map(|value| value.and_then(|value| value.as_real()))
                 .collect(),
         };
+        let mut drawn = 0;
         let mut groups: Vec<Vec<(f64, Traverser)>> = vec![Vec::new(); input.origins as usize];
         for (traverser, weight) in all.into_iter().zip(weights) {
             let (Some(group), Some(weight)) = (groups.get_mut(traverser.origin as usize), weight) else {
                 continue;
             };
-            for _ in 0..traverser.bulk.min(self.amount) {
+            let draws = traverser.bulk.min(self.amount);
+            cx.hold(128u64.saturating_mul(draws))?;
+            drawn += 128 * draws;
+            for _ in 0..draws {
+                cx.work(1)?;
                 // The largest draws of u^(1/w) are a sample by weight without replacement.
                 let draw = if weight > 0.0 { cx.draw_real().powf(1.0 / weight) } else { -1.0 };
                 let mut one = traverser.clone();
@@ -148,9 +154,10 @@ impl<'p> Operator<'p> for SampleOperator<'p> {
                 group.push((draw, one));
             }
         }
+        cx.release(drawn);
         let mut batch = Vec::new();
-        for mut group in groups {
-            group.sort_by(|left, right| right.0.total_cmp(&left.0));
+        for group in groups {
+            let mut group = cx.sort(group, 1, |left, right| right.0.total_cmp(&left.0))?;
             group.truncate(usize::try_from(self.amount).unwrap_or(usize::MAX));
             batch.extend(group.into_iter().map(|(_, traverser)| traverser));
         }
@@ -206,6 +213,7 @@ impl<'p> Operator<'p> for DedupOperator<'p> {
                 let key =
                     if plain { Some(key_of(&traverser.value)) } else { keys.get(at).cloned().flatten() };
                 let Some(key) = key else { continue };
+                cx.look_at(&key)?;
                 if self.seen.insert((traverser.origin, Key(key))) {
                     held += 96;
                     traverser.bulk = 1;
@@ -243,7 +251,8 @@ impl<'p> Operator<'p> for OrderOperator<'p> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let all = input.all(cx)?;
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
         let mut batch =
             sorted(all, self.bys, cx).map_err(|error| error.at(&self.step.name, self.step.position))?;
         batch.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
@@ -275,9 +284,10 @@ pub(crate) fn sorted<'p>(batch: Batch, bys: &'p [(By, Sorting)], cx: &mut Contex
             rows.push((keys.into_iter().flatten().collect(), traverser));
         }
     }
-    rows.sort_by(|left, right| {
+    let work = rows.iter().flat_map(|(keys, _)| keys).any(Value::is_collection);
+    let rows = cx.sort(rows, if work { 64 } else { 1 }, |left, right| {
         left.1.origin.cmp(&right.1.origin).then_with(|| compare_rows(&left.0, &right.0, bys))
-    });
+    })?;
     Ok(rows.into_iter().map(|(_, traverser)| traverser).collect())
 }
 
@@ -298,21 +308,50 @@ fn compare_rows(left: &[Value], right: &[Value], bys: &[(By, Sorting)]) -> Order
 pub(crate) struct BarrierOperator<'p> {
     step: &'p Step,
     normalise_sacks: bool,
+    /// How many it waits for, if not for all.
+    size: Option<usize>,
+    waiting: Batch,
     done: bool,
 }
 
 impl<'p> BarrierOperator<'p> {
-    pub(crate) fn new(step: &'p Step, normalise_sacks: bool) -> BarrierOperator<'p> {
-        BarrierOperator { step, normalise_sacks, done: false }
+    pub(crate) fn new(step: &'p Step, normalise_sacks: bool, size: Option<usize>) -> BarrierOperator<'p> {
+        BarrierOperator { step, normalise_sacks, size, waiting: Vec::new(), done: false }
+    }
+
+    /// Gives on what came together up to a number of traversers.
+    fn some(
+        &mut self,
+        size: usize,
+        input: &mut Input<'_, 'p>,
+        cx: &mut Context<'p>,
+    ) -> Result<Option<Batch>> {
+        while self.waiting.len() < size {
+            let Some(batch) = input.next(cx)? else { break };
+            self.waiting.extend(batch);
+        }
+        let rest = self.waiting.split_off(size.min(self.waiting.len()));
+        let batch = std::mem::replace(&mut self.waiting, rest);
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let mut batch = merged(batch, cx)?;
+        batch.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
+        Ok(Some(batch))
     }
 }
 
 impl<'p> Operator<'p> for BarrierOperator<'p> {
     fn next(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
+        if let Some(size) = self.size {
+            return self.some(size, input, cx);
+        }
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let mut all = merged(input.all(cx)?, cx)?;
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
+        let mut all = merged(all, cx)?;
         if self.normalise_sacks {
             let sum: f64 = all.iter().map(|traverser| sack_of(traverser) * traverser.bulk as f64).sum();
             for traverser in &mut all {
@@ -325,6 +364,7 @@ impl<'p> Operator<'p> for BarrierOperator<'p> {
 
     fn restart(&mut self) {
         self.done = false;
+        self.waiting.clear();
     }
 }
 
@@ -337,10 +377,12 @@ pub(crate) fn merged(batch: Batch, cx: &mut Context<'_>) -> Result<Batch> {
     if !cx.merges || batch.len() < 2 {
         return Ok(batch);
     }
-    let mut places: FastMap<(u32, Key), usize> = FastMap::default();
+    // Where only labelled places are kept, traversers with one way behind them are alike.
+    let mut places: FastMap<(u32, usize, Key), usize> = FastMap::default();
     let mut merged: Batch = Vec::with_capacity(batch.len());
     for traverser in batch {
-        let key = (traverser.origin, Key(traverser.value.clone()));
+        cx.look_at(&traverser.value)?;
+        let key = (traverser.origin, traverser.way(), Key(traverser.value.clone()));
         match places.get(&key).and_then(|place| merged.get_mut(*place)) {
             Some(same) => super::side::merge_into(same, traverser, cx)?,
             None => {

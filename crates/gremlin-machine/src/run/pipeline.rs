@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::context::Context;
-use super::traverser::Batch;
+use super::traverser::{Batch, FastSet};
 use crate::error::Result;
 use crate::step::{Kind, Step, Traversal};
 
@@ -40,23 +40,33 @@ impl<'p> Input<'_, 'p> {
             Some((last, rest)) => {
                 let mut input =
                     Input { operators: rest, feed: self.feed, origins: self.origins, fed: self.fed };
-                last.next(&mut input, cx)
+                let batch = last.next(&mut input, cx)?;
+                if let Some(batch) = &batch {
+                    cx.bound(batch)?;
+                }
+                Ok(batch)
             }
         }
     }
 
-    /// Returns all that is left of the input.
-    pub(crate) fn all(&mut self, cx: &mut Context<'p>) -> Result<Batch> {
+    /// Says whether there is no operator before.
+    pub(crate) fn is_fed_directly(&self) -> bool {
+        self.operators.is_empty()
+    }
+
+    /// Returns all that is left of the input, and the bytes held for it, which the caller releases.
+    pub(crate) fn all(&mut self, cx: &mut Context<'p>) -> Result<(Batch, u64)> {
         let mut all = Vec::new();
+        let mut held = 0;
         while let Some(batch) = self.next(cx)? {
-            cx.hold_batch(&batch)?;
+            held += cx.hold_batch(&batch)?;
             if all.is_empty() {
                 all = batch;
             } else {
                 all.extend(batch);
             }
         }
-        Ok(all)
+        Ok((all, held))
     }
 }
 
@@ -65,6 +75,8 @@ pub(crate) struct Pipeline<'p> {
     feed: VecDeque<Batch>,
     origins: u32,
     fed: bool,
+    /// The origins that got input, where there are several.
+    fed_origins: FastSet<u32>,
 }
 
 impl<'p> Pipeline<'p> {
@@ -73,6 +85,9 @@ impl<'p> Pipeline<'p> {
         let steps = traversal.steps.as_slice();
         let mut at = 0;
         while let Some(step) = steps.get(at) {
+            if traversal.singly == Some(at) {
+                operators.push(Box::new(Singly::default()));
+            }
             match super::operator(step) {
                 Some(operator) => {
                     operators.push(operator);
@@ -81,14 +96,16 @@ impl<'p> Pipeline<'p> {
                 None => {
                     let len =
                         steps.get(at..).unwrap_or_default().iter().take_while(|step| is_simple(step)).count();
-                    let len = len.max(1);
+                    // What goes on one by one does so from there on.
+                    let end = traversal.singly.filter(|singly| *singly > at).unwrap_or(usize::MAX);
+                    let len = len.max(1).min(end - at);
                     let run = steps.get(at..at + len).unwrap_or_default();
                     operators.push(Box::new(Simple { steps: run }));
                     at += len;
                 }
             }
         }
-        Pipeline { operators, feed: VecDeque::new(), origins, fed: false }
+        Pipeline { operators, feed: VecDeque::new(), origins, fed: false, fed_origins: FastSet::default() }
     }
 
     /// Makes a pipeline whose operators are watched one by one.
@@ -101,12 +118,20 @@ impl<'p> Pipeline<'p> {
             };
             operators.push(Box::new(super::profile::Watched::new(operator, at, watch.clone())));
         }
-        Pipeline { operators, feed: VecDeque::new(), origins: 1, fed: false }
+        Pipeline { operators, feed: VecDeque::new(), origins: 1, fed: false, fed_origins: FastSet::default() }
     }
 
     pub(crate) fn push(&mut self, batch: Batch) {
         self.fed = true;
+        if self.origins > 1 {
+            self.fed_origins.extend(batch.iter().map(|traverser| traverser.origin));
+        }
         self.feed.push_back(batch);
+    }
+
+    /// Says whether an origin got any input.
+    pub(crate) fn was_fed(&self, origin: u32) -> bool {
+        self.fed && (self.origins <= 1 || self.fed_origins.contains(&origin))
     }
 
     pub(crate) fn next(&mut self, cx: &mut Context<'p>) -> Result<Option<Batch>> {
@@ -139,12 +164,43 @@ impl<'p> Pipeline<'p> {
 
     pub(crate) fn restart(&mut self) {
         self.feed.clear();
+        self.fed = false;
+        self.fed_origins.clear();
         self.operators.iter_mut().for_each(|operator| operator.restart());
     }
 }
 
 fn is_simple(step: &Step) -> bool {
     super::operator(step).is_none() && !matches!(step.kind, Kind::Fail(_))
+}
+
+/// Gives traversers on one by one.
+#[derive(Default)]
+struct Singly {
+    waiting: VecDeque<super::traverser::Traverser>,
+}
+
+impl<'p> Operator<'p> for Singly {
+    fn next(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
+        while self.waiting.is_empty() {
+            let Some(batch) = input.next(cx)? else { return Ok(None) };
+            self.waiting.extend(batch);
+        }
+        Ok(self.waiting.pop_front().map(|mut first| {
+            // Many that are one are given on as one each, too.
+            if first.bulk > 1 {
+                let mut rest = first.clone();
+                rest.bulk -= 1;
+                first.bulk = 1;
+                self.waiting.push_front(rest);
+            }
+            vec![first]
+        }))
+    }
+
+    fn restart(&mut self) {
+        self.waiting.clear();
+    }
 }
 
 /// Steps that look at one batch at a time.
@@ -162,6 +218,7 @@ impl<'p> Operator<'p> for Simple<'p> {
                     break;
                 }
                 batch = super::simple::apply(step, batch, cx)
+                    .and_then(|batch| cx.bound(&batch).map(|()| batch))
                     .map_err(|error| error.at(&step.name, step.position))?;
             }
             if !batch.is_empty() {

@@ -52,7 +52,8 @@ impl<'p> Operator<'p> for Watched<'p> {
             metric.figures = add(&metric.figures, &difference(&after, &before));
             if let Ok(Some(batch)) = &result {
                 metric.traversers += batch.len() as u64;
-                metric.elements += batch.iter().map(|traverser| traverser.bulk).sum::<u64>();
+                let elements = batch.iter().map(|traverser| traverser.bulk);
+                metric.elements = elements.fold(metric.elements, u64::saturating_add);
             }
         }
         result

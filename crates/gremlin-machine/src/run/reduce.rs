@@ -31,7 +31,7 @@ impl State {
         }
     }
 
-    fn add(&mut self, reduction: &Reduction, value: Value, bulk: u64) -> Result<()> {
+    fn add(&mut self, reduction: &Reduction, value: Value, bulk: u64, cx: &mut Context<'_>) -> Result<()> {
         match self {
             State::Count(count) => *count = count.saturating_add(bulk),
             State::List(values) => {
@@ -42,9 +42,7 @@ impl State {
             }
             State::Folded(folded) => {
                 let Reduction::Fold(Some((_, folding))) = reduction else { return Ok(()) };
-                for _ in 0..bulk {
-                    *folded = fold(*folding, folded, &value)?;
-                }
+                *folded = fold_bulk(*folding, folded, &value, bulk, cx)?;
             }
             State::Number(_) | State::Mean(..) if matches!(value, Value::Null) => {}
             State::Number(number) => {
@@ -68,7 +66,7 @@ impl State {
                     None => value,
                     Some(before) => before.compute(Arithmetic::Add, &value).map_err(overflow)?,
                 });
-                *count += bulk;
+                *count = count.saturating_add(bulk);
             }
         }
         Ok(())
@@ -135,6 +133,31 @@ pub(crate) fn numbers(counts: Vec<u64>, labels: &Arc<[Arc<str>]>, cx: &Context<'
         .collect()
 }
 
+/// Applies an operator as often as a bulk says.
+pub(crate) fn fold_bulk(
+    folding: Folding,
+    left: &Value,
+    right: &Value,
+    bulk: u64,
+    cx: &mut Context<'_>,
+) -> Result<Value> {
+    let once = |value: &Value| fold(folding, left, value);
+    match folding {
+        _ if bulk == 0 => Ok(left.clone()),
+        Folding::Sum | Folding::Minus if right.is_number() => once(&right.multiplied(bulk)?),
+        Folding::Multiply | Folding::Divide | Folding::AddAll => {
+            let mut folded = once(right)?;
+            for _ in 1..bulk {
+                cx.work(1 + super::values::len(&folded) / 8)?;
+                folded = fold(folding, &folded, right)?;
+            }
+            Ok(folded)
+        }
+        // What is there already changes nothing when it comes again, and what is no number fails the first time.
+        _ => once(right),
+    }
+}
+
 /// Applies an operator of folds and sacks.
 pub(crate) fn fold(folding: Folding, left: &Value, right: &Value) -> Result<Value> {
     Ok(match folding {
@@ -175,27 +198,18 @@ fn add_all(left: &Value, right: &Value) -> Result<Value> {
         (Value::Null, _) => Ok(right.clone()),
         (_, Value::Null) => Ok(left.clone()),
         (Value::Map(left), Value::Map(right)) => {
-            let mut entries = left.entries.clone();
-            for (key, value) in &right.entries {
-                match entries.iter_mut().find(|(other, _)| other.equivalent(key)) {
-                    Some((_, place)) => *place = value.clone(),
-                    None => entries.push((key.clone(), value.clone())),
-                }
-            }
-            Ok(Value::Map(Arc::new(armilla_gremlin_value::Map { entries })))
+            super::guard::parts(left.entries.len() as u64 + right.entries.len() as u64)?;
+            Ok(super::values::map(super::values::merged_entries(left, right)))
         }
         (Value::Set(left), right) => {
-            let mut values = left.to_vec();
-            for value in super::values::items(right) {
-                if !values.iter().any(|other| other.equivalent(&value)) {
-                    values.push(value);
-                }
-            }
-            Ok(Value::Set(Arc::new(values)))
+            let right = super::values::items(right)?;
+            super::guard::parts(left.len() as u64 + right.len() as u64)?;
+            Ok(super::values::set(left.iter().cloned().chain(right).collect()))
         }
         (Value::List(_) | Value::BulkSet(_), right) => {
-            let mut values = super::values::items(left);
-            values.extend(super::values::items(right));
+            super::guard::parts(super::values::len(left).saturating_add(super::values::len(right)))?;
+            let mut values = super::values::items(left)?;
+            values.extend(super::values::items(right)?);
             Ok(Value::List(Arc::new(values)))
         }
         _ => Err(MachineError::runtime("addAll takes collections and maps")),
@@ -215,20 +229,25 @@ impl<'p> ReduceOperator<'p> {
 
     fn reduce(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
         let mut states = vec![State::new(self.reduction); input.origins as usize];
-        let keeps = matches!(self.reduction, Reduction::Fold(_));
+        let keeps = matches!(self.reduction, Reduction::Fold(None | Some((_, Folding::AddAll))));
+        let mut held = 0;
         while let Some(batch) = input.next(cx)? {
             cx.graph.check()?;
             if keeps {
-                let bulk: u64 = batch.iter().map(|traverser| traverser.bulk).sum();
-                cx.hold_batch(&batch)?;
-                cx.hold(32u64.saturating_mul(bulk))?;
+                let bulk = batch.iter().fold(0, |sum: u64, traverser| sum.saturating_add(traverser.bulk));
+                held += cx.hold_batch(&batch)?;
+                let listed = 32u64.saturating_mul(bulk);
+                cx.hold(listed)?;
+                held = held.saturating_add(listed);
             }
             for traverser in batch {
                 if let Some(state) = states.get_mut(traverser.origin as usize) {
-                    state.add(self.reduction, traverser.value, traverser.bulk)?;
+                    cx.work(1)?;
+                    state.add(self.reduction, traverser.value, traverser.bulk, cx)?;
                 }
             }
         }
+        cx.release(held);
         let mut batch = Vec::with_capacity(states.len());
         for (origin, state) in states.into_iter().enumerate() {
             let Some(value) = state.result() else { continue };
@@ -255,19 +274,22 @@ impl<'p> Operator<'p> for ReduceOperator<'p> {
 }
 
 /// Reduces a collection.
-pub(crate) fn local(reduction: &Reduction, value: &Value) -> Result<Option<Value>> {
+pub(crate) fn local(reduction: &Reduction, value: &Value, cx: &mut Context<'_>) -> Result<Option<Value>> {
     if let Reduction::Count = reduction {
         return Ok(Some(count_value(super::values::len(value))));
     }
-    let items = match value {
-        Value::Null => return Ok(None),
-        Value::Map(map) => map.entries.iter().map(|(_, value)| value.clone()).collect(),
-        Value::List(_) | Value::Set(_) | Value::BulkSet(_) | Value::Path(_) => super::values::items(value),
-        value => vec![value.clone()],
-    };
     let mut state = State::new(reduction);
-    for item in items {
-        state.add(reduction, item, 1)?;
+    let mut add = |item: &Value, bulk: u64| {
+        cx.work(1)?;
+        state.add(reduction, item.clone(), bulk, cx)
+    };
+    match value {
+        Value::Null => return Ok(None),
+        Value::Map(map) => map.entries.iter().try_for_each(|(_, item)| add(item, 1))?,
+        Value::List(items) | Value::Set(items) => items.iter().try_for_each(|item| add(item, 1))?,
+        Value::BulkSet(items) => items.iter().try_for_each(|(item, bulk)| add(item, *bulk))?,
+        Value::Path(path) => path.objects.iter().try_for_each(|item| add(item, 1))?,
+        value => add(value, 1)?,
     }
     Ok(state.result())
 }

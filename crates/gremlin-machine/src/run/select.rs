@@ -10,6 +10,7 @@ use super::simple::{keep, try_each};
 use super::traverser::{Batch, Traverser};
 use super::values::{by_at, by_each, entry, list, map};
 use crate::error::{MachineError, Result};
+use crate::limits;
 use crate::math::Expression;
 use crate::step::{By, Kind, Pop, Step};
 
@@ -56,6 +57,10 @@ pub(crate) fn select<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> 
             try_each(step, batch, cx, |traverser, cx| {
                 let mut entries = Vec::with_capacity(keys.len());
                 for (at, key) in keys.iter().enumerate() {
+                    // A name that is given again has the entry that it has.
+                    if keys.get(..at).is_some_and(|before| before.contains(key)) {
+                        continue;
+                    }
                     let name = Value::String(key.clone());
                     let Some(value) = find(traverser, &name, *pop, cx)? else { return Ok(None) };
                     match by_each(by_at(bys, at), traverser, vec![value], cx)?.pop().flatten() {
@@ -193,7 +198,7 @@ fn resolved<'p>(
     }
     // A collection that one name stands for is taken apart by `within`.
     if let [value @ Value::BulkSet(_)] = values.as_slice() {
-        let items = super::values::items(value);
+        let items = super::values::items(value)?;
         values = vec![list(items)];
     }
     Ok(Some(Predicate::new(predicate.kind, values)))
@@ -252,7 +257,7 @@ pub(crate) fn format<'p>(
     cx: &mut Context<'p>,
 ) -> Result<Batch> {
     cx.hydrate(&mut batch)?;
-    try_each(step, batch, cx, |traverser, cx| {
+    super::guard::make_each(step, batch, cx, |traverser, cx| {
         let mut text = String::with_capacity(pattern.len());
         let mut rest = pattern;
         let mut at = 0;
@@ -279,7 +284,8 @@ pub(crate) fn format<'p>(
                 }
             };
             let Some(value) = value else { return Ok(None) };
-            text.push_str(&value.to_string());
+            let room = limits::TEXT_LEN_MAX.saturating_sub(text.len());
+            text.push_str(&value.to_text(room).map_err(|_| super::guard::too_long("format"))?);
         }
         text.push_str(rest);
         Ok(Some(Value::text(text)))

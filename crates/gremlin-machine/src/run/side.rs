@@ -10,11 +10,14 @@ use super::pipeline::{Input, Operator};
 use super::traverser::{Batch, Traverser};
 use super::values::{by_at, by_each, by_values};
 use crate::error::{MachineError, Result};
+use crate::limits;
 use crate::step::{By, Step};
 
 /// Adds one traverser to another that is like it.
 pub(crate) fn merge_into(same: &mut Traverser, other: Traverser, cx: &Context<'_>) -> Result<()> {
-    same.bulk = same.bulk.saturating_add(other.bulk);
+    if !cx.one_bulk {
+        same.bulk = same.bulk.saturating_add(other.bulk);
+    }
     if let (Some(operator), Some(left), Some(right)) =
         (cx.sack_merge, same.sack.as_ref(), other.sack.as_ref())
     {
@@ -57,20 +60,23 @@ fn collect_into(
     values: Vec<Option<Value>>,
     cx: &mut Context<'_>,
 ) -> Result<()> {
-    let mut made = Vec::new();
-    for (traverser, value) in batch.iter().zip(values) {
-        if let Some(value) = value {
-            made.extend(std::iter::repeat_n(value, usize::try_from(traverser.bulk).unwrap_or(usize::MAX)));
-        }
-    }
+    let made: Vec<(Value, u64)> = batch
+        .iter()
+        .zip(values)
+        .filter_map(|(traverser, value)| value.map(|value| (value, traverser.bulk)))
+        .collect();
     let operator = operator.unwrap_or(crate::step::Operator::AddAll);
     let result = match operator {
-        crate::step::Operator::AddAll => super::reduce::fold(operator, &start, &super::values::list(made))?,
-        crate::step::Operator::Assign => super::values::list(made),
+        crate::step::Operator::AddAll | crate::step::Operator::Assign => {
+            let made = super::values::items(&Value::BulkSet(Arc::new(made)))?;
+            cx.hold(48 * made.len() as u64)?;
+            super::reduce::fold(operator, &start, &super::values::list(made))?
+        }
         operator => {
             let mut result = start;
-            for value in made {
-                result = super::reduce::fold(operator, &result, &value)?;
+            for (value, bulk) in made {
+                cx.work(1)?;
+                result = super::reduce::fold_bulk(operator, &result, &value, bulk, cx)?;
             }
             result
         }
@@ -98,7 +104,7 @@ fn bulk_set(values: Vec<(Value, u64)>) -> Value {
     for (value, bulk) in values {
         let place = *places.entry(armilla_gremlin_value::Key(value.clone())).or_insert(merged.len());
         match merged.get_mut(place) {
-            Some((_, sum)) => *sum += bulk,
+            Some((_, sum)) => *sum = sum.saturating_add(bulk),
             None => merged.push((value, bulk)),
         }
     }
@@ -123,10 +129,46 @@ impl<'p> Operator<'p> for AggregateOperator<'p> {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let mut all = input.all(cx)?;
+        let (mut all, held) = input.all(cx)?;
         collect(self.key, self.by, &all, cx)?;
+        cx.release(held);
         all.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
         Ok(Some(all))
+    }
+
+    fn restart(&mut self) {
+        self.done = false;
+    }
+}
+
+fn unknown(key: &Arc<str>) -> MachineError {
+    MachineError::runtime(format!(
+        "The side-effect key does not exist in the side-effects: {key}; collect it with aggregate() or its like"
+    ))
+}
+
+/// Steps that collect all of their input in a side effect before they give it on.
+pub(crate) struct CollectOperator<'p> {
+    step: &'p Step,
+    done: bool,
+}
+
+impl<'p> CollectOperator<'p> {
+    pub(crate) fn new(step: &'p Step) -> CollectOperator<'p> {
+        CollectOperator { step, done: false }
+    }
+}
+
+impl<'p> Operator<'p> for CollectOperator<'p> {
+    fn next(&mut self, input: &mut Input<'_, 'p>, cx: &mut Context<'p>) -> Result<Option<Batch>> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let (all, held) = input.all(cx)?;
+        cx.release(held);
+        super::simple::apply(self.step, all, cx)
+            .map(Some)
+            .map_err(|error| error.at(&self.step.name, self.step.position))
     }
 
     fn restart(&mut self) {
@@ -154,13 +196,12 @@ impl<'p> Operator<'p> for CapOperator<'p> {
         while input.next(cx)?.is_some() {}
         let mut batch = Vec::with_capacity(input.origins as usize);
         let value = match self.keys {
-            [key] => side_value(key, cx)?.unwrap_or_else(|| Value::BulkSet(Arc::default())),
+            [key] => side_value(key, cx)?.ok_or_else(|| unknown(key))?,
             keys => {
                 let mut entries = Vec::with_capacity(keys.len());
                 for key in keys {
-                    if let Some(value) = side_value(key, cx)? {
-                        entries.push((Value::String(key.clone()), value));
-                    }
+                    let value = side_value(key, cx)?.ok_or_else(|| unknown(key))?;
+                    entries.push((Value::String(key.clone()), value));
                 }
                 Value::Map(Arc::new(Map { entries }))
             }
@@ -207,6 +248,14 @@ impl<'p> Operator<'p> for InjectOperator<'p> {
                     batch.push(traverser);
                 }
             }
+            if !self.start && input.is_fed_directly() {
+                // In a child what came in is there already when values are injected.
+                if let Some(mut first) = input.next(cx)? {
+                    first.iter_mut().for_each(|traverser| traverser.label(&self.step.labels, cx.path));
+                    first.append(&mut batch);
+                    batch = first;
+                }
+            }
             return Ok(Some(batch));
         }
         let Some(mut batch) = input.next(cx)? else { return Ok(None) };
@@ -226,6 +275,13 @@ pub(crate) fn grow<'p>(
         let nodes = traverser.nodes();
         let mut at = &mut *tree;
         for (depth, node) in nodes.into_iter().enumerate() {
+            if depth + 2 > limits::VALUE_DEPTH_MAX {
+                return Err(MachineError::runtime(format!(
+                    "tree() takes ways of no more than {} objects: repeat() less often, or return path()",
+                    limits::VALUE_DEPTH_MAX - 2
+                )));
+            }
+            cx.work(1 + at.branches.len() as u64 / 4)?;
             let made = by_each(by_at(bys, depth), traverser, vec![node.value.clone()], cx)?;
             let Some(Some(key)) = made.into_iter().next() else { break };
             let place = match at.branches.iter().position(|branch| branch.key.equivalent(&key)) {

@@ -12,6 +12,9 @@ use crate::error::{MachineError, Result};
 use crate::graph::Condition;
 use crate::step::{EdgeEnd, Kind, Quantifier, Step};
 
+/// The work of a test, which may be one of many alternatives.
+const TEST_WORK: u64 = 64;
+
 /// Applies a step to a batch.
 pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
     match &step.kind {
@@ -84,9 +87,9 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
         Kind::Coin(probability) => {
             let mut kept = Vec::with_capacity(batch.len());
             for mut traverser in batch {
-                let bulk = (0..traverser.bulk).filter(|_| cx.draw_real() < *probability).count();
-                if bulk > 0 {
-                    traverser.bulk = bulk as u64;
+                cx.work(traverser.bulk.min(crate::limits::DRAWS_MAX))?;
+                traverser.bulk = super::guard::draw_passing(traverser.bulk, *probability, cx);
+                if traverser.bulk > 0 {
                     kept.push(traverser);
                 }
             }
@@ -98,30 +101,39 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 let nodes = section(traverser.nodes(), from.as_ref(), to.as_ref());
                 let mut seen: super::traverser::FastSet<armilla_gremlin_value::Key> = Default::default();
                 let mut simple = true;
+                let mut productive = true;
                 for (at, node) in nodes.iter().enumerate() {
                     let value = if bys.is_empty() {
                         Some(node.value.clone())
                     } else {
                         by_each(by_at(bys, at), traverser, vec![node.value.clone()], cx)?.pop().flatten()
                     };
-                    if let Some(value) = value {
-                        simple &= seen.insert(armilla_gremlin_value::Key(value));
+                    match value {
+                        Some(value) => simple &= seen.insert(armilla_gremlin_value::Key(value)),
+                        None => productive = false,
                     }
                 }
-                kept.push(simple != *cyclic);
+                kept.push(productive && simple != *cyclic);
             }
             keep(step, batch, kept, cx)
         }
-        Kind::Quantified { quantifier, predicate } => filter(step, batch, cx, |traverser, _| {
-            let values = match &traverser.value {
-                value @ (Value::List(_) | Value::Set(_) | Value::BulkSet(_)) => items(value),
+        Kind::Quantified { quantifier, predicate } => filter(step, batch, cx, |traverser, cx| {
+            // How often a value occurs changes nothing.
+            let values: Vec<&Value> = match &traverser.value {
+                Value::List(values) | Value::Set(values) => values.iter().collect(),
+                Value::BulkSet(values) => values.iter().map(|(value, _)| value).collect(),
                 _ => return Ok(false),
             };
-            Ok(match quantifier {
-                Quantifier::All => values.iter().all(|value| predicate.test(value)),
-                Quantifier::Any => values.iter().any(|value| predicate.test(value)),
-                Quantifier::None => !values.iter().any(|value| predicate.test(value)),
-            })
+            let ends_with = matches!(quantifier, Quantifier::Any | Quantifier::None);
+            let mut ended = false;
+            for value in values {
+                cx.work(TEST_WORK)?;
+                ended = predicate.test(value) == ends_with;
+                if ended {
+                    break;
+                }
+            }
+            Ok(ended == matches!(quantifier, Quantifier::Any))
         }),
         Kind::WherePredicate { .. } | Kind::WhereStart(_) | Kind::WhereEnd(_) => {
             super::select::where_step(step, batch, cx)
@@ -186,7 +198,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                         }
                     }
                     Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Path(_) => {
-                        for value in items(&traverser.value) {
+                        for value in items(&traverser.value)? {
                             unfolded.push(traverser.to(value, &step.labels, cx.path));
                         }
                     }
@@ -294,16 +306,21 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
         Kind::ReadSack => {
             try_each(step, batch, cx, |traverser, _| Ok(traverser.sack.clone().or(Some(Value::Null))))
         }
-        Kind::Sack { operator, by } => {
+        Kind::Sack { operator, by, .. } => {
             let values = by_values(by, &batch, cx)?;
-            let mut batch = batch;
-            for (traverser, value) in batch.iter_mut().zip(values) {
+            let mut kept = Vec::with_capacity(batch.len());
+            for (mut traverser, value) in batch.into_iter().zip(values) {
                 if let Some(value) = value {
                     let before = traverser.sack.clone().unwrap_or(Value::Null);
-                    traverser.sack = Some(super::reduce::fold(*operator, &before, &value)?);
+                    let after = super::reduce::fold(*operator, &before, &value)?;
+                    if *operator == crate::step::Operator::AddAll {
+                        cx.hold(32 * super::values::len(&after))?;
+                    }
+                    traverser.sack = Some(after);
+                    kept.push(traverser);
                 }
             }
-            Ok(labelled(step, batch, cx))
+            Ok(labelled(step, kept, cx))
         }
         Kind::ReduceLocal(_)
         | Kind::DedupLocal
@@ -360,6 +377,7 @@ fn filter<'p>(
 ) -> Result<Batch> {
     let mut kept = Vec::with_capacity(batch.len());
     for traverser in batch {
+        cx.work(TEST_WORK)?;
         if test(&traverser, cx)? {
             kept.push(traverser);
         }
@@ -388,6 +406,7 @@ pub(crate) fn try_each<'p>(
 ) -> Result<Batch> {
     let mut made = Vec::with_capacity(batch.len());
     for mut traverser in batch {
+        cx.work(1)?;
         if let Some(value) = make(&traverser, cx)? {
             traverser.go(value, &step.labels, cx.path);
             made.push(traverser);

@@ -3,7 +3,8 @@
 use armilla_gremlin_value::{Value, date};
 
 use super::context::Context;
-use super::simple::{try_each, unfit};
+use super::guard::{self, make_each, too_long};
+use super::simple::unfit;
 use super::traverser::Batch;
 use super::values::{items, list};
 use crate::error::{MachineError, Result};
@@ -13,36 +14,41 @@ use crate::step::{Argument, Kind, Scope, Step, TextStep};
 pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
     let name = step.name.as_ref();
     match &step.kind {
-        Kind::Text { step: what, scope } => try_each(step, batch, cx, |traverser, _| {
-            scoped(*scope, &traverser.value, &|value| text(*what, name, value))
-        }),
-        Kind::Substring { from, to, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Text { step: what, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| {
-                with_text(name, value, |text| Value::text(substring(text, *from, *to)))
+                text(*what, name, value).map_err(|error| match (scope, value) {
+                    (Scope::Local, Value::String(_) | Value::Null) | (Scope::Global, _) => error,
+                    (Scope::Local, value) => MachineError::runtime(format!(
+                        "The {name}(local) step can only take string or list of strings, encountered {}",
+                        value.type_word()
+                    )),
+                })
             })
         }),
-        Kind::Replace { from, to, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Substring { from, to, scope } => make_each(step, batch, cx, |traverser, _| {
+            scoped(*scope, &traverser.value, &|value| {
+                with_text(name, value, |text| Ok(Value::text(substring(text, *from, *to))))
+            })
+        }),
+        Kind::Replace { from, to, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| match (from, to) {
-                (Some(from), Some(to)) => {
-                    let replaced =
-                        with_text(name, value, |text| Value::text(text.replace(from.as_ref(), to)))?;
-                    match replaced.as_str() {
-                        Some(text) if text.len() > limits::TEXT_LEN_MAX => Err(too_long(name)),
-                        _ => Ok(replaced),
-                    }
-                }
+                (Some(from), Some(to)) => with_text(name, value, |text| replaced(name, text, from, to)),
                 _ => Ok(value.clone()),
             })
         }),
-        Kind::Split { separator, scope } => try_each(step, batch, cx, |traverser, _| {
+        Kind::Split { separator, scope } => make_each(step, batch, cx, |traverser, _| {
             scoped(*scope, &traverser.value, &|value| {
                 with_text(name, value, |text| {
+                    // The letters and words of a text are no more than its bytes.
+                    if text.len() as u64 > limits::VALUE_PARTS_MAX {
+                        guard::parts(parts_of(text, separator.as_deref()))?;
+                    }
                     let parts: Vec<Value> = match separator.as_deref() {
                         None => text.split_whitespace().map(Value::text).collect(),
                         Some("") => text.chars().map(|letter| Value::text(letter.to_string())).collect(),
                         Some(separator) => text.split(separator).map(Value::text).collect(),
                     };
-                    list(parts)
+                    Ok(list(parts))
                 })
             })
         }),
@@ -52,18 +58,13 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 columns.push(match part {
                     Argument::Value(value) => vec![vec![value.clone()]; batch.len()],
                     Argument::Child(child) => {
-                        let mut found: Vec<Vec<Value>> = vec![Vec::new(); batch.len()];
-                        for result in cx.local(child, batch.clone())? {
-                            if let Some(place) = found.get_mut(result.origin as usize) {
-                                place.push(result.value);
-                            }
-                        }
-                        found
+                        let firsts = cx.firsts(child, &batch)?.into_iter();
+                        firsts.map(|first| first.into_iter().map(|first| first.value).collect()).collect()
                     }
                 });
             }
             let mut at = 0;
-            try_each(step, batch, cx, |traverser, _| {
+            make_each(step, batch, cx, |traverser, _| {
                 let now = at;
                 at += 1;
                 let more = columns.iter().filter_map(|column| column.get(now)).flatten();
@@ -72,7 +73,12 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     match value {
                         Value::Null => {}
                         Value::String(text) => joined.get_or_insert_default().push_str(text),
-                        value => return Err(only_texts(name, value)),
+                        value => {
+                            return Err(MachineError::runtime(format!(
+                                "String concat() can only take string as argument, encountered {}",
+                                value.type_word()
+                            )));
+                        }
                     }
                     if joined.as_ref().is_some_and(|text| text.len() > limits::TEXT_LEN_MAX) {
                         return Err(too_long(name));
@@ -82,11 +88,11 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             })
         }
         Kind::AsNumber(kind) => {
-            try_each(step, batch, cx, |traverser, _| as_number(&traverser.value, kind.as_deref()).map(Some))
+            make_each(step, batch, cx, |traverser, _| as_number(&traverser.value, kind.as_deref()).map(Some))
         }
-        Kind::AsBool => try_each(step, batch, cx, |traverser, _| as_bool(&traverser.value).map(Some)),
-        Kind::AsDate => try_each(step, batch, cx, |traverser, _| as_date(&traverser.value).map(Some)),
-        Kind::DateAdd { nanoseconds_each, amount } => try_each(step, batch, cx, |traverser, _| {
+        Kind::AsBool => make_each(step, batch, cx, |traverser, _| as_bool(&traverser.value).map(Some)),
+        Kind::AsDate => make_each(step, batch, cx, |traverser, _| as_date(&traverser.value).map(Some)),
+        Kind::DateAdd { nanoseconds_each, amount } => make_each(step, batch, cx, |traverser, _| {
             let Value::Date { milliseconds, offset_seconds } = traverser.value else {
                 return Err(unfit(name, &traverser.value));
             };
@@ -107,7 +113,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     .collect(),
             };
             let mut others = others.into_iter();
-            try_each(step, batch, cx, |traverser, _| {
+            make_each(step, batch, cx, |traverser, _| {
                 let other = others.next().flatten().unwrap_or(Value::Null);
                 let Value::Date { milliseconds, .. } = traverser.value else {
                     return Err(unfit(name, &traverser.value));
@@ -117,15 +123,11 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                     Value::Null => 0,
                     value => return Err(unfit(name, &value)),
                 };
-                Ok(Some(Value::Int64((milliseconds - other) / 1000)))
+                Ok(Some(Value::Int64(milliseconds.saturating_sub(other))))
             })
         }
         _ => Ok(batch),
     }
-}
-
-fn too_long(name: &str) -> MachineError {
-    MachineError::runtime(format!("{name}() makes a text of more than {} bytes", limits::TEXT_LEN_MAX))
 }
 
 fn only_texts(name: &str, value: &Value) -> MachineError {
@@ -140,41 +142,63 @@ fn scoped(scope: Scope, value: &Value, make: &dyn Fn(&Value) -> Result<Value>) -
     match (scope, value) {
         (Scope::Global, value) => make(value).map(Some),
         (Scope::Local, Value::List(_) | Value::Set(_) | Value::BulkSet(_)) => {
-            Ok(Some(list(items(value).iter().map(make).collect::<Result<Vec<Value>>>()?)))
+            Ok(Some(list(items(value)?.iter().map(make).collect::<Result<Vec<Value>>>()?)))
         }
         (Scope::Local, value) => make(value).map(Some),
     }
 }
 
-fn with_text(name: &str, value: &Value, make: impl Fn(&str) -> Value) -> Result<Value> {
+fn with_text(name: &str, value: &Value, make: impl Fn(&str) -> Result<Value>) -> Result<Value> {
     match value {
         Value::Null => Ok(Value::Null),
-        Value::String(text) => Ok(make(text)),
+        Value::String(text) => make(text),
         value => Err(only_texts(name, value)),
     }
 }
 
 fn text(what: TextStep, name: &str, value: &Value) -> Result<Value> {
     match what {
-        TextStep::AsString => Ok(match value {
-            Value::Null => Value::Null,
-            value => Value::text(value.to_string()),
-        }),
+        TextStep::AsString => match value {
+            Value::Null => Err(MachineError::runtime("Can't parse null as String: filter it out before")),
+            value => Ok(Value::text(value.to_text(limits::TEXT_LEN_MAX).map_err(|_| too_long(name))?)),
+        },
         TextStep::Length => with_text(name, value, |text| {
-            Value::Int32(i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX))
+            Ok(Value::Int32(i32::try_from(text.encode_utf16().count()).unwrap_or(i32::MAX)))
         }),
-        TextStep::ToLower => with_text(name, value, |text| Value::text(text.to_lowercase())),
-        TextStep::ToUpper => with_text(name, value, |text| Value::text(text.to_uppercase())),
-        TextStep::Trim => with_text(name, value, |text| Value::text(text.trim())),
-        TextStep::LeftTrim => with_text(name, value, |text| Value::text(text.trim_start())),
-        TextStep::RightTrim => with_text(name, value, |text| Value::text(text.trim_end())),
+        TextStep::ToLower => with_text(name, value, |text| Ok(Value::text(text.to_lowercase()))),
+        TextStep::ToUpper => with_text(name, value, |text| Ok(Value::text(text.to_uppercase()))),
+        TextStep::Trim => with_text(name, value, |text| Ok(Value::text(text.trim()))),
+        TextStep::LeftTrim => with_text(name, value, |text| Ok(Value::text(text.trim_start()))),
+        TextStep::RightTrim => with_text(name, value, |text| Ok(Value::text(text.trim_end()))),
         TextStep::Reverse => Ok(match value {
             Value::String(text) => Value::text(text.chars().rev().collect::<String>()),
             Value::List(values) | Value::Set(values) => list(values.iter().rev().cloned().collect()),
-            Value::Path(_) | Value::BulkSet(_) => list(items(value).into_iter().rev().collect()),
+            Value::Path(_) | Value::BulkSet(_) => list(items(value)?.into_iter().rev().collect()),
             value => value.clone(),
         }),
     }
+}
+
+/// Replaces a part of a text, if the result is not too long: it may be as long as both texts multiplied.
+fn replaced(name: &str, text: &str, from: &str, to: &str) -> Result<Value> {
+    if to.len() > from.len() {
+        let found = text.matches(from).count();
+        let len = found.saturating_mul(to.len() - from.len()).saturating_add(text.len());
+        if len > limits::TEXT_LEN_MAX {
+            return Err(too_long(name));
+        }
+    }
+    Ok(Value::text(text.replace(from, to)))
+}
+
+/// Says how many parts a text is split into.
+fn parts_of(text: &str, separator: Option<&str>) -> u64 {
+    let count = match separator {
+        None => text.split_whitespace().count(),
+        Some("") => text.chars().count(),
+        Some(separator) => text.split(separator).count(),
+    };
+    count as u64
 }
 
 /// Cuts a text; places from the end are negative.
@@ -193,6 +217,7 @@ fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
         Value::Bool(value) => Value::Int32(i32::from(*value)),
         Value::Date { milliseconds, .. } => Value::Int64(*milliseconds),
         value if value.is_number() => value.clone(),
+        Value::List(_) => return Err(MachineError::runtime("Can't parse type ArrayList as number.")),
         value => {
             return Err(MachineError::runtime(format!("Can't parse type {} as number.", value.type_word())));
         }
@@ -210,8 +235,9 @@ fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
     };
     let lost = || {
         MachineError::runtime(format!(
-            "Can't convert number of type {} to {kind} due to overflow.",
-            number.type_word()
+            "Can't convert number of type {} to {} due to overflow.",
+            class_name(number.type_word()),
+            class_name(kind)
         ))
     };
     let integer = || integer.ok_or_else(lost);
@@ -234,12 +260,36 @@ fn as_number(value: &Value, kind: Option<&str>) -> Result<Value> {
             number => Value::BigDecimal(number.to_string().into()),
         },
         "NUMBER" => number,
-        kind => return Err(MachineError::runtime(format!("asNumber() takes a type of numbers, not {kind}"))),
+        kind => {
+            return Err(MachineError::runtime(format!(
+                "asNumber() requires a numeric type token, got {kind}"
+            )));
+        }
     })
+}
+
+/// Returns how drivers name a type of numbers.
+fn class_name(word: &str) -> &str {
+    match word {
+        "INT" => "Integer",
+        "SHORT" => "Short",
+        "BYTE" => "Byte",
+        "LONG" => "Long",
+        "FLOAT" => "Float",
+        "DOUBLE" => "Double",
+        "BIGINT" => "BigInteger",
+        "BIGDECIMAL" => "BigDecimal",
+        word => word,
+    }
 }
 
 fn parse_number(text: &str) -> Result<Value> {
     let trimmed = text.trim();
+    if let Some(digits) = trimmed.strip_prefix("0x").or_else(|| trimmed.strip_prefix("0X"))
+        && let Ok(value) = i64::from_str_radix(digits, 16)
+    {
+        return Ok(i32::try_from(value).map_or(Value::Int64(value), Value::Int32));
+    }
     if let Ok(value) = trimmed.parse::<i32>() {
         return Ok(Value::Int32(value));
     }
@@ -264,6 +314,10 @@ fn as_bool(value: &Value) -> Result<Value> {
         value if value.is_number() => {
             let real = value.as_real().unwrap_or(f64::NAN);
             Value::Bool(real != 0.0 && !real.is_nan())
+        }
+        Value::Null => return Err(MachineError::runtime("Can't parse null as Boolean.")),
+        Value::String(text) => {
+            return Err(MachineError::runtime(format!("Can't parse {text} as Boolean.")));
         }
         value => {
             return Err(MachineError::runtime(format!("Can't parse {} as Boolean.", value.type_word())));

@@ -46,6 +46,16 @@ impl Traverser {
         Traverser { value, bulk: 1, origin: 0, path: None, sack: None }
     }
 
+    /// Says whether another one at the same place came the same way, as far as ways are kept.
+    pub(crate) fn is_like(&self, other: &Traverser) -> bool {
+        self.origin == other.origin && self.way() == other.way()
+    }
+
+    /// Returns what tells its way from others; zero if it has none.
+    pub(crate) fn way(&self) -> usize {
+        self.path.as_ref().map_or(0, |node| Arc::as_ptr(node) as usize)
+    }
+
     /// Returns the traverser gone on to a value.
     pub(crate) fn to(&self, value: Value, labels: &Arc<[Arc<str>]>, need: PathNeed) -> Traverser {
         let mut next = Traverser {

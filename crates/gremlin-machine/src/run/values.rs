@@ -10,28 +10,30 @@ use crate::error::{MachineError, Result};
 use crate::step::{By, Column, ElementToken};
 
 /// Returns the items of a collection; of what is none, itself.
-pub(crate) fn items(value: &Value) -> Vec<Value> {
-    match value {
+///
+/// A bulk set says how often it has an item, which may be more often than there is memory for: that is an error.
+pub(crate) fn items(value: &Value) -> Result<Vec<Value>> {
+    Ok(match value {
         Value::List(values) | Value::Set(values) => values.to_vec(),
-        Value::BulkSet(values) => values
-            .iter()
-            .flat_map(|(value, bulk)| {
-                std::iter::repeat_n(value.clone(), usize::try_from(*bulk).unwrap_or(usize::MAX))
-            })
-            .collect(),
+        Value::BulkSet(values) => {
+            super::guard::parts(len(value))?;
+            let repeated = |(value, bulk): &(Value, u64)| std::iter::repeat_n(value.clone(), *bulk as usize);
+            values.iter().flat_map(repeated).collect()
+        }
         Value::Map(map) => map.entries.iter().map(|entry| Value::Entry(Arc::new(entry.clone()))).collect(),
         Value::Path(path) => path.objects.clone(),
         value => vec![value.clone()],
-    }
+    })
 }
 
 /// Says how many items a value has; what is no collection is one.
 pub(crate) fn len(value: &Value) -> u64 {
     match value {
         Value::List(values) | Value::Set(values) => values.len() as u64,
-        Value::BulkSet(values) => values.iter().map(|(_, bulk)| bulk).sum(),
+        Value::BulkSet(values) => values.iter().fold(0, |sum: u64, (_, bulk)| sum.saturating_add(*bulk)),
         Value::Map(map) => map.entries.len() as u64,
         Value::Path(path) => path.objects.len() as u64,
+        Value::Tree(tree) => tree.branches.len() as u64,
         _ => 1,
     }
 }
@@ -42,6 +44,20 @@ pub(crate) fn map(entries: Vec<(Value, Value)>) -> Value {
 
 pub(crate) fn list(values: Vec<Value>) -> Value {
     Value::List(Arc::new(values))
+}
+
+/// Adds the entries of a map to those of another, whose values they replace.
+pub(crate) fn merged_entries(left: &Map, right: &Map) -> Vec<(Value, Value)> {
+    let mut entries: Vec<(Value, Value)> = Vec::with_capacity(left.entries.len() + right.entries.len());
+    let mut places: super::traverser::FastMap<armilla_gremlin_value::Key, usize> = Default::default();
+    for (key, value) in left.entries.iter().chain(&right.entries) {
+        let place = *places.entry(armilla_gremlin_value::Key(key.clone())).or_insert(entries.len());
+        match entries.get_mut(place) {
+            Some((_, before)) => *before = value.clone(),
+            None => entries.push((key.clone(), value.clone())),
+        }
+    }
+    entries
 }
 
 /// Makes a set, of which what is there already is left out.
@@ -172,6 +188,14 @@ pub(crate) fn by_values<'p>(
     inputs: &[Traverser],
     cx: &mut Context<'p>,
 ) -> Result<Vec<Option<Value>>> {
+    let mut values = made_by(by, inputs, cx)?;
+    if cx.productive_by {
+        values.iter_mut().for_each(|value| *value = Some(value.take().unwrap_or(Value::Null)));
+    }
+    Ok(values)
+}
+
+fn made_by<'p>(by: &'p By, inputs: &[Traverser], cx: &mut Context<'p>) -> Result<Vec<Option<Value>>> {
     match by {
         By::Identity => Ok(inputs.iter().map(|input| Some(input.value.clone())).collect()),
         By::Token(token) => inputs.iter().map(|input| token_of(&input.value, *token).map(Some)).collect(),

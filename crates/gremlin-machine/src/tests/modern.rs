@@ -426,7 +426,7 @@ fn texts_lists_dates_and_sacks() {
             ("g.inject('2023-08-02T00:00:00Z').asDate().dateAdd(DT.hour,1)", "2023-08-02T01:00:00Z"),
             (
                 "g.inject(datetime('2023-08-02T00:00:00Z')).dateDiff(datetime('2023-08-01T00:00:00Z'))",
-                "86400L",
+                "86400000L",
             ),
             ("g.V(1).format('%{name} is %{age}')", ">marko is 29"),
             ("g.withSack(1).V(1).sack(sum).by('age').sack()", "30"),

@@ -5,10 +5,12 @@
 //!
 //! Not here: running requests (`job`), sockets.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use armilla_engine::Access;
 use armilla_gremlin_wire::{Authentication, Format, Frame, Operation, Request, Response, Status, read_login};
+use bytes::Bytes;
 use tokio::sync::Semaphore;
 
 use crate::Shared;
@@ -50,11 +52,22 @@ enum State {
     Known(Session),
 }
 
+/// Messages that wait, as they came: read they would take up many times as much.
 #[derive(Default)]
 struct Waiting {
-    jobs: Vec<Draft>,
+    messages: Vec<Letter>,
     bytes: usize,
 }
+
+/// A message, and what it takes up as long as it is there.
+struct Letter {
+    kind: MessageKind,
+    bytes: Bytes,
+    hold: Hold,
+}
+
+/// What is kept as long as a message, or what was asked in it, is there.
+pub type Hold = Arc<dyn Any + Send + Sync>;
 
 /// A request that may be run once it is known who asks.
 struct Draft {
@@ -62,7 +75,7 @@ struct Draft {
     format: Format,
     id: u128,
     traversal: Traversal,
-    bytes: usize,
+    letter: Letter,
 }
 
 /// Who asks, and for which graph.
@@ -82,8 +95,21 @@ impl Connection {
         Connection { shared, state, places: Arc::new(Semaphore::new(CONNECTION_TRAVERSALS_MAX)) }
     }
 
-    /// Takes a message; says what is to be done about it, in order.
-    pub fn receive(&mut self, kind: MessageKind, message: &[u8]) -> Vec<Work> {
+    /// Takes a message; says what is to be done about it, in order. `hold` is kept until it is done.
+    pub fn receive(&mut self, kind: MessageKind, bytes: Bytes, hold: Hold) -> Vec<Work> {
+        self.open(Letter { kind, bytes, hold })
+    }
+
+    /// Returns the length of all messages that are read when the client has logged in.
+    pub fn waiting_bytes(&self) -> usize {
+        match &self.state {
+            State::Challenged(waiting) => waiting.bytes,
+            State::New | State::Known(_) => 0,
+        }
+    }
+
+    fn open(&mut self, letter: Letter) -> Vec<Work> {
+        let (kind, message) = (letter.kind, &letter.bytes[..]);
         let graphson2 = self.shared.options.graphson2;
         let opened = match kind {
             MessageKind::Binary => Frame::binary(message, graphson2),
@@ -124,13 +150,13 @@ impl Connection {
                 return vec![self.refuse(kind, frame.format, Some(request.id), &Failure::from(error))];
             }
         };
-        let (id, bytes) = (request.id, message.len());
+        let id = request.id;
         let format = match (&traversal, frame.format) {
             // Drivers that send bytecode read traversers, which have a form with types alone.
             (Traversal::Bytecode(_), Format::Untyped) => Format::GraphSon2Typed,
             (_, format) => format,
         };
-        self.traverse(Draft { kind, format, id, traversal, bytes })
+        self.traverse(Draft { kind, format, id, traversal, letter })
     }
 
     /// Says why a format is not spoken, where the service does not speak it.
@@ -148,16 +174,16 @@ impl Connection {
     }
 
     fn traverse(&mut self, draft: Draft) -> Vec<Work> {
-        let bytes = draft.bytes;
+        let bytes = draft.letter.bytes.len();
         match &mut self.state {
             State::Known(session) => vec![run(&self.shared, &self.places, session, draft)],
             State::New => {
                 let challenge = self.challenge(&draft);
-                self.state = State::Challenged(Waiting { jobs: vec![draft], bytes });
+                self.state = State::Challenged(Waiting { messages: vec![draft.letter], bytes });
                 vec![challenge]
             }
             State::Challenged(waiting) => {
-                if waiting.jobs.len() >= WAITING_REQUESTS_MAX || waiting.bytes + bytes > WAITING_BYTES_MAX {
+                if waiting.messages.len() >= WAITING_REQUESTS_MAX || waiting.bytes + bytes > WAITING_BYTES_MAX {
                     let failure = Failure::plain(
                         500,
                         1008,
@@ -166,7 +192,7 @@ impl Connection {
                     return vec![self.refuse(draft.kind, draft.format, Some(draft.id), &failure)];
                 }
                 waiting.bytes += bytes;
-                waiting.jobs.push(draft);
+                waiting.messages.push(draft.letter);
                 Vec::new()
             }
         }
@@ -182,7 +208,7 @@ impl Connection {
         let session = self.session(login);
         let state = std::mem::replace(&mut self.state, State::New);
         let waiting = match state {
-            State::Challenged(waiting) => waiting.jobs,
+            State::Challenged(waiting) => waiting.messages,
             // The login of a connection stays what it is.
             State::Known(session) => {
                 self.state = State::Known(session);
@@ -192,28 +218,34 @@ impl Connection {
         };
         match session {
             Ok(session) => {
-                let mut work: Vec<Work> = waiting
-                    .into_iter()
-                    .map(|draft| run(&self.shared, &self.places, &session, draft))
-                    .collect();
+                self.state = State::Known(session);
+                let mut work: Vec<Work> =
+                    waiting.into_iter().flat_map(|letter| self.open(letter)).collect();
                 if work.is_empty() {
                     work.push(self.done(kind, format, id, 200));
                 }
-                self.state = State::Known(session);
                 work
             }
             Err(failure) => {
                 tracing::debug!("login refused: {}", failure.message);
-                let refused = waiting
-                    .iter()
-                    .map(|draft| self.refuse(draft.kind, draft.format, Some(draft.id), &failure));
-                let mut refused: Vec<Work> = refused.collect();
+                let mut refused: Vec<Work> =
+                    waiting.iter().filter_map(|letter| self.refuse_letter(letter, &failure)).collect();
                 if refused.is_empty() {
                     refused.push(self.refuse(kind, format, Some(id), &failure));
                 }
                 refused
             }
         }
+    }
+
+    /// Refuses a request that waited. It was read before, so it can be read.
+    fn refuse_letter(&self, letter: &Letter, failure: &Failure) -> Option<Work> {
+        let frame = match letter.kind {
+            MessageKind::Binary => Frame::binary(&letter.bytes, self.shared.options.graphson2).ok()?,
+            MessageKind::Text => Frame::text(std::str::from_utf8(&letter.bytes).ok()?),
+        };
+        let request = Request::read(&frame).ok()?;
+        Some(self.refuse(letter.kind, frame.format, Some(request.id), failure))
     }
 
     fn session(&self, login: &Authentication) -> Result<Session, Failure> {
@@ -237,6 +269,6 @@ impl Connection {
 
 fn run(shared: &Arc<Shared>, places: &Arc<Semaphore>, session: &Session, draft: Draft) -> Work {
     let (shared, places, session) = (shared.clone(), Some(places.clone()), session.clone());
-    let Draft { kind, format, id, traversal, bytes } = draft;
-    Work::Run(Job { shared, places, session, kind, format, id, traversal, bytes })
+    let Draft { kind, format, id, traversal, letter: Letter { bytes, hold, .. } } = draft;
+    Work::Run(Job { shared, places, session, kind, format, id, traversal, bytes: bytes.len(), _hold: Some(hold) })
 }

@@ -20,7 +20,10 @@ use crate::graph::{EngineGraph, Writes};
 use crate::job::Traversal;
 use crate::keys::may_write;
 use crate::layout::Layout;
-use crate::limits::{ANSWER_BYTES_ENOUGH, BATCH_RESULTS_DEFAULT, BATCH_RESULTS_MAX, WHOLE_ANSWER_BYTES_MAX};
+use crate::limits::{
+    ANSWER_BYTES_ENOUGH, BATCH_RESULTS_DEFAULT, BATCH_RESULTS_MAX, TRAVERSALS_AT_ONCE_MAX, TRAVERSALS_BYTES_ENOUGH,
+    WHOLE_ANSWER_BYTES_MAX,
+};
 use crate::options::{Dialect, GraphName};
 use crate::pending::Pending;
 use crate::store::{Charges, Deadline, Store};
@@ -170,7 +173,15 @@ impl Execution<'_> {
             },
         };
         let writer = RefCell::new(ResponseWriter::new(self.format, kind, options.materialize, bounds));
+        let dialect = Options::of(match self.shared.options.dialect {
+            Dialect::Open => Machine::Open,
+            Dialect::CosmosStrict => Machine::CosmosStrict,
+        });
+        // This one is among those that have a place, unless it is tried.
+        let running = TRAVERSALS_AT_ONCE_MAX - self.shared.traversals.available_permits();
+        let share = TRAVERSALS_BYTES_ENOUGH / running.max(1) as u64;
         let machine = Options {
+            memory_bytes_max: dialect.memory_bytes_max.min(share),
             read_only: false,
             seed: self.shared.new_uuid() as u64,
             script: match traversal {
@@ -178,10 +189,7 @@ impl Execution<'_> {
                 Traversal::Bytecode(_) => None,
             },
             whole_elements: options.materialize == Materialize::All,
-            ..Options::of(match self.shared.options.dialect {
-                Dialect::Open => Machine::Open,
-                Dialect::CosmosStrict => Machine::CosmosStrict,
-            })
+            ..dialect
         };
         let last = queries.len().saturating_sub(1);
         let mut writes = None;

@@ -19,7 +19,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::Shared;
-use crate::connection::{MessageKind, Session};
+use crate::connection::{Hold, MessageKind, Session};
 use crate::execution::{Answered, Ended, Execution, Target};
 use crate::failure::{Costs, Failure, FailureKind, written};
 use crate::limits::{
@@ -68,6 +68,8 @@ pub struct Job {
     pub(crate) traversal: Traversal,
     /// The length of its message.
     pub(crate) bytes: usize,
+    /// What is kept until it is done.
+    pub(crate) _hold: Option<Hold>,
 }
 
 /// What came of beginning a request.

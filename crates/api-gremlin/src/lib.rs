@@ -50,7 +50,7 @@ use http_body::Body;
 use http_body_util::Full;
 use tokio::sync::Semaphore;
 
-pub use connection::{Connection, MessageKind, Work};
+pub use connection::{Connection, Hold, MessageKind, Work};
 pub use job::{Answers, Begun, Job, Running};
 pub use options::{Alias, Dialect, GraphName, GraphSon2, GremlinApiOptions, OptionsError};
 

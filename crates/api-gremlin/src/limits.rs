@@ -14,6 +14,8 @@ pub(crate) const WAITING_BYTES_MAX: usize = 1024 * 1024;
 pub(crate) const TRAVERSALS_AT_ONCE_MAX: usize = 32;
 /// Those of one connection: the others leave room for other clients.
 pub(crate) const CONNECTION_TRAVERSALS_MAX: usize = 8;
+/// Bytes that all traversals share: those that begin while others run may hold less.
+pub(crate) const TRAVERSALS_BYTES_ENOUGH: u64 = 1 << 30;
 /// How long a traversal may take if its client does not say.
 pub(crate) const TRAVERSAL_TIME_DEFAULT: Duration = Duration::from_secs(30);
 /// How long it may take if its client does, unless the default is longer.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::limits::MESSAGE_CHARACTERS_MAX;
+
 use armilla_gremlin_value::Position;
 
 /// A script that is not Gremlin, or not of its dialect.
@@ -65,12 +67,21 @@ impl LanguageError {
     }
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>, position: Position) -> Self {
-        LanguageError { kind, message: message.into(), position: Some(position) }
+        LanguageError { kind, message: cut(message.into()), position: Some(position) }
     }
 
     pub(crate) fn unplaced(kind: ErrorKind, message: impl Into<String>) -> Self {
-        LanguageError { kind, message: message.into(), position: None }
+        LanguageError { kind, message: cut(message.into()), position: None }
     }
+}
+
+/// Cuts a message that repeats much of the script.
+fn cut(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(MESSAGE_CHARACTERS_MAX) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
 }
 
 impl fmt::Display for LanguageError {

@@ -15,5 +15,8 @@ pub const RANGE_VALUES_MAX: usize = 100_000;
 /// Longest text of a closure that an error message repeats, in characters.
 pub const CLOSURE_TEXT_MAX: usize = 256;
 
+/// Longest error message, in characters.
+pub const MESSAGE_CHARACTERS_MAX: usize = 1_000;
+
 /// Most digits of a decimal number (`1.5m`), its exponent included.
 pub const DECIMAL_DIGITS_MAX: usize = 1_000;

@@ -98,3 +98,11 @@ fn what_is_no_number() {
     assert!(number(&format!("1.{}m", "1".repeat(2_000))).is_err());
     assert!(number(&"1".repeat(60_000)).is_err());
 }
+
+#[test]
+fn messages_do_not_repeat_much() {
+    for script in [format!("g.inject({})", "9".repeat(60_000)), format!("g.{}()", "x".repeat(60_000))] {
+        let error = crate::parse(&script, &[], crate::Dialect::Open).unwrap_err();
+        assert!(error.to_string().len() < 4 * 1_100, "{}", error.to_string().len());
+    }
+}

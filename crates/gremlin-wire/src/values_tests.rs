@@ -509,6 +509,15 @@ fn values_of_other_writers_are_read() {
 }
 
 #[test]
+fn names_of_strategies_are_texts() {
+    let strategy = Value::Strategy { name: "a\"\0".into(), configuration: Arc::default() };
+    for format in [Format::GraphSon2Typed, Format::GraphSon3] {
+        let json = String::from_utf8(written(format, &strategy)).unwrap();
+        assert!(json.starts_with("{\"@type\":\"g:a\\\"\\u0000\","), "{json}");
+    }
+}
+
+#[test]
 fn wrong_values_say_what_is_wrong() {
     let cases = [
         (r#"{"@type":"g:Int32","@value":3000000000}"#, 498, "not an integer of its range"),

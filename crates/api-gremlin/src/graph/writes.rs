@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use armilla_engine::{
-    ActionDone, ETag, Error, ErrorKind, ItemAction, RequestUnits, ResourceKind, Triggers, WriteMode,
+    ActionDone, ETag, Error, ErrorKind, RequestUnits, ResourceKind, Triggers, WriteMode,
 };
 use armilla_gremlin_machine::graph::{
     Adjacency, Direction, Dropped, Element, GraphError, GraphErrorKind, GraphResult, Need, NewEdge,
@@ -415,36 +415,46 @@ impl Doing {
             self.create(key, id, body, &mut written).await;
             return written;
         }
-        if writes.iter().all(|(_, write)| matches!(write, Write::Delete)) && writes.len() == 1 {
-            self.one_by_one(&key, writes, &mut written).await;
-            return written;
-        }
-        let actions = writes.iter().map(|(id, write)| write.clone().action(id)).collect();
-        match self.engine.execute_batch(&self.caller, &self.handle, Some(&key), actions).await {
-            Ok(answer) => {
-                written.charge += answer.charge;
-                let is_vanished = |result: &Result<ActionDone, Error>| matches!(result, Err(error) if error.kind == ErrorKind::NotFound(ResourceKind::Item));
-                if answer.results.iter().any(is_vanished)
-                    && writes.iter().any(|(_, write)| matches!(write, Write::Delete))
-                {
-                    // What is to be dropped is gone already, so nothing of the batch was done.
-                    self.one_by_one(&key, writes, &mut written).await;
+        // What is to be dropped may be gone already: then nothing of the batch was done, and the rest is done again, still
+        // as one. Each round has less to do than the one before.
+        while !writes.is_empty() {
+            let actions = writes.iter().map(|(id, write)| write.clone().action(id)).collect();
+            let answer = self.engine.execute_batch(&self.caller, &self.handle, Some(&key), actions).await;
+            let results = match answer {
+                Ok(answer) => {
+                    written.charge += answer.charge;
+                    answer.results
+                }
+                Err(error) => {
+                    written.charge += error.charge;
+                    written.failed = Some(told(error));
                     return written;
                 }
-                for ((id, _), result) in writes.iter().zip(answer.results) {
-                    match result {
-                        Ok(done) => {
-                            let address = Address { key: key.clone(), id: id.clone() };
-                            written.done.push((address, self.etag(&done)));
-                        }
-                        Err(error) if error.kind == ErrorKind::FailedDependency => {}
-                        Err(error) => written.failed = Some(told(error)),
+            };
+            let mut vanished = Vec::new();
+            let mut done = Vec::new();
+            for (index, ((id, write), result)) in writes.iter().zip(results).enumerate() {
+                match result {
+                    Ok(result) => {
+                        done.push((Address { key: key.clone(), id: id.clone() }, self.etag(&result)));
                     }
+                    Err(error) if error.kind == ErrorKind::FailedDependency => {}
+                    Err(error)
+                        if matches!(write, Write::Delete)
+                            && error.kind == ErrorKind::NotFound(ResourceKind::Item) =>
+                    {
+                        vanished.push(index);
+                    }
+                    Err(error) => written.failed = Some(told(error)),
                 }
             }
-            Err(error) => {
-                written.charge += error.charge;
-                written.failed = Some(told(error));
+            if vanished.is_empty() || written.failed.is_some() {
+                written.done.extend(done);
+                return written;
+            }
+            for index in vanished.into_iter().rev() {
+                let (id, _) = writes.remove(index);
+                written.done.push((Address { key: key.clone(), id }, None));
             }
         }
         written
@@ -470,37 +480,6 @@ impl Doing {
             Err(error) => {
                 written.charge += error.charge;
                 written.failed = Some(told(error));
-            }
-        }
-    }
-
-    /// Does writes each on its own; what is to be deleted may be gone.
-    async fn one_by_one(&self, key: &PartitionKey, writes: Vec<(Arc<str>, Write)>, written: &mut Written) {
-        for (id, write) in writes {
-            let is_delete = matches!(write, Write::Delete);
-            let actions: Vec<ItemAction> = vec![write.action(&id)];
-            let answer = self.engine.execute_batch(&self.caller, &self.handle, Some(key), actions).await;
-            let result = match answer {
-                Ok(mut answer) => {
-                    written.charge += answer.charge;
-                    answer.results.pop()
-                }
-                Err(error) => {
-                    written.charge += error.charge;
-                    Some(Err(error))
-                }
-            };
-            let address = Address { key: key.clone(), id };
-            match result {
-                Some(Ok(done)) => written.done.push((address, self.etag(&done))),
-                Some(Err(error)) if is_delete && error.kind == ErrorKind::NotFound(ResourceKind::Item) => {
-                    written.done.push((address, None));
-                }
-                Some(Err(error)) => {
-                    written.failed = Some(told(error));
-                    return;
-                }
-                None => {}
             }
         }
     }

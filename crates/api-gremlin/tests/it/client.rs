@@ -142,7 +142,7 @@ impl Client {
 
     pub(crate) async fn send_bytes(&mut self, kind: MessageKind, message: &[u8]) -> Vec<Vec<u8>> {
         let answers = Collected::default();
-        for work in self.connection.receive(kind, message) {
+        for work in self.connection.receive(kind, message.to_vec().into(), Arc::new(())) {
             match work {
                 Work::Answer(_, answer) => answers.0.lock().push(answer),
                 Work::Run(job) => job.run(&answers).await,

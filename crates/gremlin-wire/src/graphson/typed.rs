@@ -143,9 +143,10 @@ impl<'b> TypedWriter<'b> {
             Value::Predicate(predicate) => self.predicate(predicate)?,
             Value::Traversal(bytecode) => self.bytecode(bytecode)?,
             Value::Strategy { name, configuration } => {
-                self.sink.raw(br#"{"@type":"g:"#);
-                self.sink.raw(name.as_bytes());
-                self.sink.raw(br#"","@value":{"fqcn":"#);
+                // Clients name strategies as they like.
+                self.sink.raw(br#"{"@type":"#);
+                self.text(&format!("g:{name}"));
+                self.sink.raw(br#","@value":{"fqcn":"#);
                 self.text(name);
                 self.sink.raw(br#","conf":{"#);
                 for (at, (key, value)) in configuration.iter().enumerate() {

@@ -17,7 +17,15 @@ use crate::requests::api::Front;
 /// Answers messages of Gremlin's protocol.
 pub(crate) struct GremlinService {
     api: GremlinApi,
+    /// Turns of long messages.
+    long_messages: Arc<Semaphore>,
 }
+
+/// A message that is longer takes long to be read.
+const LONG_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Long messages that are read and done at a time.
+const LONG_MESSAGES_MAX: usize = 4;
 
 /// A connection with what is being done for it, which ends with it.
 pub(crate) struct Conversation {
@@ -38,7 +46,7 @@ impl Answers for Sender {
 
 impl GremlinService {
     pub(crate) fn new(api: GremlinApi) -> GremlinService {
-        GremlinService { api }
+        GremlinService { api, long_messages: Arc::new(Semaphore::new(LONG_MESSAGES_MAX)) }
     }
 }
 
@@ -64,8 +72,23 @@ impl MessageService for GremlinService {
             MessageKind::Text => Kind::Text,
             MessageKind::Binary => Kind::Binary,
         };
-        let hold = Arc::new(message.hold);
-        for work in conversation.connection.receive(kind, &message.bytes) {
+        let Message { bytes, hold, .. } = message;
+        let hold = Arc::new(hold);
+        // A login is the time to read what waited for it.
+        let is_long = bytes.len() + conversation.connection.waiting_bytes() > LONG_MESSAGE_BYTES;
+        let mut turn = None;
+        let work = if is_long {
+            // What is read of it takes up many times as much: a few at a time, until they are done.
+            let Ok(taken) = self.long_messages.clone().acquire_owned().await else {
+                return ControlFlow::Break(());
+            };
+            turn = Some(Arc::new(taken));
+            // Reading it takes long: meanwhile another thread takes over from this one.
+            tokio::task::block_in_place(|| conversation.connection.receive(kind, bytes, hold))
+        } else {
+            conversation.connection.receive(kind, bytes, hold)
+        };
+        for work in work {
             let outbox = conversation.outbox.clone();
             match work {
                 Work::Answer(kind, answer) => {
@@ -97,9 +120,9 @@ impl MessageService for GremlinService {
                         }
                         Begun::Runs(running) => running,
                     };
-                    let hold = hold.clone();
+                    let turn = turn.clone();
                     conversation.jobs.spawn(async move {
-                        let (_place, _hold, _request) = (place, hold, metrics.request());
+                        let (_place, _turn, _request) = (place, turn, metrics.request());
                         running.run(&Sender(outbox)).await;
                         drop(expected);
                         metrics.served(Front::Gremlin);

@@ -308,7 +308,7 @@ async fn answer<S: FrameService, M>(
 }
 
 /// Waits until the client hangs up. What comes meanwhile is kept, up to a bound; beyond it, nothing is noticed.
-async fn hung_up(stream: &mut ReadHalf<Stream>, ahead: &mut BytesMut) {
+pub(super) async fn hung_up(stream: &mut (impl AsyncRead + Unpin), ahead: &mut BytesMut) {
     while ahead.len() < FRAME_READ_AHEAD_BYTES {
         let room = FRAME_READ_AHEAD_BYTES - ahead.len();
         ahead.reserve(room);

@@ -25,7 +25,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 use super::Session;
-use super::framed::{End, Frame, FrameHold, Measure, Reader, Shape};
+use super::framed::{End, Frame, FrameHold, Measure, Reader, Shape, hung_up};
 use super::upgrade::UpgradeService;
 use crate::limits::{ANSWER_BYTES_EXPECTED, MESSAGE_FRAMES_MAX, UNSENT_MESSAGES_MAX};
 use crate::listening::activity::Activity;
@@ -275,7 +275,12 @@ impl<S: MessageService> WebSocket<S> {
                     Err(end) => return end,
                     Ok(None) => {}
                     Ok(Some(message)) => {
-                        if self.service.take(conversation, message).await.is_break() {
+                        // While a message waits to be taken no other is read: one who is gone must be noticed all the same.
+                        let taken = tokio::select! {
+                            taken = self.service.take(conversation, message) => taken,
+                            () = hung_up(&mut reader.stream, &mut reader.ahead) => return Ended::Gone,
+                        };
+                        if taken.is_break() {
                             return Ended::Told(End::Over);
                         }
                     }

@@ -57,7 +57,10 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 _ => false,
             })
         }),
-        Kind::Is(predicate) => filter(step, batch, cx, |traverser, _| Ok(predicate.test(&traverser.value))),
+        Kind::Is(predicate) => filter(step, batch, cx, |traverser, cx| {
+            cx.work(super::guard::work_of(predicate))?;
+            Ok(predicate.test(&traverser.value))
+        }),
         Kind::Filter { child, negated } => {
             let found = cx.tests(child, &batch)?;
             let kept = found.into_iter().map(|found| found != *negated).collect();
@@ -127,7 +130,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             let ends_with = matches!(quantifier, Quantifier::Any | Quantifier::None);
             let mut ended = false;
             for value in values {
-                cx.work(TEST_WORK)?;
+                cx.work(super::guard::work_of(predicate))?;
                 ended = predicate.test(value) == ends_with;
                 if ended {
                     break;

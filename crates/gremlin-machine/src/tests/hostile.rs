@@ -184,7 +184,7 @@ fn bulks_of_any_size() {
         ("g.inject(x).all(gt(0))", ""),
         ("g.inject(x).reverse()", PARTS),
         ("g.inject(x).combine(x)", PARTS),
-        ("g.V(x)", ""),
+        ("g.V(x)", "as an id"),
     ] {
         check(script, vec![("x", set.clone())], expected);
     }

@@ -46,6 +46,7 @@ fn check(script: &str, bindings: Bindings, expected: &str) {
     check_within(CHECKS_MAX, script, bindings, expected);
 }
 
+#[expect(clippy::disallowed_methods, reason = "what it takes is what is tested, on a stack of its own")]
 fn check_within(checks: u64, script: &str, bindings: Bindings, expected: &str) {
     let (began, text) = (Instant::now(), script.to_owned());
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES);

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use armilla_gremlin_value::{Beyond, Bounds, Value};
+use armilla_gremlin_value::{Beyond, Bounds, Predicate, Value};
 
 use super::context::Context;
 use super::traverser::{Batch, Traverser};
@@ -99,6 +99,11 @@ pub(crate) fn too_long(name: &str) -> MachineError {
 /// Refuses a number of parts that no value may have, before they are made.
 pub(crate) fn parts(count: u64) -> Result<u64> {
     if count > limits::VALUE_PARTS_MAX { Err(too_many_parts()) } else { Ok(count) }
+}
+
+/// Returns the work of testing a value: it may be compared with each alternative.
+pub(crate) fn work_of(predicate: &Predicate) -> u64 {
+    predicate.joined().map(work_of).fold(1 + predicate.alternatives().len() as u64, u64::saturating_add)
 }
 
 /// Makes new texts and lists from values. What a batch of them takes is counted while it is made.

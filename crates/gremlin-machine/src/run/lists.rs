@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_gremlin_value::{Key, Value};
+use armilla_gremlin_value::{Key, Predicate, Value};
 
 use super::context::Context;
 use super::guard::{self, make_each};
@@ -10,7 +10,7 @@ use super::traverser::{Batch, FastSet, Traverser};
 use super::values::{items, list, map, merged_entries, set};
 use crate::error::{MachineError, Result};
 use crate::limits;
-use crate::step::{Argument, By, Column, Kind, ListStep, Sorting, Step};
+use crate::step::{Argument, By, Column, Kind, ListStep, Quantifier, Sorting, Step};
 
 pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> Result<Batch> {
     match &step.kind {
@@ -90,6 +90,29 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
         }
         _ => Ok(batch),
     }
+}
+
+/// Says whether a predicate holds for all items of a collection, for any, or for none; of what is none it does not.
+pub(crate) fn holds(
+    quantifier: Quantifier,
+    predicate: &Predicate,
+    value: &Value,
+    cx: &mut Context<'_>,
+) -> Result<bool> {
+    // How often an item occurs changes nothing.
+    let items: Vec<&Value> = match value {
+        Value::List(items) | Value::Set(items) => items.iter().collect(),
+        Value::BulkSet(items) => items.iter().map(|(item, _)| item).collect(),
+        _ => return Ok(false),
+    };
+    let deciding = quantifier != Quantifier::All;
+    for item in items {
+        cx.work(guard::work_of(predicate))?;
+        if predicate.test(item) == deciding {
+            return Ok(quantifier == Quantifier::Any);
+        }
+    }
+    Ok(quantifier != Quantifier::Any)
 }
 
 /// Makes a collection of the same kind from other items.

@@ -10,7 +10,7 @@ use super::traverser::{Batch, Traverser, path_of, section};
 use super::values::{by_at, by_each, by_values, column_of, items, map, token_of};
 use crate::error::{MachineError, Result};
 use crate::graph::Condition;
-use crate::step::{EdgeEnd, Kind, Quantifier, Step};
+use crate::step::{EdgeEnd, Kind, Step};
 
 /// The work of a test, which may be one of many alternatives.
 const TEST_WORK: u64 = 64;
@@ -57,7 +57,10 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
                 _ => false,
             })
         }),
-        Kind::Is(predicate) => filter(step, batch, cx, |traverser, _| Ok(predicate.test(&traverser.value))),
+        Kind::Is(predicate) => filter(step, batch, cx, |traverser, cx| {
+            cx.work(super::guard::work_of(predicate))?;
+            Ok(predicate.test(&traverser.value))
+        }),
         Kind::Filter { child, negated } => {
             let found = cx.tests(child, &batch)?;
             let kept = found.into_iter().map(|found| found != *negated).collect();
@@ -118,22 +121,7 @@ pub(crate) fn apply<'p>(step: &'p Step, batch: Batch, cx: &mut Context<'p>) -> R
             keep(step, batch, kept, cx)
         }
         Kind::Quantified { quantifier, predicate } => filter(step, batch, cx, |traverser, cx| {
-            // How often a value occurs changes nothing.
-            let values: Vec<&Value> = match &traverser.value {
-                Value::List(values) | Value::Set(values) => values.iter().collect(),
-                Value::BulkSet(values) => values.iter().map(|(value, _)| value).collect(),
-                _ => return Ok(false),
-            };
-            let ends_with = matches!(quantifier, Quantifier::Any | Quantifier::None);
-            let mut ended = false;
-            for value in values {
-                cx.work(TEST_WORK)?;
-                ended = predicate.test(value) == ends_with;
-                if ended {
-                    break;
-                }
-            }
-            Ok(ended == matches!(quantifier, Quantifier::Any))
+            super::lists::holds(*quantifier, predicate, &traverser.value, cx)
         }),
         Kind::WherePredicate { .. } | Kind::WhereStart(_) | Kind::WhereEnd(_) => {
             super::select::where_step(step, batch, cx)

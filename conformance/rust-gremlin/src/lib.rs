@@ -1,1 +1,0 @@
-//! Runs the client `gremlin-client`, unmodified, against the built server; see `tests`.

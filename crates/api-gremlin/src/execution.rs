@@ -238,6 +238,8 @@ impl Execution<'_> {
             };
             let status = Status { code: 206, message: "".into(), attributes: attributes(200, &bill.costs()) };
             let answer = writer.finish(Some(self.id), &status)?;
+            // A result may come more often than can ever be sent.
+            self.deadline.check().map_err(MachineError::from)?;
             if !send(answer) {
                 return Err(Failure::new(500, 1007, FailureKind::Internal, "the client is gone"));
             }

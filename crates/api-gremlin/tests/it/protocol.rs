@@ -143,4 +143,10 @@ async fn traversals_end_in_time() {
     let last = answers.last().unwrap();
     // Whether time or rounds are over first, it ends with a failure that says so.
     assert!(matches!((code(last), inner(last)), (598, 1009) | (597, _)), "{}", message(last));
+    // More results than can ever be sent.
+    let id = client.next_id();
+    let script = "g.inject(0).repeat(union(identity(),identity())).times(60)";
+    let answers = client.send(&request(&id, script, r#"{"evaluationTimeout":50}"#)).await;
+    let last = answers.last().unwrap();
+    assert_eq!((code(last), inner(last)), (598, 1009), "{}", message(last));
 }

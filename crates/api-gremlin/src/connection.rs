@@ -183,7 +183,8 @@ impl Connection {
                 vec![challenge]
             }
             State::Challenged(waiting) => {
-                if waiting.messages.len() >= WAITING_REQUESTS_MAX || waiting.bytes + bytes > WAITING_BYTES_MAX {
+                if waiting.messages.len() >= WAITING_REQUESTS_MAX || waiting.bytes + bytes > WAITING_BYTES_MAX
+                {
                     let failure = Failure::plain(
                         500,
                         1008,
@@ -219,8 +220,7 @@ impl Connection {
         match session {
             Ok(session) => {
                 self.state = State::Known(session);
-                let mut work: Vec<Work> =
-                    waiting.into_iter().flat_map(|letter| self.open(letter)).collect();
+                let mut work: Vec<Work> = waiting.into_iter().flat_map(|letter| self.open(letter)).collect();
                 if work.is_empty() {
                     work.push(self.done(kind, format, id, 200));
                 }
@@ -270,5 +270,15 @@ impl Connection {
 fn run(shared: &Arc<Shared>, places: &Arc<Semaphore>, session: &Session, draft: Draft) -> Work {
     let (shared, places, session) = (shared.clone(), Some(places.clone()), session.clone());
     let Draft { kind, format, id, traversal, letter: Letter { bytes, hold, .. } } = draft;
-    Work::Run(Job { shared, places, session, kind, format, id, traversal, bytes: bytes.len(), _hold: Some(hold) })
+    Work::Run(Job {
+        shared,
+        places,
+        session,
+        kind,
+        format,
+        id,
+        traversal,
+        bytes: bytes.len(),
+        _hold: Some(hold),
+    })
 }

@@ -21,8 +21,8 @@ use crate::job::Traversal;
 use crate::keys::may_write;
 use crate::layout::Layout;
 use crate::limits::{
-    ANSWER_BYTES_ENOUGH, BATCH_RESULTS_DEFAULT, BATCH_RESULTS_MAX, TRAVERSALS_AT_ONCE_MAX, TRAVERSALS_BYTES_ENOUGH,
-    WHOLE_ANSWER_BYTES_MAX,
+    ANSWER_BYTES_ENOUGH, BATCH_RESULTS_DEFAULT, BATCH_RESULTS_MAX, TRAVERSALS_AT_ONCE_MAX,
+    TRAVERSALS_BYTES_ENOUGH, WHOLE_ANSWER_BYTES_MAX,
 };
 use crate::options::{Dialect, GraphName};
 use crate::pending::Pending;

@@ -81,7 +81,17 @@ where
     };
     let traversal = Traversal::Script(Box::new(eval));
     let (kind, id, bytes) = (MessageKind::Text, request.id, sent.len());
-    let job = Job { shared: shared.clone(), places: None, session, kind, format, id, traversal, bytes, _hold: None };
+    let job = Job {
+        shared: shared.clone(),
+        places: None,
+        session,
+        kind,
+        format,
+        id,
+        traversal,
+        bytes,
+        _hold: None,
+    };
     let (code, inner, answer) = job.run_whole().await;
     answered(format, code, inner, answer)
 }

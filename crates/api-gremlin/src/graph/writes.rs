@@ -5,9 +5,7 @@
 
 use std::sync::Arc;
 
-use armilla_engine::{
-    ActionDone, ETag, Error, ErrorKind, RequestUnits, ResourceKind, Triggers, WriteMode,
-};
+use armilla_engine::{ActionDone, ETag, Error, ErrorKind, RequestUnits, ResourceKind, Triggers, WriteMode};
 use armilla_gremlin_machine::graph::{
     Adjacency, Direction, Dropped, Element, GraphError, GraphErrorKind, GraphResult, Need, NewEdge,
     NewVertex, Wanted,

@@ -227,15 +227,13 @@ impl Compiler<'_> {
     }
 
     fn repeat(&mut self, steps: &mut Vec<Step>, instruction: &Instruction) -> Result<()> {
-        let is_repeat = instruction.name.as_ref() == "repeat";
+        // What is set already is set for the next one: `emit().repeat(a).times(1).emit().repeat(b)`.
         let open = match steps.last() {
-            Some(Step { kind: Kind::Repeat(repeat), labels, .. }) => {
-                if is_repeat {
-                    repeat.body.is_none()
-                } else {
-                    labels.is_empty()
-                }
-            }
+            Some(Step { kind: Kind::Repeat(repeat), .. }) => match instruction.name.as_ref() {
+                "repeat" => repeat.body.is_none(),
+                "emit" => repeat.emit.is_none(),
+                _ => repeat.until.is_none(),
+            },
             _ => false,
         };
         if !open {

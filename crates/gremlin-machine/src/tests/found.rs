@@ -26,6 +26,8 @@ fn branches() {
             ),
             ("g.union(inject(1),inject(2))", "1 2"),
             ("g.V().emit()", "!The repeat()-traversal was not defined"),
+            ("g.V(1).repeat(out()).times(1).times(2)", "!The repeat()-traversal was not defined"),
+            ("g.V(1).emit().repeat(out('none')).times(1).emit().repeat(out('knows')).times(1).count()", "3L"),
             ("g.V().repeat(inject('y')).times(2)", "!The parent of inject()-step can not be repeat()-step"),
         ],
     );

@@ -549,7 +549,8 @@ fn step_text(step: &Step) -> String {
         Step::Map(steps) => format!("map({})", child(steps)),
         Step::FlatMap(steps) => format!("flatMap({})", child(steps)),
         Step::Repeat { body, times, emit, until } => {
-            let before = if *emit == Emit::Before { "emit()." } else { "" };
+            // Behind another repeat() that has none, emit() would be of that one.
+            let before = if *emit == Emit::Before { "identity().emit()." } else { "" };
             let after = if *emit == Emit::After { ".emit()" } else { "" };
             let end = match until {
                 None => format!(".times({times})"),

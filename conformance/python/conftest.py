@@ -159,6 +159,26 @@ def make_graph_at() -> Callable[[Server], str]:
 
 
 @pytest.fixture
+def free_server(start_server) -> Server:
+    """A server of the test's own that throttles nothing, for writers that write as fast as they can."""
+    return start_server("--throttle", "off")
+
+
+@pytest.fixture
+def free_container(free_server):
+    """An empty container for a graph in it, partitioned by /pk."""
+    with CosmosClient(free_server.https, KEY) as connected:
+        made = connected.create_database("graphs")
+        yield made.create_container("g", PartitionKey("/pk"), offer_throughput=ROOMY_THROUGHPUT)
+
+
+@pytest.fixture
+def free_graph(free_container) -> str:
+    """The name of that graph, as its users are called."""
+    return f"/dbs/graphs/colls/{free_container.id}"
+
+
+@pytest.fixture
 def container(make_container):
     """An empty container partitioned by /city, with the default policies."""
     return make_container()

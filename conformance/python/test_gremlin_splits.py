@@ -113,37 +113,37 @@ class Asking:
 
 
 @pytest.fixture
-def two_clients(server, graph):
+def two_clients(free_server, free_graph):
     """Clients as applications of the service are, and as the driver is by default."""
     clients = [
-        connect(server, graph),
-        connect(server, graph, url=url(server, "ws"), message_serializer=GraphBinarySerializersV1()),
+        connect(free_server, free_graph),
+        connect(free_server, free_graph, url=url(free_server, "ws"), message_serializer=GraphBinarySerializersV1()),
     ]
     yield clients
     for client in clients:
         client.close()
 
 
-def test_traversals_find_the_same_before_during_and_after(server, graph_container, two_clients):
-    load_graph(graph_container)
+def test_traversals_find_the_same_before_during_and_after(free_server, free_container, two_clients):
+    load_graph(free_container)
     asking = [Asking(client) for client in two_clients]
     for one in asking:
         one.ask_all()
     with Crowd(asking) as crowd:
-        assert split(server, graph_container) == ["1", "2"]
-        assert split(server, graph_container, range="1") == ["3", "4", "2"]
-        assert merge(server, graph_container, "4", "2") == ["3", "5"]
-        assert split(server, graph_container, range="5") == ["3", "6", "7"]
+        assert split(free_server, free_container) == ["1", "2"]
+        assert split(free_server, free_container, range="1") == ["3", "4", "2"]
+        assert merge(free_server, free_container, "4", "2") == ["3", "5"]
+        assert split(free_server, free_container, range="5") == ["3", "6", "7"]
         assert crowd.failures == []
-    assert merge(server, graph_container, "3", "6") == ["8", "7"]
+    assert merge(free_server, free_container, "3", "6") == ["8", "7"]
     for one in asking:
         assert one.rounds > 0
         one.ask_all()
 
 
-def test_writers_lose_nothing_while_partitions_change(server, graph_container, graph):
-    writers = [Writer(server, graph, number) for number in range(WRITERS)]
-    judge = Judge(Door(server, graph, 0), writers)
+def test_writers_lose_nothing_while_partitions_change(free_server, free_container, free_graph):
+    writers = [Writer(free_server, free_graph, number) for number in range(WRITERS)]
+    judge = Judge(Door(free_server, free_graph, 0), writers)
     judge.prepare()
     for writer in writers:
         writer.random = random.Random(f"splits-{writer.number}")
@@ -164,15 +164,15 @@ def test_writers_lose_nothing_while_partitions_change(server, graph_container, g
 
     try:
         let_work()
-        assert split(server, graph_container) == ["1", "2"]
+        assert split(free_server, free_container) == ["1", "2"]
         let_work()
-        assert split(server, graph_container, range="2") == ["1", "3", "4"]
+        assert split(free_server, free_container, range="2") == ["1", "3", "4"]
         let_work()
-        assert merge(server, graph_container, "1", "3") == ["5", "4"]
+        assert merge(free_server, free_container, "1", "3") == ["5", "4"]
         let_work()
-        assert split(server, graph_container, range="5") == ["6", "7", "4"]
+        assert split(free_server, free_container, range="5") == ["6", "7", "4"]
         let_work()
-        assert merge(server, graph_container, "7", "4") == ["6", "8"]
+        assert merge(free_server, free_container, "7", "4") == ["6", "8"]
         let_work()
     finally:
         stopped.set()

@@ -185,11 +185,11 @@ class SqlWorker(Worker):
 
 
 @pytest.fixture
-def workers(server, graph, graph_container):
+def workers(free_server, free_graph, free_container):
     """Clients that write through both doors."""
-    clients = [connect(server, graph) for _ in range(4)]
-    sql = [CosmosClient(server.http, KEY) for _ in range(4)]
-    containers = [through(client, graph_container) for client in sql]
+    clients = [connect(free_server, free_graph) for _ in range(4)]
+    sql = [CosmosClient(free_server.http, KEY) for _ in range(4)]
+    containers = [through(client, free_container) for client in sql]
     kinds = [GremlinWorker, SqlWorker, GremlinWorker, SqlWorker]
     yield [
         kind(f"w{n}", client, container)
@@ -201,7 +201,7 @@ def workers(server, graph, graph_container):
         client.__exit__(None, None, None)
 
 
-def test_both_doors_show_the_same_while_partitions_split(server, graph_container, workers):
+def test_both_doors_show_the_same_while_partitions_split(free_server, free_container, workers):
     with Crowd(workers) as crowd:
 
         def let_work() -> None:
@@ -215,17 +215,17 @@ def test_both_doors_show_the_same_while_partitions_split(server, graph_container
             until(has_worked, "the workers do not get on")
 
         let_work()
-        assert split(server, graph_container) == ["1", "2"]
+        assert split(free_server, free_container) == ["1", "2"]
         let_work()
-        assert split(server, graph_container, range="1") == ["3", "4", "2"]
+        assert split(free_server, free_container, range="1") == ["3", "4", "2"]
         let_work()
-        assert merge(server, graph_container, "4", "2") == ["3", "5"]
+        assert merge(free_server, free_container, "4", "2") == ["3", "5"]
         let_work()
-        assert split(server, graph_container, range="3") == ["6", "7", "5"]
+        assert split(free_server, free_container, range="3") == ["6", "7", "5"]
         let_work()
     client = workers[0].client
     query = "SELECT c.pk, c.id, IS_DEFINED(c._isEdge) AS is_edge FROM c"
-    rows = list(graph_container.query_items(query, enable_cross_partition_query=True))
+    rows = list(free_container.query_items(query, enable_cross_partition_query=True))
     vertices = sorted(place for worker in workers for place in worker.vertices)
     edges = sorted(place for worker in workers for place in worker.edges)
     assert sorted((row["pk"], row["id"]) for row in rows if not row["is_edge"]) == vertices

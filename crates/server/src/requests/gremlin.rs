@@ -17,15 +17,20 @@ use crate::requests::api::Front;
 /// Answers messages of Gremlin's protocol.
 pub(crate) struct GremlinService {
     api: GremlinApi,
-    /// Turns of long messages.
+    /// Places of long messages.
     long_messages: Arc<Semaphore>,
+    /// Turns to read them.
+    reading: Semaphore,
 }
 
 /// A message that is longer takes long to be read.
 const LONG_MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Long messages that are read and done at a time.
-const LONG_MESSAGES_MAX: usize = 4;
+/// Long messages that are read or done at a time.
+const LONG_MESSAGES_MAX: usize = 8;
+
+/// Those of them that are read.
+const LONG_MESSAGES_READ_MAX: usize = 1;
 
 /// A connection with what is being done for it, which ends with it.
 pub(crate) struct Conversation {
@@ -46,7 +51,11 @@ impl Answers for Sender {
 
 impl GremlinService {
     pub(crate) fn new(api: GremlinApi) -> GremlinService {
-        GremlinService { api, long_messages: Arc::new(Semaphore::new(LONG_MESSAGES_MAX)) }
+        GremlinService {
+            api,
+            long_messages: Arc::new(Semaphore::new(LONG_MESSAGES_MAX)),
+            reading: Semaphore::new(LONG_MESSAGES_READ_MAX),
+        }
     }
 }
 
@@ -83,6 +92,8 @@ impl MessageService for GremlinService {
                 return ControlFlow::Break(());
             };
             turn = Some(Arc::new(taken));
+            // The semaphore is never closed.
+            let _reading = self.reading.acquire().await;
             // Reading it takes long: meanwhile another thread takes over from this one.
             tokio::task::block_in_place(|| conversation.connection.receive(kind, bytes, hold))
         } else {

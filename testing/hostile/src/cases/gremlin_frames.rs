@@ -465,8 +465,8 @@ pub(crate) async fn requests_without_a_login_are_bounded(stage: &Stage) -> Resul
         let _ = connection.next(PATIENCE).await?;
         connections.push(connection);
     }
-    let held = stage.figures().now_bytes.saturating_sub(stage.figures().before_bytes);
-    ensure!(held < 384 * MEBIBYTE, "{} MiB for requests that wait", held / MEBIBYTE);
+    // What was freed just now goes back to the system a little later.
+    settles(stage, 256).await.context("requests that wait")?;
     others_are_answered(stage).await?;
     drop(connections);
     settles(stage, 128).await

@@ -1,9 +1,10 @@
 //! Whatever the bytes, parsing ends without a panic; whatever a script can say, its text is read back as the same.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use armilla_gremlin_value::{
-    Bytecode, Instruction, Map, Predicate, PredicateKind, Token, TokenKind, Value, Vertex,
+    Bytecode, Instruction, Key, Map, Predicate, PredicateKind, Token, TokenKind, Value, Vertex,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -70,7 +71,7 @@ fn value(depth: u32) -> BoxedStrategy<Value> {
     prop_oneof![
         4 => leaf(),
         1 => vec(inner(), 0..3).prop_map(|values| Value::List(Arc::new(values))),
-        1 => vec(inner(), 0..3).prop_map(|values| Value::Set(Arc::new(values))),
+        1 => vec(inner(), 0..3).prop_map(set),
         1 => map(depth),
         1 => (inner(), text("\\PC{0,5}")).prop_map(|(id, label)| {
             Value::Vertex(Arc::new(Vertex { id, label, partition: None, properties: None, version: None }))
@@ -84,6 +85,13 @@ fn value(depth: u32) -> BoxedStrategy<Value> {
         1 => traversal(depth - 1),
     ]
     .boxed()
+}
+
+/// A set has each of its values once.
+fn set(mut values: Vec<Value>) -> Value {
+    let mut seen = HashSet::new();
+    values.retain(|value| seen.insert(Key(value.clone())));
+    Value::Set(Arc::new(values))
 }
 
 fn map(depth: u32) -> BoxedStrategy<Value> {

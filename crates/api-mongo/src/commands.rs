@@ -396,18 +396,20 @@ pub(crate) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             Ok(mut held) if is_failed => held.abort(),
             _ => Vec::new(),
         };
-        end_transaction::undo(context, made).await;
+        Box::pin(end_transaction::undo(context, made)).await;
     }
     outcome
 }
 
+/// Has a command answered. Each that waits for something does so in a box: what is inside of this future is moved with
+/// every message, of whichever command.
 async fn answer(context: &mut Context<'_>) -> Result<Reply> {
     match context.name {
         "hello" | "isMaster" | "ismaster" => Box::pin(hello::run(context)).await,
         "ping" | "refreshSessions" => Ok(Reply::ok()),
         "buildInfo" | "buildinfo" => Ok(build_info::run()),
-        "saslStart" => sasl::start(context).await,
-        "saslContinue" => sasl::go_on(context).await,
+        "saslStart" => Box::pin(sasl::start(context)).await,
+        "saslContinue" => Box::pin(sasl::go_on(context)).await,
         "logout" => {
             context.connection.user = None;
             Ok(Reply::ok())
@@ -436,8 +438,8 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "endSessions" => sessions::end(context),
         "killSessions" => sessions::end(context),
         "killAllSessions" | "killAllSessionsByPattern" => sessions::end_all(context),
-        "commitTransaction" => end_transaction::commit(context).await,
-        "abortTransaction" => end_transaction::abort(context).await,
+        "commitTransaction" => Box::pin(end_transaction::commit(context)).await,
+        "abortTransaction" => Box::pin(end_transaction::abort(context)).await,
         "connectionStatus" => Ok(connection_status::run(context)?),
         "hostInfo" => Ok(host_info::run(context)),
         "getParameter" => get_parameter::run(context),
@@ -462,11 +464,11 @@ async fn answer(context: &mut Context<'_>) -> Result<Reply> {
         "listCommands" => Ok(list_commands::run()),
         "replSetGetStatus" => repl_set::status(context),
         "replSetGetConfig" => repl_set::config(context),
-        "usersInfo" => users::info(context).await,
-        "createUser" => users::create(context).await,
-        "updateUser" => users::update(context).await,
-        "dropUser" => users::drop(context).await,
-        "dropAllUsersFromDatabase" => users::drop_all(context).await,
+        "usersInfo" => Box::pin(users::info(context)).await,
+        "createUser" => Box::pin(users::create(context)).await,
+        "updateUser" => Box::pin(users::update(context)).await,
+        "dropUser" => Box::pin(users::drop(context)).await,
+        "dropAllUsersFromDatabase" => Box::pin(users::drop_all(context)).await,
         "rolesInfo" => users::roles(context),
         "getLastError" | "getlasterror" => Ok(get_last_error::run(context)),
         "getLastRequestStatistics" => {

@@ -222,7 +222,7 @@ impl Data<'_> {
                 Some(again) => again,
                 None => return self.act_once(key, action, receipt).await,
             };
-            let done = self.act_once(key, now, left).await;
+            let done = Box::pin(self.act_once(key, now, left)).await;
             match self.pause(&done, &mut waited) {
                 Some(pause) => pause.await,
                 None => return done,

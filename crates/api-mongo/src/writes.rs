@@ -20,7 +20,7 @@ pub(crate) struct UpdateDone {
     pub(crate) modified: i64,
     /// The `_id` of a document that was made.
     pub(crate) upserted: Option<Value>,
-    /// The last document as it was, and as it is.
+    /// The last document as it was, and as it is, where that is asked for.
     pub(crate) before: Option<Object>,
     pub(crate) after: Option<Object>,
 }
@@ -32,6 +32,8 @@ pub(crate) struct UpdateStatement<'s> {
     pub(crate) is_multi: bool,
     pub(crate) is_upsert: bool,
     pub(crate) bypasses_validation: bool,
+    /// Whether the document is asked for, as it was or as it is: it is kept then.
+    pub(crate) shows_document: bool,
     pub(crate) environment: &'s Environment,
 }
 
@@ -53,15 +55,10 @@ pub(crate) struct Receipts<'w> {
 }
 
 impl Writer<'_, '_> {
-    /// Checks a document that is to be stored, and returns where and as what.
-    fn prepare(
-        &self,
-        document: &Object,
-        environment: &Environment,
-        bypasses_validation: bool,
-    ) -> Result<(PartitionKey, String, Value)> {
-        let prepared = prepare(self.collection, document, environment, bypasses_validation)?;
-        Ok((prepared.key, prepared.id, prepared.body))
+    /// Says whether a document is still needed once it is on its way to be stored: what a transaction wrote, its own
+    /// statements see, and a unique key that is taken is told.
+    fn needs_document(&self) -> bool {
+        self.data.written.is_some() || self.collection.details.indexes.iter().any(|index| index.is_unique)
     }
 
     /// Inserts a document, which gets an `_id` if it has none.
@@ -75,9 +72,7 @@ impl Writer<'_, '_> {
         check_id_names(&document)?;
         let key = check_storable(self.collection, &document, environment, bypasses_validation)?.0;
         // Of most documents nothing is needed afterwards but what they are called.
-        let is_needed = self.data.written.is_some()
-            || self.collection.details.indexes.iter().any(|index| index.is_unique);
-        let kept = match is_needed {
+        let kept = match self.needs_document() {
             true => document.clone(),
             false => document.get("_id").map(|id| ("_id", id.clone())).into_iter().collect(),
         };
@@ -173,7 +168,7 @@ impl Writer<'_, '_> {
                 if !statement.is_upsert || done.matched > 0 {
                     return Ok(done);
                 }
-                match self.upsert(statement).await {
+                match Box::pin(self.upsert(statement)).await {
                     Ok(document) => {
                         done.upserted = document.get("_id").cloned();
                         done.after = Some(document);
@@ -181,7 +176,8 @@ impl Writer<'_, '_> {
                     }
                     // Another was faster: what it wrote may be what is to be updated.
                     Err(failure)
-                        if failure.code == codes::DUPLICATE_KEY && self.was_faster(statement).await? =>
+                        if failure.code == codes::DUPLICATE_KEY
+                            && Box::pin(self.was_faster(statement)).await? =>
                     {
                         continue;
                     }
@@ -210,8 +206,8 @@ impl Writer<'_, '_> {
     async fn upsert(&mut self, statement: &UpdateStatement<'_>) -> Result<Object> {
         let document = statement.update.insert(&statement.search.filter, statement.environment)?;
         let document = documents::with_id_first(document, self.new_id);
-        let (key, id, body) =
-            self.prepare(&document, statement.environment, statement.bypasses_validation)?;
+        let Prepared { key, id, body, .. } =
+            prepare(self.collection, document.clone(), statement.environment, statement.bypasses_validation)?;
         let upserted = document.get("_id").cloned();
         let receipt =
             self.receipt(&UpdateDone { upserted, after: Some(document.clone()), ..UpdateDone::default() })?;
@@ -232,16 +228,25 @@ impl Writer<'_, '_> {
         done: &mut UpdateDone,
     ) -> Result<bool> {
         for _ in 0..WRITE_ATTEMPTS_MAX {
-            let updated = statement.update.apply(&target.document, &target.matched, statement.environment)?;
+            let has_validator = self.collection.details.validator.is_some();
+            let before = (statement.shows_document || has_validator).then(|| target.document.clone());
+            let document = std::mem::take(&mut target.document);
+            let updated = statement.update.apply(document.clone(), &target.matched, statement.environment)?;
             if !updated.is_modified {
                 done.matched += 1;
-                done.before = Some(target.document.clone());
-                done.after = Some(target.document);
+                if statement.shows_document {
+                    (done.before, done.after) = (before, Some(updated.document));
+                }
                 return Ok(true);
             }
             let bypasses = statement.bypasses_validation
-                || is_exempt(self.collection, &target.document, statement.environment)?;
-            let (key, id, body) = self.prepare(&updated.document, statement.environment, bypasses)?;
+                || match &before {
+                    Some(before) => is_exempt(self.collection, before, statement.environment)?,
+                    None => false,
+                };
+            let after = (statement.shows_document || self.needs_document()).then(|| updated.document.clone());
+            let Prepared { key, id, body, .. } =
+                prepare(self.collection, updated.document, statement.environment, bypasses)?;
             if key != target.key {
                 return Err(Failure::new(
                     codes::IMMUTABLE_FIELD,
@@ -257,27 +262,29 @@ impl Writer<'_, '_> {
             let precondition =
                 target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
             let mode = if statement.update.is_replacement() { WriteMode::Replace } else { WriteMode::Update };
-            self.check_unchanged(&target).await?;
-            let mut now = UpdateDone { matched: 1, modified: 1, ..UpdateDone::default() };
-            if self.receipts.is_some() {
-                now.before = Some(target.document.clone());
-                now.after = Some(updated.document.clone());
+            if self.data.transaction.is_some() {
+                Box::pin(self.check_unchanged(&target)).await?;
             }
+            let now = UpdateDone { matched: 1, modified: 1, upserted: None, before, after };
             let receipt = self.receipt(&now)?;
             match self.data.put(mode, &key, &id, body.into(), precondition, receipt).await {
                 Ok(()) => {
-                    self.data.note(&id, Some(&updated.document));
+                    self.data.note(&id, now.after.as_ref());
                     done.matched += 1;
                     done.modified += 1;
-                    done.before = Some(target.document);
-                    done.after = Some(updated.document);
+                    (done.before, done.after) = (now.before, now.after);
                     return Ok(true);
                 }
-                Err(error) if is_changed(&error) => match self.look_again(statement.search, &target).await? {
-                    Some(again) => target = again,
-                    None => return Ok(false),
-                },
-                Err(error) => return Err(self.refusal_in(error, &updated.document, Some(&key))),
+                Err(error) if is_changed(&error) => {
+                    match Box::pin(self.look_again(statement.search, &target)).await? {
+                        Some(again) => target = again,
+                        None => return Ok(false),
+                    }
+                }
+                Err(error) => {
+                    let document = now.after.unwrap_or_default();
+                    return Err(self.refusal_in(error, &document, Some(&key)));
+                }
             }
         }
         Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))
@@ -300,9 +307,6 @@ impl Writer<'_, '_> {
 
     /// Fails where another has written what a transaction is about to write: it could not be committed any more.
     async fn check_unchanged(&mut self, target: &Target) -> Result<()> {
-        if self.data.transaction.is_none() {
-            return Ok(());
-        }
         self.data.claim(&target.id)?;
         let Some(etag) = target.etag else { return Ok(()) };
         let mut outside = Data {
@@ -356,7 +360,9 @@ impl Writer<'_, '_> {
         for _ in 0..WRITE_ATTEMPTS_MAX {
             let precondition =
                 target.etag.map_or(Precondition::Exists, |etag| Precondition::Version(Some(etag)));
-            self.check_unchanged(&target).await?;
+            if self.data.transaction.is_some() {
+                Box::pin(self.check_unchanged(&target)).await?;
+            }
             let done =
                 UpdateDone { matched: 1, before: Some(target.document.clone()), ..UpdateDone::default() };
             let receipt = self.receipt(&done)?;
@@ -365,7 +371,7 @@ impl Writer<'_, '_> {
                     self.data.note(&target.id, None);
                     return Ok(Some(target.document));
                 }
-                Err(error) if is_changed(&error) => match self.look_again(search, &target).await? {
+                Err(error) if is_changed(&error) => match Box::pin(self.look_again(search, &target)).await? {
                     Some(again) => target = again,
                     None => return Ok(None),
                 },
@@ -393,14 +399,15 @@ pub(crate) struct Prepared {
     pub(crate) bytes: usize,
 }
 
+/// Checks a document that is to be stored, and returns where and as what.
 fn prepare(
     collection: &Collection,
-    document: &Object,
+    document: Object,
     environment: &Environment,
     bypasses_validation: bool,
 ) -> Result<Prepared> {
-    let (key, bytes) = check_storable(collection, document, environment, bypasses_validation)?;
-    let (id, body) = documents::to_body(document.clone())?;
+    let (key, bytes) = check_storable(collection, &document, environment, bypasses_validation)?;
+    let (id, body) = documents::to_body(document)?;
     Ok(Prepared { key, id, body, bytes })
 }
 
@@ -423,11 +430,11 @@ fn check_storable(
 /// Checks a document that is to be inserted.
 pub(crate) fn prepare_insert(
     collection: &Collection,
-    document: &Object,
+    document: Object,
     environment: &Environment,
     bypasses_validation: bool,
 ) -> Result<Prepared> {
-    check_id_names(document)?;
+    check_id_names(&document)?;
     prepare(collection, document, environment, bypasses_validation)
 }
 

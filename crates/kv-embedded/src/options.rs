@@ -121,8 +121,12 @@ pub(crate) fn layout(keyspace: usize) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .data_block_size_policy(BlockSizePolicy::all(block_bytes))
         .data_block_hash_ratio_policy(HashRatioPolicy::all(hash_ratio))
-        // The uppermost level holds little and is rewritten soon: compressing it costs more than it saves.
-        .data_block_compression_policy(CompressionPolicy::new([CompressionType::None, CompressionType::Lz4]))
+        // The two uppermost levels hold little and are rewritten soon: compressing them costs more than it saves.
+        .data_block_compression_policy(CompressionPolicy::new([
+            CompressionType::None,
+            CompressionType::None,
+            CompressionType::Lz4,
+        ]))
         .filter_policy(filter)
         // What a file is looked up by is kept in memory for the uppermost levels, and beyond them cut into blocks: whole
         // it would take hundreds of kilobytes a file, read and checked again each time that the cache has lost it.

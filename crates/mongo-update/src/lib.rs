@@ -113,11 +113,11 @@ impl Update {
     }
 
     /// Applies it to a document that was found.
-    pub fn apply(&self, document: &Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
+    pub fn apply(&self, document: Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
         self.change(document, matched, environment).map_err(shortened)
     }
 
-    fn change(&self, document: &Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
+    fn change(&self, document: Object, matched: &Matched, environment: &Environment) -> Result<Updated> {
         let new = match &self.0 {
             Kind::Modifiers(modifiers) => {
                 let (document, is_modified) =
@@ -125,18 +125,18 @@ impl Update {
                 return Ok(Updated { document, is_modified });
             }
             Kind::Replacement(replacement) => {
-                let mut new = replacement::replace(document, replacement.clone())?;
+                let mut new = replacement::replace(&document, replacement.clone())?;
                 replacement::check(&new)?;
                 replacement::fill_timestamps(&mut new, environment);
                 new
             }
             Kind::Pipeline(pipeline) => {
-                let new = replacement::replace(document, pipeline.apply(document, environment)?)?;
+                let new = replacement::replace(&document, pipeline.apply(&document, environment)?)?;
                 replacement::check_depth(&new)?;
                 new
             }
         };
-        Ok(Updated { is_modified: !identical_objects(document, &new), document: new })
+        Ok(Updated { is_modified: !identical_objects(&document, &new), document: new })
     }
 
     /// Makes the document of an upsert that found none; without `_id` where nothing says what it is.
@@ -152,9 +152,7 @@ impl Update {
                 replacement::check(&new)?;
                 new
             }
-            Kind::Modifiers(modifiers) => {
-                modifiers.apply(&upsert::begin(filter)?, None, true, environment)?.0
-            }
+            Kind::Modifiers(modifiers) => modifiers.apply(upsert::begin(filter)?, None, true, environment)?.0,
             Kind::Pipeline(pipeline) => {
                 let begun = upsert::begin(filter)?;
                 replacement::replace(&begun, pipeline.apply(&begun, environment)?)?

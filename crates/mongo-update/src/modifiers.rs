@@ -132,12 +132,13 @@ impl Modifiers {
     /// Changes a document; says whether it became another.
     pub(crate) fn apply(
         &self,
-        document: &Object,
+        document: Object,
         position: Option<usize>,
         is_insert: bool,
         environment: &Environment,
     ) -> Result<(Object, bool)> {
-        let renamed = self.renames.iter().map(|rename| rename.value(document)).collect::<Result<Vec<_>>>()?;
+        let renamed =
+            self.renames.iter().map(|rename| rename.value(&document)).collect::<Result<Vec<_>>>()?;
         let takes_id =
             |(rename, value): (&Rename, &Option<Value>)| value.is_some() && rename.target.text == "_id";
         if document.contains("_id") && self.renames.iter().zip(&renamed).any(takes_id) {
@@ -147,11 +148,11 @@ impl Modifiers {
             ));
         }
         let position = position.map(|index| Name(index.to_string()));
-        let id = document.get("_id");
-        let context = Context::new(environment, is_insert, &renamed, id);
+        let id = document.get("_id").cloned();
+        let context = Context::new(environment, is_insert, &renamed, id.as_ref());
         let mut run = Run { context, position: position.as_ref(), filters: &self.filters };
-        let (changed, is_changed) = run.apply_document(&self.tree, document.clone())?;
-        if let (Some(path), Some(old)) = (&self.id_path, id)
+        let (changed, is_changed) = run.apply_document(&self.tree, document)?;
+        if let (Some(path), Some(old)) = (&self.id_path, &id)
             && changed.get("_id").is_none_or(|new| mongo_cmp(old, new).is_ne())
         {
             return Err(Error::new(

@@ -45,7 +45,7 @@ pub(crate) fn apply(document: &str, filter: &str, update: &str, array_filters: &
             .find(&document, &environment())?
             .expect("the filter of a test matches its document"),
     };
-    update.apply(&document, &matched, &environment())
+    update.apply(document.clone(), &matched, &environment())
 }
 
 /// Compares a result with what a table says: `{...}` is the new document, `=` is one that was not modified,

@@ -41,6 +41,10 @@ pub const ESCAPED_LIFETIME_NAME: &str = "$$ttl";
 
 /// Returns the name of a document's member in the root of an item.
 pub fn name_in_item(name: &str) -> Cow<'_, str> {
+    // Nearly all names are neither prefixed nor the system's.
+    if !name.starts_with(['$', '_', 'i']) {
+        return Cow::Borrowed(name);
+    }
     let bare = name.trim_start_matches(PREFIX);
     if is_system_name(bare) || (bare == LIFETIME_NAME && bare.len() < name.len()) {
         Cow::Owned(format!("{PREFIX}{name}"))
@@ -62,7 +66,11 @@ pub fn name_in_document(name: &str) -> &str {
 
 /// Returns the name in a document of a member of an item without `_id`, whose own `id` is kept.
 fn name_beside_id(name: &str) -> &str {
-    if name.trim_start_matches(PREFIX) == "id" { name } else { name_in_document(name) }
+    if name.ends_with("id") && name.trim_start_matches(PREFIX) == "id" {
+        name
+    } else {
+        name_in_document(name)
+    }
 }
 
 fn is_system_name(name: &str) -> bool {

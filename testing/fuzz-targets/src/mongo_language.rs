@@ -121,8 +121,10 @@ pub fn mongo_update(data: &[u8]) {
     let filter = Filter::parse(member(&input, "filter").unwrap_or(&empty), &scope).ok();
     let matched = filter.as_ref().and_then(|filter| filter.find(document, &environment).ok().flatten());
     let matched = matched.unwrap_or_default();
-    let once = update.apply(document, &matched, &environment);
-    agree(&once, &update.apply(document, &matched, &environment), |updated| shown_object(&updated.document));
+    let once = update.apply(document.clone(), &matched, &environment);
+    agree(&once, &update.apply(document.clone(), &matched, &environment), |updated| {
+        shown_object(&updated.document)
+    });
     if let Ok(updated) = &once {
         if !updated.is_modified {
             assert_eq!(shown_object(&updated.document), shown_object(document));

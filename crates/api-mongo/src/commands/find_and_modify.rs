@@ -68,7 +68,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     count(&context.shared.counters.command, 1);
     let collection = match context.shared.catalog.collection_of(&namespace).await? {
         Some(collection) => collection,
-        None if is_upsert => collection_for_writing(context, &namespace).await?,
+        None if is_upsert => Box::pin(collection_for_writing(context, &namespace)).await?,
         None => return Ok(nothing(removes)),
     };
     check_hint(&collection, arguments.value("hint"))?;
@@ -113,6 +113,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 is_multi: false,
                 is_upsert,
                 bypasses_validation: bypasses,
+                shows_document: true,
                 environment: &environment,
             };
             writer.update(&statement).await

@@ -44,7 +44,8 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         context.check_time()?;
         // Those of one logical partition that follow each other are stored together.
         if held.open.is_none()
-            && let Some(done) = together(
+            && position + 1 < given.len()
+            && let Some(done) = Box::pin(together(
                 context,
                 &collection,
                 &environment,
@@ -52,7 +53,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 bypasses,
                 &statements,
                 position,
-            )
+            ))
             .await?
         {
             for offset in 0..done {
@@ -117,7 +118,7 @@ async fn together(
         }
         let mut document = documents::with_id_first((*document).clone(), || context.new_object_id());
         documents::fill_timestamps(&mut document, environment.cluster_time);
-        let Ok(prepared) = prepare_insert(collection, &document, environment, bypasses) else { break };
+        let Ok(prepared) = prepare_insert(collection, document, environment, bypasses) else { break };
         if key.as_ref().is_some_and(|key| *key != prepared.key) {
             break;
         }

@@ -90,7 +90,7 @@ async fn replace(
         // What would be refused must not cost the documents that are there.
         let mut seen = BTreeSet::new();
         for document in &new_documents {
-            let prepared = prepare_insert(old, document, environment, bypasses(context)?)?;
+            let prepared = prepare_insert(old, document.clone(), environment, bypasses(context)?)?;
             if !seen.insert(prepared.id) {
                 return Err(taken(old, document));
             }
@@ -112,7 +112,7 @@ async fn insert(
     document: Object,
     environment: &Environment,
 ) -> Result<()> {
-    let new = prepare_insert(collection, &document, environment, bypasses(context)?)?;
+    let new = prepare_insert(collection, document.clone(), environment, bypasses(context)?)?;
     let mut data = context.data(collection);
     let written =
         data.put(WriteMode::Create, &new.key, &new.id, new.body.into(), Default::default(), None).await;
@@ -248,7 +248,7 @@ async fn merge_one(
         };
         new.insert("_id", old.document.get("_id").cloned().unwrap_or(Value::Null));
         let new = documents::with_id_first(new, || Value::Null);
-        let new = prepare_insert(collection, &new, environment, bypasses(context)?)?;
+        let new = prepare_insert(collection, new, environment, bypasses(context)?)?;
         let precondition = armilla_engine::Precondition::Version(old.etag);
         match data.put(WriteMode::Replace, &new.key, &old.id, new.body.into(), precondition, None).await {
             Ok(()) => return Ok(()),

@@ -42,7 +42,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     let has_upsert = read.iter().any(|read| read.is_upsert);
     let collection = match context.shared.catalog.collection_of(&namespace).await? {
         Some(collection) => Some(collection),
-        None if has_upsert => Some(collection_for_writing(context, &namespace).await?),
+        None if has_upsert => Some(Box::pin(collection_for_writing(context, &namespace)).await?),
         None => None,
     };
     let (mut matched, mut modified, mut upserted) = (0, 0, Vec::new());
@@ -78,6 +78,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                 is_multi: read.is_multi,
                 is_upsert: read.is_upsert,
                 bypasses_validation: bypasses,
+                shows_document: false,
                 environment: &environment,
             };
             writer.update(&statement).await

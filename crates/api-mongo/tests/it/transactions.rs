@@ -119,7 +119,7 @@ async fn transactions_see_what_they_wrote_and_leave_all_or_nothing() {
                     let mut has_failed = false;
                     for (id, document) in &found {
                         let place = read.find(document, &environment).unwrap().unwrap_or_default();
-                        match parsed.apply(document, &place, &environment) {
+                        match parsed.apply(document.clone(), &place, &environment) {
                             Ok(after) => {
                                 modified += i64::from(after.is_modified);
                                 updated.insert(id.clone(), after.document);

@@ -30,7 +30,7 @@ fn model(filter: &Filter, update: &Update, documents: &Documents) -> Result<(i64
     let (mut matched, mut modified, mut after) = (0, 0, documents.clone());
     for (id, document) in documents {
         let outcome = filter.find(document, &environment).and_then(|place| match place {
-            Some(place) => update.apply(document, &place, &environment).map(Some),
+            Some(place) => update.apply(document.clone(), &place, &environment).map(Some),
             None => Ok(None),
         });
         match outcome {
@@ -180,7 +180,7 @@ async fn updates_of_one_and_upserts_change_one() {
                 .iter()
                 .map(|(id, document)| {
                     let place = read.find(document, &environment).unwrap().unwrap_or_default();
-                    (*id, parsed.apply(document, &place, &environment))
+                    (*id, parsed.apply((*document).clone(), &place, &environment))
                 })
                 .collect();
             let is_known = match changed.as_slice() {

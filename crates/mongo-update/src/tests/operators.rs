@@ -117,7 +117,7 @@ fn set() {
     let nan = Object::from([("a", Value::Double(f64::NAN))]);
     let update = Object::from([("$set", Value::Object(nan.clone()))]);
     let update = Update::parse(&Value::Object(update), None, None, &Scope::default()).unwrap();
-    assert!(!update.apply(&nan, &Matched::default(), &environment()).unwrap().is_modified);
+    assert!(!update.apply(nan.clone(), &Matched::default(), &environment()).unwrap().is_modified);
 }
 
 #[test]
@@ -397,12 +397,12 @@ fn many_paths_take_no_longer_than_few_ones_do_each() {
     update.insert("$unset", object(r#"{"x": 1}"#));
     let update = Update::parse(&Value::Object(update), None, None, &Scope::default()).unwrap();
     let matched = Matched::default();
-    let updated = update.apply(&document, &matched, &environment()).unwrap();
+    let updated = update.apply(document.clone(), &matched, &environment()).unwrap();
     assert_eq!((updated.is_modified, &updated.document), (true, &members));
-    let created = update.apply(&Object::new(), &matched, &environment()).unwrap();
+    let created = update.apply(Object::new(), &matched, &environment()).unwrap();
     assert_eq!(created.document, members);
     document.insert("x", value("1"));
-    assert_eq!(update.apply(&document, &matched, &environment()).unwrap().document, members);
+    assert_eq!(update.apply(document.clone(), &matched, &environment()).unwrap().document, members);
 }
 
 #[test]

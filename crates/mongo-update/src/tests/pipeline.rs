@@ -70,7 +70,7 @@ fn apply_with(update: &str, constants: &str, variables: &str) -> Result<Updated>
     let scope = Scope { variables: variables.iter().map(|(name, _)| name.to_owned()).collect() };
     let update = Update::parse(&value(update), None, Some(&object(constants)), &scope)?;
     let environment = armilla_mongo_expression::Environment { variables, ..environment() };
-    update.apply(&object(r#"{"_id": 1}"#), &Matched::default(), &environment)
+    update.apply(object(r#"{"_id": 1}"#), &Matched::default(), &environment)
 }
 
 #[test]

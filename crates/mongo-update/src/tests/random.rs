@@ -255,7 +255,7 @@ proptest! {
         let Ok(update) = Update::parse(&update, filters.as_deref(), None, &Scope::default()) else {
             return Ok(());
         };
-        if let Ok(updated) = update.apply(&document, &Matched { position }, &environment()) {
+        if let Ok(updated) = update.apply(document.clone(), &Matched { position }, &environment()) {
             prop_assert_eq!(updated.is_modified, !identical_objects(&document, &updated.document));
             if let Some(id) = document.get("_id") {
                 let new = updated.document.get("_id");
@@ -276,7 +276,7 @@ proptest! {
     ) {
         let matched = Matched { position: Some(position) };
         let run = |update: &Value, document: &Object| {
-            Update::parse(update, None, None, &Scope::default())?.apply(document, &matched, &environment())
+            Update::parse(update, None, None, &Scope::default())?.apply(document.clone(), &matched, &environment())
         };
         let Ok(together) = run(&update, &document) else {
             return Ok(());
@@ -315,8 +315,8 @@ proptest! {
             return Ok(());
         };
         let matched = Matched { position: Some(1) };
-        if let Ok(once) = update.apply(&document, &matched, &environment()) {
-            let twice = update.apply(&once.document, &matched, &environment()).unwrap();
+        if let Ok(once) = update.apply(document.clone(), &matched, &environment()) {
+            let twice = update.apply(once.document.clone(), &matched, &environment()).unwrap();
             prop_assert!(!twice.is_modified);
             prop_assert!(identical_objects(&once.document, &twice.document));
         }
@@ -332,7 +332,7 @@ proptest! {
         let Ok(update) = Update::parse(&update, None, None, &Scope::default()) else {
             return Ok(());
         };
-        if let Ok(updated) = update.apply(&before, &Matched::default(), &environment()) {
+        if let Ok(updated) = update.apply(before.clone(), &Matched::default(), &environment()) {
             check_description(&before, &updated.document)?;
         }
     }

@@ -47,16 +47,18 @@ pub use item::moment::Moment;
 pub use item::patch::{Condition, Operation, Patch, Pointer};
 pub use item::{ContainerIdentity, ETag, Item, ItemHeader, SYSTEM_PROPERTIES, Stamp};
 pub use limits::{
-    FEED_WALK_ENTRIES_MAX, GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, KNOWN_NUMBERS_BYTES, Limits,
-    PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PARTITION_KEY_BYTES_MAX, PATCH_OPERATIONS_MAX, PURGE_STEP_ITEMS,
-    QUEUE_KIB_MAX, RECEIPT_KEY_BYTES_MAX, RECEIPT_OUTCOME_BYTES_MAX, RECEIPT_SECONDS, REINDEX_STEP_ITEMS,
-    TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_READS_MAX, TRANSACTION_RECEIPTS_MAX,
-    TRANSACTION_WRITES_MAX,
+    FEED_WALK_ENTRIES_MAX, GROUP_BYTES_MAX, GROUP_WRITES_MAX, ITEM_ID_BYTES_MAX, KNOWN_LOOKUPS_BYTES,
+    KNOWN_NUMBERS_BYTES, Limits, PAGE_BYTES_MAX, PAGE_ITEMS_MAX, PARTITION_KEY_BYTES_MAX,
+    PATCH_OPERATIONS_MAX, PURGE_STEP_ITEMS, QUEUE_KIB_MAX, RECEIPT_KEY_BYTES_MAX, RECEIPT_OUTCOME_BYTES_MAX,
+    RECEIPT_SECONDS, REINDEX_STEP_ITEMS, TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX,
+    TRANSACTION_READS_MAX, TRANSACTION_RECEIPTS_MAX, TRANSACTION_WRITES_MAX,
 };
 pub use map::ranges::{FIRST_MAP_VERSION, PartitionMap, Range, initial_ranges};
 pub use partition::counters::{Counters, LogicalSize};
 pub use partition::known_numbers::KnownNumbers;
+pub use partition::lookups::Made;
 pub use read::list::{IdRange, ItemPage, ListRequest, ListScope};
+pub use read::look_up::LookupPath;
 pub use read::reader::{PartitionReader, ReadScope};
 pub use read::session::SessionToken;
 pub use receipt::Receipt;

@@ -237,7 +237,22 @@ pub(crate) const RECOUNT_BATCH_SIZES: usize = 1_000;
 /// it says nothing else: about 200,000 of them.
 pub const KNOWN_NUMBERS_BYTES: usize = 16 * 1024 * 1024;
 
+/// Bytes that items take in memory that were found by values of indexes, likewise.
+pub const KNOWN_LOOKUPS_BYTES: usize = 16 * 1024 * 1024;
+
 /// Parts of that memory with locks of their own.
+pub(crate) const LOOKUP_SHARDS: usize = 16;
+
+/// Bytes of the items of one value beyond which they are not kept.
+pub(crate) const LOOKUP_BYTES_MAX: usize = 64 * 1024;
+
+/// Indexes of a partition whose values are looked up so that what is found is kept.
+pub(crate) const LOOKUP_INDEXES_MAX: usize = 16;
+
+/// Hashes by which a partition notes what of them has changed.
+pub(crate) const LOOKUP_CHANGES: usize = 32 * 1024;
+
+/// Parts of the memory of numbers with locks of their own.
 pub(crate) const KNOWN_NUMBERS_SHARDS: usize = 16;
 
 /// Numbers that are looked up in it at once, while nothing is written to their parts.

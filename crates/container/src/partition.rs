@@ -1,8 +1,8 @@
 //! One physical partition: its space in the store, what is known of it in memory, and who may write to it.
 //!
 //! In this folder: its committer, which gives writes their order (`committer`), what waits for it (`queue`), whether it
-//! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`copy_in`). Not here: what
-//! a task does to the stored state (`apply`), who may queue (`locks`).
+//! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`copy_in`), what look-ups
+//! have found (`lookups`). Not here: what a task does to the stored state (`apply`), who may queue (`locks`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -36,6 +36,7 @@ pub(crate) mod counters;
 mod gate;
 pub(crate) mod known_numbers;
 pub(crate) mod locks;
+pub(crate) mod lookups;
 mod moments;
 mod queue;
 mod receipt_count;
@@ -43,6 +44,7 @@ pub(crate) mod recount;
 
 pub(crate) use copy_in::Landing;
 pub(crate) use gate::{Gate, Growth, Never};
+use lookups::Lookups;
 use queue::Queue;
 use receipt_count::ReceiptCount;
 
@@ -83,6 +85,8 @@ pub(crate) struct Partition {
     /// The layouts that were read last, so that they are parsed once.
     known_layouts: Mutex<Option<(Bytes, Arc<Layouts>)>>,
     known_numbers: Arc<KnownNumbers>,
+    /// What look-ups have found here.
+    pub(crate) lookups: Lookups,
     /// Where to go on looking for expired items.
     pub(crate) due: DueCursor,
     /// How many receipts there may be.
@@ -152,6 +156,7 @@ impl Partition {
             index: RwLock::new(KnownIndex { state: index, after: newest.saturating_sub(1) }),
             first_layout,
             known_layouts: Mutex::default(),
+            lookups: Lookups::new(known_numbers.lookups().clone()),
             known_numbers,
             due: DueCursor::default(),
             receipts: ReceiptCount::default(),
@@ -203,6 +208,14 @@ impl Partition {
     /// Remembers the keys of some numbers.
     pub(crate) fn remember_keys<'a>(&self, known: impl IntoIterator<Item = (u64, &'a [u8])>) {
         self.known_numbers.remember(self.identity.rid, known);
+    }
+
+    /// Returns the newest commit if everything that was applied is durable, else the one after it.
+    pub(crate) fn settled_lsn(&self) -> u64 {
+        let applied = self.applied();
+        let queue = self.queue.lock();
+        // After a failure nothing is known of what was on its way.
+        applied.lsn() + u64::from(queue.running || queue.broken)
     }
 
     /// Returns what is known of the index; what is on its way to the store counts.

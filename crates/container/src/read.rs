@@ -4,6 +4,7 @@
 //! Not here: reading one item by its id (`container`), the change feed (`feed`).
 
 pub(crate) mod list;
+pub(crate) mod look_up;
 pub(crate) mod page;
 pub(crate) mod reader;
 pub(crate) mod receipts;

@@ -33,6 +33,7 @@ mod figures;
 mod items;
 mod key_deletion;
 mod limits;
+mod lookups;
 mod offers;
 mod open;
 mod permissions;
@@ -76,6 +77,7 @@ pub use limits::{
     TOKEN_SECONDS_DEFAULT, TOKEN_SECONDS_MAX, TOKEN_SECONDS_MIN, TRANSACTION_ATTEMPTS_MAX,
     TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
 };
+pub use lookups::{ItemLookup, LookedUp, LookupWork, Taken};
 pub use offers::{Migration, OfferChange, OfferState};
 pub use open::EngineOptions;
 pub use permissions::PermissionDefinition;
@@ -93,12 +95,13 @@ pub use triggers::Triggers;
 // The vocabulary of items, which is the container's, is part of this boundary.
 pub use armilla_container::{
     ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, Duplicate, ETag, FeedChange,
-    FeedMode, FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Moment, Operation,
-    PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, Receipt, RequestUnits, SessionToken,
-    UniqueKey, WriteMode, Written,
+    FeedMode, FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Made, Moment,
+    Operation, PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, Receipt, RequestUnits,
+    SessionToken, UniqueKey, WriteMode, Written,
 };
 
 // So is what definitions are made of.
+pub use armilla_index::paths::PathSegment;
 pub use armilla_index::{CompositePath, IndexingMode, SortOrder};
 
 // What is said of throughput is part of it, too.

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
-use armilla_container::{KNOWN_NUMBERS_BYTES, KnownNumbers, Limits};
+use armilla_container::{KNOWN_LOOKUPS_BYTES, KNOWN_NUMBERS_BYTES, KnownNumbers, Limits};
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, Scan, Store};
@@ -43,6 +43,8 @@ pub struct EngineOptions {
     pub policy: Policy,
     /// Most bytes of memory for where items lie, by their numbers.
     pub known_numbers_bytes: usize,
+    /// Most bytes of memory for items that were looked up by equal values.
+    pub known_lookups_bytes: usize,
 }
 
 impl Default for EngineOptions {
@@ -54,6 +56,7 @@ impl Default for EngineOptions {
             script_workers: WorkerStart::ThisProgram,
             policy: Policy { enforced: true, burst: false },
             known_numbers_bytes: KNOWN_NUMBERS_BYTES,
+            known_lookups_bytes: KNOWN_LOOKUPS_BYTES,
         }
     }
 }
@@ -96,7 +99,8 @@ impl Engine {
             script_workers: Workers::new(options.script_workers),
             read_queries: ReadQueries::default(),
         };
-        let known_numbers = Arc::new(KnownNumbers::new(options.known_numbers_bytes));
+        let known_numbers = KnownNumbers::new(options.known_numbers_bytes);
+        let known_numbers = Arc::new(known_numbers.with_lookups(options.known_lookups_bytes));
         let mut loader = Loader::new(&store, &env, &limits, options.policy, &common, &known_numbers);
         let mut scan = Scan::prefix(Family::Meta, b"");
         loop {

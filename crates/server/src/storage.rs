@@ -53,6 +53,7 @@ impl Storage {
             script_workers: WorkerStart::ThisProgram,
             policy: settings.policy,
             known_numbers_bytes: CacheShares::of(settings).numbers,
+            known_lookups_bytes: CacheShares::of(settings).lookups,
         };
         let engine = Engine::open(store.clone(), env.clone(), options)
             .await
@@ -188,19 +189,25 @@ impl Storage {
 }
 
 /// What the memory for caches is divided into: half of it holds items, an eighth where items lie by number, which would
-/// take more as blocks, and the rest the store's blocks.
+/// take more as blocks, an eighth what look-ups have found, and the rest the store's blocks.
 struct CacheShares {
     items: usize,
     numbers: usize,
+    lookups: usize,
     blocks: u64,
 }
 
 impl CacheShares {
     fn of(settings: &Settings) -> CacheShares {
         let whole = settings.cache_bytes;
-        let (items, numbers) = (whole / 2, whole / 8);
+        let (items, numbers, lookups) = (whole / 2, whole / 8, whole / 8);
         let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
-        CacheShares { items: bytes(items), numbers: bytes(numbers), blocks: whole - items - numbers }
+        CacheShares {
+            items: bytes(items),
+            numbers: bytes(numbers),
+            lookups: bytes(lookups),
+            blocks: whole - items - numbers - lookups,
+        }
     }
 }
 

@@ -70,6 +70,11 @@ impl Applied {
         self.last_group
     }
 
+    /// Returns the newest commit, as it is or will be.
+    pub(crate) fn lsn(&self) -> u64 {
+        self.counters.lsn
+    }
+
     /// Returns what is known of the index, as it is or will be.
     pub(crate) fn index(&self) -> &IndexState {
         &self.index

@@ -121,6 +121,16 @@ impl Effects {
         })
     }
 
+    /// Returns the keys of index entries that come or go.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &[u8]> {
+        self.index.keys.iter().map(|(key, _)| &key[..])
+    }
+
+    /// Returns the numbers of items that are written; of those that go, all entries go.
+    pub(crate) fn written_numbers(&self) -> impl Iterator<Item = u64> {
+        self.items.values().flatten().map(|item| item.header().number)
+    }
+
     /// Makes the batch, if there is anything to write, the first time it is asked for.
     pub(crate) fn batch(&mut self) -> Option<Batch> {
         if !self.written {

@@ -175,6 +175,9 @@ impl Partition {
         // Before it lands: what was written last is likely to be asked for next.
         self.remember_keys(effects.new_numbers());
         let counters = effects.counters.clone();
+        // What has no commit number of its own counts for the next one: readers of this one may have seen it or not.
+        let noted_lsn = if counters.lsn > applied.lsn() { counters.lsn } else { counters.lsn + 1 };
+        self.lookups.note(noted_lsn, effects.entries(), effects.written_numbers());
         let committed = effects.batch().map(|batch| space.commit(batch));
         let index_changed = effects.index_changed();
         let touched = applied.absorb(effects, number);

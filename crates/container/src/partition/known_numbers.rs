@@ -12,12 +12,14 @@
 //! ```
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use armilla_kv::ring::Ring;
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
 use parking_lot::{RwLock, RwLockReadGuard};
 
+use super::lookups::KnownLookups;
 use crate::limits::{KNOWN_NUMBERS_AT_ONCE, KNOWN_NUMBERS_SHARDS};
 
 /// Bytes of a record before its key.
@@ -30,16 +32,27 @@ const BYTES_PER_SLOT: usize = 32;
 /// Numbers that follow each other so far lie in one shard: they were given one after the other, and are asked for so.
 const NEIGHBOURS_BITS: u32 = 6;
 
-/// Item numbers with their keys.
+/// Item numbers with their keys, and what look-ups have found (`lookups`).
 pub struct KnownNumbers {
     shards: Vec<RwLock<Ring>>,
+    lookups: Arc<KnownLookups>,
 }
 
 impl KnownNumbers {
     /// Makes a memory of at most so many bytes, which are taken as they are needed.
     pub fn new(bytes_max: usize) -> KnownNumbers {
         let shard = || RwLock::new(Ring::new(bytes_max / KNOWN_NUMBERS_SHARDS, BYTES_PER_SLOT));
-        KnownNumbers { shards: (0..KNOWN_NUMBERS_SHARDS).map(|_| shard()).collect() }
+        let shards = (0..KNOWN_NUMBERS_SHARDS).map(|_| shard()).collect();
+        KnownNumbers { shards, lookups: Arc::new(KnownLookups::new(0)) }
+    }
+
+    /// The same, with so many bytes beside it for items that were found by values of indexes.
+    pub fn with_lookups(self, bytes_max: usize) -> KnownNumbers {
+        KnownNumbers { lookups: Arc::new(KnownLookups::new(bytes_max)), ..self }
+    }
+
+    pub(crate) fn lookups(&self) -> &Arc<KnownLookups> {
+        &self.lookups
     }
 
     /// Looks numbers of a container up; `None` for those not known.

@@ -43,7 +43,7 @@ pub struct PartitionReader {
     space: Arc<dyn Space>,
     snapshot: Box<dyn Snapshot>,
     // Behind what reads it: a partition that was replaced is cleared away once its last reader is gone.
-    partition: Arc<Partition>,
+    pub(super) partition: Arc<Partition>,
     slot: Arc<Slot>,
     compiled: Arc<CompiledDefinition>,
     identity: Arc<ContainerIdentity>,
@@ -51,14 +51,14 @@ pub struct PartitionReader {
     max: HashedKey,
     covers_all: bool,
     /// Which items have expired, as of the reader's moment.
-    expiry: Expiry,
+    pub(super) expiry: Expiry,
     /// Whether expired items may be stored, once that was asked.
     may_hold_expired: OnceLock<bool>,
     /// The one logical partition that is read.
     logical: Option<LogicalKey>,
     /// Its key, where a caller has named it.
     partition_key: Option<PartitionKey>,
-    counters: Counters,
+    pub(super) counters: Counters,
     item_count: u64,
     usable: Usable,
     /// The numbers of the logical partition's items, once they were asked for.
@@ -95,6 +95,15 @@ impl Container {
             }
         }
         Ok(readers)
+    }
+
+    /// Returns a reader of the physical partition that a logical one lies in.
+    pub fn reader_around(&self, key: &PartitionKey, session: &SessionToken) -> Result<PartitionReader> {
+        let compiled = self.compiled();
+        let (hashed, _) = write::locate(&compiled, key)?;
+        let (slot, _) = self.route(&hashed)?;
+        let bounds = (slot.range.min.clone(), slot.range.max.clone());
+        self.reader(&compiled, &slot, session, bounds, None)
     }
 
     /// Returns a reader of one logical partition, and the draft of a transaction on its snapshot.
@@ -232,6 +241,11 @@ impl PartitionReader {
     /// there: none of them is still stored although it has expired.
     pub fn is_whole(&self) -> bool {
         self.covers_all && !self.may_hold_expired()
+    }
+
+    /// Returns whether every item of the physical partition is there for the reader.
+    pub(super) fn sees_all(&self) -> bool {
+        self.covers_all && !self.expiry.is_on() && !self.expiry.has_deleted_keys()
     }
 
     /// Returns whether [`PartitionReader::item_count`] counts exactly the items that the reader gives.
@@ -427,26 +441,38 @@ impl PartitionReader {
             out.extend(numbers.iter().map(|number| find(number).map(|at| kept[at].clone())));
             return Ok(());
         }
+        let keyed = self.load_keyed(numbers, |key| self.covers(key))?;
+        let seen = |(key, item): (Bytes, Item)| (!self.expiry.hides(&key, &item)).then_some(item);
+        out.extend(keyed.into_iter().map(|keyed| keyed.and_then(seen)));
+        Ok(())
+    }
+
+    /// Returns the item of each number with its key, expired or not, if the key is wanted.
+    pub(super) fn load_keyed(
+        &self,
+        numbers: &[u64],
+        is_wanted: impl Fn(&[u8]) -> Result<bool>,
+    ) -> Result<Vec<Option<(Bytes, Item)>>> {
         let keys = self.item_keys(numbers)?;
         let mut wanted = Vec::with_capacity(keys.len());
         let mut positions = Vec::with_capacity(keys.len());
         for (position, key) in keys.into_iter().enumerate() {
             if let Some(key) = key
-                && self.covers(&key)?
+                && is_wanted(&key)?
             {
                 wanted.push(key);
                 positions.push(position);
             }
         }
-        let first = out.len();
-        out.resize_with(first + numbers.len(), || None);
+        let mut loaded: Vec<Option<(Bytes, Item)>> = Vec::new();
+        loaded.resize_with(numbers.len(), || None);
         let newest = self.read(self.space.multi_get(Family::Item, &wanted))?;
         let mut replaced = Vec::new();
         let mut replaced_positions = Vec::new();
         for ((value, key), position) in newest.into_iter().zip(wanted).zip(positions) {
             let item = value.map(Item::open).transpose()?;
             match item.filter(|item| item.header().lsn <= self.counters.lsn) {
-                Some(item) => out[first + position] = self.seen(&key, item),
+                Some(item) => loaded[position] = Some((key, item)),
                 None => {
                     replaced.push(key);
                     replaced_positions.push(position);
@@ -456,20 +482,14 @@ impl PartitionReader {
         if !replaced.is_empty() {
             let older = self.read(self.snapshot.multi_get(Family::Item, &replaced))?;
             for ((value, key), position) in older.into_iter().zip(replaced).zip(replaced_positions) {
-                let item = value.map(Item::open).transpose()?;
-                out[first + position] = item.and_then(|item| self.seen(&key, item));
+                loaded[position] = value.map(Item::open).transpose()?.map(|item| (key, item));
             }
         }
         // A key outlives its item: another may have it now.
-        for (item, number) in out[first..].iter_mut().zip(numbers) {
-            item.take_if(|item| item.header().number != *number);
+        for (keyed, number) in loaded.iter_mut().zip(numbers) {
+            keyed.take_if(|(_, item)| item.header().number != *number);
         }
-        Ok(())
-    }
-
-    /// Returns an item, unless no reader sees it.
-    fn seen(&self, key: &[u8], item: Item) -> Option<Item> {
-        (!self.expiry.hides(key, &item)).then_some(item)
+        Ok(loaded)
     }
 
     /// Returns the item with an id, where one logical partition is covered.
@@ -609,7 +629,7 @@ impl PartitionReader {
     }
 
     /// Returns whether the reader covers an item with this key.
-    fn covers(&self, key: &[u8]) -> Result<bool> {
+    pub(super) fn covers(&self, key: &[u8]) -> Result<bool> {
         if let Some(logical) = &self.logical {
             return Ok(key.starts_with(logical.as_bytes()));
         }

@@ -17,6 +17,7 @@ mod index;
 mod late_store;
 mod listing;
 mod locks;
+mod look_ups;
 mod moments;
 mod partitions;
 mod purge;

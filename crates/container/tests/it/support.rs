@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use armilla_container::{
     ComputedProperties, Container, ContainerDefinition, ContainerIdentity, ETag, Error, ErrorKind,
-    FIRST_MAP_VERSION, Item, KNOWN_NUMBERS_BYTES, KnownNumbers, Limits, ListRequest, ListScope, PartitionMap,
-    Policy, Position, Precondition, Priority, Range, ReadCost, SessionToken, ThroughputSource, Transaction,
-    WriteMode, Written, check_partition, initial_ranges,
+    FIRST_MAP_VERSION, Item, KNOWN_LOOKUPS_BYTES, KNOWN_NUMBERS_BYTES, KnownNumbers, Limits, ListRequest,
+    ListScope, PartitionMap, Policy, Position, Precondition, Priority, Range, ReadCost, SessionToken,
+    ThroughputSource, Transaction, WriteMode, Written, check_partition, initial_ranges,
 };
 use armilla_env::{Entropy, Env, SeededEntropy, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
@@ -76,7 +76,7 @@ pub(crate) fn open_ranges(
 }
 
 pub(crate) fn known_numbers() -> Arc<KnownNumbers> {
-    Arc::new(KnownNumbers::new(KNOWN_NUMBERS_BYTES))
+    Arc::new(KnownNumbers::new(KNOWN_NUMBERS_BYTES).with_lookups(KNOWN_LOOKUPS_BYTES))
 }
 
 impl Fixture {

@@ -1,9 +1,12 @@
 //! A graph over the items of a container, as a traversal reaches it.
 //!
-//! In this folder: finding elements (`lookups`), what is next to them (`adjacency`), writing (`writes`).
+//! In this folder: finding elements (`lookups`), those with equal values (`equals`), what is next to them (`adjacency`,
+//! `neighbours`), writing (`writes`).
 
 mod adjacency;
+mod equals;
 mod lookups;
+mod neighbours;
 mod writes;
 
 pub(crate) use writes::Writes;

@@ -36,6 +36,8 @@ pub(crate) const PAGE_ROWS: usize = 1_000;
 pub(crate) const FIRST_PAGE_ROWS: usize = 100;
 /// Values of a list in a query.
 pub(crate) const LIST_VALUES_MAX: usize = 1_000;
+/// Entries of one value in an index that are looked up without a query: where there are more, a query may know a better way.
+pub(crate) const LOOKUP_ENTRIES_MAX: usize = 128;
 /// Logical partitions that are asked one by one rather than all at once.
 pub(crate) const SCOPES_MAX: usize = 32;
 /// Parts of a condition that are lowered to a query.

@@ -65,6 +65,11 @@ pub(crate) fn is_one_of<'t>(name: &str, texts: impl ExactSizeIterator<Item = &'t
     one_of(member(name), constants)
 }
 
+/// Returns the condition that a member is one of some values.
+pub(crate) fn equals_one_of(name: &str, values: &[Stored]) -> Expr {
+    one_of(member(name), values.iter().cloned().map(Expr::constant).collect())
+}
+
 /// Puts conditions together.
 pub(crate) fn all(mut exprs: Vec<Expr>) -> Option<Expr> {
     match exprs.len() {
@@ -228,7 +233,7 @@ pub(crate) fn listed(values: &[Value]) -> Vec<&Value> {
 }
 
 /// Returns what a stored value must be to be equal to a value; nothing where the two languages differ.
-fn constant(value: &Value) -> Option<Stored> {
+pub(crate) fn constant(value: &Value) -> Option<Stored> {
     match value {
         Value::Bool(_)
         | Value::Byte(_)

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use armilla_engine::plans::BoundQuery;
 use armilla_engine::{
-    Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemName, ListScope, Query, QueryPage,
-    QueryRequest, RequestUnits, ResourceKind, Row, RowForm, RowResult, row_item,
+    Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemLookup, ItemName, ListScope, LookedUp, Made,
+    Query, QueryPage, QueryRequest, RequestUnits, ResourceKind, Row, RowForm, RowResult, Taken, row_item,
 };
 use armilla_env::Clock;
 use armilla_gremlin_machine::graph::{Figures, GraphError, GraphErrorKind, GraphResult};
@@ -148,6 +148,36 @@ impl Store {
             start = end;
         }
         Ok(ItemPage { items, continuation: page.continuation })
+    }
+
+    /// Looks items up by equal values, and adds those to `out` that are wanted; none where the index cannot.
+    pub(crate) fn look_up(
+        &self,
+        lookup: &ItemLookup<'_>,
+        keep: &dyn Fn(&Item) -> bool,
+        out: &mut Vec<Item>,
+    ) -> GraphResult<Option<LookedUp>> {
+        self.deadline.check()?;
+        self.looked_up(self.engine.look_up_items(&self.caller, &self.handle, lookup, keep, out))
+    }
+
+    /// The same for what is made of the items of each value.
+    pub(crate) fn look_up_made(
+        &self,
+        lookup: &ItemLookup<'_>,
+        make: &dyn Fn(&[Item]) -> (Made, usize),
+        take: &mut dyn FnMut(usize, &Made) -> Taken,
+    ) -> GraphResult<Option<LookedUp>> {
+        self.deadline.check()?;
+        self.looked_up(self.engine.look_up_made(&self.caller, &self.handle, lookup, make, take))
+    }
+
+    fn looked_up(&self, found: armilla_engine::Result<Option<LookedUp>>) -> GraphResult<Option<LookedUp>> {
+        let found = found.map_err(|error| self.failed(error))?;
+        if let Some(found) = found.as_ref().filter(|found| found.done > 0) {
+            self.count(found.charge, found.taken.items as usize, found.taken.bytes as usize);
+        }
+        Ok(found)
     }
 
     /// Returns all rows of a query, each as JSON.

@@ -15,7 +15,9 @@ use armilla_gremlin_value::{Edge, Value, Vertex};
 use armilla_value::{Component, Kind, PartitionKey, Value as Stored};
 
 use super::EngineGraph;
+use super::equals::{EqualPages, Equals, member_path};
 use super::lookups::{ItemPages, cut, nothing};
+use super::neighbours::{Hop, NeighbourPages};
 use crate::elements::{self, LABEL_DEFAULT, Source};
 use crate::layout::members;
 use crate::limits::LIST_VALUES_MAX;
@@ -25,7 +27,7 @@ use crate::values;
 
 /// The end of an edge at which a vertex of the request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     /// The edge leaves it.
     Out,
     /// The edge enters it.
@@ -33,7 +35,7 @@ enum End {
 }
 
 impl End {
-    fn id_member(self) -> &'static str {
+    pub(super) fn id_member(self) -> &'static str {
         match self {
             End::Out => members::OUT_ID,
             End::In => members::IN_ID,
@@ -60,7 +62,7 @@ fn ends(direction: Direction) -> &'static [End] {
 
 /// The vertices of a request, by their ids: each with the partition that it lies in, and its place in the request.
 #[derive(Default)]
-struct Sources(HashMap<Arc<str>, Vec<(PartitionKey, usize)>>);
+pub(super) struct Sources(HashMap<Arc<str>, Vec<(PartitionKey, usize)>>);
 
 impl Sources {
     fn is_empty(&self) -> bool {
@@ -68,8 +70,25 @@ impl Sources {
     }
 
     /// Returns the place of a vertex whose partition satisfies a condition.
-    fn find(&self, id: &str, is_key: impl Fn(&PartitionKey) -> bool) -> Option<usize> {
+    pub(super) fn find(&self, id: &str, is_key: impl Fn(&PartitionKey) -> bool) -> Option<usize> {
         self.0.get(id)?.iter().find(|(key, _)| is_key(key)).map(|(_, place)| *place)
+    }
+
+    /// Returns their ids in order.
+    pub(super) fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = self.0.keys().map(|id| &**id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Returns where the edges lie that have them at an end.
+    pub(super) fn scope(&self, end: End) -> ListScope {
+        let mut keys = self.0.values().flatten().map(|(key, _)| key);
+        let first = keys.next();
+        match (end, first.filter(|first| keys.all(|key| key == *first))) {
+            (End::Out, Some(key)) => ListScope::PartitionKey(key.clone()),
+            _ => ListScope::All,
+        }
     }
 
     fn get(&self, address: &Address) -> Option<usize> {
@@ -84,6 +103,23 @@ struct Search {
     scope: ListScope,
 }
 
+/// Edges as they are found.
+enum EdgePages<'g> {
+    ByQuery(ItemPages<'g>),
+    ByValue(EqualPages<'g>),
+    PassedOver(NeighbourPages<'g>),
+}
+
+impl EdgePages<'_> {
+    fn next(&mut self, sources: &Sources) -> GraphResult<Option<Hop>> {
+        match self {
+            EdgePages::ByQuery(pages) => Ok(pages.next()?.map(Hop::Edges)),
+            EdgePages::ByValue(pages) => Ok(pages.next()?.map(Hop::Edges)),
+            EdgePages::PassedOver(pages) => pages.next(sources),
+        }
+    }
+}
+
 impl EngineGraph {
     pub(super) fn find_adjacent<'g>(
         &'g self,
@@ -95,13 +131,19 @@ impl EngineGraph {
         }
         self.write_pending()?;
         let lowered = self.edge_conditions(request);
-        let searches = self.searches(request, &sources, &lowered);
+        // With a limit the store is asked for no more than that.
+        let (searches, edge_conditions) = match request.limit {
+            None => (self.by_values(request, &sources, &lowered), request.edge_conditions.clone()),
+            limit => {
+                let inexact = if lowered.is_exact { &[][..] } else { &request.edge_conditions[..] };
+                (self.by_queries(self.searches(request, &sources, &lowered), limit), inexact.to_vec())
+            }
+        };
         Ok(Box::new(AdjacentPages {
             graph: self,
             sources,
-            searches: searches.into(),
-            current: None,
-            edge_conditions: if lowered.is_exact { Vec::new() } else { request.edge_conditions.clone() },
+            searches,
+            edge_conditions,
             vertex_conditions: request.vertex_conditions.clone(),
             want: request.want,
             left: request.limit,
@@ -128,19 +170,60 @@ impl EngineGraph {
         lowered
     }
 
+    fn by_queries(&self, searches: Vec<Search>, limit: Option<u64>) -> VecDeque<(End, EdgePages<'_>)> {
+        let pages = searches.into_iter().map(|Search { end, query, scope }| {
+            let searches = VecDeque::from([(Arc::new(query), scope)]);
+            (end, EdgePages::ByQuery(ItemPages::new(self, searches, limit)))
+        });
+        pages.collect()
+    }
+
+    /// Finds the edges of vertices by the ids of those.
+    fn by_values<'g>(
+        &'g self,
+        request: &Adjacency,
+        sources: &Sources,
+        lowered: &Lowered,
+    ) -> VecDeque<(End, EdgePages<'g>)> {
+        // What is written on the way is not to be found, and of what is made of edges it is not known which those are.
+        let is_passed_over =
+            is_passed_over(request.want, &request.edge_conditions, &request.vertex_conditions)
+                && !self.reader.borrow().has_versions;
+        let pages = ends(request.direction).iter().map(|end| {
+            if is_passed_over {
+                let pages = NeighbourPages::new(self, *end, request, sources, &lowered.parts);
+                return (*end, EdgePages::PassedOver(pages));
+            }
+            let (labels, parts) = (request.labels.clone(), lowered.parts.clone());
+            let equals = Equals {
+                paths: vec![member_path(end.id_member())],
+                values: sources.ids().into_iter().map(Stored::from).collect(),
+                scope: sources.scope(*end),
+                is_kept: true,
+                keep: Box::new(move |item| {
+                    labels.is_empty() || {
+                        let label = Source::of(item).root.get(members::LABEL);
+                        let label = label.as_ref().and_then(|label| label.as_str());
+                        label.is_some_and(|label| labels.iter().any(|wanted| **wanted == *label))
+                    }
+                }),
+                query: Box::new(move |values| {
+                    let mut all = vec![lowering::equals_one_of(end.id_member(), values)];
+                    all.extend(parts.iter().cloned());
+                    lowering::items(lowering::all(all))
+                }),
+            };
+            (*end, EdgePages::ByValue(EqualPages::new(self, equals)))
+        });
+        pages.collect()
+    }
+
     /// Returns the queries that find the edges of vertices.
     fn searches(&self, request: &Adjacency, sources: &Sources, lowered: &Lowered) -> Vec<Search> {
-        let mut ids: Vec<&str> = sources.0.keys().map(|id| &**id).collect();
-        ids.sort_unstable();
-        let mut keys = sources.0.values().flatten().map(|(key, _)| key);
-        let first = keys.next();
-        let one_key = first.filter(|first| keys.all(|key| key == *first));
+        let ids = sources.ids();
         let mut searches = Vec::new();
         for end in ends(request.direction) {
-            let scope = match (end, one_key) {
-                (End::Out, Some(key)) => ListScope::PartitionKey(key.clone()),
-                _ => ListScope::All,
-            };
+            let scope = sources.scope(*end);
             for ids in ids.chunks(LIST_VALUES_MAX) {
                 // Only edges have such a member.
                 let mut parts = vec![lowering::is_one_of(end.id_member(), ids.iter().copied())];
@@ -214,9 +297,8 @@ impl EngineGraph {
 struct AdjacentPages<'g> {
     graph: &'g EngineGraph,
     sources: Sources,
-    searches: VecDeque<Search>,
-    current: Option<(End, ItemPages<'g>)>,
-    /// What the index did not decide.
+    searches: VecDeque<(End, EdgePages<'g>)>,
+    /// What the index may not have decided.
     edge_conditions: Vec<Condition>,
     vertex_conditions: Vec<Condition>,
     want: Wanted,
@@ -229,18 +311,20 @@ impl Pages<Adjacent> for AdjacentPages<'_> {
             if self.left == Some(0) {
                 return Ok(None);
             }
-            let Some((end, pages)) = &mut self.current else {
-                let Some(Search { end, query, scope }) = self.searches.pop_front() else { return Ok(None) };
-                let searches = VecDeque::from([(Arc::new(query), scope)]);
-                self.current = Some((end, ItemPages::new(self.graph, searches, self.left)));
-                continue;
-            };
+            let Some((end, pages)) = self.searches.front_mut() else { return Ok(None) };
             let end = *end;
-            let Some(items) = pages.next()? else {
-                self.current = None;
-                continue;
+            let items = match pages.next(&self.sources)? {
+                None => {
+                    self.searches.pop_front();
+                    continue;
+                }
+                Some(Hop::Neighbours(mut page)) => {
+                    cut(&mut page, &mut self.left);
+                    return Ok(Some(page));
+                }
+                Some(Hop::Edges(items)) => items,
             };
-            if self.is_passed_over() {
+            if is_passed_over(self.want, &self.edge_conditions, &self.vertex_conditions) {
                 let mut page = self.passed_over(end, &items);
                 cut(&mut page, &mut self.left);
                 return Ok(Some(page));
@@ -265,13 +349,6 @@ impl Pages<Adjacent> for AdjacentPages<'_> {
 }
 
 impl AdjacentPages<'_> {
-    /// Says whether nothing but the other ends of edges is wanted, and of those nothing but what edges know.
-    fn is_passed_over(&self) -> bool {
-        self.want == Wanted::Vertices(Need::Reference)
-            && self.edge_conditions.is_empty()
-            && !self.vertex_conditions.iter().any(is_about_properties)
-    }
-
     /// Makes the vertices at the other ends of edges, without making edges first.
     fn passed_over(&self, end: End, items: &[Item]) -> Vec<Adjacent> {
         let reader = self.graph.reader.borrow();
@@ -348,6 +425,13 @@ impl AdjacentPages<'_> {
         }
         Ok(page)
     }
+}
+
+/// Says whether nothing but the other ends of edges is wanted, and of those nothing but what edges know.
+fn is_passed_over(want: Wanted, edge_conditions: &[Condition], vertex_conditions: &[Condition]) -> bool {
+    want == Wanted::Vertices(Need::Reference)
+        && edge_conditions.is_empty()
+        && !vertex_conditions.iter().any(is_about_properties)
 }
 
 /// Says whether a condition asks for more of a vertex than its edges know.

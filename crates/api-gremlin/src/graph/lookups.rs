@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use armilla_engine::plans::{Aggregate, BoundQuery, Expr, Grouping, Projection};
-use armilla_engine::{Item, ListScope};
+use armilla_engine::{Item, ListScope, PathSegment};
 use armilla_gremlin_machine::graph::{Condition, ElementId, GraphResult, Lookup, Need, Pages, ReadyPages};
 use armilla_gremlin_value::{Edge, PredicateKind, Value, Vertex};
 use armilla_value::{PartitionKey, Value as Stored};
 
+use super::equals::{EqualPages, Equals, member_path};
 use super::{EngineGraph, known_partition};
 use crate::elements::{Reader, Source};
-use crate::layout::members;
+use crate::layout::{self, members};
 use crate::limits::{FIRST_PAGE_ROWS, LIST_VALUES_MAX, PAGE_ROWS, SCOPES_MAX};
 use crate::lowering::{self, Kind};
 use crate::pending::Address;
@@ -183,6 +184,17 @@ impl EngineGraph {
     ) -> GraphResult<Box<dyn Pages<Arc<T>> + 'g>> {
         self.write_pending()?;
         let lowered = lowering::lower(&lookup.conditions, T::KIND, &self.layout);
+        if let Some(equals) = self.equals(lookup, T::KIND, &lowered.parts, keys, ids.as_deref()) {
+            return Ok(Box::new(SearchPages {
+                graph: self,
+                items: FoundItems::ByValue(EqualPages::new(self, equals)),
+                // All of them: the index has decided about one.
+                conditions: lookup.conditions.clone(),
+                need: lookup.need,
+                left: None,
+                _found: std::marker::PhantomData::<fn() -> T>,
+            }));
+        }
         let queries: Vec<Arc<BoundQuery>> = match ids {
             None => vec![Arc::new(query(T::KIND, &lowered.parts, None))],
             Some(ids) => ids
@@ -193,13 +205,80 @@ impl EngineGraph {
         let scopes = scopes(keys);
         let searches =
             queries.iter().flat_map(|query| scopes.iter().map(move |scope| (query.clone(), scope.clone())));
+        let limit = lookup.limit.filter(|_| lowered.is_exact);
         Ok(Box::new(SearchPages {
-            items: ItemPages::new(self, searches.collect(), lookup.limit.filter(|_| lowered.is_exact)),
+            graph: self,
+            items: FoundItems::ByQuery(ItemPages::new(self, searches.collect(), limit)),
             conditions: if lowered.is_exact { Vec::new() } else { lookup.conditions.clone() },
             need: lookup.need,
             left: lookup.limit,
             _found: std::marker::PhantomData::<fn() -> T>,
         }))
+    }
+
+    /// Returns the values by which elements can be looked for without a query: their ids, or those of a property.
+    fn equals<'g>(
+        &'g self,
+        lookup: &Lookup,
+        kind: Kind,
+        parts: &[Expr],
+        keys: Option<&[PartitionKey]>,
+        ids: Option<&[Arc<str>]>,
+    ) -> Option<Equals<'g>> {
+        // With a limit the store is asked for no more than that.
+        if lookup.limit.is_some() {
+            return None;
+        }
+        let mut scopes = scopes(keys);
+        let scope = scopes.pop().filter(|_| scopes.is_empty())?;
+        let (paths, values) = match ids {
+            Some(ids) => {
+                let mut seen = HashSet::new();
+                let each = ids.iter().filter(|id| seen.insert(&***id));
+                (vec![member_path(members::ID)], each.map(|id| Stored::from(&**id)).collect())
+            }
+            None => lookup.conditions.iter().find_map(|condition| self.equal_values(condition, kind))?,
+        };
+        let has_ids = ids.is_some();
+        let parts = parts.to_vec();
+        Some(Equals {
+            paths,
+            values,
+            scope,
+            is_kept: false,
+            keep: Box::new(move |item| Source::of(item).is_edge() == (kind == Kind::Edge)),
+            query: Box::new(move |values| {
+                let mut parts = parts.clone();
+                if has_ids {
+                    parts.insert(0, lowering::equals_one_of(members::ID, values));
+                }
+                parts.push(lowering::is_kind(kind));
+                lowering::items(lowering::all(parts))
+            }),
+        })
+    }
+
+    /// Returns the values that a condition asks for, and where elements have them that satisfy it.
+    fn equal_values(
+        &self,
+        condition: &Condition,
+        kind: Kind,
+    ) -> Option<(Vec<Vec<PathSegment>>, Vec<Stored>)> {
+        let Condition::Property { key, predicate } = condition else { return None };
+        if predicate.kind != PredicateKind::Eq || !layout::is_free(key) || self.layout.is_partition(key) {
+            return None;
+        }
+        let value = lowering::constant(predicate.values.first()?)?;
+        if value.as_f64().is_some_and(f64::is_nan) {
+            return None;
+        }
+        let member = member_path(key);
+        if kind == Kind::Edge || &**key == layout::LIFETIME {
+            return Some((vec![member], vec![value]));
+        }
+        let in_list = [&member[..], &[PathSegment::Elements]].concat();
+        let in_bag = [&in_list[..], &member_path(members::VALUE)].concat();
+        Some((vec![in_bag, member, in_list], vec![value]))
     }
 
     /// Counts what a lookup asks for without looking at it, where the index can tell.
@@ -332,25 +411,43 @@ impl<'g> ItemPages<'g> {
             }
         }
         let mut items = page.items;
-        if self.graph.pending.borrow().created() > self.created {
-            items.retain(|item| !self.is_new(item));
-        }
+        forget_new(self.graph, self.created, &mut items);
         Ok(Some(items))
     }
+}
 
-    fn is_new(&self, item: &Item) -> bool {
-        let reader = self.graph.reader.borrow();
-        let reference = reader.vertex_reference(Source::of(item));
-        drop(reader);
-        let Some(address) = self.graph.vertex_address(&reference) else { return false };
-        let done = self.graph.pending.borrow().done(&address);
-        done.and_then(|done| done.created).is_some_and(|created| created >= self.created)
+/// Takes away what the traversal has made since it had made so many elements.
+pub(super) fn forget_new(graph: &EngineGraph, created: u64, items: &mut Vec<Item>) {
+    if graph.pending.borrow().created() <= created {
+        return;
+    }
+    items.retain(|item| {
+        let reference = graph.reader.borrow().vertex_reference(Source::of(item));
+        let Some(address) = graph.vertex_address(&reference) else { return true };
+        let done = graph.pending.borrow().done(&address);
+        done.and_then(|done| done.created).is_none_or(|at| at < created)
+    });
+}
+
+/// Items as they are found.
+enum FoundItems<'g> {
+    ByQuery(ItemPages<'g>),
+    ByValue(EqualPages<'g>),
+}
+
+impl FoundItems<'_> {
+    fn next(&mut self) -> GraphResult<Option<Vec<Item>>> {
+        match self {
+            FoundItems::ByQuery(pages) => pages.next(),
+            FoundItems::ByValue(pages) => pages.next(),
+        }
     }
 }
 
 /// Elements that queries find.
 struct SearchPages<'g, T> {
-    items: ItemPages<'g>,
+    graph: &'g EngineGraph,
+    items: FoundItems<'g>,
     /// What the index did not decide.
     conditions: Vec<Condition>,
     need: Need,
@@ -364,7 +461,7 @@ impl<T: Found> Pages<Arc<T>> for SearchPages<'_, T> {
             return Ok(None);
         }
         let Some(items) = self.items.next()? else { return Ok(None) };
-        let reader = self.items.graph.reader.borrow();
+        let reader = self.graph.reader.borrow();
         let mut found = Vec::with_capacity(items.len());
         // Conditions may be about properties.
         let need = if self.conditions.is_empty() { self.need } else { Need::Whole };

@@ -44,6 +44,11 @@ impl Client {
         Client { api, connection, request_id: 0 }
     }
 
+    /// Returns the bytes that a message which is being answered takes, beside what its command does in a box.
+    pub(crate) fn answer_bytes(&mut self) -> usize {
+        size_of_val(&self.api.answer(&mut self.connection, &[]))
+    }
+
     /// Opens another connection, which is not logged in.
     pub(crate) fn stranger(&self) -> Client {
         Client::of(self.api.clone())

@@ -238,7 +238,7 @@ pub(crate) const RECOUNT_BATCH_SIZES: usize = 1_000;
 pub const KNOWN_NUMBERS_BYTES: usize = 16 * 1024 * 1024;
 
 /// Bytes that items take in memory that were found by values of indexes, likewise.
-pub const KNOWN_LOOKUPS_BYTES: usize = 16 * 1024 * 1024;
+pub const KNOWN_LOOKUPS_BYTES: usize = 8 * 1024 * 1024;
 
 /// Parts of that memory with locks of their own.
 pub(crate) const LOOKUP_SHARDS: usize = 16;

@@ -189,7 +189,7 @@ impl Storage {
 }
 
 /// What the memory for caches is divided into: half of it holds items, an eighth where items lie by number, which would
-/// take more as blocks, an eighth what look-ups have found, and the rest the store's blocks.
+/// take more as blocks, a sixteenth what look-ups have found, and the rest the store's blocks.
 struct CacheShares {
     items: usize,
     numbers: usize,
@@ -200,7 +200,7 @@ struct CacheShares {
 impl CacheShares {
     fn of(settings: &Settings) -> CacheShares {
         let whole = settings.cache_bytes;
-        let (items, numbers, lookups) = (whole / 2, whole / 8, whole / 8);
+        let (items, numbers, lookups) = (whole / 2, whole / 8, whole / 16);
         let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
         CacheShares {
             items: bytes(items),

@@ -263,7 +263,7 @@ impl Lookups {
         let Some(place) = self.place_of(prefix).or_else(|| self.claim(prefix)) else { return false };
         let floor = &self.floors[place];
         if floor.load(Ordering::Acquire) > lsn {
-            // Whoever commits now notes it; those before have to be there.
+            // Writers that commit from now on note it; what was committed before has to be there.
             floor.fetch_min(newest(), Ordering::AcqRel);
         }
         floor.load(Ordering::Acquire) <= lsn

@@ -14,6 +14,9 @@ use super::EngineGraph;
 use super::lookups::ItemPages;
 use crate::limits::{LIST_VALUES_MAX, LOOKUP_ENTRIES_MAX, PAGE_ROWS};
 
+/// Makes the query that finds the wanted items of some values.
+type MakeQuery<'g> = dyn Fn(&[Stored]) -> BoundQuery + 'g;
+
 /// What is looked up.
 pub(super) struct Equals<'g> {
     /// An item is found that has a value at any of these.
@@ -24,8 +27,8 @@ pub(super) struct Equals<'g> {
     pub(super) is_kept: bool,
     /// Says of an item with a value whether it is wanted.
     pub(super) keep: Box<dyn Fn(&Item) -> bool + 'g>,
-    /// Makes the query that finds the wanted items of some values.
-    pub(super) query: Box<dyn Fn(&[Stored]) -> BoundQuery + 'g>,
+    /// Finds them where the index alone cannot.
+    pub(super) query: Box<MakeQuery<'g>>,
 }
 
 /// Items that have one of some values, page by page.
@@ -91,7 +94,7 @@ pub(super) fn by_query<'g>(
     graph: &'g EngineGraph,
     values: &[Stored],
     scope: &ListScope,
-    query: &dyn Fn(&[Stored]) -> BoundQuery,
+    query: &MakeQuery<'_>,
 ) -> ItemPages<'g> {
     let searches = values.chunks(LIST_VALUES_MAX).map(|values| (Arc::new(query(values)), scope.clone()));
     ItemPages::new(graph, searches.collect(), None)

@@ -187,7 +187,7 @@ impl EngineGraph {
         if let Some(equals) = self.equals(lookup, T::KIND, &lowered.parts, keys, ids.as_deref()) {
             return Ok(Box::new(SearchPages {
                 graph: self,
-                items: FoundItems::ByValue(EqualPages::new(self, equals)),
+                items: FoundItems::ByValue(Box::new(EqualPages::new(self, equals))),
                 // All of them: the index has decided about one.
                 conditions: lookup.conditions.clone(),
                 need: lookup.need,
@@ -432,7 +432,7 @@ pub(super) fn forget_new(graph: &EngineGraph, created: u64, items: &mut Vec<Item
 /// Items as they are found.
 enum FoundItems<'g> {
     ByQuery(ItemPages<'g>),
-    ByValue(EqualPages<'g>),
+    ByValue(Box<EqualPages<'g>>),
 }
 
 impl FoundItems<'_> {

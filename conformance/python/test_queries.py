@@ -58,7 +58,7 @@ def test_query_of_containers(database, container):
 
 
 def test_read_many_items(filled):
-    found = filled.read_items([(item["id"], item["city"]) for item in ITEMS])
+    found = filled.read_items([(item["id"], item["city"]) for item in ITEMS], max_concurrency=1)
     assert sorted(item["id"] for item in found) == [item["id"] for item in ITEMS]
 
 

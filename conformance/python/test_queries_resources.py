@@ -93,7 +93,8 @@ def filled(database):
 @pytest.mark.parametrize("count", [0, 1, 2, 10, 320])
 def test_read_many(filled, count):
     wanted = items()[:count]
-    found = filled.read_items([(item["id"], item["device"]) for item in wanted])
+    # One after the other, here and elsewhere: parts of it at once write to the same headers inside of this SDK.
+    found = filled.read_items([(item["id"], item["device"]) for item in wanted], max_concurrency=1)
     assert sorted(item["id"] for item in found) == sorted(item["id"] for item in wanted)
     by_id = {item["id"]: item for item in wanted}
     assert all(without_system_properties(item) == by_id[item["id"]] for item in found)
@@ -101,7 +102,7 @@ def test_read_many(filled, count):
 
 def test_read_many_leaves_out_what_is_not_there(filled):
     pairs = [("item 1", "device 1"), ("item 1", "device 2"), ("none", "device 1"), ("item 41", "device 1")]
-    assert sorted(item["id"] for item in filled.read_items(pairs)) == ["item 1", "item 41"]
+    assert sorted(item["id"] for item in filled.read_items(pairs, max_concurrency=1)) == ["item 1", "item 41"]
 
 
 def test_read_many_of_keys_of_every_type(make_container):
@@ -111,7 +112,7 @@ def test_read_many_of_keys_of_every_type(make_container):
     for n, key in enumerate(keys):
         container.create_item({"id": str(n), "k": key})
         container.create_item({"id": f"other {n}", "k": key})
-    found = container.read_items([(str(n), key) for n, key in enumerate(keys)])
+    found = container.read_items([(str(n), key) for n, key in enumerate(keys)], max_concurrency=1)
     assert sorted(item["id"] for item in found) == [str(n) for n in range(len(keys))]
 
 
@@ -119,7 +120,7 @@ def test_read_many_by_id_keys(make_container):
     container = make_container("/id", offer_throughput=40_000)
     for n in range(50):
         container.create_item({"id": str(n)})
-    found = container.read_items([(str(n), str(n)) for n in range(0, 60, 2)])
+    found = container.read_items([(str(n), str(n)) for n in range(0, 60, 2)], max_concurrency=1)
     assert sorted(int(item["id"]) for item in found) == list(range(0, 50, 2))
 
 
@@ -127,7 +128,7 @@ def test_read_many_by_hierarchical_keys(make_container):
     container = make_container(["/tenant", "/user"], offer_throughput=40_000)
     for n in range(20):
         container.create_item({"id": str(n), "tenant": f"t{n % 3}", "user": n})
-    found = container.read_items([(str(n), [f"t{n % 3}", n]) for n in range(10)])
+    found = container.read_items([(str(n), [f"t{n % 3}", n]) for n in range(10)], max_concurrency=1)
     assert sorted(int(item["id"]) for item in found) == list(range(10))
 
 

@@ -38,6 +38,8 @@ pub(crate) const FIRST_PAGE_ROWS: usize = 100;
 pub(crate) const LIST_VALUES_MAX: usize = 1_000;
 /// Entries of one value in an index that are looked up without a query: where there are more, a query may know a better way.
 pub(crate) const LOOKUP_ENTRIES_MAX: usize = 128;
+/// How long a look-up of many values goes on before the deadline of its traversal, or of its trial, is looked at again.
+pub(crate) const LOOKUP_TIME_MAX: Duration = Duration::from_millis(2);
 /// Logical partitions that are asked one by one rather than all at once.
 pub(crate) const SCOPES_MAX: usize = 32;
 /// Parts of a condition that are lowered to a query.

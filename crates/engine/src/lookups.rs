@@ -4,8 +4,10 @@
 //! read. A look-up is priced like the query that it stands for: the partitions that are visited, each path that the index
 //! serves, the items that are wanted, and an entry for each that is not.
 //!
-//! It is bounded by the number of items, and by the number of entries of one value: those that have more are left to a
+//! It is bounded by the number of items, by time, and by the number of entries of one value: those that have more are left to a
 //! query, which may know a better way to them.
+
+use std::time::Duration;
 
 use armilla_container::{LookupPath, PartitionReader, QueryWork, RequestUnits, query_charge};
 use armilla_index::paths::PathSegment;
@@ -17,6 +19,9 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::{Item, ListScope, Made};
 
+/// How many values are looked up before the clock is asked how long it took.
+const VALUES_BETWEEN_CLOCKS: usize = 8;
+
 /// Which items are looked up.
 pub struct ItemLookup<'l> {
     /// Paths of members; an item is found that has the value at any of them.
@@ -27,6 +32,8 @@ pub struct ItemLookup<'l> {
     pub scope: &'l ListScope,
     /// No further value is looked up once so many items were found.
     pub items_max: usize,
+    /// Nor once it has taken so long: who asks may want to do something else before the next part.
+    pub time_max: Duration,
     /// A value with more entries in a physical partition is left out.
     pub entries_max: usize,
     /// Whether what is found is kept in memory for those who ask again.
@@ -201,7 +208,10 @@ impl Engine {
         let mut found = vec![0; readers.len()];
         let (mut done, mut is_crowded, mut sum) = (0, false, Taken::default());
         for (place, value) in lookup.values.iter().enumerate() {
-            if sum.items >= lookup.items_max as u64 {
+            let is_long = || clock.elapsed().saturating_sub(began) > lookup.time_max;
+            if sum.items >= lookup.items_max as u64
+                || (place > 0 && place % VALUES_BETWEEN_CLOCKS == 0 && is_long())
+            {
                 break;
             }
             match find(value, place, &mut found).map_err(|error| container.translate(error))? {

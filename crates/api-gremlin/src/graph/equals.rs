@@ -12,7 +12,7 @@ use armilla_value::Value as Stored;
 
 use super::EngineGraph;
 use super::lookups::ItemPages;
-use crate::limits::{LIST_VALUES_MAX, LOOKUP_ENTRIES_MAX, PAGE_ROWS};
+use crate::limits::{LIST_VALUES_MAX, LOOKUP_ENTRIES_MAX, LOOKUP_TIME_MAX, PAGE_ROWS};
 
 /// Makes the query that finds the wanted items of some values.
 type MakeQuery<'g> = dyn Fn(&[Stored]) -> BoundQuery + 'g;
@@ -66,6 +66,7 @@ impl<'g> EqualPages<'g> {
             values,
             scope: &self.equals.scope,
             items_max: PAGE_ROWS,
+            time_max: LOOKUP_TIME_MAX,
             entries_max: LOOKUP_ENTRIES_MAX,
             is_kept: self.equals.is_kept,
             before: self.work,

@@ -17,7 +17,7 @@ use super::equals::{by_query, member_path};
 use super::lookups::ItemPages;
 use crate::elements::{LABEL_DEFAULT, Source};
 use crate::layout::members;
-use crate::limits::{LOOKUP_ENTRIES_MAX, PAGE_ROWS};
+use crate::limits::{LOOKUP_ENTRIES_MAX, LOOKUP_TIME_MAX, PAGE_ROWS};
 use crate::lowering;
 use crate::values;
 
@@ -94,6 +94,7 @@ impl<'g> NeighbourPages<'g> {
             values: ids,
             scope: &self.scope,
             items_max: PAGE_ROWS,
+            time_max: LOOKUP_TIME_MAX,
             entries_max: LOOKUP_ENTRIES_MAX,
             is_kept: true,
             before: self.work,

@@ -137,8 +137,8 @@ impl ContainerHandle {
     }
 
     /// Returns the container's definition.
-    pub fn definition(&self) -> ContainerDefinition {
-        (*self.container.definition()).clone()
+    pub fn definition(&self) -> Arc<ContainerDefinition> {
+        self.container.definition()
     }
 
     pub(crate) fn container(&self) -> &Container {

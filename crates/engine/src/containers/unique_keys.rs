@@ -104,7 +104,7 @@ impl Engine {
                 continue;
             }
             let held = definition.with_unique_keys(wanted);
-            if held != definition {
+            if held != *definition {
                 let version = writer.next_version(self.env().clock.now_seconds());
                 self.store_definition(&mut writer, container, held, version).await?;
                 container.set_version(version);
@@ -125,7 +125,7 @@ impl Engine {
         if container.is_deleted() {
             return Err(container.missing());
         }
-        if definition == container.definition() {
+        if definition == *container.definition() {
             return Ok(());
         }
         let mut change = Change::begin(writer, self.env().clock.now_seconds());

@@ -11,6 +11,7 @@ mod changes;
 mod concurrency;
 mod extended_types;
 mod key_deletion;
+mod look_ups;
 mod offers;
 mod procedures;
 mod queries;

@@ -11,6 +11,9 @@ const VERSION: u8 = 0x81;
 /// Where the code of an answer's status is: after the version and the id of the request.
 const CODE_AT: usize = 18;
 
+/// What is shown of the message of a failure.
+const MESSAGE_CHARS_MAX: usize = 260;
+
 const INT: u8 = 0x01;
 const LONG: u8 = 0x02;
 const STRING: u8 = 0x03;
@@ -89,8 +92,15 @@ pub(super) fn good_code(answer: &[u8]) -> Result<u32> {
     let code = u32::from_be_bytes(code.try_into().context("the answer is too short")?);
     match code {
         200 | 206 => Ok(code),
-        code => bail!("the server answered {code}: {}", String::from_utf8_lossy(answer)),
+        code => bail!("the server answered {code}: {}", readable(answer)),
     }
+}
+
+/// Returns what can be read of an answer, where its message begins.
+fn readable(answer: &[u8]) -> String {
+    let is_text = |c: &char| !c.is_control() && *c != char::REPLACEMENT_CHARACTER;
+    let text = String::from_utf8_lossy(answer.get(CODE_AT + 4..).unwrap_or_default());
+    text.chars().filter(is_text).take(MESSAGE_CHARS_MAX).collect()
 }
 
 /// Checks that the results of an answer are one number.

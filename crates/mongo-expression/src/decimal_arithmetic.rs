@@ -427,14 +427,15 @@ fn round_off(wide: Wide, beyond: i64, mut sticky: bool, exponent: i64) -> (u128,
     if beyond > i64::from(WIDE_DIGITS_MAX) + 2 {
         return (0, raised);
     }
-    // In two steps, as a power of ten above 38 does not fit.
+    // In steps, as a power of ten above 38 does not fit.
     let mut wide = wide;
     let mut left = beyond as u32;
     while left > DIGITS_MAX {
-        let (quotient, rest) = wide.divide(10u128.pow(left - DIGITS_MAX).min(10u128.pow(DIGITS_MAX)));
+        let step = (left - DIGITS_MAX).min(DIGITS_MAX);
+        let (quotient, rest) = wide.divide(10u128.pow(step));
         sticky |= rest != 0;
         wide = quotient;
-        left -= (left - DIGITS_MAX).min(DIGITS_MAX);
+        left -= step;
     }
     let unit = 10u128.pow(left);
     let (quotient, rest) = wide.divide(unit);

@@ -63,6 +63,17 @@ fn products() {
     );
 }
 
+/// However far a product lies below the least exponent, as many digits go as must.
+#[test]
+fn products_below_the_range() {
+    let factor = |exponent| Decimal::Finite { negative: false, coefficient: 10u128.pow(33), exponent };
+    for below in 33..=90_i32 {
+        let coefficient = if below <= 66 { 10u128.pow(66 - below as u32) } else { 0 };
+        let expected = Decimal::Finite { negative: false, coefficient, exponent: EXPONENT_MIN as i32 };
+        assert_eq!(multiply(factor(-6_000), factor(-176 - below)), expected, "{below} places below");
+    }
+}
+
 #[test]
 fn quotients() {
     check(

@@ -232,6 +232,8 @@ pub(crate) struct AdjacentStep {
     pub(crate) count: bool,
     /// No more than this many are taken of what one traversal finds.
     pub(crate) limit: Option<u64>,
+    /// Whether everything that it finds is waited for, so that nothing is gained by finding little first.
+    pub(crate) all_wanted: bool,
 }
 
 #[derive(Debug, Clone, Default)]

@@ -110,6 +110,7 @@ pub(crate) fn push_filtered_hop(
         need: Need::Whole,
         count: false,
         limit: None,
+        all_wanted: false,
     })));
     steps.push(step(Kind::Filter { child: filter, negated: false }));
     let end = match direction {
@@ -168,8 +169,21 @@ pub(crate) fn optimise(traversal: &mut Traversal, end_needs: bool) {
         }
     }
     restore_counts(steps);
+    mark_wanted(steps);
     traversal.has_barrier = steps.iter().any(|step| step.kind.is_barrier());
     super::effects::order(traversal);
+}
+
+/// Marks the hops whose results are all waited for by a step behind them.
+fn mark_wanted(steps: &mut [Step]) {
+    let mut all_wanted = false;
+    for step in steps.iter_mut().rev() {
+        let ends_early = matches!(step.kind, Kind::Range { .. } | Kind::TimeLimit(_) | Kind::Fail(_));
+        if let Kind::Adjacent(adjacent) = &mut step.kind {
+            adjacent.all_wanted = all_wanted;
+        }
+        all_wanted = step.kind.is_barrier() || (all_wanted && !ends_early);
+    }
 }
 
 /// Puts what was fused into one step.

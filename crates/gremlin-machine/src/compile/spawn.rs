@@ -97,5 +97,6 @@ fn adjacent(instruction: &Instruction, direction: Direction, edges: bool, labels
         need: Need::Whole,
         count: false,
         limit: None,
+        all_wanted: false,
     }))
 }

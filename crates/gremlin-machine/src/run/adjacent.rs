@@ -76,7 +76,7 @@ impl<'p> AdjacentOperator<'p> {
         AdjacentOperator {
             step,
             adjacent,
-            gather: limits::GATHER_MIN,
+            gather: if adjacent.all_wanted { limits::GATHER_MAX } else { limits::GATHER_MIN },
             open: None,
             ready: Vec::new().into_iter(),
             done: false,

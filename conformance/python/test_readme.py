@@ -111,7 +111,8 @@ def test_the_exported_key_is_the_one_the_server_takes():
 def test_the_ready_line_says_what_the_readme_says(own_server):
     (printed,) = [block for block in fenced("text") if block.startswith("armilla ready:")]
     names = re.findall(r"(\w+)=\S+", printed)
-    assert [name for name in own_server.ready if name in names] == names
+    # The tests ask for this port, which a start without options does not have.
+    assert [name for name in own_server.ready if name != "storage_table"] == names
 
 
 def test_what_curl_is_pointed_at(own_server):

@@ -4,8 +4,8 @@
 //! read. A look-up is priced like the query that it stands for: the partitions that are visited, each path that the index
 //! serves, the items that are wanted, and an entry for each that is not.
 //!
-//! It is bounded by the number of items, by time, and by the number of entries of one value: those that have more are left to a
-//! query, which may know a better way to them.
+//! It is bounded by the number of items, by time, and by the number of entries of one value: those that have more are
+//! left to a query, which may know a better way to them.
 
 use std::time::Duration;
 

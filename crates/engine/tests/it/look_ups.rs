@@ -16,7 +16,7 @@ use crate::support::{Fixture, partition_key};
 const ITEMS: usize = 200;
 const ENTRIES_MAX: usize = 30;
 
-/// Items with a group of ten each, spread over five logical partitions; those of the group `crowd` are many.
+/// Items in groups of seven or eight, spread over five logical partitions; every fourth is of the group `crowd`.
 async fn fixture() -> Fixture {
     let fixture = Fixture::with_container().await;
     for number in 0..ITEMS {
@@ -157,10 +157,10 @@ async fn a_look_up_stops_after_its_time_and_goes_on_from_there() {
     assert_eq!(ids(&fixture, &items), queried(&fixture, &fixture.caller, &values, &ListScope::All).await.0);
 }
 
-/// The ids of the items that something was made of.
+/// Makes a list of the items' numbers.
 fn made(items: &[Item]) -> (Made, usize) {
-    let ids: Vec<String> = items.iter().map(|item| item.header().number.to_string()).collect();
-    (Arc::new(ids), 100)
+    let numbers: Vec<String> = items.iter().map(|item| item.header().number.to_string()).collect();
+    (Arc::new(numbers), 100)
 }
 
 #[tokio::test]

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use armilla_engine::{
-    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemName,
-    Moment, Precondition, QueryPage, QueryRequest, Receipt, RequestUnits, ResourceKind, Transaction,
-    Triggers, WriteMode,
+    ActionDone, Caller, ContainerHandle, Engine, Error, ErrorKind, Item, ItemAction, ItemBody, ItemLookup,
+    ItemName, Moment, Precondition, QueryPage, QueryRequest, Receipt, RequestUnits, ResourceKind,
+    Transaction, Triggers, WriteMode,
 };
 use armilla_env::{Clock, SleepFuture};
 use armilla_value::{Object, PartitionKey};
@@ -155,6 +155,27 @@ impl Data<'_> {
             Ok(item) => Ok(Some(item)),
             Err(error) if error.kind == ErrorKind::NotFound(ResourceKind::Item) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Looks up all items of a value that are wanted; nothing where the index cannot find them, or knows too many.
+    pub(crate) async fn look_up(
+        &mut self,
+        lookup: &ItemLookup<'_>,
+        keep: &(dyn Fn(&Item) -> bool + Sync),
+    ) -> Result<Option<Vec<Item>>> {
+        let mut waited = Duration::ZERO;
+        loop {
+            let mut items = Vec::new();
+            let found = self.engine.look_up_items(self.caller, self.handle, lookup, keep, &mut items);
+            let found = self.paid(found.map(|found| match found {
+                Some(found) => (found.done == lookup.values.len(), found.charge),
+                None => (false, RequestUnits::ZERO),
+            }));
+            match self.pause(&found, &mut waited) {
+                Some(pause) => pause.await,
+                None => return Ok(found?.then_some(items)),
+            }
         }
     }
 

@@ -34,6 +34,7 @@ mod data;
 mod dispatch;
 mod documents;
 mod envelope;
+mod equals;
 mod expiry;
 mod fail_points;
 mod failure;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use armilla_engine::Item;
 use armilla_mongo_expression::{Environment, Scope, codes};
 use armilla_mongo_filter::{Filter, Matched, Projection, Sort, SortKey};
 use armilla_mongo_wire::bson;
@@ -16,6 +17,7 @@ use crate::context::Context;
 use crate::cursors::Cursor;
 use crate::data::Data;
 use crate::documents;
+use crate::equals;
 use crate::failure::{Failure, Result};
 use crate::limits::FIRST_BATCH_DOCUMENTS;
 use crate::lowering::id_of;
@@ -222,6 +224,11 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         let found = targets.into_iter().map(|target| (target.document, target.matched)).collect();
         return Ok(Supply::List(listed(found, asked)?));
     }
+    if asked.sort.is_none()
+        && let Some(items) = equals::few(&mut data, &search, most(asked)).await?
+    {
+        return Ok(Supply::List(written(&items, &search, asked)?));
+    }
     if let Some(sort) = &asked.sort {
         let projection = asked.projection.as_ref();
         let documents =
@@ -238,6 +245,37 @@ pub(super) async fn supply(context: &Context<'_>, collection: &Collection, asked
         limit: asked.limit,
         state: FindState::Begin,
     })))
+}
+
+/// Returns how many of all that match are skipped, and how many are given then.
+fn window(asked: &Asked) -> (usize, usize) {
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    (size(asked.skip), asked.limit.map_or(usize::MAX, size))
+}
+
+/// Returns how many documents a find reads at most.
+fn most(asked: &Asked) -> Option<u64> {
+    asked.limit.map(|limit| limit.saturating_add(asked.skip))
+}
+
+/// Writes the documents that items are, without those that are skipped.
+fn written(items: &[Item], search: &Search, asked: &Asked) -> Result<VecDeque<Vec<u8>>> {
+    let (skip, limit) = window(asked);
+    let mut encoded = VecDeque::with_capacity(items.len());
+    for item in items.iter().skip(skip).take(limit) {
+        let mut bytes = Vec::with_capacity(item.stored().text_bytes().len());
+        match &asked.projection {
+            None => documents::encode_item(item, &mut bytes)?,
+            Some(projection) => {
+                let document = documents::of_item(item);
+                // A projection may ask which element matched.
+                let matched = search.filter.find(&document, &search.environment)?.unwrap_or_default();
+                bson::encode(&projection.apply(&document, &matched, &search.environment)?, &mut bytes)?;
+            }
+        }
+        encoded.push_back(bytes);
+    }
+    Ok(encoded)
 }
 
 /// Puts all that was found in order, cuts it, and writes it.
@@ -265,8 +303,7 @@ fn listed(found: Vec<(Object, Matched)>, asked: &Asked) -> Result<VecDeque<Vec<u
         measured.sort_by(|a, b| a.0.total_cmp(&b.0));
         documents = measured.into_iter().map(|(_, found)| found).collect();
     }
-    let skip = usize::try_from(asked.skip).unwrap_or(usize::MAX);
-    let limit = asked.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let (skip, limit) = window(asked);
     let mut encoded = VecDeque::new();
     for (document, matched) in documents.into_iter().skip(skip).take(limit) {
         let document = match &asked.projection {

@@ -1,0 +1,89 @@
+//! One SlateDB, and what of it readers see.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use armilla_kv::{Durability, Op, Result};
+use parking_lot::RwLock;
+use slatedb::{Db, DbSnapshot, WriteBatch};
+
+use crate::failure;
+use crate::figures::TreeFigures;
+use crate::keys::tree_key;
+use crate::queue::Job;
+use crate::spaces::Shared;
+
+/// An open tree.
+pub(crate) struct Tree {
+    db: Db,
+    /// What readers see: everything in it lies in the object store.
+    published: RwLock<Arc<DbSnapshot>>,
+    memory_bytes: Arc<AtomicI64>,
+}
+
+impl Tree {
+    /// Opens the tree of a space, or makes it, and fences every process that had it.
+    pub(crate) async fn open(shared: &Shared, id: u64) -> Result<Tree> {
+        let memory_bytes = Arc::new(AtomicI64::new(0));
+        let figures =
+            TreeFigures { memory_bytes: memory_bytes.clone(), stalls: shared.figures.stalls.clone() };
+        let db = Db::builder(shared.place.space(id), shared.place.objects().clone())
+            .with_settings(shared.settings.clone())
+            .with_db_cache(shared.cache.clone(), id)
+            .with_metrics_recorder(Arc::new(figures))
+            .build()
+            .await
+            .map_err(|error| failure::of_read(&error))?;
+        let published = db.snapshot().map_err(|error| failure::of_read(&error))?;
+        Ok(Tree { db, published: RwLock::new(published), memory_bytes })
+    }
+
+    /// Returns whether it can be read and written.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.db.status().close_reason.is_none()
+    }
+
+    /// Returns what readers see.
+    pub(crate) fn published(&self) -> Arc<DbSnapshot> {
+        self.published.read().clone()
+    }
+
+    /// Writes batches as one, and returns what readers are to see once they are durable.
+    pub(crate) async fn write(&self, group: &mut [Job], durability: Durability) -> Result<Arc<DbSnapshot>> {
+        let mut batch = WriteBatch::new();
+        for op in group.iter_mut().flat_map(|job| job.ops.drain(..)) {
+            match op {
+                Op::Put { family, key, value } => batch.put_bytes(tree_key(family, &key), value),
+                Op::Delete { family, key } => batch.delete(tree_key(family, &key)),
+            }
+        }
+        if !batch.is_empty() {
+            let written = self.db.write(batch).await.map_err(|error| failure::of_write(&error))?;
+            if durability == Durability::Strict {
+                self.db.flush().await.map_err(|error| failure::of_write(&error))?;
+                written.await_durable().await.map_err(|error| failure::of_write(&error))?;
+            }
+        }
+        self.db.snapshot().map_err(|error| failure::of_write(&error))
+    }
+
+    /// Shows readers what was written.
+    pub(crate) fn publish(&self, snapshot: Arc<DbSnapshot>) {
+        *self.published.write() = snapshot;
+    }
+
+    /// Puts what is in memory into the object store, and ends.
+    pub(crate) async fn close(&self) -> Result<()> {
+        self.db.close().await.map_err(|error| failure::of_read(&error))
+    }
+
+    /// Returns the bytes that are not in sorted files yet.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        u64::try_from(self.memory_bytes.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
+    /// Returns the bytes of its sorted files.
+    pub(crate) fn sorted_bytes(&self) -> u64 {
+        self.db.manifest().all_sst_views().map(|view| view.estimate_size()).sum()
+    }
+}

@@ -1,0 +1,6 @@
+//! The store on object storage: the behaviour suite, and several stores at one place.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+mod fencing;
+mod suite;

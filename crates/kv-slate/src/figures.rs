@@ -63,13 +63,7 @@ impl MetricsRecorder for TreeFigures {
         Arc::new(Unseen)
     }
 
-    fn register_histogram(
-        &self,
-        _: &str,
-        _: &str,
-        _: &[(&str, &str)],
-        _: &[f64],
-    ) -> Arc<dyn HistogramFn> {
+    fn register_histogram(&self, _: &str, _: &str, _: &[(&str, &str)], _: &[f64]) -> Arc<dyn HistogramFn> {
         Arc::new(Unseen)
     }
 }

@@ -32,9 +32,10 @@ pub(crate) fn tree_range(scan: &Scan) -> Option<(Bound<Bytes>, Bound<Bytes>)> {
     };
     let is_empty = match (&lower, &upper) {
         (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-        (Bound::Included(lower) | Bound::Excluded(lower), Bound::Included(upper) | Bound::Excluded(upper)) => {
-            lower >= upper
-        }
+        (
+            Bound::Included(lower) | Bound::Excluded(lower),
+            Bound::Included(upper) | Bound::Excluded(upper),
+        ) => lower >= upper,
         _ => false,
     };
     (!is_empty).then_some((lower, upper))

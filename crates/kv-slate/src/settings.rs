@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use armilla_kv::Durability;
 use slatedb::Settings;
-use slatedb::config::{
-    CompactionWorkerOptions, CompactorOptions, CompressionCodec, ObjectStoreCacheOptions,
-};
+use slatedb::config::{CompactionWorkerOptions, CompactorOptions, CompressionCodec, ObjectStoreCacheOptions};
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::foyer::{FoyerCache, FoyerCacheOptions};
 

@@ -74,9 +74,7 @@ impl SpaceState {
         if self.is_dropped() {
             return Err(failure::dropped(self.id));
         }
-        let not_open = || {
-            Error::new(ErrorKind::Io, format!("space {} is not open: open it again", self.id))
-        };
+        let not_open = || Error::new(ErrorKind::Io, format!("space {} is not open: open it again", self.id));
         self.tree().ok_or_else(not_open)
     }
 }
@@ -118,7 +116,10 @@ impl Shared {
         if space.is_dropped() {
             return Err(failure::dropped(space.id));
         }
-        if space.tree().is_some_and(|tree| tree.is_alive()) {
+        // Another process may have taken it over, of which this one learns when it asks.
+        if let Some(tree) = space.tree()
+            && tree.is_own().await
+        {
             return Ok(());
         }
         if self.place.has(&self.place.dropped(space.id)).await? {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use armilla_kv::{Error, ErrorKind, Result, Space, SpaceId, Store, StoreSnapshot, StoreStats};
 use futures_util::future::join_all;
-use futures_util::stream::TryStreamExt;
 use object_store::{ObjectStore, ObjectStoreExt};
 use parking_lot::{Mutex, RwLock};
 use tokio::runtime::{Builder, Runtime};
@@ -70,8 +69,7 @@ impl SlateStore {
 impl Store for SlateStore {
     fn open_space(&self, space: SpaceId) -> Result<Arc<dyn Space>> {
         self.shared.check_open()?;
-        let (state, writer) =
-            answer(&self.shared.runtime, self.shared.clone().open_space(space.0))?;
+        let (state, writer) = answer(&self.shared.runtime, self.shared.clone().open_space(space.0))?;
         Ok(Arc::new(SlateSpace::new(self.shared.clone(), state, writer)))
     }
 

@@ -38,9 +38,9 @@ impl Tree {
         Ok(Tree { db, published: RwLock::new(published), memory_bytes })
     }
 
-    /// Returns whether it can be read and written.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.db.status().close_reason.is_none()
+    /// Asks the object store whether it is still this process that has the tree.
+    pub(crate) async fn is_own(&self) -> bool {
+        self.db.refresh_manifest().await.is_ok() && self.db.status().close_reason.is_none()
     }
 
     /// Returns what readers see.

@@ -403,6 +403,13 @@ impl Container {
     }
 
     pub(crate) fn partition(&self, slot: &Slot) -> Result<Arc<Partition>> {
+        // Everything that is known in memory may be old from here on, and no longer this process's to say.
+        if !self.core.store.is_current() {
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                "another process may have taken the account over",
+            ));
+        }
         if let Some(partition) = slot.partition.get() {
             return Ok(partition.clone());
         }

@@ -32,6 +32,12 @@ pub(crate) const READS_AT_ONCE: usize = 16;
 /// Bytes that a scan asks of the object store at once.
 pub(crate) const READ_AHEAD_BYTES: usize = 256 * 1024;
 
+/// How long a tree stays open that is neither read nor written.
+pub(crate) const REST_AFTER: Duration = Duration::from_secs(120);
+
+/// How often a tree is found unused in that time before it is closed.
+pub(crate) const REST_LOOKS: u32 = 12;
+
 /// How often the store tries again to delete what is left of dropped spaces.
 pub(crate) const RECLAIM_PAUSE: Duration = Duration::from_secs(5);
 
@@ -43,3 +49,9 @@ pub(crate) const RELAXED_FLUSH: Duration = Duration::from_millis(100);
 
 /// How long a closing store waits for its tasks.
 pub(crate) const CLOSE_WAIT: Duration = Duration::from_secs(30);
+
+/// How often a request to the object store is tried again.
+pub(crate) const RETRIES_MAX: usize = 10;
+
+/// For how long requests to the object store are tried again.
+pub(crate) const RETRY_TIME_MAX: Duration = Duration::from_secs(60);

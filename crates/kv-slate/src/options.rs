@@ -1,8 +1,12 @@
 //! How a store is opened.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use armilla_kv::Durability;
+use armilla_lease::Tenure;
+
+use crate::limits::REST_AFTER;
 
 /// What can be chosen about a store.
 #[derive(Debug, Clone)]
@@ -15,6 +19,10 @@ pub struct SlateOptions {
     pub queue_bytes_max: usize,
     /// A folder for copies of what was read from the object store, with the bytes that it may hold.
     pub disk_cache: Option<(PathBuf, usize)>,
+    /// How long a tree stays open that is neither read nor written.
+    pub rest_after: Duration,
+    /// What says whether this process may still speak for the store, where several could.
+    pub tenure: Option<Tenure>,
 }
 
 impl Default for SlateOptions {
@@ -24,6 +32,8 @@ impl Default for SlateOptions {
             block_cache_bytes: 256 * 1024 * 1024,
             queue_bytes_max: 256 * 1024 * 1024,
             disk_cache: None,
+            rest_after: REST_AFTER,
+            tenure: None,
         }
     }
 }

@@ -121,6 +121,11 @@ impl Queue {
         (inner.generation, std::mem::take(&mut inner.jobs))
     }
 
+    /// Returns whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.inner.lock().jobs.is_empty()
+    }
+
     /// Takes everything that waits.
     pub(crate) fn take_all(&self) -> VecDeque<Job> {
         std::mem::take(&mut self.inner.lock().jobs)

@@ -22,7 +22,7 @@ impl SlateSpace {
     }
 
     fn now(&self) -> Result<View> {
-        View::now(&self.shared.runtime, &self.space)
+        View::now(&self.shared, &self.space)
     }
 }
 
@@ -41,7 +41,10 @@ impl Space for SlateSpace {
 
     fn commit(&self, batch: Batch) -> CommitFuture {
         match self.space.queue.push(&self.writer, batch, |bytes| self.shared.admit(bytes)) {
-            Ok(outcome) => Box::pin(async move { outcome.await.unwrap_or_else(|_| Err(unknown())) }),
+            Ok(outcome) => {
+                self.shared.see_to(&self.space);
+                Box::pin(async move { outcome.await.unwrap_or_else(|_| Err(unknown())) })
+            }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }

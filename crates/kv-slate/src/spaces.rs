@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use armilla_kv::{Durability, Error, ErrorKind, Result};
@@ -14,9 +14,11 @@ use tokio::sync::Notify;
 
 use crate::failure;
 use crate::figures::Figures;
+use crate::limits::REST_LOOKS;
 use crate::place::Place;
 use crate::queue::{Job, Queue, Writer};
 use crate::tree::Tree;
+use crate::waiting::answer;
 
 /// What all parts of a store share.
 pub(crate) struct Shared {
@@ -44,8 +46,19 @@ pub(crate) struct SpaceState {
     /// Held by who writes, opens, drops or closes.
     turn: tokio::sync::Mutex<()>,
     is_dropped: AtomicBool,
+    /// What is known of its tree while that is closed because nothing asked for it.
+    resting: Mutex<Option<Resting>>,
+    /// How often in a row it was found unused.
+    idle_looks: AtomicU32,
     /// Views of all spaces that still read it, dropped or not.
     pub(crate) pins: AtomicUsize,
+}
+
+/// A tree that is closed until it is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Resting {
+    epoch: u64,
+    pub(crate) sorted_bytes: u64,
 }
 
 impl SpaceState {
@@ -56,6 +69,8 @@ impl SpaceState {
             tree: RwLock::new(None),
             turn: tokio::sync::Mutex::new(()),
             is_dropped: AtomicBool::new(false),
+            resting: Mutex::new(None),
+            idle_looks: AtomicU32::new(0),
             pins: AtomicUsize::new(0),
         }
     }
@@ -69,13 +84,13 @@ impl SpaceState {
         self.tree.read().clone()
     }
 
-    /// Returns its tree for a reader.
-    pub(crate) fn readable(&self) -> Result<Arc<Tree>> {
-        if self.is_dropped() {
-            return Err(failure::dropped(self.id));
-        }
-        let not_open = || Error::new(ErrorKind::Io, format!("space {} is not open: open it again", self.id));
-        self.tree().ok_or_else(not_open)
+    /// Returns what is known of its tree, if that rests.
+    pub(crate) fn resting(&self) -> Option<Resting> {
+        *self.resting.lock()
+    }
+
+    fn not_open(&self) -> Error {
+        Error::new(ErrorKind::Io, format!("space {} is not open: open it again", self.id))
     }
 }
 
@@ -89,6 +104,82 @@ impl Shared {
         match self.is_closed.load(Ordering::Acquire) {
             true => Err(failure::closed()),
             false => Ok(()),
+        }
+    }
+
+    /// Returns the tree of a space for a reader, who may have to wait until it is open again.
+    pub(crate) fn readable(self: &Arc<Shared>, space: &Arc<SpaceState>) -> Result<Arc<Tree>> {
+        if space.is_dropped() {
+            return Err(failure::dropped(space.id));
+        }
+        match space.tree() {
+            Some(tree) => Ok(tree),
+            None if space.resting().is_some() => answer(&self.runtime, self.clone().wake(space.clone())),
+            None => Err(space.not_open()),
+        }
+    }
+
+    /// Has something written soon that was added to a queue.
+    pub(crate) fn see_to(self: &Arc<Shared>, space: &Arc<SpaceState>) {
+        if space.tree().is_some() {
+            return;
+        }
+        let (shared, space) = (self.clone(), space.clone());
+        self.runtime.spawn(async move {
+            if let Err(error) = shared.clone().wake(space.clone()).await {
+                shared.fail(space.queue.take_all(), || error.clone());
+            }
+        });
+    }
+
+    /// Opens a tree again that rests.
+    async fn wake(self: Arc<Shared>, space: Arc<SpaceState>) -> Result<Arc<Tree>> {
+        let _turn = space.turn.lock().await;
+        if let Some(tree) = space.tree() {
+            // What was added meanwhile is for this one.
+            space.queue.wake();
+            return Ok(tree);
+        }
+        let resting = space.resting().ok_or_else(|| space.not_open())?;
+        // Where another process has had it meanwhile, what this one's handles know of it is old.
+        if Tree::epoch_of(&self, space.id).await? != Some(resting.epoch) {
+            *space.resting.lock() = None;
+            return Err(failure::fenced(space.id));
+        }
+        self.open_tree(&space).await?;
+        space.queue.wake();
+        space.tree().ok_or_else(|| space.not_open())
+    }
+
+    /// Closes the tree of a space that nothing has asked for in a while.
+    pub(crate) async fn let_rest(&self, space: &SpaceState) {
+        let Some(tree) = space.tree() else { return };
+        if tree.was_used() {
+            space.idle_looks.store(0, Ordering::Relaxed);
+            return;
+        }
+        if space.idle_looks.fetch_add(1, Ordering::Relaxed) < REST_LOOKS {
+            return;
+        }
+        let Ok(_turn) = space.turn.try_lock() else { return };
+        {
+            let mut open = space.tree.write();
+            // The space has it, its writer, and this.
+            if open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, &tree)) || Arc::strong_count(&tree) > 3 {
+                return;
+            }
+            *space.resting.lock() = Some(Resting { epoch: tree.epoch(), sorted_bytes: tree.sorted_bytes() });
+            *open = None;
+        }
+        // Whoever adds something from here on finds that it rests; who did before is seen here.
+        if !space.queue.is_empty() {
+            *space.tree.write() = Some(tree);
+            *space.resting.lock() = None;
+            return;
+        }
+        space.queue.wake();
+        if let Err(error) = tree.close().await {
+            tracing::warn!(space = space.id, %error, "a tree that rests did not close cleanly");
         }
     }
 
@@ -128,6 +219,8 @@ impl Shared {
         }
         let tree = Arc::new(Tree::open(self, space.id).await?);
         *space.tree.write() = Some(tree.clone());
+        *space.resting.lock() = None;
+        space.idle_looks.store(0, Ordering::Relaxed);
         self.runtime.spawn(write_groups(self.clone(), space.clone(), tree));
         Ok(())
     }
@@ -190,6 +283,7 @@ impl Shared {
     pub(crate) async fn close_space(&self, space: &SpaceState, why: Error) -> Result<()> {
         space.queue.refuse(why);
         let _turn = space.turn.lock().await;
+        *space.resting.lock() = None;
         let Some(tree) = space.tree() else { return Ok(()) };
         while self.write_group(space, &tree).await {}
         *space.tree.write() = None;

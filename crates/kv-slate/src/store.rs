@@ -3,8 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use armilla_kv::{Error, ErrorKind, Result, Space, SpaceId, Store, StoreSnapshot, StoreStats};
+use armilla_lease::Tenure;
 use futures_util::future::join_all;
 use object_store::{ObjectStore, ObjectStoreExt};
 use parking_lot::{Mutex, RwLock};
@@ -12,11 +14,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 
 use crate::figures::Figures;
-use crate::limits::{CLOSE_WAIT, THREADS};
+use crate::limits::{CLOSE_WAIT, REST_LOOKS, THREADS};
 use crate::options::SlateOptions;
-use crate::place::{Place, id_of};
+use crate::place::{FORMAT_NAME, Place, id_of};
 use crate::space::SlateSpace;
-use crate::spaces::Shared;
+use crate::spaces::{Shared, SpaceState};
 use crate::view::{AllView, View};
 use crate::waiting::answer;
 use crate::{failure, reclaim, settings};
@@ -27,6 +29,7 @@ const FORMAT: &str = "armilla 1";
 /// A store under a prefix of an object store.
 pub struct SlateStore {
     shared: Arc<Shared>,
+    tenure: Option<Tenure>,
     /// The threads that do everything that waits.
     runtime: Option<Runtime>,
 }
@@ -62,7 +65,8 @@ impl SlateStore {
             is_closed: AtomicBool::new(false),
         });
         runtime.spawn(reclaim::run(shared.clone()));
-        Ok(SlateStore { shared, runtime: Some(runtime) })
+        runtime.spawn(let_rest(shared.clone(), options.rest_after / REST_LOOKS));
+        Ok(SlateStore { shared, tenure: options.tenure.clone(), runtime: Some(runtime) })
     }
 }
 
@@ -84,7 +88,7 @@ impl Store for SlateStore {
         let _moment = self.shared.moments.write();
         let spaces = self.shared.spaces.lock();
         let open = spaces.values().filter(|space| !space.is_dropped() && space.tree().is_some());
-        let views: Result<Vec<View>> = open.map(|space| View::now(&self.shared.runtime, space)).collect();
+        let views: Result<Vec<View>> = open.map(|space| View::now(&self.shared, space)).collect();
         Ok(Box::new(AllView::new(views?)))
     }
 
@@ -92,6 +96,8 @@ impl Store for SlateStore {
         let figures = &self.shared.figures;
         let of = |figure: &std::sync::atomic::AtomicU64| figure.load(Ordering::Relaxed);
         let trees: Vec<_> = self.shared.spaces.lock().values().filter_map(|space| space.tree()).collect();
+        let resting = |space: &Arc<SpaceState>| space.resting().map(|resting| resting.sorted_bytes);
+        let at_rest: u64 = self.shared.spaces.lock().values().filter_map(resting).sum();
         StoreStats {
             commits: of(&figures.commits),
             flushes: of(&figures.flushes),
@@ -100,10 +106,14 @@ impl Store for SlateStore {
             stalls: of(&figures.stalls),
             queued_bytes: of(&figures.queued_bytes),
             write_buffer_bytes: trees.iter().map(|tree| tree.memory_bytes()).sum(),
-            disk_bytes: trees.iter().map(|tree| tree.sorted_bytes()).sum(),
+            disk_bytes: trees.iter().map(|tree| tree.sorted_bytes()).sum::<u64>() + at_rest,
             spaces_to_reclaim: self.shared.reclaiming.lock().len() as u64,
             ..StoreStats::default()
         }
+    }
+
+    fn is_current(&self) -> bool {
+        self.tenure.as_ref().is_none_or(Tenure::is_valid)
     }
 
     fn close(&self) -> Result<()> {
@@ -135,6 +145,17 @@ impl Drop for SlateStore {
     }
 }
 
+/// Closes the trees that nothing asks for, from time to time.
+async fn let_rest(shared: Arc<Shared>, pause: Duration) {
+    loop {
+        tokio::time::sleep(pause).await;
+        let spaces: Vec<_> = shared.spaces.lock().values().cloned().collect();
+        for space in spaces {
+            shared.let_rest(&space).await;
+        }
+    }
+}
+
 /// Opens every space that is there, for a reader of all.
 async fn open_all(shared: Arc<Shared>) -> Result<()> {
     let place = &shared.place;
@@ -153,7 +174,7 @@ async fn open_all(shared: Arc<Shared>) -> Result<()> {
 
 /// Looks at the form of what lies at a place, and writes it down at a new one.
 async fn check_format(place: &Place) -> Result<()> {
-    let path = place.path(&["format"]);
+    let path = place.path(&[FORMAT_NAME]);
     let found = match place.objects().get(&path).await {
         Ok(found) => found.bytes().await.map_err(|error| failure::of_objects("read its format", &error))?,
         Err(object_store::Error::NotFound { .. }) => return place.mark(&path, FORMAT).await,

@@ -1,10 +1,11 @@
 //! One SlateDB, and what of it readers see.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use armilla_kv::{Durability, Op, Result};
 use parking_lot::RwLock;
+use slatedb::admin::Admin;
 use slatedb::{Db, DbSnapshot, WriteBatch};
 
 use crate::failure;
@@ -19,6 +20,8 @@ pub(crate) struct Tree {
     /// What readers see: everything in it lies in the object store.
     published: RwLock<Arc<DbSnapshot>>,
     memory_bytes: Arc<AtomicI64>,
+    /// Whether it was asked for since that was last looked at.
+    is_used: AtomicBool,
 }
 
 impl Tree {
@@ -35,7 +38,14 @@ impl Tree {
             .await
             .map_err(|error| failure::of_read(&error))?;
         let published = db.snapshot().map_err(|error| failure::of_read(&error))?;
-        Ok(Tree { db, published: RwLock::new(published), memory_bytes })
+        Ok(Tree { db, published: RwLock::new(published), memory_bytes, is_used: AtomicBool::new(true) })
+    }
+
+    /// Returns how often a process has opened the tree of a space to write, as the object store has it.
+    pub(crate) async fn epoch_of(shared: &Shared, id: u64) -> Result<Option<u64>> {
+        let admin = Admin::builder(shared.place.space(id), shared.place.objects().clone()).build();
+        let manifest = admin.read_manifest(None).await.map_err(|error| failure::of_read(&error))?;
+        Ok(manifest.map(|manifest| manifest.writer_epoch()))
     }
 
     /// Asks the object store whether it is still this process that has the tree.
@@ -43,13 +53,25 @@ impl Tree {
         self.db.refresh_manifest().await.is_ok() && self.db.status().close_reason.is_none()
     }
 
+    /// Returns how often a process has opened the tree to write.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.db.manifest().writer_epoch()
+    }
+
+    /// Returns whether it was read or written since this was last asked.
+    pub(crate) fn was_used(&self) -> bool {
+        self.is_used.swap(false, Ordering::Relaxed)
+    }
+
     /// Returns what readers see.
     pub(crate) fn published(&self) -> Arc<DbSnapshot> {
+        self.is_used.store(true, Ordering::Relaxed);
         self.published.read().clone()
     }
 
     /// Writes batches as one, and returns what readers are to see once they are durable.
     pub(crate) async fn write(&self, group: &mut [Job], durability: Durability) -> Result<Arc<DbSnapshot>> {
+        self.is_used.store(true, Ordering::Relaxed);
         let mut batch = WriteBatch::new();
         for op in group.iter_mut().flat_map(|job| job.ops.drain(..)) {
             match op {

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::failure;
 use crate::keys::{family_key, tree_key, tree_range};
 use crate::limits::{READ_AHEAD_BYTES, READS_AT_ONCE};
-use crate::spaces::SpaceState;
+use crate::spaces::{Shared, SpaceState};
 use crate::tree::Tree;
 use crate::waiting::answer;
 
@@ -31,10 +31,10 @@ pub(crate) struct View {
 
 impl View {
     /// Returns what readers of a space see now.
-    pub(crate) fn now(runtime: &Handle, space: &Arc<SpaceState>) -> Result<View> {
-        let tree = space.readable()?;
+    pub(crate) fn now(shared: &Arc<Shared>, space: &Arc<SpaceState>) -> Result<View> {
+        let tree = shared.readable(space)?;
         Ok(View {
-            runtime: runtime.clone(),
+            runtime: shared.runtime.clone(),
             space: space.clone(),
             snapshot: tree.published(),
             _tree: tree,

@@ -149,6 +149,10 @@ impl Store for CachedStore {
         self.inner.pressure_percent()
     }
 
+    fn is_current(&self) -> bool {
+        self.inner.is_current()
+    }
+
     fn trouble(&self) -> Option<String> {
         self.inner.trouble()
     }

@@ -232,6 +232,10 @@ impl Store for FaultStore {
         self.inner.pressure_percent()
     }
 
+    fn is_current(&self) -> bool {
+        self.inner.is_current()
+    }
+
     fn trouble(&self) -> Option<String> {
         self.inner.trouble()
     }

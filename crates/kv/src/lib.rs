@@ -131,6 +131,13 @@ pub trait Store: Send + Sync + 'static {
         None
     }
 
+    /// Returns whether what was read from the store is the newest there is. A store that another process may take says no
+    /// from the moment on at which another may have it; nothing that was kept in memory may be shown then. Cheap enough to
+    /// be asked for every read.
+    fn is_current(&self) -> bool {
+        true
+    }
+
     /// Flushes what is buffered and stops background work. Later commits, openings and drops fail with
     /// [`ErrorKind::Closed`]; reads may go on. Closing again does nothing. A store on a disk can be opened
     /// again once all its handles and snapshots are gone.

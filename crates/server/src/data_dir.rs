@@ -158,6 +158,17 @@ impl DataDir {
         Ok(())
     }
 
+    /// Fails if there is a store, where another is to be served.
+    pub(crate) fn check_has_no_store(&self) -> Result<()> {
+        if self.format >= FORMAT_WITH_STORE {
+            bail!(
+                "data folder {} has an account of its own: with --store, give another folder with --data-dir",
+                self.path.display()
+            );
+        }
+        Ok(())
+    }
+
     /// Notes that there is a store now, which must be there from here on.
     pub(crate) fn note_store(&mut self) -> Result<()> {
         if self.format < FORMAT_WITH_STORE {
@@ -165,6 +176,11 @@ impl DataDir {
             self.format = FORMAT_WITH_STORE;
         }
         Ok(())
+    }
+
+    /// Returns where copies lie of what is in an object store.
+    pub(crate) fn copies(&self) -> PathBuf {
+        self.path.join("copies")
     }
 
     /// Returns where the self-signed certificate lies.

@@ -251,3 +251,9 @@ pub(crate) const OPEN_ID_LOOK_PERIOD: Duration = Duration::from_secs(60 * 60);
 
 /// How often they are read again at most, however many tokens name keys that are not known.
 pub(crate) const OPEN_ID_LOOK_PERIOD_MIN: Duration = Duration::from_secs(30);
+
+/// For how long the lease of an object store is valid, in seconds.
+pub(crate) const LEASE_SECONDS: u32 = 6;
+
+/// The least of that: a renewal that is tried again must fit into it.
+pub(crate) const LEASE_SECONDS_LEAST: u32 = 2;

@@ -33,7 +33,7 @@ mod shutdown;
 mod storage;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -69,8 +69,10 @@ fn main() -> ExitCode {
     let result = match command_line.command {
         None => serve(command_line.options, env),
         Some(Command::Serve(options)) => serve(*options, env),
-        Some(Command::Check(options)) => look_after(options, |folder| check::run(folder, env)),
-        Some(Command::Repair(options)) => look_after(options, |folder| repair::run(folder, env)),
+        Some(Command::Check(options)) => verify(options, env),
+        Some(Command::Repair(options)) => {
+            look_after(options.data_dir, options.config, |folder| repair::run(folder, env))
+        }
         Some(Command::Split(options)) => reshape::split(&options, env),
         Some(Command::Merge(options)) => reshape::merge(&options, env),
         Some(Command::Region(options)) => region::run(&options, env),
@@ -93,8 +95,27 @@ fn main() -> ExitCode {
     })
 }
 
-fn look_after(options: CheckOptions, run: impl FnOnce(&Path) -> Result<ExitCode>) -> Result<ExitCode> {
-    let folder = settings::check_folder(options.data_dir, options.config)?;
+fn verify(options: CheckOptions, env: Env) -> Result<ExitCode> {
+    let store = match (&options.store, &options.data_dir, &options.config) {
+        (None, None, Some(file)) => settings::store_of(file)?,
+        (store, _, _) => store.clone(),
+    };
+    match store {
+        Some(url) => {
+            logging::start(&LogSettings { format: LogFormat::Text, filter: None })?;
+            catch_panic::install_hook();
+            check::run_on_objects(&url, &env)
+        }
+        None => look_after(options.data_dir, options.config, |folder| check::run(folder, env)),
+    }
+}
+
+fn look_after(
+    data_dir: Option<PathBuf>,
+    config: Option<PathBuf>,
+    run: impl FnOnce(&Path) -> Result<ExitCode>,
+) -> Result<ExitCode> {
+    let folder = settings::check_folder(data_dir, config)?;
     logging::start(&LogSettings { format: LogFormat::Text, filter: None })?;
     catch_panic::install_hook();
     run(&folder)

@@ -91,7 +91,7 @@ fn hints(settings: &Settings, addresses: &[(Door, SocketAddr)]) -> Vec<String> {
     });
     hints.push(match (&settings.certificate, &settings.data) {
         (Certificate::Files { certificate, .. }, _) => format!("TLS       {}", certificate.display()),
-        (Certificate::SelfSigned { .. }, Data::Folder(folder)) => {
+        (Certificate::SelfSigned { .. }, Data::Folder(folder) | Data::Objects { folder, .. }) => {
             let path = folder.join("tls").join("cert.pem");
             format!(
                 "TLS       self-signed; to trust it: NODE_EXTRA_CA_CERTS={0}, curl --cacert {0}",
@@ -181,6 +181,7 @@ fn data_name(data: &Data) -> String {
     let folder = match data {
         Data::Memory => return "memory".to_string(),
         Data::Folder(folder) => folder.to_string_lossy(),
+        Data::Objects { url, .. } => url.into(),
     };
     let mut name = String::with_capacity(folder.len());
     for character in folder.chars() {

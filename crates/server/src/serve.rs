@@ -76,7 +76,13 @@ pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
         };
         let signal = match asked {
             Some(signal) => signal,
-            None => signals.next().await,
+            None => tokio::select! {
+                signal = signals.next() => signal,
+                () = server.storage.lost() => {
+                    tracing::error!("another armilla has taken the store: ending; what was acknowledged is kept");
+                    std::process::exit(EXIT_AT_ONCE);
+                }
+            },
         };
         tracing::info!("{signal}: letting running requests finish");
         tokio::select! {
@@ -213,6 +219,7 @@ impl Server {
         match &data {
             Data::Memory => tracing::info!("stopped"),
             Data::Folder(folder) => tracing::info!("stopped, {} is closed", folder.display()),
+            Data::Objects { url, .. } => tracing::info!("stopped, {url} is closed"),
         }
         Ok(())
     }

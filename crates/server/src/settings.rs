@@ -77,6 +77,8 @@ pub(crate) enum Data {
     Memory,
     /// In a folder.
     Folder(PathBuf),
+    /// In an object store, with a folder for what belongs to this machine: the certificate, and copies.
+    Objects { url: String, folder: PathBuf },
 }
 
 /// How log lines are written.
@@ -180,6 +182,10 @@ pub(crate) struct Settings {
     pub(crate) data: Data,
     /// When a write is acknowledged.
     pub(crate) durability: DurabilityChoice,
+    /// For how long the lease of an object store is valid.
+    pub(crate) lease: Duration,
+    /// Bytes on disk for copies of what was read from an object store.
+    pub(crate) store_cache_bytes: u64,
     /// Bytes of the item cache and the block cache together.
     pub(crate) cache_bytes: u64,
     /// Bytes that were written and are not in sorted files yet.
@@ -284,11 +290,27 @@ impl Settings {
                 "refusing to listen on {bind} with --gremlin-login off: whoever reaches the port could do everything;                  leave it on, or bind to 127.0.0.1"
             );
         }
-        let data_dir = options.data_dir;
-        let data = match options.memory {
-            Some(true) => Data::Memory,
-            _ => Data::Folder(data_dir.unwrap_or_else(|| PathBuf::from(DATA_DIR))),
+        let folder = options.data_dir.unwrap_or_else(|| PathBuf::from(DATA_DIR));
+        let data = match (options.store, options.memory) {
+            (Some(_), Some(true)) => bail!("--store and --memory say two places for the data: give one"),
+            (Some(_), _) if cfg!(not(feature = "object-storage")) => bail!(
+                "this armilla was built without object storage: build it with \
+                 `cargo build --release --bin armilla --features object-storage`"
+            ),
+            (Some(url), _) => Data::Objects { url, folder },
+            (None, Some(true)) => Data::Memory,
+            (None, _) => Data::Folder(folder),
         };
+        let store_cache_mb = options.store_cache_mb.unwrap_or(0);
+        if store_cache_mb > 0 && !matches!(data, Data::Objects { .. }) {
+            bail!("--store-cache-mb is for copies of what lies in an object store: give --store as well");
+        }
+        let lease_seconds = at_least(
+            "--lease-seconds",
+            options.lease_seconds,
+            limits::LEASE_SECONDS,
+            limits::LEASE_SECONDS_LEAST,
+        )?;
         let policy = Policy {
             enforced: options.throttle != Some(Switch::Off),
             burst: options.burst_capacity == Some(Switch::On),
@@ -338,6 +360,8 @@ impl Settings {
             allowed_origins: options.allowed_origins,
             data,
             durability: options.durability.unwrap_or(DurabilityChoice::Strict),
+            lease: Duration::from_secs(lease_seconds.into()),
+            store_cache_bytes: u64::from(store_cache_mb) * 1024 * 1024,
             cache_bytes: u64::from(cache_mb) * 1024 * 1024,
             write_buffer_bytes: u64::from(write_buffer_mb) * 1024 * 1024,
             limits: service_limits,
@@ -468,6 +492,11 @@ fn open_id(
             bail!("--oidc-issuer, --oidc-audience and --oidc-keys belong together: give all of them, or none")
         }
     }
+}
+
+/// Returns the object store that a configuration file names.
+pub(crate) fn store_of(file: &Path) -> Result<Option<String>> {
+    Ok(config_file::read(file)?.store)
 }
 
 /// Returns the folder that `armilla check` looks at.

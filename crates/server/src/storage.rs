@@ -1,6 +1,7 @@
 //! The store and the engine over it, opened and closed in the right order.
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result, anyhow};
@@ -24,9 +25,13 @@ use crate::requests::api::{Api, Door, Front};
 use crate::settings::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
 
+#[cfg_attr(not(feature = "object-storage"), path = "storage/no_objects.rs")]
+pub(crate) mod objects;
+
 /// Everything that is open.
 pub(crate) struct Storage {
     folder: Option<DataDir>,
+    hold: Option<objects::Hold>,
     store: Arc<dyn Store>,
     engine: Engine,
     tables: OnceLock<TableApi>,
@@ -36,6 +41,7 @@ pub(crate) struct Storage {
 impl Storage {
     /// Opens the data folder, the store in it and the engine over that.
     pub(crate) async fn open(settings: &Settings, env: &Env) -> Result<Storage> {
+        let mut hold = None;
         let (folder, store): (_, Arc<dyn Store>) = match &settings.data {
             Data::Memory => (None, Arc::new(MemoryStore::new())),
             Data::Folder(path) => {
@@ -43,6 +49,13 @@ impl Storage {
                 folder.check_store_is_there()?;
                 let store = open_store(path, &folder, settings)?;
                 folder.note_store()?;
+                (Some(folder), store)
+            }
+            Data::Objects { url, folder: path } => {
+                let folder = DataDir::open_or_create(path)?;
+                folder.check_has_no_store()?;
+                let (store, held) = open_objects(url, &folder, settings, env).await?;
+                hold = Some(held);
                 (Some(folder), store)
             }
         };
@@ -62,7 +75,7 @@ impl Storage {
             Some(settings) => Some(open_id::start(settings, env).await?),
             None => None,
         };
-        Ok(Storage { folder, store, engine, tables: OnceLock::new(), open_id })
+        Ok(Storage { folder, hold, store, engine, tables: OnceLock::new(), open_id })
     }
 
     /// Returns the folder of the certificate, unless nothing is kept.
@@ -182,9 +195,22 @@ impl Storage {
         self.engine.clone()
     }
 
+    /// Returns what ends when another process has taken the store.
+    pub(crate) fn lost(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match &self.hold {
+            Some(hold) => Box::pin(hold.lost()),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
     /// Waits for writes on their way and closes the store.
     pub(crate) async fn close(self) -> Result<()> {
-        self.engine.close().await.map_err(|error| anyhow!("cannot close the store cleanly: {error}"))
+        let closed = self.engine.close().await;
+        // Not before: another may open everything as soon as it is given up.
+        if let Some(hold) = self.hold {
+            hold.release().await;
+        }
+        closed.map_err(|error| anyhow!("cannot close the store cleanly: {error}"))
     }
 }
 
@@ -211,11 +237,35 @@ impl CacheShares {
     }
 }
 
-fn open_store(path: &Path, folder: &DataDir, settings: &Settings) -> Result<Arc<dyn Store>> {
-    let durability = match settings.durability {
+fn durability(settings: &Settings) -> Durability {
+    match settings.durability {
         DurabilityChoice::Strict => Durability::Strict,
         DurabilityChoice::Relaxed => Durability::Relaxed,
+    }
+}
+
+async fn open_objects(
+    url: &str,
+    folder: &DataDir,
+    settings: &Settings,
+    env: &Env,
+) -> Result<(Arc<dyn Store>, objects::Hold)> {
+    let shares = CacheShares::of(settings);
+    let copies = folder.copies();
+    let chosen = objects::ObjectSettings {
+        url,
+        lease: settings.lease,
+        durability: durability(settings),
+        block_cache_bytes: shares.blocks,
+        disk_cache: (settings.store_cache_bytes > 0).then_some((&copies, settings.store_cache_bytes)),
+        must_exist: false,
     };
+    let (store, hold) = objects::open(&chosen, env).await?;
+    Ok((Arc::new(CachedStore::new(store, shares.items)), hold))
+}
+
+fn open_store(path: &Path, folder: &DataDir, settings: &Settings) -> Result<Arc<dyn Store>> {
+    let durability = durability(settings);
     let shares = CacheShares::of(settings);
     let block_cache_bytes = shares.blocks;
     let options =

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod fencing;
+mod resting;
 mod suite;

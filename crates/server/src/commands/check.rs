@@ -6,15 +6,19 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use armilla_engine::{CheckReport, Engine, EngineOptions, ErrorKind};
 use armilla_env::Env;
+use armilla_kv::{Durability, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
+use tokio::runtime::Runtime;
 
 use crate::commands::progress::Telling;
 use crate::data_dir::DataDir;
-use crate::limits::EXIT_PROBLEMS;
+use crate::limits::{CACHE_MB, EXIT_PROBLEMS, LEASE_SECONDS};
+use crate::storage::objects::{self, ObjectSettings};
 use crate::storage::store_failure;
 
 /// Reads everything in a folder and says what does not agree. Nothing in the folder is changed: its files are read as they
@@ -43,15 +47,36 @@ pub(crate) fn run(folder: &Path, env: Env) -> Result<ExitCode> {
     write_report(&report).context("cannot write the result")
 }
 
-/// Reads everything in a store and returns what does not agree.
-pub(crate) fn check_store(store: EmbeddedStore, env: Env) -> Result<CheckReport> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start threads")?;
-    runtime.block_on(check(store, env))
+/// The same for what lies in an object store, which no server may have meanwhile: its lease is taken for so long.
+pub(crate) fn run_on_objects(url: &str, env: &Env) -> Result<ExitCode> {
+    let report = runtime()?.block_on(async {
+        let settings = ObjectSettings {
+            url,
+            lease: Duration::from_secs(LEASE_SECONDS.into()),
+            durability: Durability::Strict,
+            block_cache_bytes: u64::from(CACHE_MB) * 1024 * 1024,
+            disk_cache: None,
+            must_exist: true,
+        };
+        let (store, hold) = objects::open(&settings, env).await?;
+        let report = check(store, env.clone()).await;
+        hold.release().await;
+        report
+    })?;
+    write_report(&report).context("cannot write the result")
 }
 
-async fn check(store: EmbeddedStore, env: Env) -> Result<CheckReport> {
-    let engine = match Engine::open_at_rest(Arc::new(store), env.clone(), EngineOptions::default()).await {
+/// Reads everything in a store and returns what does not agree.
+pub(crate) fn check_store(store: EmbeddedStore, env: Env) -> Result<CheckReport> {
+    runtime()?.block_on(check(Arc::new(store), env))
+}
+
+fn runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start threads")
+}
+
+async fn check(store: Arc<dyn Store>, env: Env) -> Result<CheckReport> {
+    let engine = match Engine::open_at_rest(store, env.clone(), EngineOptions::default()).await {
         Ok(engine) => engine,
         Err(error) if error.kind == ErrorKind::Corrupt => return Ok(damaged(&error)),
         Err(error) => return Err(error).context("cannot open the account"),

@@ -68,7 +68,7 @@ pub(crate) enum Command {
     ///
     /// The originals stay beside, in a folder that it names. Exit code 0: nothing is lost. 2: what was lost is listed, one a
     /// line. 1: it could not.
-    Repair(CheckOptions),
+    Repair(RepairOptions),
     /// Split a physical partition of a container in two while the server serves it
     ///
     /// Asks a running server and shows how far it is. Exit code 0: done, or begun with --no-wait. 1: it could not.
@@ -409,6 +409,20 @@ pub(crate) struct Options {
     )]
     pub(crate) memory: Option<bool>,
 
+    /// Keep everything in an object store: s3://bucket/prefix, az://container/prefix, gs://bucket/prefix or
+    /// file:///folder. Keys and endpoints come from the usual variables of each service (AWS_..., AZURE_..., GOOGLE_...);
+    /// the data folder has the certificate alone then
+    #[arg(long, env = "ARMILLA_STORE", value_name = "URL", help_heading = "Storage")]
+    pub(crate) store: Option<String>,
+
+    /// With --store: megabytes on disk, in the data folder, for copies of what was read from it [default: 0]
+    #[arg(long, env = "ARMILLA_STORE_CACHE_MB", value_name = "MB", help_heading = "Storage")]
+    pub(crate) store_cache_mb: Option<u32>,
+
+    /// With --store: seconds that a process which has died keeps others from taking its place [default: 6]
+    #[arg(long, env = "ARMILLA_LEASE_SECONDS", value_name = "SECONDS", help_heading = "Storage")]
+    pub(crate) lease_seconds: Option<u32>,
+
     /// When a write is acknowledged [default: strict]
     #[arg(long, env = "ARMILLA_DURABILITY", value_name = "WHEN", help_heading = "Storage")]
     pub(crate) durability: Option<DurabilityChoice>,
@@ -554,6 +568,22 @@ pub(crate) struct CheckOptions {
     #[arg(long, env = "ARMILLA_DATA_DIR", value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
 
+    /// Object store to verify instead of a folder, named as for the server
+    #[arg(long, env = "ARMILLA_STORE", value_name = "URL", conflicts_with = "data_dir")]
+    pub(crate) store: Option<String>,
+
+    /// TOML file of the server, for its data-dir
+    #[arg(long, env = "ARMILLA_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// Everything that can be set when repairing.
+#[derive(Debug, Default, Args)]
+pub(crate) struct RepairOptions {
+    /// Folder to repair [default: ./armilla-data]
+    #[arg(long, env = "ARMILLA_DATA_DIR", value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
+
     /// TOML file of the server, for its data-dir
     #[arg(long, env = "ARMILLA_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -598,6 +628,9 @@ impl Options {
             date_skew_seconds: self.date_skew_seconds.or(lower.date_skew_seconds),
             data_dir: self.data_dir.or(lower.data_dir),
             memory: self.memory.or(lower.memory),
+            store: self.store.or(lower.store),
+            store_cache_mb: self.store_cache_mb.or(lower.store_cache_mb),
+            lease_seconds: self.lease_seconds.or(lower.lease_seconds),
             durability: self.durability.or(lower.durability),
             cache_mb: self.cache_mb.or(lower.cache_mb),
             write_buffer_mb: self.write_buffer_mb.or(lower.write_buffer_mb),
@@ -677,6 +710,7 @@ mod tests {
                 | "secondary-key"
                 | "read-only-key"
                 | "data-dir"
+                | "store"
                 | "log-level"
                 | "advertised-url"
                 | "mongo-advertised-address"

@@ -1,0 +1,245 @@
+//! Taking, keeping and giving up a lease.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use armilla_env::{Clock, Env};
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+
+use crate::LEASE_GRACE_PERCENT;
+use crate::record::Record;
+use crate::register::{Register, RegisterError, Version};
+
+/// A lease is written again after this part of its length.
+const RENEWALS: u32 = 3;
+
+/// One that waits for a lease looks at it after this part of its length.
+const LOOKS: u32 = 6;
+
+/// A write that failed is tried again after this part of the length.
+const RETRIES: u32 = 20;
+
+/// How a lease is asked for.
+#[derive(Debug, Clone)]
+pub struct LeaseOptions {
+    /// A name for logs; what makes it the only one of its name is added.
+    pub name: String,
+    /// For how long it is valid.
+    pub length: Duration,
+}
+
+/// A lease that this process has.
+pub struct Lease {
+    tenure: Tenure,
+    record: Record,
+    end: Option<oneshot::Sender<()>>,
+    keeper: JoinHandle<Option<(Record, Version)>>,
+    register: Register,
+    lost: watch::Receiver<bool>,
+}
+
+/// Says, at any moment, whether a lease is valid. Asking costs next to nothing.
+#[derive(Clone)]
+pub struct Tenure {
+    clock: Arc<dyn Clock>,
+    /// Until when, in microseconds of the clock.
+    until_us: Arc<AtomicU64>,
+}
+
+impl fmt::Debug for Tenure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tenure").field("until_us", &self.until_us).finish_non_exhaustive()
+    }
+}
+
+impl Tenure {
+    /// Returns whether no other can have the lease yet.
+    pub fn is_valid(&self) -> bool {
+        let now = u64::try_from(self.clock.elapsed().as_micros()).unwrap_or(u64::MAX);
+        now < self.until_us.load(Ordering::Acquire)
+    }
+
+    fn extend(&self, until: Duration) {
+        let until = u64::try_from(until.as_micros()).unwrap_or(u64::MAX);
+        self.until_us.fetch_max(until, Ordering::AcqRel);
+    }
+
+    fn end(&self) {
+        self.until_us.store(0, Ordering::Release);
+    }
+}
+
+impl Lease {
+    /// Waits until no other has the lease, takes it, and keeps it. `waiting` is told, once for each holder, who has it.
+    ///
+    /// What keeps it runs on the runtime of the caller: let no other work hold that up.
+    pub async fn take(
+        register: Register,
+        options: &LeaseOptions,
+        env: &Env,
+        waiting: impl Fn(&Record),
+    ) -> Result<Lease, RegisterError> {
+        let holder = format!("{} {}", options.name.replace('\n', " "), env.guid());
+        let clock = &env.clock;
+        let mut seen: Option<(Version, Duration)> = None;
+        let mut told: Option<String> = None;
+        let (record, version, sent) = loop {
+            let found = register.read().await?;
+            let read_at = clock.elapsed();
+            let before = match &found {
+                None => None,
+                Some((bytes, _)) => {
+                    let damaged = || RegisterError::Unknown("the lease is damaged: remove it".to_owned());
+                    Some(Record::decode(bytes).ok_or_else(damaged)?)
+                }
+            };
+            let version = found.map(|(_, version)| version);
+            if let (Some(before), Some(version)) = (&before, &version)
+                && !before.is_released
+                && before.holder != holder
+            {
+                if told.as_ref() != Some(&before.holder) {
+                    waiting(before);
+                    told = Some(before.holder.clone());
+                }
+                let since = match &seen {
+                    Some((last, since)) if last == version => *since,
+                    _ => read_at,
+                };
+                seen = Some((version.clone(), since));
+                let needed = before.length + before.length * LEASE_GRACE_PERCENT / 100;
+                let stood = read_at.saturating_sub(since);
+                if stood < needed {
+                    clock.sleep((needed - stood).min(options.length / LOOKS)).await;
+                    continue;
+                }
+            }
+            let record = Record::next(before.as_ref(), &holder, options.length);
+            let sent = clock.elapsed();
+            match register.replace(version.as_ref(), record.encode()).await {
+                Ok(version) => break (record, version, sent),
+                // Another was faster, or it is not known: the next look tells.
+                Err(RegisterError::Other) => {}
+                Err(RegisterError::Unknown(why)) => {
+                    tracing::warn!(why, "a lease could not be written");
+                    clock.sleep(options.length / RETRIES).await;
+                }
+            }
+        };
+        let tenure = Tenure { clock: clock.clone(), until_us: Arc::default() };
+        tenure.extend(sent + options.length);
+        let (end, ended) = oneshot::channel();
+        let (tell_lost, lost) = watch::channel(false);
+        let keeper = Keeper {
+            register: register.clone(),
+            clock: clock.clone(),
+            tenure: tenure.clone(),
+            record: record.clone(),
+            version,
+            sent,
+        };
+        let keeper = tokio::spawn(keeper.run(ended, tell_lost));
+        Ok(Lease { tenure, record, end: Some(end), keeper, register, lost })
+    }
+
+    /// Returns what says whether the lease is valid.
+    pub fn tenure(&self) -> Tenure {
+        self.tenure.clone()
+    }
+
+    /// Returns how often the lease had gone from one holder to another when this one took it.
+    pub fn term(&self) -> u64 {
+        self.record.term
+    }
+
+    /// Waits until another has the lease.
+    pub async fn lost(&self) {
+        let mut lost = self.lost.clone();
+        // It is never dropped before it was said, but by a runtime that ends.
+        let _ = lost.wait_for(|lost| *lost).await;
+    }
+
+    /// Gives the lease up, so that another need not wait. From now on it is not valid.
+    pub async fn release(mut self) {
+        self.tenure.end();
+        drop(self.end.take());
+        let kept = self.keeper.await;
+        // A renewal that was on its way has made it longer.
+        self.tenure.end();
+        if let Ok(Some((record, version))) = kept {
+            let record = Record { is_released: true, ..record.again() };
+            if let Err(error) = self.register.replace(Some(&version), record.encode()).await {
+                tracing::warn!(%error, "a lease could not be given up: another has to wait for its end");
+            }
+        }
+    }
+}
+
+/// What keeps a lease.
+struct Keeper {
+    register: Register,
+    clock: Arc<dyn Clock>,
+    tenure: Tenure,
+    record: Record,
+    version: Version,
+    /// When the record was sent.
+    sent: Duration,
+}
+
+impl Keeper {
+    /// Writes the record again and again; returns the last one unless the lease is lost.
+    async fn run(
+        mut self,
+        mut ended: oneshot::Receiver<()>,
+        lost: watch::Sender<bool>,
+    ) -> Option<(Record, Version)> {
+        let length = self.record.length;
+        let mut pause = length / RENEWALS;
+        loop {
+            tokio::select! {
+                _ = &mut ended => return Some((self.record, self.version)),
+                () = self.clock.sleep(pause) => {}
+            }
+            pause = match self.renew().await {
+                Ok(()) => (length / RENEWALS).saturating_sub(self.clock.elapsed().saturating_sub(self.sent)),
+                Err(RegisterError::Unknown(why)) => {
+                    tracing::warn!(why, "a lease could not be renewed");
+                    length / RETRIES
+                }
+                Err(RegisterError::Other) => {
+                    self.tenure.end();
+                    lost.send_replace(true);
+                    return None;
+                }
+            };
+        }
+    }
+
+    async fn renew(&mut self) -> Result<(), RegisterError> {
+        let record = self.record.again();
+        let sent = self.clock.elapsed();
+        match self.register.replace(Some(&self.version), record.encode()).await {
+            Ok(version) => {
+                (self.record, self.version, self.sent) = (record, version, sent);
+                self.tenure.extend(sent + self.record.length);
+                Ok(())
+            }
+            Err(RegisterError::Other) => {
+                // It may be an earlier write of this very process, whose answer was lost.
+                let found = self.register.read().await?;
+                match found.and_then(|(bytes, version)| Some((Record::decode(&bytes)?, version))) {
+                    Some((found, version)) if found.holder == self.record.holder => {
+                        // When that one was sent is not known: the next one counts.
+                        (self.record, self.version) = (found, version);
+                        Err(RegisterError::Unknown("an earlier answer was lost".to_owned()))
+                    }
+                    _ => Err(RegisterError::Other),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

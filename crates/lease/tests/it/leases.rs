@@ -1,0 +1,116 @@
+//! What one holder and one that waits for it see.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use armilla_env::{Clock, Env, SimulatedClock};
+use armilla_lease::{Lease, LeaseOptions, Register};
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use tokio::task::JoinHandle;
+
+const LENGTH: Duration = Duration::from_secs(6);
+
+struct World {
+    objects: Arc<dyn ObjectStore>,
+    env: Env,
+    clock: Arc<SimulatedClock>,
+}
+
+impl World {
+    fn new() -> World {
+        let (env, clock) = Env::simulated(1);
+        World { objects: Arc::new(InMemory::new()), env, clock }
+    }
+
+    fn register(&self) -> Register {
+        Register::object(self.objects.clone(), Path::from("owner"))
+    }
+
+    fn ask(&self, name: &str) -> JoinHandle<Lease> {
+        let (register, env, name) = (self.register(), self.env.clone(), name.to_owned());
+        tokio::spawn(async move {
+            let options = LeaseOptions { name, length: LENGTH };
+            Lease::take(register, &options, &env, |_| {}).await.unwrap()
+        })
+    }
+
+    /// Lets time pass, and everything happen that waits for it.
+    async fn pass(&self, time: Duration) {
+        let end = self.clock.elapsed() + time;
+        settle().await;
+        while self.clock.elapsed() < end {
+            self.clock.advance(Duration::from_millis(100));
+            settle().await;
+        }
+    }
+}
+
+async fn settle() {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_holder_keeps_it_and_another_waits_until_it_is_given_up() {
+    let world = World::new();
+    let first = world.ask("first").await.unwrap();
+    let second = world.ask("second");
+    world.pass(LENGTH * 10).await;
+    assert!(first.tenure().is_valid());
+    assert!(!second.is_finished());
+    let tenure = first.tenure();
+    first.release().await;
+    assert!(!tenure.is_valid());
+    // It looks from time to time.
+    world.pass(LENGTH / 3).await;
+    let second = second.await.unwrap();
+    assert!(second.tenure().is_valid());
+    assert_eq!(second.term(), 2);
+}
+
+#[tokio::test]
+async fn what_has_died_keeps_others_waiting_for_a_length_and_no_longer() {
+    let world = World::new();
+    let first = world.ask("first").await.unwrap();
+    let tenure = first.tenure();
+    // It is gone without a word.
+    drop(first);
+    let second = world.ask("second");
+    world.pass(LENGTH - Duration::from_millis(200)).await;
+    assert!(!second.is_finished());
+    world.pass(Duration::from_millis(400)).await;
+    assert!(!tenure.is_valid(), "it ends before another has it");
+    assert!(!second.is_finished());
+    world.pass(LENGTH / 2).await;
+    assert!(second.await.unwrap().tenure().is_valid());
+}
+
+#[tokio::test]
+async fn who_lost_it_is_told() {
+    let world = World::new();
+    let first = world.ask("first").await.unwrap();
+    let register = world.register();
+    let (bytes, seen) = register.read().await.unwrap().unwrap();
+    let text = std::str::from_utf8(&bytes).unwrap();
+    register.replace(Some(&seen), text.replace("first", "second").into()).await.unwrap();
+    world.pass(LENGTH / 2).await;
+    tokio::time::timeout(Duration::from_secs(5), first.lost()).await.unwrap();
+    assert!(!first.tenure().is_valid());
+    // There is nothing to give up.
+    first.release().await;
+    assert!(
+        !std::str::from_utf8(&register.read().await.unwrap().unwrap().0).unwrap().contains("released=true")
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_lease_is_not_taken() {
+    let world = World::new();
+    world.register().replace(None, "hello".into()).await.unwrap();
+    let options = LeaseOptions { name: "one".to_owned(), length: LENGTH };
+    let taken = Lease::take(world.register(), &options, &world.env, |_| {}).await;
+    assert!(taken.err().unwrap().to_string().contains("damaged"));
+}

@@ -120,6 +120,7 @@ impl Servers {
             data_dir: self.folder.path().join(name),
             log: self.folder.path().join(format!("{name}.log")),
             arguments: self.arguments.clone(),
+            store: None,
         }
     }
 

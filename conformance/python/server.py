@@ -47,7 +47,7 @@ class Server:
     def start(self) -> "Server":
         """Starts the process and waits for its ready line."""
         port = str(self._fixed_port)
-        command = [str(binary()), "--port", port, "--data-dir", str(self.data_folder), *self._flags]
+        command = [str(binary()), "--port", port, "--data-dir", str(self.data_folder), *self._store(), *self._flags]
         # The Table endpoint takes a free port by itself when the SQL endpoint does; the others have to be asked for.
         environment = {**os.environ, "NO_COLOR": "1", "ARMILLA_STORAGE_TABLE_PORT": "0"}
         environment["ARMILLA_MONGO_PORT"] = str(self._fixed_mongo_port)
@@ -76,6 +76,14 @@ class Server:
         Server.running.append(self)
         Server.started.append(self)
         return self
+
+    def _store(self) -> list[str]:
+        """Where ARMILLA_TEST_STORE names an object store, every account lies there, under a prefix of its own."""
+        store = os.environ.get("ARMILLA_TEST_STORE")
+        if not store or "--store" in self._flags or "--memory" in self._flags:
+            return []
+        prefix = re.sub(r"\W+", "-", str(self.data_folder)).strip("-")
+        return ["--store", f"{store}/{prefix}", "--lease-seconds", "2"]
 
     def start_again(self) -> "Server":
         """Starts the process on the ports it had, so that its clients find it."""

@@ -1,4 +1,4 @@
-"""Vertices with few and with very many edges: what is remembered of neighbours is what is there when several write, on one
+"""Vertices with few and very many edges: what is remembered of neighbours is what is there when several write, on one
 and on several physical partitions."""
 
 import random

@@ -46,7 +46,7 @@ def without_index(collection, value) -> list:
 
 @pytest.fixture
 def filled(collection):
-    """Every value alone, in an array, in an array of arrays, in an object, and twice in one array; and one without it."""
+    """Every value alone, in an array, in an array of arrays, in an object, twice in an array; and one without it."""
     documents = [{"_id": -1}]
     for number, value in enumerate(VALUES):
         shapes = [value, [value, "other"], [[value]], {"a": value}, [value, value]]
@@ -73,7 +73,9 @@ def test_it_costs_what_the_query_does(mongo, filled, value):
 
 
 def test_few_and_many(collection):
-    collection.insert_many({"_id": number, "a": "many" if number % 2 else "few"[: 1 + number % 3]} for number in range(300))
+    collection.insert_many(
+        {"_id": number, "a": "many" if number % 2 else "few"[: 1 + number % 3]} for number in range(300)
+    )
     collection.insert_many({"_id": 1_000 + number, "a": ["many", number]} for number in range(10))
     assert collection.count_documents({"a": "many"}) == 160
     assert sorted(document["_id"] for document in collection.find({"a": "many"})) == [

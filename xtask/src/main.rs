@@ -18,7 +18,7 @@ use anyhow::{Result, bail};
 
 use crate::repository::Repository;
 use crate::selection::Selection;
-use crate::steps::{BENCH, CRASH, DAMAGE, FEEDS, HOSTILE, STEPS};
+use crate::steps::{BENCH, BENCH_STORES, CRASH, DAMAGE, FEEDS, HOSTILE, STEPS};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -32,7 +32,7 @@ commands:
   feeds [ARGUMENT]...      read change feeds while the server is killed; `feeds --help` lists the arguments
   hostile [ARGUMENT]...    attack the server, with the attacks that take minutes; `hostile --help` lists the arguments
   damage [ARGUMENT]...     damage data folders; `damage --help` lists the arguments
-  bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments
+  bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments, `bench stores` compares stores
   queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text
 
@@ -85,6 +85,9 @@ fn run() -> Result<bool> {
             steps::run_beside_server(&repository, HOSTILE, HOSTILE, &arguments).map(|()| true)
         }
         "damage" => steps::run_beside_server(&repository, DAMAGE, DAMAGE, rest).map(|()| true),
+        "bench" if rest.first().is_some_and(|what| what == "stores") => {
+            steps::run_optimized(&repository, BENCH_STORES, &rest[1..]).map(|()| true)
+        }
         "bench" => steps::run_beside_server(&repository, BENCH, BENCH, rest).map(|()| true),
         "queries" => steps::run_program(&repository, "armilla-testing-queries", rest).map(|()| true),
         "help" | "--help" | "-h" => {

@@ -39,6 +39,12 @@ pub(crate) const DAMAGE: &str = "armilla-damage";
 /// The package that measures.
 pub(crate) const BENCH: &str = "armilla-bench";
 
+/// Builds the server with the store on object storage.
+const OBJECT_STORAGE: [&str; 2] = ["--features", "armilla-server/object-storage"];
+
+/// The package that measures stores alone: with it, the others would be built with SlateDB.
+pub(crate) const BENCH_STORES: &str = "armilla-bench-stores";
+
 /// Rounds of killing and checking that the crash test makes here, without splits and with them.
 const CRASH_ROUNDS: &str = "10";
 const SPLIT_ROUNDS: &str = "6";
@@ -56,11 +62,16 @@ pub(crate) const STEPS: [Step; 17] = [
     }),
     plain("tidy", "rules about the source text", tidy::run),
     plain("clippy", "no warning anywhere", |repository| {
-        execute(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+        // Without object storage, as it is built unless asked for, and with it.
+        for features in [&[][..], &OBJECT_STORAGE[..]] {
+            let arguments = ["clippy", "--workspace", "--all-targets"];
+            execute(repository.cargo().args(arguments).args(features).args(["--", "-D", "warnings"]))?;
+        }
+        Ok(())
     }),
     plain("deny", "licences, sources and advisories of dependencies", deny::run),
     plain("unit", "cargo test of the whole workspace", |repository| {
-        execute(repository.cargo().args(["test", "--workspace"]))
+        execute(repository.cargo().args(["test", "--workspace"]).args(OBJECT_STORAGE))
     }),
     Step {
         is_conformance: true,
@@ -68,7 +79,7 @@ pub(crate) const STEPS: [Step; 17] = [
             // With the targets of the step before: their dependencies turn on features of packages, and a build
             // without them, or of one package alone, would compile nearly everything a second time.
             let targets = ["--bins", "--examples", "--tests"];
-            execute(repository.cargo().args(["build", "--workspace"]).args(targets))
+            execute(repository.cargo().args(["build", "--workspace"]).args(targets).args(OBJECT_STORAGE))
         })
     },
     sdk("python", "the Python SDK against the server", conformance::python),
@@ -170,6 +181,11 @@ pub(crate) fn run_beside_server(
     execute(repository.cargo().args(["build", "--release", "--package", "armilla-server"]))?;
     let run = ["run", "--release", "--package", package, "--bin", program, "--"];
     execute(repository.cargo().args(run).args(arguments))
+}
+
+/// Builds a program, optimized, and runs it.
+pub(crate) fn run_optimized(repository: &Repository, package: &str, arguments: &[String]) -> Result<()> {
+    execute(repository.cargo().args(["run", "--release", "--package", package, "--"]).args(arguments))
 }
 
 /// Builds a program and runs it.

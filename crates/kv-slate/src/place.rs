@@ -21,6 +21,9 @@ use crate::limits::{RETRIES_MAX, RETRY_TIME_MAX};
 pub(crate) const FORMAT_NAME: &str = "format";
 
 /// An object store, and the prefix in it that a store has to itself.
+///
+/// Connections are kept and belong to the runtime on which they were made; copies of a place share them. What uses a place on
+/// another runtime makes its own.
 #[derive(Clone)]
 pub struct Place {
     objects: Arc<dyn ObjectStore>,

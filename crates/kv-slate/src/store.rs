@@ -146,6 +146,7 @@ impl Drop for SlateStore {
 }
 
 /// Closes the trees that nothing asks for, from time to time.
+#[expect(clippy::disallowed_methods, reason = "when a tree rests decides nothing but memory")]
 async fn let_rest(shared: Arc<Shared>, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;

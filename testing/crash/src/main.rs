@@ -88,6 +88,9 @@ struct Options {
     /// Folder for the data and the server's log; kept [default: a new one, kept after a failure]
     #[arg(long)]
     work_dir: Option<PathBuf>,
+    /// Object store that the account lies in, under a prefix that is empty: s3://bucket/prefix, file:///folder
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
     /// A further argument for the server; may be repeated
     #[arg(long = "server-arg", allow_hyphen_values = true)]
     server_arguments: Vec<String>,
@@ -110,6 +113,7 @@ async fn run(options: Options) -> Result<bool> {
         data_dir: work_dir.join("data"),
         log: work_dir.join("server.log"),
         arguments: server_arguments(&options),
+        store: options.store.clone(),
     };
     let ballast = options.splits.then_some(options.ballast);
     let clients = Clients { writers: options.writers, tellers: options.tellers, ballast };

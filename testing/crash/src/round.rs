@@ -204,7 +204,7 @@ impl World {
             self.env.clock.sleep(Duration::from_millis(after_ms)).await;
             drop(starting);
         }
-        let check = if plan.check_in_place {
+        let check = if plan.check_in_place || self.launch.store.is_some() {
             self.launch.check(&self.env, &self.launch.data_dir).await?
         } else {
             self.check_copy().await?

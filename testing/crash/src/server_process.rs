@@ -18,6 +18,9 @@ pub use armilla_launcher::{NotReady, sibling_program};
 /// Longest time that a check may take.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long others wait for a server that was killed, with an object store: the least there is.
+const LEASE_SECONDS: &str = "2";
+
 /// How a server is started.
 #[derive(Debug, Clone)]
 pub struct Launch {
@@ -29,6 +32,8 @@ pub struct Launch {
     pub log: PathBuf,
     /// Further arguments.
     pub arguments: Vec<String>,
+    /// Where the account lies instead of the data folder, by the URL of an object store.
+    pub store: Option<String>,
 }
 
 /// A server that has said that it is ready. It is killed when it is dropped.
@@ -60,6 +65,9 @@ impl Launch {
     fn command(&self) -> Command {
         let mut command = command(&self.binary);
         command.args(["--port", "0", "--data-dir"]).arg(&self.data_dir).args(&self.arguments);
+        if let Some(store) = &self.store {
+            command.args(["--store", store, "--lease-seconds", LEASE_SECONDS]);
+        }
         command
     }
 
@@ -85,16 +93,15 @@ impl Launch {
         })
     }
 
-    /// Runs `armilla check` on a folder.
+    /// Runs `armilla check` on a folder, or on the object store.
     pub async fn check(&self, env: &Env, data_dir: &Path) -> Result<CheckOutcome> {
         let begin = env.clock.elapsed();
-        let running = tokio::process::Command::from(command(&self.binary))
-            .arg("check")
-            .arg("--data-dir")
-            .arg(data_dir)
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output();
+        let mut command = command(&self.binary);
+        match &self.store {
+            Some(store) => command.args(["check", "--store", store]),
+            None => command.args(["check", "--data-dir"]).arg(data_dir),
+        };
+        let running = tokio::process::Command::from(command).stdin(Stdio::null()).kill_on_drop(true).output();
         let output = timeout(CHECK_TIMEOUT, running)
             .await
             .map_err(|_| anyhow!("the check did not end within {CHECK_TIMEOUT:?}"))?

@@ -134,6 +134,7 @@ async fn play(
         data_dir: data.clone(),
         log: place.join("server.log"),
         arguments: world::arguments(),
+        store: None,
     };
     let before = folder::fingerprint(&original)?;
     let check = launch.check(env, &original).await?;

@@ -79,6 +79,7 @@ pub(crate) async fn make(binary: &Path, work_dir: &Path, seed: u64, env: &Env) -
         data_dir: work_dir.join("live"),
         log: work_dir.join("server.log"),
         arguments: arguments(),
+        store: None,
     };
     let model = Model::default();
     let mut older: Vec<PathBuf> = Vec::new();

@@ -65,6 +65,7 @@ impl Stage {
             data_dir: folder.join("data"),
             log: folder.join("server.log"),
             arguments: usual.iter().chain(arguments).map(ToString::to_string).collect(),
+            store: None,
         };
         let server = launch.start(&ground.env).await?;
         let mut stage = Stage {

@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 36] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 38] = [
     (
         "server",
         &[
@@ -23,6 +23,8 @@ pub(super) const ALLOWED: [(&str, &[&str]); 36] = [
             "env",
             "kv",
             "kv-embedded",
+            "kv-slate",
+            "lease",
             "report",
             "rest-wire",
             "script-worker",
@@ -87,6 +89,8 @@ pub(super) const ALLOWED: [(&str, &[&str]); 36] = [
     ("sql", &[]),
     ("backup", &["kv", "value"]),
     ("kv-embedded", &["kv"]),
+    ("kv-slate", &["kv", "lease"]),
+    ("lease", &["env"]),
     ("kv", &["env"]),
     ("env", &[]),
     ("value", &[]),
@@ -106,7 +110,8 @@ pub(super) const PURE: [&str; 6] = ["value", "governor", "index", "sql", "functi
 const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];
 
 /// Packages that one crate alone may use, so that the others do not come to lean on them.
-const ALONE: [(&str, &str); 4] = [
+const ALONE: [(&str, &str); 5] = [
+    ("slatedb", "kv-slate"),
     ("fjall", "kv-embedded"),
     ("lsm-tree", "kv-embedded"),
     ("rquickjs", "script-worker"),

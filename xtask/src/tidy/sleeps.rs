@@ -7,9 +7,10 @@ use super::{Problem, is_test_file};
 use crate::repository::Source;
 
 /// Where tests may sleep without a word, and what they wait for.
-const REAL: [(&str, &str); 5] = [
+const REAL: [(&str, &str); 6] = [
     ("crates/server/", "processes"),
     ("crates/kv-embedded/", "the disk, and threads that write to it"),
+    ("crates/kv-slate/", "threads that write to object stores"),
     ("crates/engine/", "threads that block"),
     ("testing/", "processes"),
     ("bench/", "processes"),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod faults;
 mod fencing;
 mod resting;
 mod suite;

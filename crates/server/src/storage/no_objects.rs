@@ -9,6 +9,7 @@ use armilla_env::Env;
 use armilla_kv::{Durability, Store};
 
 /// See the module of builds with object storage.
+#[expect(dead_code, reason = "there is nothing to use them for")]
 pub(crate) struct ObjectSettings<'s> {
     pub(crate) url: &'s str,
     pub(crate) lease: Duration,
@@ -22,9 +23,7 @@ pub(crate) struct ObjectSettings<'s> {
 pub(crate) enum Hold {}
 
 pub(crate) async fn open(settings: &ObjectSettings<'_>, _: &Env) -> Result<(Arc<dyn Store>, Hold)> {
-    let ObjectSettings { url, lease: _, durability: _, block_cache_bytes: _, disk_cache: _, must_exist: _ } =
-        settings;
-    Err(anyhow!("this armilla was built without object storage and cannot open {url}"))
+    Err(anyhow!("this armilla was built without object storage and cannot open {}", settings.url))
 }
 
 impl Hold {

@@ -36,14 +36,15 @@ pub(crate) struct Hold {
 /// Waits until no other process has the place, takes it, and opens the store in it.
 pub(crate) async fn open(settings: &ObjectSettings<'_>, env: &Env) -> Result<(Arc<dyn Store>, Hold)> {
     let url = settings.url;
-    let place = Place::of_url(url).map_err(|error| anyhow!("{error}"))?;
+    // Connections belong to the threads on which they were made: each place that is used elsewhere is one of its own.
+    let place = || Place::of_url(url).map_err(|error| anyhow!("{error}"));
     if settings.must_exist {
-        let has_store = place.has_store().await;
+        let has_store = place()?.has_store().await;
         if !has_store.map_err(|error| anyhow!("cannot look at {url}: {error}"))? {
             bail!("there is no store of armilla at {url}");
         }
     }
-    let (hold, tenure) = Hold::take(&place, settings.lease, env)
+    let (hold, tenure) = Hold::take(&place()?, settings.lease, env)
         .await
         .with_context(|| format!("cannot take the lease of the store {url}"))?;
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -54,7 +55,7 @@ pub(crate) async fn open(settings: &ObjectSettings<'_>, env: &Env) -> Result<(Ar
         tenure: Some(tenure),
         ..SlateOptions::default()
     };
-    match SlateStore::open(place, &options) {
+    match SlateStore::open(place()?, &options) {
         Ok(store) => Ok((Arc::new(store), hold)),
         Err(error) => {
             hold.release().await;

@@ -65,7 +65,13 @@ fn limited(stage: &Stage) -> Result<Launch> {
     std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755))?;
     let mut arguments = usual.arguments.clone();
     arguments.extend(["--write-buffer-mb".to_owned(), "1".to_owned()]);
-    Ok(Launch { binary, data_dir: folder.join("data"), log: folder.join("server.log"), arguments })
+    Ok(Launch {
+        binary,
+        data_dir: folder.join("data"),
+        log: folder.join("server.log"),
+        arguments,
+        store: None,
+    })
 }
 
 /// After five hundred connections with large requests, memory goes back to near where it was, also of a server that is

@@ -125,6 +125,7 @@ async fn run(options: Options) -> Result<bool> {
         data_dir: work_dir.join("data"),
         log: work_dir.join("server.log"),
         arguments,
+        store: None,
     };
     println!(
         "seed {seed}, {} histories, {} at a time, {}",

@@ -1,0 +1,103 @@
+"""SeaweedFS, an object store with the API of S3, as a process of the tests' own."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+START_SECONDS_MAX = 60
+BUCKET = "armilla"
+
+
+class Weed:
+    """One server of SeaweedFS on free ports, with its folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._process: subprocess.Popen | None = None
+        self._ports = dict(zip(("s3", "master", "volume", "filer"), _free_ports(), strict=True))
+
+    def start(self) -> "Weed":
+        """Starts it, waits until it answers, and makes the bucket."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        ports = self._ports
+        command = [
+            str(Path(sys.executable).parent / "weed"),
+            "server",
+            f"-dir={self.folder}",
+            "-ip=127.0.0.1",
+            "-ip.bind=127.0.0.1",
+            "-s3",
+            "-s3.port.iceberg=0",
+            "-s3.port.lance=0",
+            f"-s3.port={ports['s3']}",
+            f"-master.port={ports['master']}",
+            f"-volume.port={ports['volume']}",
+            f"-filer.port={ports['filer']}",
+            "-master.volumeSizeLimitMB=64",
+        ]
+        with (self.folder / "weed.log").open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                urllib.request.urlopen(urllib.request.Request(f"{self.endpoint}/{BUCKET}", method="PUT"), timeout=5)
+                return self
+            except (urllib.error.URLError, OSError) as error:
+                if isinstance(error, urllib.error.HTTPError) and error.code == 409:
+                    return self
+                if time.monotonic() > deadline:
+                    self.stop()
+                    text = (self.folder / "weed.log").read_text(errors="replace")[-2000:]
+                    raise AssertionError(f"SeaweedFS does not answer: {error}; {text}") from error
+                time.sleep(0.2)
+
+    @property
+    def endpoint(self) -> str:
+        """Where it speaks S3."""
+        return f"http://127.0.0.1:{self._ports['s3']}"
+
+    def environment(self) -> dict[str, str]:
+        """What a client needs in its environment."""
+        return {
+            "AWS_ENDPOINT": self.endpoint,
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "armilla",
+            "AWS_SECRET_ACCESS_KEY": "armilla",
+        }
+
+    def pause(self) -> None:
+        """Lets it answer nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Lets it go on."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        """Ends it."""
+        if self._process is not None and self._process.poll() is None:
+            # It takes its time to end, and what it has is not wanted any more.
+            self._process.kill()
+            self._process.wait()
+
+
+def _free_ports() -> list[int]:
+    """Returns four ports whose neighbours ten thousand above are free as well: it speaks gRPC there."""
+    found: list[int] = []
+    for port in range(20_000 + (time.time_ns() // 1000) % 20_000, 50_000):
+        if len(found) == 4:
+            return found
+        with socket.socket() as first, socket.socket() as second:
+            try:
+                first.bind(("127.0.0.1", port))
+                second.bind(("127.0.0.1", port + 10_000))
+            except OSError:
+                continue
+            found.append(port)
+    raise AssertionError("there are no four free ports")

@@ -45,16 +45,20 @@ class Weed:
         deadline = time.monotonic() + START_SECONDS_MAX
         while True:
             try:
-                urllib.request.urlopen(urllib.request.Request(f"{self.endpoint}/{BUCKET}", method="PUT"), timeout=5)
+                self._put(BUCKET)
+                # The first object makes it grow the volumes that objects lie in, which takes a while.
+                self._put(f"{BUCKET}/first")
                 return self
             except (urllib.error.URLError, OSError) as error:
-                if isinstance(error, urllib.error.HTTPError) and error.code == 409:
-                    return self
                 if time.monotonic() > deadline:
                     self.stop()
                     text = (self.folder / "weed.log").read_text(errors="replace")[-2000:]
                     raise AssertionError(f"SeaweedFS does not answer: {error}; {text}") from error
                 time.sleep(0.2)
+
+    def _put(self, path: str) -> None:
+        request = urllib.request.Request(f"{self.endpoint}/{path}", method="PUT", data=b"")
+        urllib.request.urlopen(request, timeout=START_SECONDS_MAX)
 
     @property
     def endpoint(self) -> str:

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn steps_are_chosen_by_name() {
-        let all = "fmt tidy clippy deny unit build python js rust-sdk go java crash crash-splits feeds hostile damage docs";
+        let all = "fmt tidy clippy deny unit build python js rust-sdk go java crash crash-splits crash-store feeds hostile damage docs";
         for (arguments, expected) in [
             (&[][..], all),
             (&["--list"], all),
@@ -108,13 +108,19 @@ mod tests {
             (&["--only", "tidy", "--only=fmt"], "fmt tidy"),
             (&["--only", "python"], "build python"),
             (&["--only", "python", "--skip", "build"], "python"),
-            (&["--from", "rust-sdk"], "build rust-sdk go java crash crash-splits feeds hostile damage docs"),
+            (
+                &["--from", "rust-sdk"],
+                "build rust-sdk go java crash crash-splits crash-store feeds hostile damage docs",
+            ),
             (&["--from", "docs"], "docs"),
-            (&["--from=crash", "--skip=crash"], "build crash-splits feeds hostile damage docs"),
-            (&["--from=crash-splits", "--skip=crash-splits", "--skip=feeds"], "build hostile damage docs"),
+            (&["--from=crash", "--skip=crash"], "build crash-splits crash-store feeds hostile damage docs"),
+            (
+                &["--from=crash-splits", "--skip=crash-splits", "--skip=feeds"],
+                "build crash-store hostile damage docs",
+            ),
             (
                 &["--skip", "crash", "--skip", "rust-sdk"],
-                "fmt tidy clippy deny unit build python js go java crash-splits feeds hostile damage docs",
+                "fmt tidy clippy deny unit build python js go java crash-splits crash-store feeds hostile damage docs",
             ),
         ] {
             assert_eq!(names(arguments).as_deref(), Ok(expected), "{arguments:?}");

@@ -45,9 +45,10 @@ const OBJECT_STORAGE: [&str; 2] = ["--features", "armilla-server/object-storage"
 /// The package that measures stores alone: with it, the others would be built with SlateDB.
 pub(crate) const BENCH_STORES: &str = "armilla-bench-stores";
 
-/// Rounds of killing and checking that the crash test makes here, without splits and with them.
+/// Rounds of killing and checking that the crash test makes here: without splits, with them, and on an object store.
 const CRASH_ROUNDS: &str = "10";
 const SPLIT_ROUNDS: &str = "6";
+const STORE_ROUNDS: &str = "4";
 
 /// Histories in which change feeds are read here.
 const FEED_HISTORIES: &str = "300";
@@ -56,7 +57,7 @@ const FEED_HISTORIES: &str = "300";
 const DAMAGE_CASES: &str = "40";
 
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 17] = [
+pub(crate) const STEPS: [Step; 18] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -101,6 +102,19 @@ pub(crate) const STEPS: [Step; 17] = [
         needs_server: true,
         ..plain("crash-splits", "the same while physical partitions are split and merged", |repository| {
             drive(repository, CRASH, &["--splits", "--rounds", SPLIT_ROUNDS])
+        })
+    },
+    Step {
+        needs_server: true,
+        ..plain("crash-store", "the same with the account in an object store", |repository| {
+            let folder = std::env::temp_dir().join(format!("armilla-store-{}", std::process::id()));
+            let url = format!("file://{}", folder.display());
+            let crashed = drive(repository, CRASH, &["--splits", "--rounds", STORE_ROUNDS, "--store", &url]);
+            // After a failure it is looked at.
+            if crashed.is_ok() {
+                std::fs::remove_dir_all(&folder).context("cannot remove the object store")?;
+            }
+            crashed
         })
     },
     Step {
@@ -178,7 +192,9 @@ pub(crate) fn run_beside_server(
     program: &str,
     arguments: &[String],
 ) -> Result<()> {
-    execute(repository.cargo().args(["build", "--release", "--package", "armilla-server"]))?;
+    let is_on_objects = arguments.iter().any(|argument| argument == "--store");
+    let features = if is_on_objects { &OBJECT_STORAGE[..] } else { &[] };
+    execute(repository.cargo().args(["build", "--release", "--package", "armilla-server"]).args(features))?;
     let run = ["run", "--release", "--package", package, "--bin", program, "--"];
     execute(repository.cargo().args(run).args(arguments))
 }

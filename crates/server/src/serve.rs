@@ -57,15 +57,25 @@ pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
     let result = waiting.block_on(async {
         let mut signals = Signals::catch()?;
         // Nothing of it depends on this thread.
-        let mut starting = serving.spawn(start(settings, env.clone()));
+        let (end, ending) = watch::channel(false);
+        let mut starting = serving.spawn(start(settings, env.clone(), ending));
         let mut asked = None;
         let server = loop {
             tokio::select! {
                 biased;
-                started = &mut starting => break started.context("starting failed")??,
+                started = &mut starting => match (started.context("starting failed")?, asked) {
+                    (Err(error), Some(signal)) => {
+                        tracing::info!("{signal}: ending before the start was done: {error:#}");
+                        return Ok(());
+                    }
+                    (started, _) => break started?,
+                },
                 signal = signals.next() => match asked {
                     // It may have said already that it is ready, and is then ended like any other.
-                    None => asked = Some(signal),
+                    None => {
+                        asked = Some(signal);
+                        end.send_replace(true);
+                    }
                     Some(_) => std::process::exit(EXIT_AT_ONCE),
                 },
                 () = env.clock.sleep(grace), if asked.is_some() => {
@@ -113,12 +123,16 @@ struct Server {
     env: Env,
 }
 
-async fn start(settings: Settings, env: Env) -> Result<Server> {
+async fn start(settings: Settings, env: Env, mut ending: watch::Receiver<bool>) -> Result<Server> {
     // The ports first: a port in use is the likeliest trouble, and nothing has been touched yet.
     let listeners = bind(&settings)?;
     let addresses = addresses(&listeners)?;
     let connections_max = descriptors::connections(settings.connections.connections_max);
-    let storage = Storage::open(&settings, &env).await?;
+    let ending = async move {
+        // Who could ask for the end is gone with the program alone.
+        let _ = ending.wait_for(|ending| *ending).await;
+    };
+    let storage = Storage::open(&settings, &env, ending).await?;
     let tls = tls::server_config(&settings.certificate, storage.tls_folder().as_deref(), &env)?;
     let metrics = Arc::new(Metrics::new());
     let keys = std::iter::once(&settings.key).chain(&settings.secondary_key).chain(&settings.read_only_key);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use armilla_api_admin::{AdminApi, AdminApiOptions};
 use armilla_api_gremlin::{GremlinApi, GremlinApiOptions};
 use armilla_api_mongo::{MongoApi, MongoApiOptions};
@@ -39,8 +39,13 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// Opens the data folder, the store in it and the engine over that.
-    pub(crate) async fn open(settings: &Settings, env: &Env) -> Result<Storage> {
+    /// Opens the data folder, the store in it and the engine over that. Where another process has the store it waits, until
+    /// `ending`.
+    pub(crate) async fn open(
+        settings: &Settings,
+        env: &Env,
+        ending: impl Future<Output = ()>,
+    ) -> Result<Storage> {
         let mut hold = None;
         let (folder, store): (_, Arc<dyn Store>) = match &settings.data {
             Data::Memory => (None, Arc::new(MemoryStore::new())),
@@ -54,7 +59,10 @@ impl Storage {
             Data::Objects { url, folder: path } => {
                 let folder = DataDir::open_or_create(path)?;
                 folder.check_has_no_store()?;
-                let (store, held) = open_objects(url, &folder, settings, env).await?;
+                let (store, held) = tokio::select! {
+                    opened = open_objects(url, &folder, settings, env) => opened?,
+                    () = ending => bail!("{url} was not free yet"),
+                };
                 hold = Some(held);
                 (Some(folder), store)
             }

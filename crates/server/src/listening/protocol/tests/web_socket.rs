@@ -109,7 +109,7 @@ async fn open(connections_max: u32) -> (Port, Arc<Notify>) {
     let echo = Echo { let_go: let_go.clone() };
     let port = Port::open(connections_max, async |env, common| {
         let settings = settings();
-        let storage = Storage::open(&settings, env).await.unwrap();
+        let storage = Storage::open(&settings, env, std::future::pending()).await.unwrap();
         let regions = Arc::new(Regions::new("One", Vec::new(), false));
         let handler = Handler {
             front: Front::Sql,

@@ -16,6 +16,12 @@ from weed import BUCKET, Weed
 # Long enough for an object store on a busy machine.
 LEASE_SECONDS = 8
 
+# How long something may take that a busy machine does, and that would not happen at all were it wrong.
+PATIENCE_SECONDS = 60
+
+# Nothing here is about how fast a request is answered, and a busy machine may be slow.
+NOT_SLOW = ("--slow-request-ms", str(PATIENCE_SECONDS * 1_000))
+
 
 @pytest.fixture(scope="module")
 def weed(tmp_path_factory):
@@ -44,7 +50,7 @@ def make(tmp_path, place):
     def make_one(*flags: str, lease: int = LEASE_SECONDS) -> Server:
         folder = tmp_path / f"server-{len(made)}"
         folder.mkdir()
-        made.append(Server(folder, "--store", place, "--lease-seconds", str(lease), *flags))
+        made.append(Server(folder, "--store", place, "--lease-seconds", str(lease), *NOT_SLOW, *flags))
         return made[-1]
 
     yield make_one
@@ -62,7 +68,7 @@ def container_of(server: Server):
 
 
 def check(place: str) -> subprocess.CompletedProcess:
-    return subprocess.run([binary(), "check", "--store", place], capture_output=True, text=True, timeout=60)
+    return subprocess.run([binary(), "check", "--store", place], capture_output=True, text=True, timeout=120)
 
 
 def order(number: int) -> dict:
@@ -77,10 +83,10 @@ def test_what_was_acknowledged_survives_a_kill(make, place):
         orders.create_item(order(number))
     orders.delete_item("o7", "c0")
     server.kill()
-    # The process that died keeps its lease for a while.
+    # The process that died keeps its lease for a while, and not for longer.
     began = time.monotonic()
     server.start()
-    assert time.monotonic() - began < LEASE_SECONDS * 1.1 + 10
+    assert time.monotonic() - began < LEASE_SECONDS * 1.1 + 20
     assert "is held by process" in server.log_text()
     orders = container_of(server)
     assert orders.read_item("o13", "c6")["total"] == 13
@@ -120,10 +126,9 @@ def test_one_that_waits_can_be_ended(make):
         for line in waiting.stderr:
             if "is held by process" in line:
                 break
-        began = time.monotonic()
+        # The lease is renewed all the time: it would wait for ever.
         waiting.send_signal(signal.SIGTERM)
-        assert waiting.wait(20) == 0
-        assert time.monotonic() - began < 3
+        assert waiting.wait(PATIENCE_SECONDS) == 0
         assert waiting.stdout.read() == ""
     assert container_of(first).create_item(order(1))["total"] == 1
     assert first.stop() == 0
@@ -143,7 +148,7 @@ def test_one_that_is_paused_loses_the_place_and_never_shows_what_is_old(make, ex
     finally:
         os.kill(pid, signal.SIGCONT)
     # It has the old item in memory. It may say that it cannot answer, and it may be gone, but it must not show it.
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while first._process.poll() is None and time.monotonic() < deadline:
         try:
             answer = orders.read_item("o1", "c1")
@@ -167,6 +172,7 @@ def test_splits_scripts_feeds_and_lifetimes(make, place):
     for number in range(60):
         orders.create_item(order(number))
     orders.create_item({**order(1_000), "ttl": 1})
+    short_since = time.monotonic()
     orders.scripts.create_stored_procedure(
         {
             "id": "add",
@@ -185,10 +191,11 @@ def test_splits_scripts_feeds_and_lifetimes(make, place):
         [binary(), "split", "--database", "shop", "--container", "orders", "--endpoint", server.http],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
     )
     assert split.returncode == 0, split.stdout + split.stderr
-    time.sleep(1.5)
+    # It lives through its last second, and seconds are whole: one more than the one it was given.
+    time.sleep(max(0.0, short_since + 2.1 - time.monotonic()))
     seen = {change["id"] for change in orders.query_items_change_feed(start_time="Beginning")}
     assert {f"o{number}" for number in range(60)} | {"scripted"} <= seen
     totals = orders.query_items("SELECT VALUE COUNT(1) FROM o", enable_cross_partition_query=True)
@@ -199,7 +206,16 @@ def test_splits_scripts_feeds_and_lifetimes(make, place):
     assert "2 partitions, " in checked.stdout
 
 
-def test_many_containers_start_at_once(make):
+def names_at(place: str, request) -> set[str]:
+    """The names of all objects of a place."""
+    if place.startswith("file://"):
+        folder = Path(place.removeprefix("file://"))
+        return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    prefix = place.removeprefix(f"s3://{BUCKET}/") + "/"
+    return {name.removeprefix(prefix) for name in request.getfixturevalue("weed").names(prefix)}
+
+
+def test_many_containers_start_at_once(make, place, request):
     server = make("--throttle", "off").start()
     database = connect(server).create_database("shop")
     for number in range(60):
@@ -207,9 +223,13 @@ def test_many_containers_start_at_once(make):
     for number in range(0, 60, 10):
         database.get_container_client(f"c{number}").create_item(order(number))
     assert server.stop() == 0
+    before = names_at(place, request)
+    spaces = {name.split("/")[1] for name in before if name.startswith("spaces/")}
+    assert len(spaces) > 6
     server.start()
-    # Nothing but the tree of resources was opened.
-    assert int(server.ready["start_ms"]) < 5_000
+    # Nothing but the tree of resources was opened: one that is has a new manifest.
+    opened = {name.split("/")[1] for name in names_at(place, request) - before if "/manifest/" in name}
+    assert opened == {min(spaces)}
     database = connect(server).get_database_client("shop")
     for number in range(0, 60, 10):
         assert database.get_container_client(f"c{number}").read_item(f"o{number}", f"c{number % 7}")["total"] == number
@@ -220,7 +240,8 @@ def test_an_object_store_that_does_not_answer_for_a_while(tmp_path, monkeypatch)
     away = Weed(tmp_path / "weed").start()
     for name, value in away.environment().items():
         monkeypatch.setenv(name, value)
-    server = Server(tmp_path, "--store", f"s3://{BUCKET}/away", "--lease-seconds", str(LEASE_SECONDS)).start()
+    lease = ("--lease-seconds", str(LEASE_SECONDS))
+    server = Server(tmp_path, "--store", f"s3://{BUCKET}/away", *lease, *NOT_SLOW).start()
     try:
         orders = container_of(server)
         orders.create_item(order(1))
@@ -232,7 +253,7 @@ def test_an_object_store_that_does_not_answer_for_a_while(tmp_path, monkeypatch)
             orders.read_item("o1", "c1")
         assert refused.value.status_code == 503
         away.resume()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 orders.upsert_item(order(2))
@@ -251,7 +272,7 @@ def test_an_object_store_that_does_not_answer_for_a_while(tmp_path, monkeypatch)
 def refusal(folder: Path, *arguments: str) -> str:
     command = [binary(), "--port", "0", "--data-dir", str(folder), *arguments]
     environment = {**os.environ, "ARMILLA_STORAGE_TABLE_PORT": "0", "NO_COLOR": "1"}
-    refused = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment)
     assert refused.returncode == 1, refused.stderr
     return refused.stderr
 

@@ -1,16 +1,25 @@
 """SeaweedFS, an object store with the API of S3, as a process of the tests' own."""
 
+import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
 START_SECONDS_MAX = 60
 BUCKET = "armilla"
+
+# It speaks gRPC on ports that are so much higher than those for HTTP.
+GRPC = 10_000
+
+# Where it makes sockets, whatever it is told.
+SOCKETS = Path("/tmp")
 
 
 class Weed:
@@ -27,6 +36,7 @@ class Weed:
         ports = self._ports
         command = [
             str(Path(sys.executable).parent / "weed"),
+            "-logtostderr",
             "server",
             f"-dir={self.folder}",
             "-ip=127.0.0.1",
@@ -41,7 +51,8 @@ class Weed:
             "-master.volumeSizeLimitMB=64",
         ]
         with (self.folder / "weed.log").open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+            environment = {**os.environ, "TMPDIR": str(self.folder)}
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
         deadline = time.monotonic() + START_SECONDS_MAX
         while True:
             try:
@@ -75,6 +86,20 @@ class Weed:
             "AWS_SECRET_ACCESS_KEY": "armilla",
         }
 
+    def names(self, prefix: str) -> set[str]:
+        """The names of all objects whose name begins so."""
+        found: set[str] = set()
+        start = ""
+        while True:
+            query = urllib.parse.urlencode({"list-type": 2, "prefix": prefix, "start-after": start})
+            with urllib.request.urlopen(f"{self.endpoint}/{BUCKET}?{query}", timeout=START_SECONDS_MAX) as answer:
+                text = answer.read().decode()
+            page = re.findall("<Key>([^<]*)</Key>", text)
+            found.update(page)
+            if "<IsTruncated>true</IsTruncated>" not in text:
+                return found
+            start = max(page)
+
     def pause(self) -> None:
         """Lets it answer nothing."""
         self._process.send_signal(signal.SIGSTOP)
@@ -89,10 +114,13 @@ class Weed:
             # It takes its time to end, and what it has is not wanted any more.
             self._process.kill()
             self._process.wait()
+        for name, port in self._ports.items():
+            for socket_name in (f"seaweedfs-{name}-{port}.sock", f"seaweedfs-{name}-grpc-{port + GRPC}.sock"):
+                (SOCKETS / socket_name).unlink(missing_ok=True)
 
 
 def _free_ports() -> list[int]:
-    """Returns four ports whose neighbours ten thousand above are free as well: it speaks gRPC there."""
+    """Returns four ports whose neighbours for gRPC are free as well."""
     found: list[int] = []
     for port in range(20_000 + (time.time_ns() // 1000) % 20_000, 50_000):
         if len(found) == 4:
@@ -100,7 +128,7 @@ def _free_ports() -> list[int]:
         with socket.socket() as first, socket.socket() as second:
             try:
                 first.bind(("127.0.0.1", port))
-                second.bind(("127.0.0.1", port + 10_000))
+                second.bind(("127.0.0.1", port + GRPC))
             except OSError:
                 continue
             found.append(port)

@@ -100,6 +100,22 @@ def test_what_was_acknowledged_survives_a_kill(make, place):
     assert "1 databases, 1 containers, 1 partitions, 49 items" in checked.stdout
 
 
+def test_a_check_finds_the_store_as_the_server_does(tmp_path):
+    """With the environment of a server, which has a folder of its own beside the store."""
+    folder, objects = tmp_path / "server", f"file://{tmp_path}/objects"
+    folder.mkdir()
+    server = Server(folder, "--store", objects, *NOT_SLOW).start()
+    container_of(server).create_item(order(1))
+    assert server.stop() == 0
+    config = tmp_path / "armilla.toml"
+    config.write_text(f'store = "{objects}"\n')
+    for variables in ({"ARMILLA_STORE": objects}, {"ARMILLA_CONFIG": str(config)}):
+        environment = {**os.environ, **variables, "ARMILLA_DATA_DIR": str(server.data_folder)}
+        checked = subprocess.run([binary(), "check"], capture_output=True, text=True, timeout=120, env=environment)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        assert "1 databases, 1 containers, 1 partitions, 1 items" in checked.stdout
+
+
 def test_one_that_stops_gives_the_place_up_at_once(make):
     first = make(lease=60).start()
     container_of(first).create_item(order(1))
@@ -269,9 +285,9 @@ def test_an_object_store_that_does_not_answer_for_a_while(tmp_path, monkeypatch)
         away.stop()
 
 
-def refusal(folder: Path, *arguments: str) -> str:
+def refusal(folder: Path, *arguments: str, **variables: str) -> str:
     command = [binary(), "--port", "0", "--data-dir", str(folder), *arguments]
-    environment = {**os.environ, "ARMILLA_STORAGE_TABLE_PORT": "0", "NO_COLOR": "1"}
+    environment = {**os.environ, "ARMILLA_STORAGE_TABLE_PORT": "0", "NO_COLOR": "1", **variables}
     refused = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment)
     assert refused.returncode == 1, refused.stderr
     return refused.stderr
@@ -281,8 +297,25 @@ def test_what_cannot_be_is_refused_with_a_reason(tmp_path):
     folder = tmp_path / "data"
     assert "its scheme is none of file, s3, az and gs" in refusal(folder, "--store", "ftp://host/x")
     assert "two places for the data" in refusal(folder, "--store", "file:///tmp/x", "--memory")
-    assert "give --store as well" in refusal(folder, "--store-cache-mb", "7")
-    assert "--lease-seconds is 1, but must be at least 2" in refusal(folder, "--lease-seconds", "1")
+    objects = f"file://{tmp_path}/objects"
+    assert "--lease-seconds is 1, but must be at least 2" in refusal(folder, "--store", objects, "--lease-seconds", "1")
+    # What would have no effect, wherever it is set.
+    for option, store, reason in (
+        ("lease-seconds", None, "--lease-seconds is for the lease of an object store: give --store as well"),
+        (
+            "store-cache-mb",
+            None,
+            "--store-cache-mb is for copies of what lies in an object store: give --store as well",
+        ),
+        ("write-buffer-mb", objects, "--write-buffer-mb is for data in a folder and does nothing with --store"),
+    ):
+        flags = ["--store", store] if store else []
+        assert reason in refusal(folder, *flags, f"--{option}", "7")
+        variables = {f"ARMILLA_{option.upper().replace('-', '_')}": "7"}
+        assert reason in refusal(folder, *flags, **variables)
+        config = tmp_path / f"{option}.toml"
+        config.write_text(f"{option} = 7\n" + (f'store = "{store}"\n' if store else ""))
+        assert reason in refusal(folder, "--config", str(config))
     own = Server(tmp_path / "own")
     (tmp_path / "own").mkdir()
     own.start()

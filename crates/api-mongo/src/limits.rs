@@ -10,7 +10,7 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 48_000_000;
 pub(crate) const BATCH_STATEMENTS_MAX: usize = 100_000;
 /// Documents in the first batch of a cursor whose client does not say how many.
 pub(crate) const FIRST_BATCH_DOCUMENTS: usize = 101;
-/// Entries of a value in the index of a physical partition that are read without a query.
+/// Entries of one value in an index that are read without a query.
 pub(crate) const LOOKUP_ENTRIES_MAX: usize = 32;
 /// Bytes of a batch after which it ends; with the rest of the reply it stays below the largest document.
 pub(crate) const BATCH_BYTES_ENOUGH: usize = 15 * 1024 * 1024;

@@ -34,7 +34,8 @@ pub struct ItemLookup<'l> {
     pub items_max: usize,
     /// Nor once it has taken so long: who asks may want to do something else before the next part.
     pub time_max: Duration,
-    /// A value with more entries in a physical partition is left out.
+    /// A value with more entries is left out: over all physical partitions and paths, or, where what was made of items is
+    /// looked up, in one of them.
     pub entries_max: usize,
     /// Whether what is found is kept in memory for those who ask again.
     pub is_kept: bool,
@@ -100,11 +101,13 @@ impl Engine {
         let paths: Vec<LookupPath> =
             lookup.paths.iter().map(|path| LookupPath::new(path, lookup.is_kept)).collect();
         let mut find = |value: &Value, _: usize, found: &mut [u64]| {
-            let (first, mut taken) = (out.len(), Taken::default());
+            let (first, mut taken, mut entries) = (out.len(), Taken::default(), 0);
             for (reader, found) in readers.iter().zip(found) {
                 let of_reader = out.len();
                 for path in &paths {
+                    let left = lookup.entries_max.saturating_sub(entries);
                     let show = |item: Item| {
+                        entries += 1;
                         let is_same = |known: &Item| known.header().number == item.header().number;
                         if paths.len() > 1 && out[of_reader..].iter().any(is_same) {
                             return;
@@ -118,7 +121,8 @@ impl Engine {
                             taken.rejected += 1;
                         }
                     };
-                    if !reader.look_up(*path, value, lookup.entries_max, show)? {
+                    // What is kept in memory may be more than is left.
+                    if !reader.look_up(*path, value, left, show)? || entries > lookup.entries_max {
                         out.truncate(first);
                         return Ok(None);
                     }

@@ -96,11 +96,8 @@ fn main() -> ExitCode {
 }
 
 fn verify(options: CheckOptions, env: Env) -> Result<ExitCode> {
-    let store = match (&options.store, &options.data_dir, &options.config) {
-        (None, None, Some(file)) => settings::store_of(file)?,
-        (store, _, _) => store.clone(),
-    };
-    match store {
+    // As for the server, whose folder has the certificate alone then.
+    match settings::check_store(options.store, options.config.as_deref())? {
         Some(url) => {
             logging::start(&LogSettings { format: LogFormat::Text, filter: None })?;
             catch_panic::install_hook();

@@ -301,10 +301,18 @@ impl Settings {
             (None, Some(true)) => Data::Memory,
             (None, _) => Data::Folder(folder),
         };
-        let store_cache_mb = options.store_cache_mb.unwrap_or(0);
-        if store_cache_mb > 0 && !matches!(data, Data::Objects { .. }) {
+        if let Data::Objects { .. } = data {
+            if options.write_buffer_mb.is_some() {
+                bail!(
+                    "--write-buffer-mb is for data in a folder and does nothing with --store: leave it out"
+                );
+            }
+        } else if options.store_cache_mb.is_some() {
             bail!("--store-cache-mb is for copies of what lies in an object store: give --store as well");
+        } else if options.lease_seconds.is_some() {
+            bail!("--lease-seconds is for the lease of an object store: give --store as well");
         }
+        let store_cache_mb = options.store_cache_mb.unwrap_or(0);
         let lease_seconds = at_least(
             "--lease-seconds",
             options.lease_seconds,
@@ -494,9 +502,12 @@ fn open_id(
     }
 }
 
-/// Returns the object store that a configuration file names.
-pub(crate) fn store_of(file: &Path) -> Result<Option<String>> {
-    Ok(config_file::read(file)?.store)
+/// Returns the object store that `armilla check` looks at, if it is one.
+pub(crate) fn check_store(store: Option<String>, config: Option<&Path>) -> Result<Option<String>> {
+    match (store, config) {
+        (None, Some(file)) => Ok(config_file::read(file)?.store),
+        (store, _) => Ok(store),
+    }
 }
 
 /// Returns the folder that `armilla check` looks at.
@@ -755,6 +766,23 @@ mod tests {
         assert_eq!((merged.port, merged.memory, merged.cache_mb), (Some(1), Some(false), Some(7)));
     }
 
+    #[cfg(feature = "object-storage")]
+    #[test]
+    fn what_is_for_folders_is_refused_with_an_object_store() {
+        let store = "store = \"file:///objects\"\n";
+        for (text, word) in [
+            ("write-buffer-mb = 64", "--write-buffer-mb is for data in a folder"),
+            ("memory = true", "two places for the data"),
+            ("lease-seconds = 1", "--lease-seconds is 1, but must be at least 2"),
+        ] {
+            let message = Settings::new(options(&format!("{store}{text}"))).unwrap_err().to_string();
+            assert!(message.contains(word), "{text}: {message}");
+        }
+        let settings =
+            Settings::new(options(&format!("{store}lease-seconds = 2\nstore-cache-mb = 3"))).unwrap();
+        assert_eq!((settings.lease, settings.store_cache_bytes), (Duration::from_secs(2), 3 * 1024 * 1024));
+    }
+
     #[test]
     fn refused() {
         // 32 bytes, and one less.
@@ -793,6 +821,9 @@ mod tests {
             ("tls-cert = \"x\"".to_string(), "--tls-key"),
             ("tls-key = \"x\"".to_string(), "--tls-cert"),
             ("connections-max = 0".to_string(), "at least 1"),
+            ("store-cache-mb = 0".to_string(), "--store-cache-mb is for copies"),
+            ("lease-seconds = 6".to_string(), "--lease-seconds is for the lease"),
+            ("memory = true\nlease-seconds = 6".to_string(), "give --store as well"),
             ("header-bytes-max = 8191".to_string(), "at least 8192"),
             (format!("tls-name = {:?}", vec!["n"; limits::TLS_NAMES_MAX + 1]), "at most 100"),
         ] {

@@ -11,6 +11,7 @@ use armilla_engine::{
 };
 use armilla_value::{Value, json};
 
+use crate::reshaping::split;
 use crate::support::{Fixture, partition_key};
 
 const ITEMS: usize = 200;
@@ -133,6 +134,31 @@ async fn a_value_with_too_many_entries_is_left_to_a_query_and_costs_nothing_befo
     let (items, done) = found(&fixture, &fixture.caller, &lookup(&paths, &values[2..], &ListScope::All));
     assert!(done.is_crowded && items.is_empty());
     assert_eq!((done.done, done.charge.hundredths()), (0, 0));
+}
+
+/// The bound held in each physical partition, so that a value over many of them had as many times more.
+#[tokio::test]
+async fn entries_are_counted_over_all_physical_partitions() {
+    let fixture = fixture().await;
+    split(&fixture, None, None).await;
+    assert_eq!(fixture.container("c").ranges(&fixture.caller).unwrap().ranges.len(), 2);
+    let (paths, values) = ([path()], [Value::from("g4"), Value::from("g5")]);
+    let in_one = lookup(&paths, &values[..1], &ListScope::All);
+    let (all, _) = found(&fixture, &fixture.caller, &in_one);
+    // Both have some of them, so neither has as many as there are.
+    for is_kept in [false, true, true] {
+        let (items, done) =
+            found(&fixture, &fixture.caller, &ItemLookup { entries_max: all.len(), is_kept, ..in_one });
+        assert_eq!((items.len(), done.done, done.is_crowded), (all.len(), 1, false));
+        let one_less = ItemLookup { entries_max: all.len() - 1, is_kept, ..in_one };
+        let (items, done) = found(&fixture, &fixture.caller, &one_less);
+        assert_eq!((items.len(), done.done, done.is_crowded), (0, 0, true), "kept: {is_kept}");
+    }
+    // What was found of values before stays.
+    fixture.upsert("p1", r#"{"id":"more","pk":"p1","group":"g5"}"#).await;
+    let both = ItemLookup { entries_max: all.len(), ..lookup(&paths, &values, &ListScope::All) };
+    let (items, done) = found(&fixture, &fixture.caller, &both);
+    assert_eq!((items.len(), done.done, done.is_crowded), (all.len(), 1, true));
 }
 
 #[tokio::test]

@@ -433,7 +433,7 @@ pub(crate) struct Options {
     pub(crate) cache_mb: Option<u32>,
 
     /// Megabytes of memory for what was written and is not in sorted files yet: more makes loads faster and a start
-    /// after a crash slower [default: 64]
+    /// after a crash slower; not with --store [default: 64]
     #[arg(long, env = "ARMILLA_WRITE_BUFFER_MB", value_name = "MB", help_heading = "Storage")]
     pub(crate) write_buffer_mb: Option<u32>,
 
@@ -568,11 +568,11 @@ pub(crate) struct CheckOptions {
     #[arg(long, env = "ARMILLA_DATA_DIR", value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
 
-    /// Object store to verify instead of a folder, named as for the server
-    #[arg(long, env = "ARMILLA_STORE", value_name = "URL", conflicts_with = "data_dir")]
+    /// Object store to verify, named as for the server: as there, it goes before a folder
+    #[arg(long, env = "ARMILLA_STORE", value_name = "URL")]
     pub(crate) store: Option<String>,
 
-    /// TOML file of the server, for its data-dir
+    /// TOML file of the server, for its store or data-dir
     #[arg(long, env = "ARMILLA_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 /// Folders whose files are not ours: built, downloaded or generated.
-const FOREIGN_FOLDERS: [&str; 8] = [
+const FOREIGN_FOLDERS: [&str; 10] = [
     "target",
     ".git",
     ".venv",
@@ -16,6 +16,9 @@ const FOREIGN_FOLDERS: [&str; 8] = [
     "__pycache__",
     ".pytest_cache",
     ".ruff_cache",
+    // What conformance/own fetches, and what it writes.
+    "sources",
+    "results",
 ];
 
 /// Files larger than this are data, not source.

@@ -9,9 +9,9 @@ use armilla_env::{Clock, Env};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::LEASE_GRACE_PERCENT;
 use crate::record::Record;
 use crate::register::{Register, RegisterError, Version};
+use crate::standing::Standing;
 
 /// A lease is written again after this part of its length.
 const RENEWALS: u32 = 3;
@@ -29,6 +29,8 @@ pub struct LeaseOptions {
     pub name: String,
     /// For how long it is valid.
     pub length: Duration,
+    /// What is said of the holder in its first record.
+    pub note: String,
 }
 
 /// A lease that this process has.
@@ -39,6 +41,7 @@ pub struct Lease {
     keeper: JoinHandle<Option<(Record, Version)>>,
     register: Register,
     lost: watch::Receiver<bool>,
+    note: watch::Sender<String>,
 }
 
 /// Says, at any moment, whether a lease is valid. Asking costs next to nothing.
@@ -84,7 +87,7 @@ impl Lease {
     ) -> Result<Lease, RegisterError> {
         let holder = format!("{} {}", options.name.replace('\n', " "), env.guid());
         let clock = &env.clock;
-        let mut seen: Option<(Version, Duration)> = None;
+        let mut standing = Standing::default();
         let mut told: Option<String> = None;
         let (record, version, sent) = loop {
             let found = register.read().await?;
@@ -105,19 +108,13 @@ impl Lease {
                     waiting(before);
                     told = Some(before.holder.clone());
                 }
-                let since = match &seen {
-                    Some((last, since)) if last == version => *since,
-                    _ => read_at,
-                };
-                seen = Some((version.clone(), since));
-                let needed = before.length + before.length * LEASE_GRACE_PERCENT / 100;
-                let stood = read_at.saturating_sub(since);
-                if stood < needed {
-                    clock.sleep((needed - stood).min(options.length / LOOKS)).await;
+                let left = standing.left(version, before.length, read_at);
+                if !left.is_zero() {
+                    clock.sleep(left.min(options.length / LOOKS)).await;
                     continue;
                 }
             }
-            let record = Record::next(before.as_ref(), &holder, options.length);
+            let record = Record::next(before.as_ref(), &holder, options.length).noting(&options.note);
             let sent = clock.elapsed();
             match register.replace(version.as_ref(), record.encode()).await {
                 Ok(version) => break (record, version, sent),
@@ -133,6 +130,7 @@ impl Lease {
         tenure.extend(sent + options.length);
         let (end, ended) = oneshot::channel();
         let (tell_lost, lost) = watch::channel(false);
+        let (note, noted) = watch::channel(options.note.clone());
         let keeper = Keeper {
             register: register.clone(),
             clock: clock.clone(),
@@ -140,9 +138,10 @@ impl Lease {
             record: record.clone(),
             version,
             sent,
+            noted,
         };
         let keeper = tokio::spawn(keeper.run(ended, tell_lost));
-        Ok(Lease { tenure, record, end: Some(end), keeper, register, lost })
+        Ok(Lease { tenure, record, end: Some(end), keeper, register, lost, note })
     }
 
     /// Returns what says whether the lease is valid.
@@ -153,6 +152,20 @@ impl Lease {
     /// Returns how often the lease had gone from one holder to another when this one took it.
     pub fn term(&self) -> u64 {
         self.record.term
+    }
+
+    /// Returns the name of this holder, which no other has.
+    pub fn holder(&self) -> &str {
+        &self.record.holder
+    }
+
+    /// Says something else of this holder, in a record that is written at once.
+    pub fn set_note(&self, note: String) {
+        self.note.send_if_modified(|before| {
+            let is_new = *before != note;
+            *before = note;
+            is_new
+        });
     }
 
     /// Waits until another has the lease.
@@ -169,11 +182,10 @@ impl Lease {
         let kept = self.keeper.await;
         // A renewal that was on its way has made it longer.
         self.tenure.end();
-        if let Ok(Some((record, version))) = kept {
-            let record = Record { is_released: true, ..record.again() };
-            if let Err(error) = self.register.replace(Some(&version), record.encode()).await {
-                tracing::warn!(%error, "a lease could not be given up: another has to wait for its end");
-            }
+        if let Ok(Some((record, version))) = kept
+            && let Err(error) = self.register.replace(Some(&version), record.ended().encode()).await
+        {
+            tracing::warn!(%error, "a lease could not be given up: another has to wait for its end");
         }
     }
 }
@@ -187,6 +199,8 @@ struct Keeper {
     version: Version,
     /// When the record was sent.
     sent: Duration,
+    /// What the record is to say of the holder.
+    noted: watch::Receiver<String>,
 }
 
 impl Keeper {
@@ -199,9 +213,14 @@ impl Keeper {
         let length = self.record.length;
         let mut pause = length / RENEWALS;
         loop {
+            let clock = self.clock.clone();
             tokio::select! {
+                // In this order, so that what is simulated happens again.
+                biased;
                 _ = &mut ended => return Some((self.record, self.version)),
-                () = self.clock.sleep(pause) => {}
+                () = clock.sleep(pause) => {}
+                // After a write that failed, too: what another waits for is tried at once, and then again as everything.
+                Ok(()) = self.noted.changed() => {}
             }
             pause = match self.renew().await {
                 Ok(()) => (length / RENEWALS).saturating_sub(self.clock.elapsed().saturating_sub(self.sent)),
@@ -219,7 +238,7 @@ impl Keeper {
     }
 
     async fn renew(&mut self) -> Result<(), RegisterError> {
-        let record = self.record.again();
+        let record = self.record.again().noting(&self.noted.borrow_and_update());
         let sent = self.clock.elapsed();
         match self.register.replace(Some(&self.version), record.encode()).await {
             Ok(version) => {
@@ -231,7 +250,8 @@ impl Keeper {
                 // It may be an earlier write of this very process, whose answer was lost.
                 let found = self.register.read().await?;
                 match found.and_then(|(bytes, version)| Some((Record::decode(&bytes)?, version))) {
-                    Some((found, version)) if found.holder == self.record.holder => {
+                    // Unless others have found that it had ended.
+                    Some((found, version)) if found.holder == self.record.holder && !found.is_released => {
                         // When that one was sent is not known: the next one counts.
                         (self.record, self.version) = (found, version);
                         Err(RegisterError::Unknown("an earlier answer was lost".to_owned()))

@@ -14,10 +14,12 @@
 mod lease;
 mod record;
 mod register;
+mod standing;
 
 pub use lease::{Lease, LeaseOptions, Tenure};
-pub use record::Record;
-pub use register::{Register, RegisterError, Version};
+pub use record::{NOTE_BYTES_MAX, Record};
+pub use register::{Listed, Register, RegisterError, Registers, Version};
+pub use standing::Standing;
 
 /// By how much longer than its length a record must have stood before another takes the lease, in percent: how much faster
 /// or slower one clock may run than another.

@@ -3,6 +3,9 @@
 //! Puts, gets and lists ask a [`Plan`] what is to become of them. Parts of large uploads, copies and deletes do not: the
 //! stores under test make none, or may fail at them as they like.
 
+mod process_clock;
+mod trouble;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,6 +21,9 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+
+pub use process_clock::ProcessClock;
+pub use trouble::{Level, Trouble};
 
 /// What is asked of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

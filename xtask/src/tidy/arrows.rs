@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 38] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 39] = [
     (
         "server",
         &[
@@ -90,6 +90,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 38] = [
     ("backup", &["kv", "value"]),
     ("kv-embedded", &["kv"]),
     ("kv-slate", &["kv", "lease"]),
+    ("cluster", &["env", "lease"]),
     ("lease", &["env"]),
     ("kv", &["env"]),
     ("env", &[]),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_env::{Clock, Env, SimulatedClock};
-use armilla_lease::{Lease, LeaseOptions, Register};
+use armilla_lease::{Lease, LeaseOptions, Record, Register};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -31,7 +31,7 @@ impl World {
     fn ask(&self, name: &str) -> JoinHandle<Lease> {
         let (register, env, name) = (self.register(), self.env.clone(), name.to_owned());
         tokio::spawn(async move {
-            let options = LeaseOptions { name, length: LENGTH };
+            let options = LeaseOptions { name, length: LENGTH, note: String::new() };
             Lease::take(register, &options, &env, |_| {}).await.unwrap()
         })
     }
@@ -106,11 +106,47 @@ async fn who_lost_it_is_told() {
     );
 }
 
+/// Another had found that a holder must have stopped, and marked its record, which still had its name. The holder took that for
+/// a write of its own whose answer was lost, and went on.
+#[tokio::test]
+async fn who_was_found_to_have_ended_does_not_go_on() {
+    let world = World::new();
+    let lease = world.ask("first").await.unwrap();
+    let tenure = lease.tenure();
+    world.pass(LENGTH).await;
+    let (bytes, version) = world.register().read().await.unwrap().unwrap();
+    let ended = Record::decode(&bytes).unwrap().ended();
+    world.register().replace(Some(&version), ended.encode()).await.unwrap();
+    world.pass(LENGTH).await;
+    assert!(!tenure.is_valid());
+    lease.lost().await;
+    let (bytes, _) = world.register().read().await.unwrap().unwrap();
+    assert_eq!(Record::decode(&bytes).unwrap(), ended);
+}
+
+#[tokio::test]
+async fn what_a_holder_says_is_written_at_once_and_kept() {
+    let world = World::new();
+    let lease = world.ask("first").await.unwrap();
+    let said = || async {
+        let (bytes, _) = world.register().read().await.unwrap().unwrap();
+        Record::decode(&bytes).unwrap().note
+    };
+    assert_eq!(said().await, "");
+    lease.set_note("ready".to_owned());
+    settle().await;
+    assert_eq!(said().await, "ready");
+    world.pass(LENGTH * 3).await;
+    assert_eq!(said().await, "ready");
+    lease.release().await;
+    assert_eq!(said().await, "ready");
+}
+
 #[tokio::test]
 async fn a_damaged_lease_is_not_taken() {
     let world = World::new();
     world.register().replace(None, "hello".into()).await.unwrap();
-    let options = LeaseOptions { name: "one".to_owned(), length: LENGTH };
+    let options = LeaseOptions { name: "one".to_owned(), length: LENGTH, note: String::new() };
     let taken = Lease::take(world.register(), &options, &world.env, |_| {}).await;
     assert!(taken.err().unwrap().to_string().contains("damaged"));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use armilla_lease::{Register, RegisterError};
+use armilla_lease::{Register, RegisterError, Registers};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 
@@ -16,8 +16,31 @@ async fn behaves(register: Register) {
     for old in [&first, &seen] {
         assert!(matches!(register.replace(Some(old), "c".into()).await, Err(RegisterError::Other)));
     }
-    register.replace(Some(&second), "c".into()).await.unwrap();
+    assert!(register.read_unless(&second).await.unwrap().is_none());
+    let third = register.replace(Some(&second), "c".into()).await.unwrap();
     assert_eq!(register.read().await.unwrap().unwrap().0, "c");
+    assert_eq!(register.read_unless(&second).await.unwrap().unwrap(), ("c".into(), third));
+}
+
+/// Several side by side, one of which is removed.
+async fn are_listed(registers: Registers) {
+    assert_eq!(registers.list().await.unwrap(), []);
+    let (one, two) = (registers.register("one"), registers.register("two"));
+    let first = one.replace(None, "a".into()).await.unwrap();
+    two.replace(None, "b".into()).await.unwrap();
+    let before = registers.list().await.unwrap();
+    assert_eq!(before.iter().map(|listed| listed.name.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+    assert_eq!(registers.list().await.unwrap(), before);
+    let second = one.replace(Some(&first), "c".into()).await.unwrap();
+    let after = registers.list().await.unwrap();
+    assert_ne!(after[0].mark, before[0].mark);
+    assert_eq!(after[1], before[1]);
+    registers.remove("one").await.unwrap();
+    registers.remove("one").await.unwrap();
+    assert_eq!(registers.list().await.unwrap(), before[1..]);
+    assert!(one.read().await.unwrap().is_none());
+    // What was removed is not what was seen.
+    assert!(matches!(one.replace(Some(&second), "d".into()).await, Err(RegisterError::Other)));
 }
 
 /// Many count up at once; each number is written once.
@@ -48,6 +71,7 @@ async fn in_memory() {
     let register = || Register::object(Arc::new(InMemory::new()), Path::from("deep/register"));
     behaves(register()).await;
     counts(register()).await;
+    are_listed(Registers::objects(Arc::new(InMemory::new()), Path::from("deep"))).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,4 +79,7 @@ async fn in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     behaves(Register::file(folder.path().join("first"))).await;
     counts(Register::file(folder.path().join("second"))).await;
+    let many = folder.path().join("many");
+    std::fs::create_dir(&many).unwrap();
+    are_listed(Registers::folder(many)).await;
 }

@@ -4,16 +4,14 @@
 //! Everything follows from a seed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use armilla_env::{Clock, Entropy, Env, Random, SeededEntropy, SimulatedClock, SleepFuture};
+use armilla_env::{Entropy, Env, Random, SeededEntropy, SimulatedClock};
 use armilla_lease::{Lease, LeaseOptions, Register, Tenure};
-use armilla_testing_objects::{Fate, FaultyObjects};
+use armilla_testing_objects::{FaultyObjects, Level, ProcessClock, Trouble};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use parking_lot::Mutex;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 const LENGTH: Duration = Duration::from_secs(6);
@@ -25,32 +23,6 @@ const PROCESSES: usize = 3;
 
 /// How far clocks of processes are from the true speed, in percent.
 const RATES_PROMISED: std::ops::RangeInclusive<u32> = 96..=104;
-
-/// The clock of a process: it begins somewhere, has a speed of its own, and wakes nothing while the process is paused.
-struct ProcessClock {
-    base: Arc<SimulatedClock>,
-    begin: Duration,
-    percent: u32,
-    paused: watch::Sender<bool>,
-}
-
-impl Clock for ProcessClock {
-    fn now_ms(&self) -> i64 {
-        self.elapsed().as_millis() as i64
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.begin + self.base.elapsed() * self.percent / 100
-    }
-
-    fn sleep(&self, duration: Duration) -> SleepFuture {
-        let (sleep, mut paused) = (self.base.sleep(duration * 100 / self.percent), self.paused.subscribe());
-        Box::pin(async move {
-            sleep.await;
-            let _ = paused.wait_for(|paused| !*paused).await;
-        })
-    }
-}
 
 /// A process: it asks for the lease, and asks again when it has lost it.
 struct Process {
@@ -64,7 +36,7 @@ struct Process {
 struct World {
     base: Arc<SimulatedClock>,
     random: Arc<Mutex<Random>>,
-    is_troubled: Arc<AtomicBool>,
+    trouble: Trouble,
     objects: Arc<InMemory>,
     rates: std::ops::RangeInclusive<u32>,
     seed: u64,
@@ -83,36 +55,16 @@ impl World {
     fn start(&mut self) -> Process {
         self.made += 1;
         let percent = self.between(u64::from(*self.rates.start()), u64::from(*self.rates.end())) as u32;
-        let clock = Arc::new(ProcessClock {
-            base: self.base.clone(),
-            begin: Duration::from_secs(self.between(0, 1_000)),
-            percent,
-            paused: watch::Sender::new(false),
-        });
+        let begin = Duration::from_secs(self.between(0, 1_000));
+        let clock = Arc::new(ProcessClock::new(self.base.clone(), begin, percent));
         let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::new(self.seed * 1_000 + self.made));
         let env = Env { clock: clock.clone(), entropy };
-        let (random, troubled) = (self.random.clone(), self.is_troubled.clone());
-        let plan = move |_, _: &Path| {
-            let mut random = random.lock();
-            // An answer comes to a process that goes on.
-            let mut fate = Fate { back: Duration::from_millis(1), ..Fate::default() };
-            if troubled.load(Ordering::Relaxed) {
-                let mut late = || match random.below(10) {
-                    0 => Duration::from_millis(random.below(9_000)),
-                    _ => Duration::from_millis(random.below(200)),
-                };
-                (fate.there, fate.back) = (late(), fate.back + late());
-                fate.is_lost = random.below(100) < 5;
-                fate.is_answer_lost = random.below(100) < 5;
-            }
-            fate
-        };
-        let objects = FaultyObjects::new(self.objects.clone(), clock.clone(), Arc::new(plan));
+        let objects = FaultyObjects::new(self.objects.clone(), clock.clone(), self.trouble.plan());
         let register = Register::object(Arc::new(objects), Path::from("owner"));
         let held = Arc::new(Mutex::new(None));
         let holds = held.clone();
         let task = tokio::spawn(async move {
-            let options = LeaseOptions { name: "one".to_owned(), length: LENGTH };
+            let options = LeaseOptions { name: "one".to_owned(), length: LENGTH, note: String::new() };
             loop {
                 let Ok(lease) = Lease::take(register.clone(), &options, &env, |_| {}).await else {
                     env.clock.sleep(LENGTH / 10).await;
@@ -142,10 +94,11 @@ fn holders_of(processes: &[Process]) -> Vec<usize> {
 fn run(seed: u64, rates: std::ops::RangeInclusive<u32>) -> Result<u64, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
+        let random = Arc::new(Mutex::new(Random::new(seed)));
         let mut world = World {
             base: Arc::new(SimulatedClock::new(0)),
-            random: Arc::new(Mutex::new(Random::new(seed))),
-            is_troubled: Arc::new(AtomicBool::new(true)),
+            trouble: Trouble::new(random.clone(), Level::Much),
+            random,
             objects: Arc::new(InMemory::new()),
             rates,
             seed,
@@ -156,7 +109,7 @@ fn run(seed: u64, rates: std::ops::RangeInclusive<u32>) -> Result<u64, String> {
         let mut last = None;
         for step in 0..STEPS_OF_TROUBLE + STEPS_OF_REST {
             let is_troubled = step < STEPS_OF_TROUBLE;
-            world.is_troubled.store(is_troubled, Ordering::Relaxed);
+            world.trouble.set(if is_troubled { Level::Much } else { Level::None });
             let place = world.between(0, PROCESSES as u64 - 1) as usize;
             if is_troubled && world.chance(1) {
                 // Killed; another takes its place.
@@ -166,7 +119,7 @@ fn run(seed: u64, rates: std::ops::RangeInclusive<u32>) -> Result<u64, String> {
             if is_troubled && world.chance(1) {
                 let steps = world.between(1, 400) as usize;
                 processes[place].paused_until = Some(step + steps);
-                processes[place].clock.paused.send_replace(true);
+                processes[place].clock.pause();
             }
             world.base.advance(STEP);
             let goes_on =
@@ -179,7 +132,7 @@ fn run(seed: u64, rates: std::ops::RangeInclusive<u32>) -> Result<u64, String> {
             let mut holders = holders_of(&processes);
             if holders.len() <= 1 {
                 for place in awake {
-                    processes[place].clock.paused.send_replace(false);
+                    processes[place].clock.resume();
                 }
                 for _ in 0..30 {
                     tokio::task::yield_now().await;

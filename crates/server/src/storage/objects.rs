@@ -69,7 +69,8 @@ pub(crate) async fn open(settings: &ObjectSettings<'_>, env: &Env) -> Result<(Ar
 
 impl Hold {
     async fn take(place: &Place, length: Duration, env: &Env) -> Result<(Hold, Tenure)> {
-        let options = LeaseOptions { name: format!("process {}", std::process::id()), length };
+        let options =
+            LeaseOptions { name: format!("process {}", std::process::id()), length, note: String::new() };
         let (register, env, name) = (place.register("owner"), env.clone(), place.to_string());
         let (taken, told) = oneshot::channel();
         let (release, released) = oneshot::channel();

@@ -1,0 +1,219 @@
+//! The next assignment, given what is known of the nodes.
+//!
+//! Nothing here asks a clock or an object store, and nothing that it is told can become wrong later: that a node has ended,
+//! and what it has adopted. So an assignment made from old knowledge is a worse one, and never a wrong one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::assignment::{Assignment, Node, Place};
+use crate::limits::{MOVING_MAX, MOVING_PERMILLE};
+use crate::note::Note;
+use crate::placement::{Partition, place};
+use crate::{NodeId, PartitionId};
+
+/// A node that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Living {
+    /// What it says of itself.
+    pub note: Note,
+    /// Whether it has said nothing for longer than it should: it keeps what it has, and gets nothing more.
+    pub is_quiet: bool,
+}
+
+impl Living {
+    fn is_wanted(&self) -> bool {
+        !self.is_quiet && !self.note.is_leaving
+    }
+}
+
+/// Returns the assignment after `current`, if anything has to change.
+///
+/// `living` has every node that has not ended, as was found out after `current` had been read. `partitions` has every partition
+/// that there is; one that is left out by mistake, or too late, is taken from its node as if it were to go elsewhere.
+pub fn next(
+    current: &Assignment,
+    living: &BTreeMap<NodeId, Living>,
+    partitions: &[Partition],
+) -> Option<Assignment> {
+    let epoch = current.epoch + 1;
+    let nodes: BTreeMap<NodeId, Node> = living
+        .iter()
+        .map(|(id, living)| {
+            let Note { address, version, .. } = &living.note;
+            (id.clone(), Node { address: address.clone(), version: version.clone() })
+        })
+        .collect();
+    let wanted: Vec<NodeId> =
+        living.iter().filter(|(_, node)| node.is_wanted()).map(|(id, _)| id.clone()).collect();
+    let mut places: BTreeMap<PartitionId, Place> = BTreeMap::new();
+    let moving_max = MOVING_MAX.max(partitions.len() * MOVING_PERMILLE / 1_000);
+    let is_leaving = |place: &Place| matches!(place, Place::Leaving { .. });
+    let mut moving = current.places.values().filter(|place| is_leaving(place)).count();
+    let known: BTreeSet<PartitionId> = partitions.iter().map(|partition| partition.id).collect();
+    for (id, before) in &current.places {
+        let after = match before {
+            Place::On(node) => match living.get(node) {
+                None => None,
+                Some(_) if !known.contains(id) => Some(Place::Leaving { node: node.clone(), since: epoch }),
+                // The last node keeps what it has until it ends. What is taken is served by no node for a while.
+                Some(owner) if owner.note.is_leaving && !wanted.is_empty() && moving < moving_max => {
+                    moving += 1;
+                    Some(Place::Leaving { node: node.clone(), since: epoch })
+                }
+                Some(_) => Some(before.clone()),
+            },
+            Place::Leaving { node, since } => {
+                let has_left = living.get(node).is_none_or(|owner| owner.note.adopted >= *since);
+                (!has_left).then(|| before.clone())
+            }
+        };
+        places.extend(after.map(|place| (*id, place)));
+    }
+    // What no other may have yet weighs nothing. What is on a node that gets nothing more stays there.
+    let free: Vec<Partition> = partitions
+        .iter()
+        .filter(|partition| match places.get(&partition.id) {
+            None => true,
+            Some(Place::On(node)) => living.get(node).is_some_and(Living::is_wanted),
+            Some(Place::Leaving { .. }) => false,
+        })
+        .copied()
+        .collect();
+    // One thing after the other: what is under way would be forgotten in what is even.
+    let moves_max = if places.values().any(is_leaving) { 0 } else { moving_max };
+    let place_of = |id: PartitionId| match places.get(&id)? {
+        Place::On(node) => Some(node),
+        Place::Leaving { .. } => None,
+    };
+    for moved in place(&wanted, &free, place_of, moves_max) {
+        let place = match moved.from {
+            // What was given in this very round can be given to another as well.
+            Some(node) if current.owner_of(moved.partition) == Some(&node) => {
+                Place::Leaving { node, since: epoch }
+            }
+            _ => Place::On(moved.to),
+        };
+        places.insert(moved.partition, place);
+    }
+    let is_same = nodes == current.nodes && places == current.places;
+    (!is_same).then_some(Assignment { epoch, nodes, places })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> NodeId {
+        NodeId::new(name)
+    }
+
+    fn living(nodes: &[(&str, u64)]) -> BTreeMap<NodeId, Living> {
+        let one = |adopted| Living { note: Note { adopted, ..Note::default() }, is_quiet: false };
+        nodes.iter().map(|(name, adopted)| (id(name), one(*adopted))).collect()
+    }
+
+    fn partitions(count: u64) -> Vec<Partition> {
+        (0..count).map(|id| Partition { id: PartitionId(id), load: 0 }).collect()
+    }
+
+    fn counts(assignment: &Assignment) -> Vec<(String, usize)> {
+        let count = |node: &NodeId| (node.to_string(), assignment.of_node(node).count());
+        assignment.nodes.keys().map(count).collect()
+    }
+
+    fn leaving(assignment: &Assignment) -> usize {
+        assignment.places.values().filter(|place| matches!(place, Place::Leaving { .. })).count()
+    }
+
+    fn start() -> Assignment {
+        next(&Assignment::default(), &living(&[("a", 0), ("b", 0)]), &partitions(20)).unwrap()
+    }
+
+    #[test]
+    fn what_no_node_has_is_given_at_once_and_then_nothing_changes() {
+        let first = start();
+        assert_eq!(first.epoch, 1);
+        assert_eq!(counts(&first), [("a".to_owned(), 10), ("b".to_owned(), 10)]);
+        assert_eq!(next(&first, &living(&[("a", 1), ("b", 1)]), &partitions(20)), None);
+        assert_eq!(next(&Assignment::default(), &living(&[]), &partitions(20)), None);
+    }
+
+    #[test]
+    fn what_a_node_that_lives_has_is_taken_from_it_and_given_once_it_knows() {
+        let first = start();
+        let taken = next(&first, &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20)).unwrap();
+        assert_eq!((taken.epoch, leaving(&taken)), (2, 6));
+        assert_eq!(taken.of_node(&id("c")).count(), 0);
+        // Nothing happens before they know, and no more is taken meanwhile.
+        assert_eq!(next(&taken, &living(&[("a", 1), ("b", 1), ("c", 2)]), &partitions(20)), None);
+        let half = next(&taken, &living(&[("a", 2), ("b", 1), ("c", 2)]), &partitions(20)).unwrap();
+        assert_eq!((half.of_node(&id("c")).count(), leaving(&half)), (3, 3));
+        let whole = next(&half, &living(&[("a", 3), ("b", 3), ("c", 3)]), &partitions(20)).unwrap();
+        assert_eq!((whole.of_node(&id("c")).count(), leaving(&whole)), (6, 0));
+        assert_eq!(next(&whole, &living(&[("a", 4), ("b", 4), ("c", 4)]), &partitions(20)), None);
+    }
+
+    #[test]
+    fn what_a_node_had_that_has_ended_is_given_at_once() {
+        let after = next(&start(), &living(&[("b", 1)]), &partitions(20)).unwrap();
+        assert_eq!(counts(&after), [("b".to_owned(), 20)]);
+        // Also what it was about to leave.
+        let taken = next(&start(), &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20)).unwrap();
+        let after = next(&taken, &living(&[("c", 2)]), &partitions(20)).unwrap();
+        assert_eq!(counts(&after), [("c".to_owned(), 20)]);
+    }
+
+    #[test]
+    fn one_that_is_about_to_end_gives_everything_up_unless_it_is_the_last() {
+        let mut nodes = living(&[("a", 1), ("b", 1)]);
+        nodes.get_mut(&id("a")).unwrap().note.is_leaving = true;
+        let after = next(&start(), &nodes, &partitions(20)).unwrap();
+        assert_eq!((leaving(&after), after.of_node(&id("b")).count()), (10, 10));
+        nodes.get_mut(&id("b")).unwrap().note.is_leaving = true;
+        assert_eq!(next(&start(), &nodes, &partitions(20)), None);
+    }
+
+    #[test]
+    fn a_node_with_much_is_drained_in_parts() {
+        let many = partitions(3 * MOVING_MAX as u64);
+        let mut all = next(&Assignment::default(), &living(&[("a", 0)]), &many).unwrap();
+        let (mut rounds, mut most) = (0, 0);
+        while all.of_node(&id("b")).count() < many.len() {
+            let mut nodes = living(&[("a", all.epoch), ("b", all.epoch)]);
+            nodes.get_mut(&id("a")).unwrap().note.is_leaving = true;
+            all = next(&all, &nodes, &many).unwrap();
+            (rounds, most) = (rounds + 1, most.max(leaving(&all)));
+        }
+        assert_eq!((rounds, most), (6, MOVING_MAX));
+    }
+
+    #[test]
+    fn one_that_is_quiet_keeps_what_it_has_and_gets_nothing() {
+        let mut nodes = living(&[("a", 1), ("b", 1)]);
+        nodes.get_mut(&id("a")).unwrap().is_quiet = true;
+        let after = next(&start(), &nodes, &partitions(24)).unwrap();
+        assert_eq!(counts(&after), [("a".to_owned(), 10), ("b".to_owned(), 14)]);
+        assert_eq!(leaving(&after), 0);
+    }
+
+    #[test]
+    fn partitions_come_and_go() {
+        let fewer = next(&start(), &living(&[("a", 1), ("b", 1)]), &partitions(5)).unwrap();
+        assert_eq!((fewer.places.len(), leaving(&fewer)), (20, 15));
+        // One who had not heard of it yet: what is there again is not given to another before its node knows.
+        let again = next(&fewer, &living(&[("a", 1), ("b", 1)]), &partitions(20));
+        assert_eq!(again, None);
+        let gone = next(&fewer, &living(&[("a", 2), ("b", 2)]), &partitions(5)).unwrap();
+        assert_eq!((gone.places.len(), leaving(&gone)), (5, 0));
+        let more = next(&gone, &living(&[("a", 3), ("b", 3)]), &partitions(6)).unwrap();
+        assert_eq!((more.places.len(), leaving(&more)), (6, 0));
+    }
+
+    #[test]
+    fn nodes_are_told_with_their_addresses() {
+        let mut nodes = living(&[("a", 1), ("b", 1)]);
+        nodes.get_mut(&id("a")).unwrap().note.address = "a:1".to_owned();
+        let after = next(&start(), &nodes, &partitions(20)).unwrap();
+        assert_eq!((after.epoch, after.nodes[&id("a")].address.as_str()), (2, "a:1"));
+    }
+}

@@ -1,0 +1,8 @@
+//! Nodes that share partitions: what is promised of them, whatever happens to processes, clocks and the object store.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+mod history;
+mod nodes;
+mod shelf;
+mod simulation;

@@ -78,7 +78,8 @@ impl Tenure {
 impl Lease {
     /// Waits until no other has the lease, takes it, and keeps it. `waiting` is told, once for each holder, who has it.
     ///
-    /// What keeps it runs on the runtime of the caller: let no other work hold that up.
+    /// What keeps it runs on the runtime of the caller: let no other work hold that up. Fails with [`RegisterError::Other`] for
+    /// one that was so slow that others have found it to have ended: it may ask again, and has another name then.
     pub async fn take(
         register: Register,
         options: &LeaseOptions,
@@ -99,6 +100,10 @@ impl Lease {
                     Some(Record::decode(bytes).ok_or_else(damaged)?)
                 }
             };
+            if before.as_ref().is_some_and(|before| before.holder == holder && before.is_released) {
+                // An earlier write was done after all, and others have found since that its writer must have stopped.
+                return Err(RegisterError::Other);
+            }
             let version = found.map(|(_, version)| version);
             if let (Some(before), Some(version)) = (&before, &version)
                 && !before.is_released

@@ -319,7 +319,9 @@ fn seeds(usual: u64) -> u64 {
 fn no_history_is_wrong() {
     let (mut told, mut moves) = (0, 0);
     let seeds = seeds(200);
-    for seed in 0..seeds {
+    // One that failed: again, alone.
+    let first = std::env::var("ARMILLA_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    for seed in first..first + seeds {
         match run(seed, None) {
             Ok(summary) => (told, moves) = (told + summary.told, moves + summary.moves),
             Err(violation) => panic!("seed {seed}: {violation:?}"),

@@ -1,10 +1,12 @@
 //! What one holder and one that waits for it see.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use armilla_env::{Clock, Env, SimulatedClock};
-use armilla_lease::{Lease, LeaseOptions, Record, Register};
+use armilla_lease::{Lease, LeaseOptions, Record, Register, RegisterError};
+use armilla_testing_objects::{Fate, FaultyObjects, Op};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -122,6 +124,31 @@ async fn who_was_found_to_have_ended_does_not_go_on() {
     lease.lost().await;
     let (bytes, _) = world.register().read().await.unwrap().unwrap();
     assert_eq!(Record::decode(&bytes).unwrap(), ended);
+}
+
+/// The answer to its first write was lost, and before it looked again others had found that it must have stopped. It took the
+/// lease once more, under the name of which others knew that it had ended.
+#[tokio::test]
+async fn who_was_found_to_have_ended_does_not_begin() {
+    let world = World::new();
+    let is_first = AtomicBool::new(true);
+    let plan = move |op, _: &Path| match op == Op::Put && is_first.swap(false, Ordering::Relaxed) {
+        true => Fate { back: LENGTH, is_answer_lost: true, ..Fate::default() },
+        false => Fate::default(),
+    };
+    let objects = FaultyObjects::new(world.objects.clone(), world.clock.clone(), Arc::new(plan));
+    let register = Register::object(Arc::new(objects), Path::from("owner"));
+    let env = world.env.clone();
+    let taken = tokio::spawn(async move {
+        let options = LeaseOptions { name: "first".to_owned(), length: LENGTH, note: String::new() };
+        Lease::take(register, &options, &env, |_| {}).await.map(drop)
+    });
+    world.pass(LENGTH / 2).await;
+    let (bytes, version) = world.register().read().await.unwrap().unwrap();
+    let ended = Record::decode(&bytes).unwrap().ended();
+    world.register().replace(Some(&version), ended.encode()).await.unwrap();
+    world.pass(LENGTH).await;
+    assert!(matches!(taken.await.unwrap(), Err(RegisterError::Other)));
 }
 
 #[tokio::test]

@@ -395,3 +395,29 @@ def test_an_end_comes_after_what_was_before_it(watched):
         events = take(stream, 5)
     assert kinds(events) == ["insert", "insert", "insert", "drop", "insert"]
     assert [event["documentKey"]["_id"] for event in events if "documentKey" in event] == [1, 2, 2, 3]
+
+
+def test_collections_are_told_in_the_order_of_their_writes(watched):
+    """One after the other, within a millisecond, which moments could not tell apart; and while a stream looked at one
+    collection after the other, so that it had seen the first before it was written to, and the second after that.
+    """
+    database = watched.database.client[f"order-{ObjectId()}"]
+    collections = [database[f"c{number:02}"] for number in range(24)]
+    for each in collections:
+        each.insert_one({"_id": "before"})
+    count = 3_000
+    with database.watch() as stream:
+
+        def write() -> None:
+            for number in range(count):
+                # Far apart in the order of names.
+                collections[number * 7 % len(collections)].insert_one({"_id": number})
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            told = [event["documentKey"]["_id"] for event in take(stream, count)]
+        finally:
+            writer.join()
+    watched.database.client.drop_database(database)
+    assert told == list(range(count))

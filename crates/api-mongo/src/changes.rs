@@ -275,6 +275,8 @@ impl Stream {
         room: Room,
     ) -> Result<bool> {
         let mut is_found = false;
+        // What lies before this, or at it, is seen in all collections.
+        let mut seen_until = self.shared.clock.of_day();
         let mut heads = Vec::with_capacity(collections.len());
         for collection in collections {
             heads.push(self.read_page(&collection.handle.rid().to_string(), collection, charges).await?);
@@ -290,6 +292,19 @@ impl Stream {
                 Some((moment, place))
             });
             let next = moments.min();
+            if let Some((moment, _)) = next
+                && moment > seen_until
+                && heads.iter().any(Option::is_none)
+            {
+                // Something may have been written before it to a collection that had been looked at by then.
+                seen_until = self.shared.clock.of_day().max(moment);
+                for (collection, head) in
+                    collections.iter().zip(&mut heads).filter(|(_, head)| head.is_none())
+                {
+                    *head = self.read_page(&collection.handle.rid().to_string(), collection, charges).await?;
+                }
+                continue;
+            }
             if let Some(change) = self.next_schema_change()
                 && next.is_none_or(|(moment, place)| {
                     // Documents of a collection come after it was made, whatever the clocks of the two say.

@@ -15,8 +15,6 @@ const AHEAD_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;
 
 /// Ticks of a moment in a second.
 const TICKS_PER_SECOND: u64 = 10_000_000;
-/// Ticks of a moment in a millisecond.
-const TICKS_PER_MS: u32 = 10_000;
 
 /// A moment of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -53,10 +51,11 @@ impl ClusterClock {
         clock
     }
 
-    fn of_day(&self) -> ClusterTime {
-        let ms = self.env.clock.now_ms();
-        let seconds = u32::try_from(ms / 1_000).unwrap_or(u32::MAX);
-        let increment = u32::try_from(ms % 1_000).unwrap_or(0) * TICKS_PER_MS;
+    /// Returns the moment that a write would have now, on its own.
+    pub(crate) fn of_day(&self) -> ClusterTime {
+        let ticks = self.env.clock.now_ticks();
+        let seconds = u32::try_from(ticks / TICKS_PER_SECOND).unwrap_or(u32::MAX);
+        let increment = u32::try_from(ticks % TICKS_PER_SECOND).unwrap_or(0);
         ClusterTime { seconds, increment: increment.max(1) }
     }
 

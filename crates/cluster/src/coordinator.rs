@@ -11,7 +11,7 @@ use futures_util::stream;
 
 use crate::NodeId;
 use crate::board::{Board, Posted};
-use crate::limits::{LOOKS, NODES_MAX, READS_AT_ONCE, STANDBYS};
+use crate::limits::{LOOKS, NODES_MAX, PARTITIONS_MAX, READS_AT_ONCE, STANDBYS};
 use crate::next::{Living, next};
 use crate::note::Note;
 use crate::ownership::Ownership;
@@ -55,18 +55,18 @@ impl Coordinator {
         tokio::pin!(ended);
         loop {
             let taken = tokio::select! {
-            biased;
-                            () = &mut ended => return,
-                            taken = self.turn() => taken,
-                        };
+                biased;
+                () = &mut ended => return,
+                taken = self.turn() => taken,
+            };
             match taken {
                 Ok(lease) => {
                     tracing::info!(term = lease.term(), "this node coordinates");
                     tokio::select! {
-                    biased;
-                                            () = &mut ended => return lease.release().await,
-                                            () = self.coordinate(&lease, roll) => {}
-                                        }
+                        biased;
+                        () = &mut ended => return lease.release().await,
+                        () = self.coordinate(&lease, roll) => {}
+                    }
                     tracing::info!("another node coordinates");
                 }
                 Err(error) => {
@@ -85,10 +85,10 @@ impl Coordinator {
         tokio::pin!(taken);
         loop {
             tokio::select! {
-            biased;
-                            taken = &mut taken => return taken,
-                            () = env.clock.sleep(length / LOOKS) => self.look_on().await,
-                        }
+                biased;
+                taken = &mut taken => return taken,
+                () = env.clock.sleep(length / LOOKS) => self.look_on().await,
+            }
         }
     }
 
@@ -107,10 +107,10 @@ impl Coordinator {
                 tracing::warn!(%error, "partitions could not be assigned to nodes");
             }
             tokio::select! {
-            biased;
-                            () = lease.lost() => return,
-                            () = self.env.clock.sleep(self.length / LOOKS) => {}
-                        }
+                biased;
+                () = lease.lost() => return,
+                () = self.env.clock.sleep(self.length / LOOKS) => {}
+            }
         }
     }
 
@@ -123,6 +123,11 @@ impl Coordinator {
         self.look().await?;
         self.bury().await;
         let partitions = roll.partitions().await?;
+        if partitions.len() > PARTITIONS_MAX {
+            let many =
+                format!("there are {} partitions, and at most {PARTITIONS_MAX} can be", partitions.len());
+            return Err(RegisterError::Unknown(many));
+        }
         let living = self.living();
         let Some(after) = next(&self.posted.assignment, &living, &partitions) else {
             self.sweep().await;

@@ -84,10 +84,10 @@ impl Member {
     pub async fn run(&mut self, host: &dyn Host) {
         loop {
             tokio::select! {
-            biased;
-                            () = self.lease.lost() => return,
-                            () = self.env.clock.sleep(self.length / LOOKS) => {}
-                        }
+                biased;
+                () = self.lease.lost() => return,
+                () = self.env.clock.sleep(self.length / LOOKS) => {}
+            }
             if let Err(error) = self.look(host).await {
                 tracing::warn!(%error, "the assignment of partitions to nodes could not be read");
             }

@@ -11,10 +11,21 @@ use tokio::sync::oneshot;
 /// The future of a wait.
 pub type SleepFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// Ticks of a millisecond.
+const TICKS_PER_MS: u64 = 10_000;
+
+/// Nanoseconds of a tick.
+const NANOSECONDS_PER_TICK: u128 = 100;
+
 /// A source of time.
 pub trait Clock: Send + Sync + 'static {
     /// Returns the milliseconds since 1970 UTC.
     fn now_ms(&self) -> i64;
+
+    /// Returns the ticks of 100 nanoseconds since 1970 UTC, as finely as the clock knows them.
+    fn now_ticks(&self) -> u64 {
+        u64::try_from(self.now_ms()).unwrap_or(0).saturating_mul(TICKS_PER_MS)
+    }
 
     /// Returns the time since some fixed moment; never goes back.
     fn elapsed(&self) -> Duration;
@@ -47,6 +58,11 @@ impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {
         // A clock before 1970 is set wrong; 1970 is the nearest answer that does no harm.
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+    }
+
+    fn now_ticks(&self) -> u64 {
+        let ticks = |since: Duration| (since.as_nanos() / NANOSECONDS_PER_TICK) as u64;
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, ticks)
     }
 
     fn elapsed(&self) -> Duration {

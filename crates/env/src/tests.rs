@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::{Env, format_guid};
+use crate::{Clock, Env, SimulatedClock, SystemClock, format_guid};
 
 #[test]
 fn simulated_time_moves_only_when_told() {
@@ -59,4 +59,15 @@ fn system_entropy_never_repeats_itself() {
     let mut long = vec![0; 5_000];
     env.entropy.fill(&mut long);
     assert!(long.iter().filter(|byte| **byte == 0).count() < 100);
+}
+
+#[test]
+fn ticks_are_those_of_the_milliseconds_and_finer_where_they_are_known() {
+    let clock = SystemClock::new();
+    let (before, ticks, after) = (clock.now_ms(), clock.now_ticks() / 10_000, clock.now_ms());
+    assert!((before..=after).contains(&(ticks as i64)), "{before} {ticks} {after}");
+    assert!((0..1_000).any(|_| !clock.now_ticks().is_multiple_of(10_000)));
+    let simulated = SimulatedClock::new(17);
+    assert_eq!(simulated.now_ticks(), 170_000);
+    assert_eq!(SimulatedClock::new(-1).now_ticks(), 0);
 }

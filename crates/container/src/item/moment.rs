@@ -21,7 +21,7 @@ use crate::limits::STEP_BACK_SECONDS_MAX;
 /// Ticks of a second.
 pub(crate) const TICKS_PER_SECOND: u32 = 10_000_000;
 
-/// Ticks of a millisecond, which is what clocks count.
+/// Ticks of a millisecond, which is what some clocks count.
 const TICKS_PER_MS: u64 = 10_000;
 
 /// Ticks from the year 1 to 1970.
@@ -68,16 +68,16 @@ impl Moment {
 
     /// Returns the moment that a clock shows; a time before 1970 counts as its beginning.
     pub(crate) fn now(clock: &dyn Clock) -> Moment {
-        let now_ms = u64::try_from(clock.now_ms()).unwrap_or(0);
-        Moment(now_ms.saturating_mul(TICKS_PER_MS).saturating_add(EPOCH_TICKS))
+        Moment(clock.now_ticks().saturating_add(EPOCH_TICKS))
     }
 }
 
-/// How far moments may be ahead of the clock, which itself says milliseconds and not the ticks in them.
+/// How far moments may be ahead of the clock, which may say milliseconds and not the ticks in them.
 const AHEAD_TICKS_MAX: u64 = STEP_BACK_SECONDS_MAX as u64 * TICKS_PER_SECOND as u64 + TICKS_PER_MS;
 
-/// Where in a millisecond moments begin that lie in a time which moments were given of before the clock went back. The
-/// clock itself says whole milliseconds, so that a moment of the one time is hardly ever given again in the other.
+/// How far behind the clock moments begin that lie in a time which moments were given of before the clock went back. A clock
+/// that says whole milliseconds hardly ever has a moment of the one time given again in the other by that; one that says
+/// ticks hardly ever says the same one twice.
 const AGAIN_TICKS: u64 = TICKS_PER_MS / 2;
 
 /// How far the beginnings lie apart if the clock goes back into the same time again, and how many there are.

@@ -54,16 +54,6 @@ impl Ownership {
         mine
     }
 
-    /// Returns whether the lease of this node is valid.
-    pub fn is_valid(&self) -> bool {
-        self.tenure.is_valid()
-    }
-
-    /// Returns the number of the assignment that this node goes by.
-    pub fn epoch(&self) -> u64 {
-        self.view.read().assignment.epoch
-    }
-
     /// Returns how many nodes stand before this one in the assignment, if it is there.
     pub(crate) fn rank(&self) -> Option<usize> {
         self.view.read().assignment.nodes.keys().position(|id| *id == self.me)

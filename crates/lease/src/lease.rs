@@ -159,11 +159,6 @@ impl Lease {
         self.record.term
     }
 
-    /// Returns the name of this holder, which no other has.
-    pub fn holder(&self) -> &str {
-        &self.record.holder
-    }
-
     /// Says something else of this holder, in a record that is written at once.
     pub fn set_note(&self, note: String) {
         self.note.send_if_modified(|before| {

@@ -1,6 +1,7 @@
 """Fixtures: a server for the session, clients, a database, and containers that live for one test."""
 
 import itertools
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from azure.cosmos.exceptions import CosmosHttpResponseError
 
 from mongo import READ_ONLY_KEY, SECONDARY_KEY, connect
 from server import KEY, Server
+from several_nodes import reasons
 from tables import DOORS, ROOMY, Door
 
 # Enough that no test is throttled by accident, few enough for one physical partition.
@@ -19,6 +21,14 @@ ROOMY_THROUGHPUT = 10_000
 LOG_SECONDS_MAX = 5
 
 _numbers = itertools.count(1)
+
+
+def pytest_collection_modifyitems(items):
+    """Leaves out what is different where several nodes serve the account."""
+    if int(os.environ.get("ARMILLA_TEST_NODES", "1")) > 1:
+        for item in items:
+            for reason in reasons(item.nodeid):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def fresh(prefix: str) -> str:

@@ -12,6 +12,8 @@ import subprocess
 import threading
 from pathlib import Path
 
+from balancer import Balancer
+
 KEY = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw=="
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -19,6 +21,8 @@ READY_SECONDS_MAX = 30
 STOP_SECONDS_MAX = 30
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_ENDED_NODE = "a node has ended without a word"
+
 _COMPLAINT = re.compile(r'^(?:\S+\s+)?(?:WARN|ERROR)\b|"level":"(?:WARN|ERROR)"|^thread .* panicked at', re.IGNORECASE)
 
 
@@ -33,6 +37,7 @@ class Server:
     # Both registries are shared on purpose.
     running: list["Server"] = []  # noqa: RUF012
     started: list["Server"] = []  # noqa: RUF012
+    has_killed = False
 
     def __init__(self, folder: Path, *flags: str):
         self.data_folder = folder / "data"
@@ -42,10 +47,56 @@ class Server:
         self._fixed_mongo_port = 0
         self._fixed_gremlin_port = 0
         self._process: subprocess.Popen | None = None
+        self._others: list[Server] = []
+        self._balancer: Balancer | None = None
+        self._own_ready: dict[str, str] = {}
         self.ready: dict[str, str] = {}
 
     def start(self) -> "Server":
         """Starts the process and waits for its ready line."""
+        if self._nodes() > 1:
+            return self._start_nodes()
+        return self._start_one()
+
+    def _nodes(self) -> int:
+        """How many nodes serve the account: several where ARMILLA_TEST_NODES says so."""
+        alone = "--memory" in self._flags or "--store" in self._flags
+        return 1 if alone else int(os.environ.get("ARMILLA_TEST_NODES", "1"))
+
+    def _start_nodes(self) -> "Server":
+        """Starts a node, then others beside it, and what spreads connections over all of them."""
+        fixed = dict(self.ready)
+        self._fixed_port = self._fixed_mongo_port = self._fixed_gremlin_port = 0
+        self._start_one()
+        self._own_ready = dict(self.ready)
+        # Clients trust one certificate.
+        trusted = ("--tls-cert", str(self.certificate), "--tls-key", str(self.certificate.with_name("key.pem")))
+        flags = self._flags if "--tls-cert" in self._flags else (*self._flags, *trusted)
+        for number in range(1, self._nodes()):
+            folder = self.data_folder.parent / f"{self.data_folder.name}-node-{number}"
+            folder.mkdir(exist_ok=True)
+            other = Server(folder, *flags, *self._store())
+            other._start_one()
+            Server.running.remove(other)
+            self._others.append(other)
+        self._balancer = Balancer(self.certificate, self.certificate.with_name("key.pem"))
+        for name, address in self._own_ready.items():
+            if match := re.search(r":(\d+)(?=/)", address):
+                targets = [int(match.group(1)), *(_port_of(other.ready[name]) for other in self._others)]
+                before = _port_of(fixed[name]) if name in fixed else 0
+                # HTTP is spread request by request.
+                by_request = address.startswith("http") and name != "gremlin"
+                port = self._balancer.listen(targets, before, by_request=by_request)
+                self.ready[name] = address.replace(match.group(0), f":{port}", 1)
+        return self
+
+    def _others_ended(self) -> None:
+        if self._balancer is not None:
+            self._balancer.close()
+            self._balancer = None
+        self._others = []
+
+    def _start_one(self) -> "Server":
         port = str(self._fixed_port)
         command = [str(binary()), "--port", port, "--data-dir", str(self.data_folder), *self._store(), *self._flags]
         # The Table endpoint takes a free port by itself when the SQL endpoint does; the others have to be asked for.
@@ -80,9 +131,14 @@ class Server:
     def _store(self) -> list[str]:
         """Where ARMILLA_TEST_STORE names an object store, every account lies there, under a prefix of its own."""
         store = os.environ.get("ARMILLA_TEST_STORE")
-        if not store or "--store" in self._flags or "--memory" in self._flags:
+        if "--store" in self._flags or "--memory" in self._flags:
             return []
         prefix = re.sub(r"\W+", "-", str(self.data_folder)).strip("-")
+        if self._nodes() > 1:
+            place = f"{store}/{prefix}" if store else f"file://{self.data_folder}-objects"
+            return ["--store", place, "--lease-seconds", "2", "--node", "127.0.0.1:0"]
+        if not store:
+            return []
         return ["--store", f"{store}/{prefix}", "--lease-seconds", "2"]
 
     def start_again(self) -> "Server":
@@ -133,27 +189,36 @@ class Server:
         return f"http://localhost:{self.port}/"
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int:
-        """Ends the process with a signal and returns its exit code."""
+        """Ends the process with a signal and returns its exit code; of several nodes, that of one that failed."""
         if self in Server.running:
             Server.running.remove(self)
-        self._process.send_signal(with_signal)
+        Server.has_killed |= with_signal == signal.SIGKILL
+        nodes = [self, *self._others]
+        for node in nodes:
+            node._process.send_signal(with_signal)
         try:
-            return self._process.wait(STOP_SECONDS_MAX)
+            codes = [node._process.wait(STOP_SECONDS_MAX) for node in nodes]
+            self._others_ended()
+            return next((code for code in codes if code != 0), 0)
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"still running {STOP_SECONDS_MAX} s after {with_signal.name}") from None
 
     def kill(self) -> None:
         """Ends the process without ceremony, whatever state it is in."""
+        Server.has_killed |= self._process is not None and self._process.poll() is None
         if self in Server.running:
             Server.running.remove(self)
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        for node in (self, *self._others):
+            if node._process is not None and node._process.poll() is None:
+                node._process.kill()
+                node._process.wait()
+        self._others_ended()
 
     def log_text(self) -> str:
         """Everything logged so far."""
-        return self.log_file.read_text(errors="replace")
+        texts = [node.log_file.read_text(errors="replace") for node in (self, *self._others)]
+        return "".join(texts)
 
     def log_length(self) -> int:
         """How many bytes have been logged so far."""
@@ -164,11 +229,19 @@ class Server:
         with self.log_file.open("rb") as log:
             log.seek(since)
             text = _ANSI.sub("", log.read().decode(errors="replace"))
-        return [line for line in text.splitlines() if _COMPLAINT.search(line)]
+        lines = [line for line in text.splitlines() if _COMPLAINT.search(line)]
+        # Nodes complain of one that was killed, which a test that kills its server knows.
+        lines = [line for line in lines if not (Server.has_killed and _ENDED_NODE in line)]
+        others = self._others if since == 0 else []
+        return lines + [line for other in others for line in other.complaints()]
 
 
 def _port(endpoint: str) -> int:
     return int(re.search(r":(\d+)/?$", endpoint).group(1))
+
+
+def _port_of(address: str) -> int:
+    return int(re.search(r":(\d+)(?=/)", address).group(1))
 
 
 def _pump(stream, lines: queue.Queue) -> None:

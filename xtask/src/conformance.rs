@@ -16,8 +16,30 @@ use crate::tools::{self, GO, JAVA, MAVEN, NODE, NPM, PYTHON};
 /// Processes that run the Python suite. More than the smallest machines have cores would make tests of time unsteady.
 const PYTHON_WORKERS: &str = "2";
 
-/// Runs the Python suite in its own virtual environment.
+/// How many nodes serve each account of the suites that are run on several.
+const NODES: &str = "3";
+
+/// Runs the Python suite.
 pub(crate) fn python(repository: &Repository) -> Result<()> {
+    execute(&mut pytest(repository)?)
+}
+
+/// Runs the Python and JavaScript suites with several nodes in the place of each server, and requests sent to them in turn;
+/// or the files of the Python suite that are named.
+pub(crate) fn on_nodes(repository: &Repository, arguments: &[String]) -> Result<()> {
+    execute(pytest(repository)?.args(arguments).env("ARMILLA_TEST_NODES", NODES))?;
+    if !arguments.is_empty() {
+        return Ok(());
+    }
+    let folder = node_modules(repository)?;
+    let several = repository.path("conformance/python/cluster_server.py");
+    let mut npm = command("npm", &folder);
+    npm.args(["test", "--silent"]).env("ARMILLA_BIN", several).env("ARMILLA_TEST_NODES", NODES);
+    execute(npm.env("ARMILLA_CLUSTER_BIN", repository.server_binary()?))
+}
+
+/// Returns the Python suite in its own virtual environment.
+fn pytest(repository: &Repository) -> Result<Command> {
     let folder = suite(repository, "conformance/python", "requirements.txt")?;
     let environment = folder.join(".venv");
     let python = environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
@@ -40,11 +62,18 @@ pub(crate) fn python(repository: &Repository) -> Result<()> {
     // Each worker has servers of its own, and a file's tests stay together.
     pytest.current_dir(&folder).args(["-m", "pytest", "-q", "-n", PYTHON_WORKERS, "--dist", "loadfile"]);
     pytest.env("ARMILLA_BIN", repository.server_binary()?).env("ARMILLA_EPK", repository.epk_binary()?);
-    execute(&mut pytest)
+    Ok(pytest)
 }
 
 /// Runs the JavaScript suite by the script `test` of its package.
 pub(crate) fn javascript(repository: &Repository) -> Result<()> {
+    let folder = node_modules(repository)?;
+    let server = repository.server_binary()?;
+    execute(command("npm", &folder).args(["test", "--silent"]).env("ARMILLA_BIN", server))
+}
+
+/// Returns the folder of the JavaScript suite, with its packages in it.
+fn node_modules(repository: &Repository) -> Result<PathBuf> {
     let folder = suite(repository, "conformance/js", "package-lock.json")?;
     tools::require(&[NODE, NPM])?;
     let list = folder.join("package-lock.json");
@@ -54,8 +83,7 @@ pub(crate) fn javascript(repository: &Repository) -> Result<()> {
         execute(command("npm", &folder).args(["ci", "--no-audit", "--no-fund"]))?;
         write_stamp(&list, &stamp)?;
     }
-    let server = repository.server_binary()?;
-    execute(command("npm", &folder).args(["test", "--silent"]).env("ARMILLA_BIN", server))
+    Ok(folder)
 }
 
 /// Runs the Rust suites, which are workspaces of their own with target folders of their own.

@@ -18,7 +18,7 @@ use anyhow::{Result, bail};
 
 use crate::repository::Repository;
 use crate::selection::Selection;
-use crate::steps::{BENCH, BENCH_STORES, CRASH, DAMAGE, FEEDS, HOSTILE, STEPS};
+use crate::steps::{BENCH, BENCH_STORES, BUILD, CRASH, DAMAGE, FEEDS, HOSTILE, STEPS};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -33,6 +33,7 @@ commands:
   hostile [ARGUMENT]...    attack the server, with the attacks that take minutes; `hostile --help` lists the arguments
   damage [ARGUMENT]...     damage data folders; `damage --help` lists the arguments
   bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments, `bench stores` compares stores
+  nodes [FILE]...          the Python and JavaScript suites with three nodes for each server, or files of the first
   queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text
 
@@ -89,6 +90,10 @@ fn run() -> Result<bool> {
             steps::run_optimized(&repository, BENCH_STORES, &rest[1..]).map(|()| true)
         }
         "bench" => steps::run_beside_server(&repository, BENCH, BENCH, rest).map(|()| true),
+        "nodes" => {
+            run_steps(&repository, &Selection::parse(&["--only".to_owned(), BUILD.to_owned()])?, |_| true)?;
+            conformance::on_nodes(&repository, rest).map(|()| true)
+        }
         "queries" => steps::run_program(&repository, "armilla-testing-queries", rest).map(|()| true),
         "help" | "--help" | "-h" => {
             no_arguments(rest)?;

@@ -9,6 +9,8 @@
 //! PUT    /_armilla/dbs/{d}/colls/{c}/throughputBuckets   other shares, all of them
 //! GET    /_armilla/regions                        the regions that the account says it has
 //! PUT    /_armilla/regions/{name}                 {"online":false,"writable":true}, one of them or both
+//! GET    /_armilla/nodes                          the nodes that serve the account, where there are several
+//! POST   /_armilla/nodes/drain                    {"node":"..."}: one of them, or this one, is to end
 //! POST   /_armilla/backups                        fixes the moment of a backup, and answers with its id
 //! GET    /_armilla/backups/{id}/frames/{n}        a piece of it, from 0 on, each again or the next
 //! DELETE /_armilla/backups/{id}                   lets go of the moment
@@ -36,6 +38,7 @@ mod buckets;
 mod error_map;
 mod failure;
 mod limits;
+mod nodes;
 mod options;
 mod partitions;
 mod path;
@@ -166,9 +169,11 @@ impl AdminApi {
         let caller = Caller { access, ..Caller::full() };
         let request = Request { method: &head.method, body, caller, engine: &self.shared.engine };
         match resource {
-            Resource::Partitions => partitions::read(&request),
+            Resource::Partitions => partitions::read(&request).await,
             Resource::Regions => regions::list(&request, &self.shared.options.regions),
             Resource::Region { name } => regions::change(&request, &self.shared.options.regions, name),
+            Resource::Nodes => nodes::list(&request),
+            Resource::Drain => nodes::drain(&request),
             Resource::Backups => backups::begin(&request).await,
             Resource::Backup { id } => backups::end(&request, id).await,
             Resource::BackupFrame { id, number } => backups::frame(&request, id, *number).await,

@@ -14,9 +14,9 @@ use crate::reply::Reply;
 use crate::request::Request;
 
 /// Tells of the physical partitions of all containers.
-pub(crate) fn read(request: &Request<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn read(request: &Request<'_>) -> Result<Reply, Failure> {
     request.expect_verb("GET")?;
-    let containers = request.engine.partitions(&request.caller)?;
+    let containers = request.engine.partitions_everywhere(&request.caller).await?;
     Ok(Reply::json(StatusCode::OK, document(&containers)))
 }
 

@@ -28,6 +28,10 @@ pub(crate) enum Resource<'p> {
     Regions,
     /// One of them.
     Region { name: Segment<'p> },
+    /// The nodes that serve the account.
+    Nodes,
+    /// Where one of them is asked to end.
+    Drain,
     /// The backups that are being taken.
     Backups,
     /// One of them.
@@ -73,6 +77,8 @@ pub(crate) fn parse(path: &str) -> Result<Resource<'_>, Failure> {
         [WORD, "partitions"] => Resource::Partitions,
         [WORD, "regions"] => Resource::Regions,
         [WORD, "regions", name] => Resource::Region { name: decode(name)? },
+        [WORD, "nodes"] => Resource::Nodes,
+        [WORD, "nodes", "drain"] => Resource::Drain,
         [WORD, "backups"] => Resource::Backups,
         [WORD, "backups", id] => Resource::Backup { id: decode(id)? },
         [WORD, "backups", id, "frames", number] => {
@@ -123,6 +129,8 @@ mod tests {
             ("/_armilla/dbs/a%20b/colls/split/merge", Resource::Merge { database, container }),
             ("/_armilla/regions", Resource::Regions),
             ("/_armilla/regions/a%20b", Resource::Region { name: "a b".into() }),
+            ("/_armilla/nodes", Resource::Nodes),
+            ("/_armilla/nodes/drain", Resource::Drain),
             ("/_armilla/backups", Resource::Backups),
             ("/_armilla/backups/a%20b", Resource::Backup { id: "a b".into() }),
             ("/_armilla/backups/a+b", Resource::Backup { id: "a+b".into() }),
@@ -141,6 +149,7 @@ mod tests {
             ("/_armilla/nothing", 404),
             ("/_armilla/dbs", 404),
             ("/_armilla/partitions/x", 404),
+            ("/_armilla/nodes/x", 404),
             ("/_armilla/backups/a/frames", 404),
             ("/_armilla/backups/a/frames/x", 404),
             ("/_armilla/backups/a/frames/-1", 404),

@@ -4,5 +4,6 @@ mod access;
 mod backups;
 mod buckets;
 mod client;
+mod nodes;
 mod partitions;
 mod regions;

@@ -58,6 +58,23 @@ impl Client {
         self.expect(answer, StatusCode::OK)
     }
 
+    /// Returns the nodes that serve the account, as JSON.
+    pub async fn nodes(&self) -> Result<Bytes> {
+        let answer = self.ask(Method::GET, "/_armilla/nodes", Bytes::new()).await?;
+        self.expect(answer, StatusCode::OK)
+    }
+
+    /// Asks a node to end once others have taken what it has: the one of a name or an address, or the one that is asked.
+    /// Returns its name as JSON, once it has begun.
+    pub async fn drain(&self, node: Option<&str>) -> Result<Bytes> {
+        let body = match node {
+            Some(node) => format!(r#"{{"node":{}}}"#, json::to_string(&node.into())),
+            None => String::new(),
+        };
+        let answer = self.ask(Method::POST, "/_armilla/nodes/drain", body.into()).await?;
+        self.expect(answer, StatusCode::ACCEPTED)
+    }
+
     /// Returns the throughput buckets of a container as JSON, after putting others in their place if some are given.
     pub async fn throughput_buckets(
         &self,

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use armilla_cluster::{Assignment, Living, NodeId, Note, Partition, PartitionId, Place, next};
+use armilla_cluster::{Assignment, Living, NodeId, Note, Partition, PartitionId, Pins, Place, next};
 use armilla_env::Random;
 
 /// The length of a lease in seconds, and what part of it is between two records of a node and between two looks.
@@ -93,7 +93,7 @@ impl World {
         let mut took = Took::default();
         loop {
             let start = Instant::now();
-            let after = next(&self.assignment, &self.living, &self.partitions);
+            let after = next(&self.assignment, &self.living, &self.partitions, &Pins::new());
             let posted = after.map(|after| (after.encode().len(), after));
             took.round_ms = took.round_ms.max(start.elapsed().as_secs_f64() * 1e3);
             let Some((bytes, after)) = posted else { break };

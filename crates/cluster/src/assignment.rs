@@ -13,6 +13,8 @@ pub struct Node {
     pub address: String,
     /// The version of its program.
     pub version: String,
+    /// Whether it is about to end.
+    pub is_leaving: bool,
 }
 
 /// Where a partition is.

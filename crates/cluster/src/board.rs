@@ -1,13 +1,16 @@
 //! Where nodes leave word for each other: a few objects under one prefix.
 
+use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-use armilla_lease::{Register, RegisterError, Registers, Version};
+use armilla_env::Env;
+use armilla_lease::{Record, Register, RegisterError, Registers, Version};
 use object_store::ObjectStore;
 use object_store::path::Path;
 
 use crate::assignment::Assignment;
+use crate::note::Note;
 
 /// The objects of a cluster.
 #[derive(Clone)]
@@ -35,6 +38,37 @@ impl Board {
             coordinator: register("coordinator"),
             assignment: register("assignment"),
         }
+    }
+
+    /// The same, with another lease for who coordinates: one that something else may take as well, so that both are not at
+    /// work at the same time.
+    #[must_use]
+    pub fn coordinated_by(self, coordinator: Register) -> Board {
+        Board { coordinator, ..self }
+    }
+
+    /// Returns the notes of the nodes that are there. Where records say that there are some, it waits for as long as their
+    /// leases are valid, to see whether they are kept up.
+    pub async fn living(&self, env: &Env) -> Result<Vec<Note>, RegisterError> {
+        let before = self.records().await?;
+        let Some(longest) = before.values().map(|record| record.length).max() else { return Ok(Vec::new()) };
+        env.clock.sleep(longest).await;
+        let after = self.records().await?;
+        let is_kept_up = |(name, record): &(&String, &Record)| {
+            before.get(*name).is_none_or(|before| before.encode() != record.encode())
+        };
+        Ok(after.iter().filter(is_kept_up).map(|(_, record)| Note::decode(&record.note)).collect())
+    }
+
+    /// Returns the records of nodes that have not ended by themselves.
+    async fn records(&self) -> Result<BTreeMap<String, Record>, RegisterError> {
+        let mut records = BTreeMap::new();
+        for listed in self.nodes.list().await? {
+            let read = self.nodes.register(&listed.name).read().await?;
+            let record = read.and_then(|(bytes, _)| Record::decode(&bytes));
+            records.extend(record.filter(|record| !record.is_released).map(|record| (listed.name, record)));
+        }
+        Ok(records)
     }
 
     /// Returns the board in a folder, which is made: for processes on one machine.

@@ -1,6 +1,7 @@
 //! Looks at the records of all nodes, finds those that have ended, and posts the next assignment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_env::Env;
@@ -8,19 +9,32 @@ use armilla_lease::{Lease, LeaseOptions, Record, RegisterError, Standing, Versio
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
+use tokio::sync::Notify;
 
-use crate::NodeId;
+use crate::assignment::Assignment;
 use crate::board::{Board, Posted};
-use crate::limits::{LOOKS, NODES_MAX, PARTITIONS_MAX, READS_AT_ONCE, STANDBYS};
-use crate::next::{Living, next};
+use crate::limits::{ALL_LOOK_ON, LOOKS, NODES_MAX, PARTITIONS_MAX, READS_AT_ONCE, STANDBYS};
+use crate::next::{Living, Pins, next};
 use crate::note::Note;
 use crate::ownership::Ownership;
 use crate::placement::Partition;
+use crate::{NodeId, PartitionId};
 
 /// Says which partitions there are.
 pub trait Roll: Send + Sync {
-    /// Returns all of them.
-    fn partitions(&self) -> BoxFuture<'_, Result<Vec<Partition>, RegisterError>>;
+    /// Returns all of them. One who does not know yet says those of the assignment that there is.
+    fn partitions<'a>(
+        &'a self,
+        current: &'a Assignment,
+    ) -> BoxFuture<'a, Result<Vec<Partition>, RegisterError>>;
+
+    /// Returns where some of them are to be.
+    fn pins(&self) -> Pins {
+        Pins::new()
+    }
+
+    /// Is told that there is another assignment.
+    fn posted(&self) {}
 }
 
 /// One who may coordinate. It learns about nodes before, so that it need not wait when its turn comes.
@@ -31,6 +45,7 @@ pub struct Coordinator {
     node: Ownership,
     nodes: BTreeMap<String, Known>,
     posted: Posted,
+    poked: Arc<Notify>,
 }
 
 /// What is known of a node.
@@ -47,7 +62,12 @@ impl Coordinator {
     /// Returns one for a node, which knows nothing yet. `length` is that of its own lease.
     pub fn new(board: Board, node: Ownership, length: Duration, env: &Env) -> Coordinator {
         let (nodes, posted) = (BTreeMap::new(), Posted::default());
-        Coordinator { board, env: env.clone(), length, node, nodes, posted }
+        Coordinator { board, env: env.clone(), length, node, nodes, posted, poked: Arc::default() }
+    }
+
+    /// Returns what makes it look at everything at once, if it coordinates.
+    pub fn poke(&self) -> Arc<Notify> {
+        self.poked.clone()
     }
 
     /// Waits for its turn, and coordinates until another does; again and again, until `ended`, and then gives its turn up.
@@ -79,6 +99,7 @@ impl Coordinator {
 
     /// Waits until no other coordinates. The first few learn about the nodes meanwhile.
     async fn turn(&mut self) -> Result<Lease, RegisterError> {
+        self.give_way().await?;
         let (env, length, register) = (self.env.clone(), self.length, self.board.coordinator.clone());
         let options = LeaseOptions { name: self.node.node().to_string(), length, note: String::new() };
         let taken = Lease::take(register, &options, &env, |_| {});
@@ -92,8 +113,32 @@ impl Coordinator {
         }
     }
 
+    /// Returns whether this node looks at the records of all others while it waits for its turn.
+    fn is_standby(&self) -> bool {
+        self.node.nodes().len() <= ALL_LOOK_ON || self.node.rank().is_some_and(|rank| rank < STANDBYS)
+    }
+
+    /// Waits until nobody of those has taken the turn for so long that they must have ended too: one that has not looked on
+    /// would have to wait for the leases of all that died with the coordinator.
+    async fn give_way(&self) -> Result<(), RegisterError> {
+        let mut seen: Option<Version> = None;
+        let mut since = self.env.clock.elapsed();
+        loop {
+            let read = self.board.coordinator.read().await?;
+            let now = self.env.clock.elapsed();
+            let Some((_, version)) = read else { return Ok(()) };
+            if seen.as_ref() != Some(&version) {
+                (seen, since) = (Some(version), now);
+            }
+            if self.is_standby() || now.saturating_sub(since) > self.length * 2 {
+                return Ok(());
+            }
+            self.env.clock.sleep(self.length / LOOKS).await;
+        }
+    }
+
     async fn look_on(&mut self) {
-        if self.node.rank().is_none_or(|rank| rank >= STANDBYS) {
+        if !self.is_standby() {
             return;
         }
         if let Err(error) = self.look().await {
@@ -109,6 +154,7 @@ impl Coordinator {
             tokio::select! {
                 biased;
                 () = lease.lost() => return,
+                () = self.poked.notified() => {}
                 () = self.env.clock.sleep(self.length / LOOKS) => {}
             }
         }
@@ -122,20 +168,32 @@ impl Coordinator {
         }
         self.look().await?;
         self.bury().await;
-        let partitions = roll.partitions().await?;
+        let mut partitions = roll.partitions(&self.posted.assignment).await?;
+        let pins = roll.pins();
+        // What is only about to become a partition is one as long as somebody wants it at a node.
+        let known: BTreeSet<PartitionId> = partitions.iter().map(|partition| partition.id).collect();
+        let new = pins.keys().filter(|id| !known.contains(id));
+        partitions.extend(new.map(|id| Partition { id: *id, load: 0 }));
         if partitions.len() > PARTITIONS_MAX {
             let many =
                 format!("there are {} partitions, and at most {PARTITIONS_MAX} can be", partitions.len());
             return Err(RegisterError::Unknown(many));
         }
         let living = self.living();
-        let Some(after) = next(&self.posted.assignment, &living, &partitions) else {
+        // What a node says of a partition that it has lost meanwhile is as good.
+        let told = living.values().flat_map(|node| &node.note.loads);
+        let loads: BTreeMap<_, _> = told.map(|partition| (partition.id, partition.load)).collect();
+        for partition in &mut partitions {
+            partition.load = loads.get(&partition.id).copied().unwrap_or(partition.load);
+        }
+        let Some(after) = next(&self.posted.assignment, &living, &partitions, &pins) else {
             self.sweep().await;
             return Ok(None);
         };
         let epoch = after.epoch;
         // Where another was faster, or the answer was lost, the next round reads what is there.
         self.posted = self.board.post(self.posted.version.as_ref(), after).await?;
+        roll.posted();
         Ok(Some(epoch))
     }
 

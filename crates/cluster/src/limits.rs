@@ -26,7 +26,13 @@ pub(crate) const LOOKS: u32 = 6;
 
 /// Nodes that look at the records of all others while they wait for their turn to coordinate: so that what dies together with
 /// the coordinator is not waited for twice.
-pub(crate) const STANDBYS: usize = 2;
+pub(crate) const STANDBYS: usize = 3;
+
+/// Nodes up to which all of them look on: one of several standbys may be the coordinator that dies.
+pub(crate) const ALL_LOOK_ON: usize = 8;
 
 /// Records that are read at a time by one who looks at those that changed.
 pub(crate) const READS_AT_ONCE: usize = 32;
+
+/// Partitions of whose load a node tells in its record.
+pub const LOADS_MAX: usize = 32;

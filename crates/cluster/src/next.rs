@@ -20,6 +20,9 @@ pub struct Living {
     pub is_quiet: bool,
 }
 
+/// Nodes at which partitions are to be, whatever is even: because two of them are about to become one, say.
+pub type Pins = BTreeMap<PartitionId, NodeId>;
+
 impl Living {
     fn is_wanted(&self) -> bool {
         !self.is_quiet && !self.note.is_leaving
@@ -34,13 +37,15 @@ pub fn next(
     current: &Assignment,
     living: &BTreeMap<NodeId, Living>,
     partitions: &[Partition],
+    pins: &Pins,
 ) -> Option<Assignment> {
     let epoch = current.epoch + 1;
     let nodes: BTreeMap<NodeId, Node> = living
         .iter()
         .map(|(id, living)| {
-            let Note { address, version, .. } = &living.note;
-            (id.clone(), Node { address: address.clone(), version: version.clone() })
+            let Note { address, version, is_leaving, .. } = &living.note;
+            let (address, version) = (address.clone(), version.clone());
+            (id.clone(), Node { address, version, is_leaving: *is_leaving })
         })
         .collect();
     let wanted: Vec<NodeId> =
@@ -69,12 +74,26 @@ pub fn next(
         };
         places.extend(after.map(|place| (*id, place)));
     }
-    // What no other may have yet weighs nothing. What is on a node that gets nothing more stays there.
+    let pinned = |id: &PartitionId| pins.get(id).filter(|node| wanted.contains(node));
+    for id in &known {
+        let Some(node) = pinned(id) else { continue };
+        match places.get(id) {
+            None => drop(places.insert(*id, Place::On(node.clone()))),
+            Some(Place::On(other)) if other != node => {
+                let leaving = Place::Leaving { node: other.clone(), since: epoch };
+                places.insert(*id, leaving);
+            }
+            Some(_) => {}
+        }
+    }
+    // What no other may have yet, and what has to be where it is, weighs nothing. What is on a node that gets nothing more stays there.
     let free: Vec<Partition> = partitions
         .iter()
         .filter(|partition| match places.get(&partition.id) {
             None => true,
-            Some(Place::On(node)) => living.get(node).is_some_and(Living::is_wanted),
+            Some(Place::On(node)) => {
+                living.get(node).is_some_and(Living::is_wanted) && pinned(&partition.id).is_none()
+            }
             Some(Place::Leaving { .. }) => false,
         })
         .copied()
@@ -126,7 +145,7 @@ mod tests {
     }
 
     fn start() -> Assignment {
-        next(&Assignment::default(), &living(&[("a", 0), ("b", 0)]), &partitions(20)).unwrap()
+        next(&Assignment::default(), &living(&[("a", 0), ("b", 0)]), &partitions(20), &Pins::new()).unwrap()
     }
 
     #[test]
@@ -134,32 +153,42 @@ mod tests {
         let first = start();
         assert_eq!(first.epoch, 1);
         assert_eq!(counts(&first), [("a".to_owned(), 10), ("b".to_owned(), 10)]);
-        assert_eq!(next(&first, &living(&[("a", 1), ("b", 1)]), &partitions(20)), None);
-        assert_eq!(next(&Assignment::default(), &living(&[]), &partitions(20)), None);
+        assert_eq!(next(&first, &living(&[("a", 1), ("b", 1)]), &partitions(20), &Pins::new()), None);
+        assert_eq!(next(&Assignment::default(), &living(&[]), &partitions(20), &Pins::new()), None);
     }
 
     #[test]
     fn what_a_node_that_lives_has_is_taken_from_it_and_given_once_it_knows() {
         let first = start();
-        let taken = next(&first, &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20)).unwrap();
+        let taken =
+            next(&first, &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20), &Pins::new()).unwrap();
         assert_eq!((taken.epoch, leaving(&taken)), (2, 6));
         assert_eq!(taken.of_node(&id("c")).count(), 0);
         // Nothing happens before they know, and no more is taken meanwhile.
-        assert_eq!(next(&taken, &living(&[("a", 1), ("b", 1), ("c", 2)]), &partitions(20)), None);
-        let half = next(&taken, &living(&[("a", 2), ("b", 1), ("c", 2)]), &partitions(20)).unwrap();
+        assert_eq!(
+            next(&taken, &living(&[("a", 1), ("b", 1), ("c", 2)]), &partitions(20), &Pins::new()),
+            None
+        );
+        let half =
+            next(&taken, &living(&[("a", 2), ("b", 1), ("c", 2)]), &partitions(20), &Pins::new()).unwrap();
         assert_eq!((half.of_node(&id("c")).count(), leaving(&half)), (3, 3));
-        let whole = next(&half, &living(&[("a", 3), ("b", 3), ("c", 3)]), &partitions(20)).unwrap();
+        let whole =
+            next(&half, &living(&[("a", 3), ("b", 3), ("c", 3)]), &partitions(20), &Pins::new()).unwrap();
         assert_eq!((whole.of_node(&id("c")).count(), leaving(&whole)), (6, 0));
-        assert_eq!(next(&whole, &living(&[("a", 4), ("b", 4), ("c", 4)]), &partitions(20)), None);
+        assert_eq!(
+            next(&whole, &living(&[("a", 4), ("b", 4), ("c", 4)]), &partitions(20), &Pins::new()),
+            None
+        );
     }
 
     #[test]
     fn what_a_node_had_that_has_ended_is_given_at_once() {
-        let after = next(&start(), &living(&[("b", 1)]), &partitions(20)).unwrap();
+        let after = next(&start(), &living(&[("b", 1)]), &partitions(20), &Pins::new()).unwrap();
         assert_eq!(counts(&after), [("b".to_owned(), 20)]);
         // Also what it was about to leave.
-        let taken = next(&start(), &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20)).unwrap();
-        let after = next(&taken, &living(&[("c", 2)]), &partitions(20)).unwrap();
+        let taken =
+            next(&start(), &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20), &Pins::new()).unwrap();
+        let after = next(&taken, &living(&[("c", 2)]), &partitions(20), &Pins::new()).unwrap();
         assert_eq!(counts(&after), [("c".to_owned(), 20)]);
     }
 
@@ -167,21 +196,25 @@ mod tests {
     fn one_that_is_about_to_end_gives_everything_up_unless_it_is_the_last() {
         let mut nodes = living(&[("a", 1), ("b", 1)]);
         nodes.get_mut(&id("a")).unwrap().note.is_leaving = true;
-        let after = next(&start(), &nodes, &partitions(20)).unwrap();
+        let after = next(&start(), &nodes, &partitions(20), &Pins::new()).unwrap();
         assert_eq!((leaving(&after), after.of_node(&id("b")).count()), (10, 10));
         nodes.get_mut(&id("b")).unwrap().note.is_leaving = true;
-        assert_eq!(next(&start(), &nodes, &partitions(20)), None);
+        let both = next(&start(), &nodes, &partitions(20), &Pins::new()).unwrap();
+        assert_eq!(both.places, start().places);
+        // Others are told, so that neither waits for the other.
+        assert!(both.nodes.values().all(|node| node.is_leaving));
+        assert_eq!(next(&both, &nodes, &partitions(20), &Pins::new()), None);
     }
 
     #[test]
     fn a_node_with_much_is_drained_in_parts() {
         let many = partitions(3 * MOVING_MAX as u64);
-        let mut all = next(&Assignment::default(), &living(&[("a", 0)]), &many).unwrap();
+        let mut all = next(&Assignment::default(), &living(&[("a", 0)]), &many, &Pins::new()).unwrap();
         let (mut rounds, mut most) = (0, 0);
         while all.of_node(&id("b")).count() < many.len() {
             let mut nodes = living(&[("a", all.epoch), ("b", all.epoch)]);
             nodes.get_mut(&id("a")).unwrap().note.is_leaving = true;
-            all = next(&all, &nodes, &many).unwrap();
+            all = next(&all, &nodes, &many, &Pins::new()).unwrap();
             (rounds, most) = (rounds + 1, most.max(leaving(&all)));
         }
         assert_eq!((rounds, most), (6, MOVING_MAX));
@@ -191,21 +224,21 @@ mod tests {
     fn one_that_is_quiet_keeps_what_it_has_and_gets_nothing() {
         let mut nodes = living(&[("a", 1), ("b", 1)]);
         nodes.get_mut(&id("a")).unwrap().is_quiet = true;
-        let after = next(&start(), &nodes, &partitions(24)).unwrap();
+        let after = next(&start(), &nodes, &partitions(24), &Pins::new()).unwrap();
         assert_eq!(counts(&after), [("a".to_owned(), 10), ("b".to_owned(), 14)]);
         assert_eq!(leaving(&after), 0);
     }
 
     #[test]
     fn partitions_come_and_go() {
-        let fewer = next(&start(), &living(&[("a", 1), ("b", 1)]), &partitions(5)).unwrap();
+        let fewer = next(&start(), &living(&[("a", 1), ("b", 1)]), &partitions(5), &Pins::new()).unwrap();
         assert_eq!((fewer.places.len(), leaving(&fewer)), (20, 15));
         // One who had not heard of it yet: what is there again is not given to another before its node knows.
-        let again = next(&fewer, &living(&[("a", 1), ("b", 1)]), &partitions(20));
+        let again = next(&fewer, &living(&[("a", 1), ("b", 1)]), &partitions(20), &Pins::new());
         assert_eq!(again, None);
-        let gone = next(&fewer, &living(&[("a", 2), ("b", 2)]), &partitions(5)).unwrap();
+        let gone = next(&fewer, &living(&[("a", 2), ("b", 2)]), &partitions(5), &Pins::new()).unwrap();
         assert_eq!((gone.places.len(), leaving(&gone)), (5, 0));
-        let more = next(&gone, &living(&[("a", 3), ("b", 3)]), &partitions(6)).unwrap();
+        let more = next(&gone, &living(&[("a", 3), ("b", 3)]), &partitions(6), &Pins::new()).unwrap();
         assert_eq!((more.places.len(), leaving(&more)), (6, 0));
     }
 
@@ -213,7 +246,29 @@ mod tests {
     fn nodes_are_told_with_their_addresses() {
         let mut nodes = living(&[("a", 1), ("b", 1)]);
         nodes.get_mut(&id("a")).unwrap().note.address = "a:1".to_owned();
-        let after = next(&start(), &nodes, &partitions(20)).unwrap();
+        let after = next(&start(), &nodes, &partitions(20), &Pins::new()).unwrap();
         assert_eq!((after.epoch, after.nodes[&id("a")].address.as_str()), (2, "a:1"));
+    }
+
+    #[test]
+    fn what_is_to_be_at_a_node_gets_there_and_stays() {
+        let nodes = living(&[("a", 1), ("b", 1)]);
+        let first = start();
+        let of_a = first.of_node(&id("a")).next().unwrap();
+        let pins = Pins::from([(of_a, id("b"))]);
+        let taken = next(&first, &nodes, &partitions(20), &pins).unwrap();
+        assert_eq!(taken.places[&of_a], Place::Leaving { node: id("a"), since: 2 });
+        let nodes = living(&[("a", 2), ("b", 2)]);
+        let given = next(&taken, &nodes, &partitions(20), &pins).unwrap();
+        assert_eq!(given.owner_of(of_a), Some(&id("b")));
+        // It weighs nothing meanwhile, and one that is to be at a node that is not there goes anywhere.
+        assert_eq!(next(&given, &living(&[("a", 3), ("b", 3)]), &partitions(20), &pins), None);
+        let nowhere = Pins::from([(of_a, id("c"))]);
+        assert_eq!(next(&first, &living(&[("a", 1), ("b", 1)]), &partitions(20), &nowhere), None);
+        // One that nobody has gets there at once.
+        let both: Pins = (0..20).map(|number| (PartitionId(number), id("b"))).collect();
+        let all =
+            next(&Assignment::default(), &living(&[("a", 0), ("b", 0)]), &partitions(20), &both).unwrap();
+        assert_eq!(counts(&all), [("a".to_owned(), 0), ("b".to_owned(), 20)]);
     }
 }

@@ -1,12 +1,12 @@
 //! What a node may do, asked at every operation.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use armilla_lease::Tenure;
 use parking_lot::RwLock;
 
-use crate::assignment::{Assignment, Node};
+use crate::assignment::{Assignment, Node, Place};
 use crate::{NodeId, PartitionId};
 
 /// Says, at any moment, which partitions are this node's, and where others are. Clones are of the same node.
@@ -21,7 +21,8 @@ pub struct Ownership {
 #[derive(Default)]
 struct View {
     assignment: Assignment,
-    mine: HashSet<PartitionId>,
+    /// With the assignment by which each was given to this node.
+    mine: HashMap<PartitionId, u64>,
 }
 
 impl Ownership {
@@ -34,10 +35,20 @@ impl Ownership {
         &self.me
     }
 
+    /// Returns what says whether this node may act at all.
+    pub fn tenure(&self) -> Tenure {
+        self.tenure.clone()
+    }
+
     /// Returns whether this node has a partition, and no other can have it yet. What is in memory may be shown if it was
     /// asked before it was looked at.
     pub fn is_mine(&self, partition: PartitionId) -> bool {
-        self.tenure.is_valid() && self.view.read().mine.contains(&partition)
+        self.since(partition).is_some()
+    }
+
+    /// Returns the assignment by which this node was given a partition that it has, and no other can have yet.
+    pub fn since(&self, partition: PartitionId) -> Option<u64> {
+        if self.tenure.is_valid() { self.view.read().mine.get(&partition).copied() } else { None }
     }
 
     /// Returns the node that has a partition, as far as this one knows.
@@ -47,9 +58,27 @@ impl Ownership {
         Some((id.clone(), view.assignment.nodes.get(id)?.clone()))
     }
 
+    /// Returns the nodes that there are, as far as this one knows.
+    pub fn nodes(&self) -> Vec<(NodeId, Node)> {
+        let view = self.view.read();
+        view.assignment.nodes.iter().map(|(id, node)| (id.clone(), node.clone())).collect()
+    }
+
+    /// Returns how many partitions each node has, as far as this one knows.
+    pub fn counts(&self) -> BTreeMap<NodeId, usize> {
+        let view = self.view.read();
+        let mut counts = BTreeMap::new();
+        for place in view.assignment.places.values() {
+            if let Place::On(node) = place {
+                *counts.entry(node.clone()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
     /// Returns the partitions that this node has.
     pub fn mine(&self) -> Vec<PartitionId> {
-        let mut mine: Vec<PartitionId> = self.view.read().mine.iter().copied().collect();
+        let mut mine: Vec<PartitionId> = self.view.read().mine.keys().copied().collect();
         mine.sort_unstable();
         mine
     }
@@ -61,10 +90,15 @@ impl Ownership {
 
     /// Goes by another assignment from now on. Returns what it takes from this node.
     pub(crate) fn see(&self, assignment: Assignment) -> Vec<PartitionId> {
-        let mine = assignment.of_node(&self.me).collect();
+        // Only one thread of the node goes by another assignment.
+        let before = self.view.read().clone();
+        let epoch = assignment.epoch;
+        let since = |id: PartitionId| (id, before.mine.get(&id).copied().unwrap_or(epoch));
+        let mine = assignment.of_node(&self.me).map(since).collect();
         let view = Arc::new(View { assignment, mine });
-        let before = std::mem::replace(&mut *self.view.write(), view.clone());
-        let mut lost: Vec<PartitionId> = before.mine.difference(&view.mine).copied().collect();
+        *self.view.write() = view.clone();
+        let mut lost: Vec<PartitionId> =
+            before.mine.keys().filter(|id| !view.mine.contains_key(id)).copied().collect();
         lost.sort_unstable();
         lost
     }

@@ -318,6 +318,7 @@ impl Check<'_> {
             keys::INDEX_CROWDED,
             keys::TRIM_STATE,
             keys::MERGED,
+            keys::GIVEN_WAY,
         ];
         self.scan(Family::Meta, |check, key, value| {
             match key.first() {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use armilla_env::{Clock, Env};
 use armilla_governor::{Claim, OperationKind, Policy};
@@ -18,6 +19,7 @@ use crate::compiled_definition::{CompiledDefinition, CurrentDefinition};
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::far::request::{DeleteCall, PatchCall, PatchForm, PutCall, ReadCall, Request};
 use crate::index::layout::Layout;
 use crate::item::expiry::Expiry;
 use crate::item::keys::LogicalKey;
@@ -26,12 +28,14 @@ use crate::item::{ContainerIdentity, ETag, Item};
 use crate::limits::Limits;
 use crate::map::ranges::{PartitionMap, Range};
 use crate::map::{Map, Slot};
-use crate::partition::Partition;
 use crate::partition::counters::Counters;
 use crate::partition::known_numbers::KnownNumbers;
+use crate::partition::{Gate, Partition};
+use crate::peers::Peers;
 use crate::read::session::SessionToken;
 use crate::throughput::source::{Admission, ThroughputSource};
 use crate::throughput::{ReadCost, RequestUnits, Work, price};
+use crate::turn::Turn;
 use crate::write::body::ItemBody;
 use crate::write::outcome::{ReadItem, Written};
 use crate::write::task::{Done, Task, Unqueued};
@@ -55,7 +59,11 @@ pub(crate) struct Core {
     /// Where the throughput comes from; locked before the map where both are.
     pub(crate) source: Mutex<ThroughputSource>,
     /// What is known of item numbers, in all containers.
-    known_numbers: Arc<KnownNumbers>,
+    pub(crate) known_numbers: Arc<KnownNumbers>,
+    /// Who else serves partitions, where others do.
+    pub(crate) peers: Option<Arc<dyn Peers>>,
+    /// Whether it was deleted: then no process is going to serve its partitions any more.
+    pub(crate) is_deleted: Arc<AtomicBool>,
     /// Told when there may be something to re-index.
     pub(crate) reindex_wanted: Notify,
     /// Told when a partition may have become too large.
@@ -85,6 +93,7 @@ impl Container {
         source: ThroughputSource,
         policy: Policy,
         known_numbers: Arc<KnownNumbers>,
+        peers: Option<Arc<dyn Peers>>,
     ) -> Container {
         let map = Map::new(map, policy);
         source.apply(&map, &limits, env.clock.now_ms());
@@ -100,6 +109,8 @@ impl Container {
             map: RwLock::new(Arc::new(map)),
             source: Mutex::new(source),
             known_numbers,
+            peers,
+            is_deleted: Arc::default(),
             reindex_wanted: Notify::new(),
             grown: Arc::new(Notify::new()),
             sweep_wanted: Notify::new(),
@@ -138,6 +149,38 @@ impl Container {
         self.map_now().ranges()
     }
 
+    /// Goes by another map from now on, which another process has stored. Does nothing where this one is as new.
+    pub fn set_map(&self, map: PartitionMap) {
+        let core = &self.core;
+        let source = core.source.lock();
+        let mut current = core.map.write();
+        if map.version <= current.version {
+            return;
+        }
+        let known = |range: &Range| {
+            let slot = current.find(range.id).filter(|slot| slot.range.space == range.space);
+            slot.cloned().unwrap_or_else(|| Arc::new(Slot::new(range.clone(), core.policy)))
+        };
+        let version = map.version;
+        let next = Map { version, slots: map.ranges.iter().map(known).collect() };
+        next.assert_whole();
+        source.apply(&next, &core.limits, core.env.clock.now_ms());
+        let before = std::mem::replace(&mut *current, Arc::new(next));
+        let is_gone = |slot: &&Arc<Slot>| current.find(slot.range.id).is_none();
+        for slot in before.slots.iter().filter(is_gone) {
+            if let Some(partition) = slot.opened() {
+                partition.set_gate(Gate::Retired);
+            }
+        }
+        drop(current);
+        core.map_version.send_replace(version);
+    }
+
+    /// Says that it was deleted: what waits for a partition waits in vain.
+    pub fn mark_deleted(&self) {
+        self.core.is_deleted.store(true, Ordering::Release);
+    }
+
     /// Takes throughput from somewhere else, or another amount of it, from now on.
     pub fn set_throughput_source(&self, source: ThroughputSource) {
         let mut current = self.core.source.lock();
@@ -147,7 +190,8 @@ impl Container {
 
     /// Returns how far every physical partition is, in the order of their ranges.
     pub fn positions(&self) -> Result<Vec<Position>> {
-        self.map_now().slots.iter().map(|slot| Ok(self.partition(slot)?.position())).collect()
+        let fresh = |slot: &Arc<Slot>| self.partition(slot)?.fresh_position();
+        self.settled(|| self.map_now().slots.iter().map(fresh).collect())
     }
 
     /// Reads an item. `known` is the version that the caller holds already, if it asks for another only.
@@ -160,10 +204,28 @@ impl Container {
         cost: ReadCost,
         claim: impl Into<Claim>,
     ) -> Result<ReadItem> {
+        let claim = claim.into();
+        self.settled(|| self.read_settled(partition_key, id, known, session, cost, claim))
+    }
+
+    fn read_settled(
+        &self,
+        partition_key: &PartitionKey,
+        id: &str,
+        known: Option<ETag>,
+        session: &SessionToken,
+        cost: ReadCost,
+        claim: Claim,
+    ) -> Result<ReadItem> {
         let address = ItemAddress::new(&self.compiled(), partition_key, id)?;
         let (slot, partition) = self.route(&address.hashed)?;
+        if let Some(far) = &partition.far {
+            let (partition_key, id, session) = (partition_key.clone(), id.to_owned(), session.clone());
+            let call = ReadCall { partition_key, id, known, session, cost, claim };
+            return Ok(far.ask_here(&Request::Read(call))?);
+        }
         let logical = Some(&address.logical.as_bytes()[..]);
-        let admission = Admission::ask(&slot, self.clock(), OperationKind::Read, claim.into(), logical)?;
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Read, claim, logical)?;
         let read = || {
             check_session(&slot, &partition, session)?;
             let item = partition.read(&address.key).map_err(|error| self.failed(error, &partition))?;
@@ -181,6 +243,18 @@ impl Container {
         cost: ReadCost,
         claim: impl Into<Claim>,
     ) -> Result<ReadItem> {
+        let claim = claim.into();
+        self.settled(|| self.read_number_settled(number, known, session, cost, claim))
+    }
+
+    fn read_number_settled(
+        &self,
+        number: u64,
+        known: Option<ETag>,
+        session: &SessionToken,
+        cost: ReadCost,
+        claim: Claim,
+    ) -> Result<ReadItem> {
         // Whichever the partition of its birth was, its children hold it now.
         for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
@@ -188,7 +262,7 @@ impl Container {
             else {
                 continue;
             };
-            let admission = Admission::ask(slot, self.clock(), OperationKind::Read, claim.into(), None)?;
+            let admission = Admission::ask(slot, self.clock(), OperationKind::Read, claim, None)?;
             let read = || {
                 check_session(slot, &partition, session)?;
                 let item = partition.read(&key).map_err(|error| self.failed(error, &partition))?;
@@ -239,12 +313,26 @@ impl Container {
         precondition: Precondition,
         claim: impl Into<Claim>,
     ) -> Result<Written> {
-        let compiled = self.compiled();
-        let prepare = || {
-            write::prepare_put(&compiled, &self.core.limits, mode, id, &body, partition_key, precondition)
-                .map_err(write::refused)
-        };
-        self.write(&compiled, partition_key, claim, prepare).await
+        let claim = claim.into();
+        let mut turn = self.turn();
+        loop {
+            let far = || {
+                let (partition_key, id) = (partition_key.clone(), id.map(str::to_owned));
+                Request::Put(PutCall { partition_key, mode, id, body: body.clone(), precondition, claim })
+            };
+            if let Some(written) = self.done_elsewhere(partition_key, &mut turn, far).await {
+                return written;
+            }
+            let compiled = self.compiled();
+            let prepare = || {
+                write::prepare_put(&compiled, &self.core.limits, mode, id, &body, partition_key, precondition)
+                    .map_err(write::refused)
+            };
+            match self.write(&compiled, partition_key, claim, prepare).await {
+                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                written => return written,
+            }
+        }
     }
 
     /// Deletes an item.
@@ -255,12 +343,26 @@ impl Container {
         precondition: Precondition,
         claim: impl Into<Claim>,
     ) -> Result<Written> {
-        let compiled = self.compiled();
-        let prepare = || {
-            let address = ItemAddress::new(&compiled, partition_key, id)?;
-            Ok(Intent::Delete { address, precondition })
-        };
-        self.write(&compiled, partition_key, claim, prepare).await
+        let claim = claim.into();
+        let mut turn = self.turn();
+        loop {
+            let far = || {
+                let (partition_key, id) = (partition_key.clone(), id.to_owned());
+                Request::Delete(DeleteCall { partition_key, id, precondition, claim })
+            };
+            if let Some(written) = self.done_elsewhere(partition_key, &mut turn, far).await {
+                return written;
+            }
+            let compiled = self.compiled();
+            let prepare = || {
+                let address = ItemAddress::new(&compiled, partition_key, id)?;
+                Ok(Intent::Delete { address, precondition })
+            };
+            match self.write(&compiled, partition_key, claim, prepare).await {
+                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                written => return written,
+            }
+        }
     }
 
     /// Changes parts of an item.
@@ -272,19 +374,35 @@ impl Container {
         precondition: Precondition,
         claim: impl Into<Claim>,
     ) -> Result<Written> {
-        let compiled = self.compiled();
-        let prepare = || {
-            let address = ItemAddress::new(&compiled, partition_key, id)?;
-            Ok(Intent::Patch { address, partition_key: partition_key.clone(), patch, precondition })
-        };
-        self.write(&compiled, partition_key, claim, prepare).await
+        let claim = claim.into();
+        let mut turn = self.turn();
+        loop {
+            let far = || {
+                let (partition_key, id) = (partition_key.clone(), id.to_owned());
+                let patch = PatchForm::of(patch.clone());
+                Request::Patch(PatchCall { partition_key, id, patch, precondition, claim })
+            };
+            if let Some(written) = self.done_elsewhere(partition_key, &mut turn, far).await {
+                return written;
+            }
+            let compiled = self.compiled();
+            let prepare = || {
+                let address = ItemAddress::new(&compiled, partition_key, id)?;
+                let (partition_key, patch) = (partition_key.clone(), patch.clone());
+                Ok(Intent::Patch { address, partition_key, patch, precondition })
+            };
+            match self.write(&compiled, partition_key, claim, prepare).await {
+                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                written => return written,
+            }
+        }
     }
 
     async fn write(
         &self,
         compiled: &Arc<CompiledDefinition>,
         partition_key: &PartitionKey,
-        claim: impl Into<Claim>,
+        claim: Claim,
         prepare: impl FnOnce() -> Result<Intent>,
     ) -> Result<Written> {
         // A key that leads nowhere is found wrong with the rest of the request.
@@ -294,7 +412,7 @@ impl Container {
         };
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
-        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim.into(), bytes)?;
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim, bytes)?;
         let intent = match prepare() {
             Ok(intent) => intent,
             Err(error) => {
@@ -337,15 +455,54 @@ impl Container {
     /// Returns how much a logical partition holds.
     pub fn logical_size(&self, partition_key: &PartitionKey) -> Result<crate::LogicalSize> {
         let (hashed, logical) = write::locate(&self.compiled(), partition_key)?;
-        let (_, partition) = self.route(&hashed)?;
-        match partition.space().get(armilla_kv::Family::Meta, &crate::item::keys::size(&logical))? {
-            Some(bytes) => crate::LogicalSize::decode(&bytes),
-            None => Ok(crate::LogicalSize::default()),
+        self.settled(|| {
+            let (_, partition) = self.route(&hashed)?;
+            match partition.space().get(armilla_kv::Family::Meta, &crate::item::keys::size(&logical))? {
+                Some(bytes) => crate::LogicalSize::decode(&bytes),
+                None => Ok(crate::LogicalSize::default()),
+            }
+        })
+    }
+
+    /// Returns what each physical partition holds, in the order of their ranges. All are opened for it. One that another
+    /// process has which does not answer counts as empty: figures are not worth waiting for.
+    pub fn usages(&self) -> Result<Vec<(u32, crate::Counters)>> {
+        let map = self.map_now();
+        let usage = |slot: &Arc<Slot>| Ok((slot.range.id, self.counters_of(slot)?.unwrap_or_default()));
+        map.slots.iter().map(usage).collect()
+    }
+
+    /// Returns how far every physical partition is, in the order of their ranges, as far as that can be said now.
+    pub fn known_positions(&self) -> Result<Vec<Position>> {
+        let map = self.map_now();
+        let position = |slot: &Arc<Slot>| {
+            let lsn = match self.core.peers {
+                None => self.partition(slot)?.position().lsn,
+                Some(_) => self.counters_of(slot)?.map_or(slot.range.lsn_base, |counters| counters.lsn),
+            };
+            Ok(Position { range_id: slot.range.id, lsn })
+        };
+        map.slots.iter().map(position).collect()
+    }
+
+    /// Returns what a partition holds; nothing if another process has it, which does not answer.
+    fn counters_of(&self, slot: &Slot) -> Result<Option<crate::Counters>> {
+        let counters = self.partition(slot).and_then(|partition| match &partition.far {
+            None => Ok(partition.totals()),
+            Some(_) => crate::Counters::load(partition.space().as_ref(), slot.range.lsn_base),
+        });
+        match counters {
+            Err(error) if error.kind == ErrorKind::Moved => Ok(None),
+            counters => counters.map(Some),
         }
     }
 
     /// Adds up the counters of all physical partitions.
     pub fn counters(&self) -> Result<crate::Counters> {
+        self.settled(|| self.settled_counters())
+    }
+
+    fn settled_counters(&self) -> Result<crate::Counters> {
         let mut sum = crate::Counters::default();
         for slot in &self.map_now().slots {
             let counters =
@@ -378,6 +535,12 @@ impl Container {
         compiled.expiry(u32::try_from(now).unwrap_or(0))
     }
 
+    /// Begins to try something that may find partitions on their way.
+    pub(crate) fn turn(&self) -> Turn {
+        let core = &self.core;
+        Turn::new(&core.env.clock, core.peers.as_ref(), &core.is_deleted)
+    }
+
     /// Returns the partitions as they are now.
     pub(crate) fn map_now(&self) -> Arc<Map> {
         self.core.map.read().clone()
@@ -403,6 +566,14 @@ impl Container {
     }
 
     pub(crate) fn partition(&self, slot: &Slot) -> Result<Arc<Partition>> {
+        match &self.core.peers {
+            None => self.open_here(slot, 0),
+            Some(peers) => self.partition_of(peers.as_ref(), slot),
+        }
+    }
+
+    /// Returns a partition that is this process's, opening it where it is not open.
+    pub(crate) fn open_here(&self, slot: &Slot, since: u64) -> Result<Arc<Partition>> {
         // Everything that is known in memory may be old from here on, and no longer this process's to say.
         if !self.core.store.is_current() {
             return Err(Error::new(
@@ -410,15 +581,18 @@ impl Container {
                 "another process may have taken the account over",
             ));
         }
-        if let Some(partition) = slot.partition.get() {
-            return Ok(partition.clone());
+        if let Some(partition) = slot.opened_since(since) {
+            return Ok(partition);
         }
         let _opening = slot.opening.lock();
-        if let Some(partition) = slot.partition.get() {
-            return Ok(partition.clone());
+        if let Some(partition) = slot.opened_since(since) {
+            return Ok(partition);
         }
+        self.forget_old(slot);
         let partition = Arc::new(self.open_partition(&slot.range, self.compiled().layout.clone())?);
-        let partition = slot.partition.get_or_init(|| partition).clone();
+        self.settle_map(slot, &partition)?;
+        slot.set_opened(since, partition.clone());
+        self.core.deletion_wanted.notify_one();
         self.core.reindex_wanted.notify_waiters();
         self.core.grown.notify_waiters();
         self.core.sweep_wanted.notify_one();

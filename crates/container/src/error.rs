@@ -41,6 +41,8 @@ pub enum ErrorKind {
     Conflict,
     /// The physical partition has spent what it may in this second. Retry after the wait.
     Throttled,
+    /// Another process serves the partition by now, or is about to. Nothing was done; run it again.
+    Moved,
     /// A write may or may not have been applied. Read, then decide.
     OutcomeUnknown,
     /// The store cannot serve now. Retry later.
@@ -110,6 +112,7 @@ impl From<kv::Error> for Error {
         let kind = match error.kind() {
             kv::ErrorKind::OutcomeUnknown => ErrorKind::OutcomeUnknown,
             kv::ErrorKind::Corrupt | kv::ErrorKind::NewerFormat => ErrorKind::Corrupt,
+            kv::ErrorKind::Elsewhere => ErrorKind::Moved,
             kv::ErrorKind::TooLarge => ErrorKind::ItemTooLarge,
             kv::ErrorKind::Fenced | kv::ErrorKind::SpaceDropped => ErrorKind::RangeGone,
             kv::ErrorKind::Io

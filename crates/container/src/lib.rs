@@ -13,7 +13,9 @@ mod compiled_definition;
 mod computed;
 mod container;
 pub mod definition;
+mod elsewhere;
 mod error;
+mod far;
 mod feed;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -22,14 +24,22 @@ mod item;
 mod limits;
 mod map;
 mod partition;
+mod peers;
 mod read;
 mod receipt;
 mod split;
 mod sweep;
 mod throughput;
+mod turn;
 mod unique;
 mod unique_build;
 mod write;
+
+/// Bytes of what processes say to each other.
+pub mod wire {
+    pub use crate::far::link::{TO_CONTAINER, wait};
+    pub use crate::far::wire::{In, Out, unreadable};
+}
 
 pub use armilla_governor::{
     Admitted, Bucket, BucketShares, Claim, Figures, Histogram, HotKey, OperationKind, Policy, Priority,
@@ -41,6 +51,7 @@ pub use computed::ComputedProperties;
 pub use container::Container;
 pub use definition::{ContainerDefinition, DefinitionError, UniqueKey, validate_resource_id};
 pub use error::{Error, ErrorKind, Position, Result};
+pub use far::serve::{Conditions, PeerSession, not_here};
 pub use feed::{ChangeKind, FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
 pub use index::layout::Usable;
 pub use item::moment::Moment;
@@ -57,6 +68,7 @@ pub use map::ranges::{FIRST_MAP_VERSION, PartitionMap, Range, initial_ranges};
 pub use partition::counters::{Counters, LogicalSize};
 pub use partition::known_numbers::KnownNumbers;
 pub use partition::lookups::Made;
+pub use peers::{Peer, PeerError, PeerFuture, Peers, Whereabouts};
 pub use read::list::{IdRange, ItemPage, ListRequest, ListScope};
 pub use read::look_up::LookupPath;
 pub use read::reader::{PartitionReader, ReadScope};
@@ -73,8 +85,8 @@ pub use throughput::{
     query_price,
 };
 pub use unique_build::Duplicate;
-pub use write::batch::BatchStep;
 pub use write::body::ItemBody;
 pub use write::outcome::{BatchDone, BatchFailed, ReadItem, StepDone, Written};
+pub use write::step::BatchStep;
 pub use write::transaction::{OPTIMISTIC_ATTEMPTS_MAX, Transaction};
 pub use write::{Precondition, WriteMode, validate_item_id};

@@ -293,6 +293,27 @@ pub const PURGE_STEP_ITEMS: usize = 100;
 /// passed over.
 pub(crate) const PURGE_STEP_ENTRIES: usize = 1_000;
 
+/// How long another process may take to answer. One that has stopped is noticed much earlier.
+pub(crate) const CALL_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Threads that wait for other processes at a time. A program has more threads than these, for what need not wait.
+pub(crate) const WAITS_MAX: usize = 384;
+
+/// How long a request waits for a partition that is on its way from one process to another.
+pub(crate) const MOVE_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long readers may go on with a partition that another process is about to have.
+pub(crate) const RELEASE_PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long another process is asked to wait for a change at a time.
+pub(crate) const AWAIT_MAX: Duration = Duration::from_secs(5);
+
+/// Bytes of values in one answer to another process, beyond which it asks again for the rest.
+pub(crate) const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Snapshots and locks that are kept for one connection of another process.
+pub(crate) const KEPT_FOR_PEER_MAX: usize = 16_384;
+
 /// Items that are loaded at once to see whether they have expired.
 pub(crate) const PURGE_LOADED_ITEMS: usize = 64;
 

@@ -6,8 +6,8 @@
 //! In this folder: the ranges of the map that clients see (`ranges`), arcs of the ring in positions (`arcs`).
 //! Not here: how a map comes to be replaced (`split`), who may spend how much (`source`).
 
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use armilla_governor::{BucketBudgets, Budget, Meter, Policy, RequestUnits};
 use armilla_value::HashedKey;
@@ -28,7 +28,12 @@ pub(crate) struct Map {
 /// A physical partition that is opened when it is first needed: a thousand idle containers cost nothing.
 pub(crate) struct Slot {
     pub(crate) range: Range,
-    pub(crate) partition: OnceLock<Arc<Partition>>,
+    /// With what it was opened under, which grows when it is given to this process anew.
+    partition: RwLock<Option<(u64, Arc<Partition>)>>,
+    /// The same as another process has it, if one was found to.
+    far: RwLock<Option<Arc<Partition>>>,
+    /// Whether there is one.
+    is_far: AtomicBool,
     /// Taken while the partition is opened.
     pub(crate) opening: Mutex<()>,
     pub(crate) meter: Meter,
@@ -47,7 +52,9 @@ impl Slot {
         let own_budget = Arc::new(Budget::new(RequestUnits::ZERO, policy));
         Slot {
             range,
-            partition: OnceLock::new(),
+            partition: RwLock::default(),
+            far: RwLock::default(),
+            is_far: AtomicBool::new(false),
             opening: Mutex::new(()),
             meter: Meter::new(),
             served: AtomicU64::new(0),
@@ -55,6 +62,39 @@ impl Slot {
             budget: RwLock::new(own_budget.clone()),
             own_budget,
         }
+    }
+
+    /// Returns the partition, if it is open here.
+    pub(crate) fn opened(&self) -> Option<Arc<Partition>> {
+        self.partition.read().as_ref().map(|(_, partition)| partition.clone())
+    }
+
+    /// Returns the partition, if it was opened under this or later.
+    pub(crate) fn opened_since(&self, since: u64) -> Option<Arc<Partition>> {
+        self.partition.read().as_ref().filter(|(at, _)| *at >= since).map(|(_, partition)| partition.clone())
+    }
+
+    /// Serves a partition that was opened, from now on.
+    pub(crate) fn set_opened(&self, since: u64, partition: Arc<Partition>) {
+        *self.partition.write() = Some((since, partition));
+        self.set_far(None);
+    }
+
+    /// Does not serve the partition any more. Returns it.
+    pub(crate) fn take_opened(&self) -> Option<Arc<Partition>> {
+        self.partition.write().take().map(|(_, partition)| partition)
+    }
+
+    /// Returns the partition as another process has it, if that is known.
+    pub(crate) fn far(&self) -> Option<Arc<Partition>> {
+        if self.is_far.load(Ordering::Acquire) { self.far.read().clone() } else { None }
+    }
+
+    /// Takes note of who has the partition.
+    pub(crate) fn set_far(&self, far: Option<Arc<Partition>>) {
+        let mut known = self.far.write();
+        self.is_far.store(far.is_some(), Ordering::Release);
+        *known = far;
     }
 
     /// Returns the budget that the partition draws on.
@@ -113,8 +153,8 @@ impl Map {
         self.place_of(range_id).map(|place| &self.slots[place])
     }
 
-    /// Returns the partitions that were opened.
-    pub(crate) fn opened(&self) -> impl Iterator<Item = (&Arc<Slot>, &Arc<Partition>)> {
-        self.slots.iter().filter_map(|slot| Some((slot, slot.partition.get()?)))
+    /// Returns the partitions that were opened here.
+    pub(crate) fn opened(&self) -> impl Iterator<Item = (&Arc<Slot>, Arc<Partition>)> {
+        self.slots.iter().filter_map(|slot| Some((slot, slot.opened()?)))
     }
 }

@@ -16,6 +16,8 @@ use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use crate::apply::{Applied, LogState};
 use crate::compiled_definition::CurrentDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
+use crate::far::Far;
+use crate::far::request::{DraftReply, Request};
 use crate::feed::trim::TrimState;
 use crate::index::layout::{Layout, Layouts};
 use crate::index::state::IndexState;
@@ -30,6 +32,7 @@ use crate::partition::known_numbers::KnownNumbers;
 use crate::partition::locks::LogicalLocks;
 use crate::sweep::due::DueCursor;
 
+pub(crate) mod at_peer;
 mod committer;
 mod copy_in;
 pub(crate) mod counters;
@@ -104,6 +107,8 @@ pub(crate) struct Partition {
     pub(crate) growth: Growth,
     /// While others are being made to take its place.
     pub(crate) reshaping: Mutex<Option<Arc<AtomicU8>>>,
+    /// Set where another process has the partition: then nothing but this is asked.
+    pub(crate) far: Option<Arc<Far>>,
     /// Dropped with the partition, which tells who waits for its last user.
     gone: Mutex<Option<oneshot::Sender<Never>>>,
 }
@@ -134,9 +139,43 @@ impl Partition {
         let get = |family, key: &[u8]| space.get(family, key);
         let index = IndexState::load(get, decode, &counters, &first_layout)?;
         let log = LogState::new(TrimState::load(|key| space.get(Family::Meta, key))?);
+        let partition = Partition::assemble(
+            store,
+            range,
+            space,
+            counters,
+            index,
+            identity,
+            limits,
+            env,
+            definition,
+            first_layout,
+            grown,
+            known_numbers,
+        );
+        partition.applied.lock().set_log(log);
+        Ok(partition)
+    }
+
+    /// Puts a partition together from what was read of it.
+    #[expect(clippy::too_many_arguments, reason = "a partition is made of so many things, in one place")]
+    fn assemble(
+        store: Arc<dyn Store>,
+        range: &Range,
+        space: Arc<dyn Space>,
+        counters: Counters,
+        index: IndexState,
+        identity: Arc<ContainerIdentity>,
+        limits: Arc<Limits>,
+        env: Env,
+        definition: Arc<CurrentDefinition>,
+        first_layout: Arc<Layout>,
+        grown: Arc<Notify>,
+        known_numbers: Arc<KnownNumbers>,
+    ) -> Partition {
         let growth = Growth::new(grown, limits.physical_partition_bytes);
         let newest = counters.lsn;
-        Ok(Partition {
+        Partition {
             range_id: range.id,
             identity,
             limits,
@@ -151,7 +190,7 @@ impl Partition {
             moments: Moments::default(),
             space: RwLock::new(space),
             totals: RwLock::new(counters.clone()),
-            applied: Mutex::new(Applied::new(counters, index.clone()).with_log(log)),
+            applied: Mutex::new(Applied::new(counters, index.clone())),
             // A reader of this moment or a later one.
             index: RwLock::new(KnownIndex { state: index, after: newest.saturating_sub(1) }),
             first_layout,
@@ -168,7 +207,8 @@ impl Partition {
             growth,
             reshaping: Mutex::default(),
             gone: Mutex::default(),
-        })
+            far: None,
+        }
     }
 
     pub(crate) fn space(&self) -> Arc<dyn Space> {
@@ -185,7 +225,7 @@ impl Partition {
         self.commits.subscribe()
     }
 
-    fn set_lsn(&self, lsn: u64) {
+    pub(crate) fn set_lsn(&self, lsn: u64) {
         self.lsn.store(lsn, Ordering::Release);
         self.commits.send_replace(lsn);
     }
@@ -226,6 +266,9 @@ impl Partition {
     /// Returns what a snapshot that was taken before, whose newest commit is `lsn`, has of the index, if that is known
     /// without reading it.
     pub(crate) fn index_of_snapshot(&self, lsn: u64) -> Option<IndexState> {
+        if self.far.is_some() {
+            return None;
+        }
         let known = self.index.read();
         (known.state.is_stored && lsn > known.after).then(|| known.state.clone())
     }
@@ -254,6 +297,9 @@ impl Partition {
 
     /// Gives a number that is given once. It is for ever once something with it is committed.
     pub(crate) fn reserve_number(&self) -> Result<u64> {
+        if let Some(far) = &self.far {
+            return Ok(far.ask_here::<DraftReply>(&Request::Draft)?.number);
+        }
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) + 1;
         item_number(self.range_id, sequence)
             .ok_or_else(|| Error::new(ErrorKind::Unavailable, "the partition has no item numbers left"))

@@ -18,10 +18,12 @@
 //! survives a crash (the caller, which stores the map).
 
 use std::collections::HashSet;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use armilla_kv::SpaceId;
+use armilla_kv::{Batch, Family, RangeClone, Snapshot, SpaceId};
+use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use crate::container::Container;
@@ -29,6 +31,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::feed::Merged;
 use crate::feed::trim::TrimState;
 use crate::index::layout::Layout;
+use crate::item::keys;
 use crate::limits::{CATCH_UP_LEFT_MAX, CATCH_UP_PACED_ROUNDS_MAX, CATCH_UP_ROUNDS_MAX};
 use crate::map::ranges::Range;
 use crate::map::{Map, Slot};
@@ -83,6 +86,9 @@ pub struct Retired {
 /// How far a copy may be, in percent, before it is caught up with.
 const COPIED_PERCENT: u64 = 97;
 
+/// The first byte of a mark of parents.
+const GIVEN_WAY_FORMAT: u8 = 1;
+
 /// How far it is once little is left.
 const CAUGHT_UP_PERCENT: u8 = 99;
 
@@ -107,7 +113,7 @@ impl Container {
             percent: percent.clone(),
         };
         for slot in slots {
-            let partition = self.partition(&slot)?;
+            let partition = self.own_partition(&slot)?.ok_or_else(|| elsewhere(slot.range.id))?;
             {
                 let mut reshaping = partition.reshaping.lock();
                 if reshaping.is_some() {
@@ -123,6 +129,16 @@ impl Container {
         }
         Ok(reshape)
     }
+}
+
+/// The refusal to reshape what another process has.
+fn elsewhere(range_id: u32) -> Error {
+    Error::new(
+        ErrorKind::Moved,
+        format!(
+            "range {range_id} is another node's: splits and merges are carried out by the node that has the partitions"
+        ),
+    )
 }
 
 fn neighbours(map: &Map, parents: &[u32]) -> Result<Vec<Arc<Slot>>> {
@@ -166,16 +182,17 @@ impl Reshape {
             return Err(Error::invalid("a copy that was begun cannot be begun again"));
         }
         self.finish_reindexing().await?;
-        self.open_children().await?;
         // From here on no delete is applied that does not know of the copy.
         for parent in &self.parents {
             parent.partition.pass_barrier(self.container.compiled()).await?;
         }
+        let mut cloned = self.clone_items().await?;
+        self.open_children().await?;
         let pace = Pace::GiveWay;
         let mut copies = Vec::with_capacity(self.parents.len());
         let mut total = 0;
         for place in 0..self.parents.len() {
-            let copy = self.begin_copy(place)?;
+            let copy = self.begin_copy(place, cloned.take())?;
             total += copy.items_total();
             copies.push(copy);
         }
@@ -226,8 +243,27 @@ impl Reshape {
         for place in 0..self.parents.len() {
             self.catch_up(place, Pace::Hurry).await?;
         }
+        self.give_way().await?;
         let children = self.seal().await?;
         Ok(Closed { reshape: self, children })
+    }
+
+    /// Leaves a mark in the parents, where another process may have them before the new map is stored: it is not to write to
+    /// them then before it knows what became of that. One that has them already makes this fail.
+    async fn give_way(&self) -> Result<()> {
+        if self.container.core.peers.is_none() {
+            return Ok(());
+        }
+        for parent in &self.parents {
+            let mut batch = Batch::new();
+            batch.put(
+                Family::Meta,
+                Bytes::from_static(keys::GIVEN_WAY),
+                Bytes::from_static(&[GIVEN_WAY_FORMAT]),
+            );
+            parent.partition.space().commit(batch).await?;
+        }
+        Ok(())
     }
 
     /// Parents have one layout of the index while they are copied.
@@ -278,18 +314,44 @@ impl Reshape {
         Ok(())
     }
 
-    fn begin_copy(&self, place: usize) -> Result<Copy> {
+    /// Has the store make the children of what there is of items, where it can without copying them. Returns the moment that
+    /// they show. Items of several parents may have to change on the way, so those are copied.
+    async fn clone_items(&self) -> Result<Option<Arc<dyn Snapshot>>> {
+        let [parent] = &self.parents[..] else { return Ok(None) };
+        let definition = &self.container.compiled().definition.partition_key;
+        let key = |hashed: &_| keys::from_hashed(hashed, definition.version, definition.paths.len());
+        let last = self.ranges.len().saturating_sub(1);
+        let clone = |(place, range): (usize, &Range)| {
+            let lower = match place {
+                0 => Bound::Unbounded,
+                // One whose keys begin nowhere has none.
+                _ => Bound::Included(key(&range.min)?),
+            };
+            let upper = match key(&range.max).filter(|_| place < last) {
+                Some(upper) => Bound::Excluded(upper),
+                None => Bound::Unbounded,
+            };
+            Some(RangeClone { space: range.space, family: Family::Item, lower, upper })
+        };
+        let clones: Vec<RangeClone> = self.ranges.iter().enumerate().filter_map(clone).collect();
+        let (store, from) = (self.container.core.store.clone(), parent.slot.range.space);
+        let cloned = on_blocking_thread(move || Ok(store.clone_ranges(from, &clones)?)).await?;
+        Ok(cloned.map(Arc::from))
+    }
+
+    fn begin_copy(&self, place: usize, cloned: Option<Arc<dyn Snapshot>>) -> Result<Copy> {
         let (Some(children), Some(layout)) = (&self.children, &self.layout) else {
             return Err(Error::new(ErrorKind::Internal, "a copy begins before its children are there"));
         };
         let parent = &self.parents[place];
         let (container, several) = (self.container.clone(), self.parents.len() > 1);
-        Copy::begin(container, &parent.slot, &parent.partition, children.clone(), layout.clone(), several)
+        let (children, layout) = (children.clone(), layout.clone());
+        Copy::begin(container, &parent.slot, &parent.partition, cloned, children, layout, several)
     }
 
     /// Takes over what was written to a parent since it was copied. Returns how many changes that were.
     async fn catch_up(&mut self, place: usize, pace: Pace) -> Result<usize> {
-        let copy = self.begin_copy(place)?;
+        let copy = self.begin_copy(place, None)?;
         let lsn = copy.lsn();
         self.parents[place].note(&copy)?;
         let changes = copy.run_changes(self.parents[place].copied_lsn, pace).await?;
@@ -419,8 +481,16 @@ impl Closed {
         let children = std::mem::take(&mut self.children).into_iter().map(|(mut range, partition)| {
             range.map_version = map_version;
             let slot = Slot::new(range, core.policy);
-            // It was made a moment ago, so no reader has opened it.
-            let _ = slot.partition.set(partition);
+            match self.reshape.container.may_serve(slot.range.space) {
+                Some(since) => slot.set_opened(since, partition),
+                // Another process was given it: it opens it anew.
+                None => {
+                    partition.set_gate(Gate::Retired);
+                    if let Err(error) = core.store.release_space(slot.range.space) {
+                        tracing::debug!(%error, "a new partition was not closed cleanly for another node");
+                    }
+                }
+            }
             Arc::new(slot)
         });
         let mut slots = current.slots.clone();

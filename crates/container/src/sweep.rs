@@ -55,9 +55,12 @@ impl Container {
         let periodic = compiled.keeps_all_versions || compiled.definition.default_ttl.is_some();
         let mut swept = Swept { periodic, ..Swept::default() };
         for slot in &self.map_now().slots {
-            let partition = match slot.partition.get() {
-                Some(partition) => partition.clone(),
-                None if periodic => self.partition(slot)?,
+            let partition = match slot.opened() {
+                Some(partition) => partition,
+                None if periodic => match self.own_partition(slot)? {
+                    Some(partition) => partition,
+                    None => continue,
+                },
                 None => continue,
             };
             let Trimmed { entries, more } = trim_partition(&compiled, &partition).await?;

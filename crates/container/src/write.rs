@@ -26,6 +26,7 @@ use crate::write::body::ItemBody;
 pub(crate) mod batch;
 pub(crate) mod body;
 pub(crate) mod outcome;
+pub(crate) mod step;
 pub(crate) mod task;
 pub(crate) mod transaction;
 mod types;

@@ -92,6 +92,12 @@ impl Engine {
     /// Only for those who may do everything: what is read includes the secret with which resource tokens are made.
     pub async fn begin_backup(&self, caller: &Caller) -> Result<BackupBegun> {
         caller.access.check_account(Action::Write)?;
+        if self.among().is_some() {
+            return Err(Error::invalid(
+                "no backup is taken of an account that several nodes serve: stop them, and start a server with --store and \
+                 without --node for as long as it takes, or copy the prefix of the object store",
+            ));
+        }
         let store = self.store().clone();
         let moment_ms = self.env().clock.now_ms();
         let source = aside(move || BackupSource::new(&*store)).await??;

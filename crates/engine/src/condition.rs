@@ -20,13 +20,13 @@ pub(crate) fn conditional(
     container: &ContainerHandle,
 ) -> Result<Patch> {
     match condition {
-        Some(text) => Ok(patch.only_if(compile(text, container)?)),
+        Some(text) => Ok(patch.only_if(text, compile(text, container)?)),
         None => Ok(patch),
     }
 }
 
 /// Reads a condition.
-fn compile(text: &str, container: &ContainerHandle) -> Result<Condition> {
+pub(crate) fn compile(text: &str, container: &ContainerHandle) -> Result<Condition> {
     // Clients may leave out what comes before FROM.
     let is_whole = text.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
     let query = if is_whole { text.to_owned() } else { format!("SELECT * {text}") };

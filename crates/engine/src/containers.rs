@@ -1,8 +1,9 @@
 //! Containers: their definitions, and what is kept of them in memory.
 //!
-//! In this folder: what is kept of one in memory (`handle`), unique keys that come and go (`unique_keys`). Not here: their
+//! In this folder: what is kept of one in memory (`handle`), what all stand on (`ground`), unique keys that come and go (`unique_keys`). Not here: their
 //! partition maps (`ranges`), and how those change (`reshaping`).
 
+pub(crate) mod ground;
 mod handle;
 pub(crate) mod unique_keys;
 
@@ -35,6 +36,7 @@ pub use handle::{ContainerHandle, Located, Usage};
 impl Engine {
     /// Finds a container by name or by resource id.
     pub fn container(&self, database: &str, container: &str) -> Result<Located> {
+        self.check_in_touch()?;
         let tree = self.tree();
         let owner = tree
             .database(database)
@@ -72,7 +74,7 @@ impl Engine {
         if let Some(throughput) = throughput {
             throughput.validate()?;
         }
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         let (owner_rid, owner_id, shared, sharing) = {
             let tree = self.tree();
@@ -131,6 +133,7 @@ impl Engine {
             supply,
             self.policy(),
             self.shared.known_numbers.clone(),
+            self.shared.among.as_ref().map(|among| among.peers()),
         );
         let common = self.shared.common.clone();
         let handle =
@@ -180,6 +183,7 @@ impl Engine {
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let owner = tree
             .database(database)
@@ -200,7 +204,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
         computed::compile(&definition)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let found = self.container(database, container).map_err(not_found_itself)?.container;
         precondition.check(etag(ResourceKind::Container, found.version()))?;
         let definition = found.definition().replace(&definition)?;
@@ -223,7 +227,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let found = self.container(database, container).map_err(not_found_itself)?.container;
         precondition.check(etag(ResourceKind::Container, found.version()))?;
         let rid = found.rid().to_string();

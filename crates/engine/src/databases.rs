@@ -50,7 +50,7 @@ impl Engine {
         if let Some(throughput) = throughput {
             throughput.validate()?;
         }
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         if self.tree().databases.contains(id) {
             return Err(Error::exists(ResourceKind::Database, id));
         }
@@ -90,6 +90,7 @@ impl Engine {
         known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let found =
             tree.database(database).ok_or_else(|| Error::not_found(ResourceKind::Database, database))?;
@@ -105,6 +106,7 @@ impl Engine {
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let (databases, continuation) = tree.databases.page(&Page::new(count_max, continuation)?);
         let resources = databases.into_iter().map(Database::resource).collect();
@@ -119,7 +121,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         let mut spaces: Vec<SpaceId> = Vec::new();
         let mut offers = Vec::new();

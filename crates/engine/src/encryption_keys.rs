@@ -51,7 +51,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
         check_id(KIND, &definition.id)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let owner_rid = {
             let tree = self.tree();
             let owner = tree.owner(database)?;
@@ -87,6 +87,7 @@ impl Engine {
         known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let found = find(&tree, database, key)?;
         check_modified(known, etag(KIND, found.version))?;
@@ -102,6 +103,7 @@ impl Engine {
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let owner = tree.owner(database)?;
         let (keys, continuation) = owner.encryption_keys.page(&Page::new(count_max, continuation)?);
@@ -119,7 +121,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let (rid, id) = {
             let tree = self.tree();
             let found = find(&tree, database, key)?;

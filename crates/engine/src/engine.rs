@@ -5,7 +5,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use armilla_container::{KnownNumbers, Limits, SharedBudgets};
+use armilla_container::{KnownNumbers, Limits, SharedBudgets, Whereabouts};
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, SpaceId, Store};
@@ -15,13 +15,15 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::backups::Backups;
 use crate::changes::Feeds;
 use crate::consistency::Consistency;
+use crate::containers::ground::Ground;
 use crate::containers::{Common, ContainerHandle};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::ScriptTurns;
+use crate::neighbours::Neighbours;
 use crate::queries::QueryLanes;
 use crate::record::{self, tag};
 use crate::token::TokenMint;
-use crate::tree::{Tree, Writer};
+use crate::tree::{Tree, Writer, WriterGuard};
 
 /// An account: its resource tree and all operations on it. Cheap to clone.
 #[derive(Clone)]
@@ -36,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) env: Env,
     pub(crate) limits: Arc<Limits>,
+    /// The account as one of several processes sees it, where others serve it as well.
+    pub(crate) among: Option<Arc<dyn Neighbours>>,
     /// What is known of item numbers, in all containers.
     pub(crate) known_numbers: Arc<KnownNumbers>,
     pub(crate) consistency: Consistency,
@@ -104,13 +108,19 @@ impl Engine {
     pub(crate) async fn drop_spaces(&self, spaces: &[SpaceId]) -> Result<()> {
         let mut batch = Batch::new();
         for space in spaces {
+            // One that is another process's is dropped by that one, when it learns of it.
+            let is_far =
+                |among: &Arc<dyn Neighbours>| matches!(among.nodes().find(*space), Whereabouts::At(_));
+            if self.among().is_some_and(is_far) {
+                continue;
+            }
             self.shared.store.drop_space(*space)?;
             batch.delete(Family::Meta, record::key(tag::SPACE_TO_DROP, &space.0.to_be_bytes()));
         }
-        let mut writer = self.shared.writer.lock().await;
-        let committed = writer.space.commit(batch).await;
-        writer.reopen_after(&committed)?;
-        Ok(committed?)
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.writer().await?.store(batch).await
     }
 
     pub(crate) fn downgrade(&self) -> WeakEngine {
@@ -204,7 +214,46 @@ impl Engine {
         self.shared.script_time
     }
 
-    pub(crate) async fn writer(&self) -> tokio::sync::MutexGuard<'_, Writer> {
+    /// Waits until nothing else changes the tree. Where several processes serve the account, this one's copy of the tree is
+    /// as new as it can be from then on.
+    pub(crate) async fn writer(&self) -> Result<WriterGuard<'_>> {
+        let lock = match &self.shared.among {
+            Some(among) => Some(among.clone().lock_tree().await?),
+            None => None,
+        };
+        Ok(WriterGuard::new(self.own_writer().await, lock))
+    }
+
+    /// Waits until nothing else of this process changes the tree, or its copy of it.
+    pub(crate) async fn own_writer(&self) -> tokio::sync::MutexGuard<'_, Writer> {
         self.shared.writer.lock().await
+    }
+
+    pub(crate) fn among(&self) -> Option<&Arc<dyn Neighbours>> {
+        self.shared.among.as_ref()
+    }
+
+    /// Refuses what reads the tree where its copy may be old.
+    pub(crate) fn check_in_touch(&self) -> Result<()> {
+        match &self.shared.among {
+            Some(among) if !among.is_in_touch() => Err(Error::new(
+                ErrorKind::Unavailable,
+                "this node has lost touch with the one that keeps the resource tree: ask another, or try again",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns what every container stands on.
+    pub(crate) fn ground(&self) -> Ground {
+        Ground {
+            store: self.store().clone(),
+            env: self.env().clone(),
+            limits: self.shared.limits.clone(),
+            policy: self.policy(),
+            common: self.shared.common.clone(),
+            known_numbers: self.shared.known_numbers.clone(),
+            peers: self.shared.among.as_ref().map(|among| among.peers()),
+        }
     }
 }

@@ -120,6 +120,8 @@ pub struct Error {
     pub retry_after: Option<Duration>,
     /// What else a front end has to know.
     pub detail: Option<Box<Detail>>,
+    /// Whether another process has what it was about by now: what only reads can be done again.
+    pub is_moved: bool,
 }
 
 impl Error {
@@ -133,6 +135,7 @@ impl Error {
             script_log: None,
             retry_after: None,
             detail: None,
+            is_moved: false,
         }
     }
 
@@ -212,7 +215,8 @@ impl From<container::Error> for Error {
             container::ErrorKind::Throttled => ErrorKind::Throttled,
             container::ErrorKind::SessionNotAvailable => ErrorKind::SessionNotAvailable,
             container::ErrorKind::OutcomeUnknown => ErrorKind::OutcomeUnknown,
-            container::ErrorKind::Unavailable => ErrorKind::Unavailable,
+            // It was tried for long enough before.
+            container::ErrorKind::Unavailable | container::ErrorKind::Moved => ErrorKind::Unavailable,
             container::ErrorKind::Corrupt => ErrorKind::Corrupt,
             container::ErrorKind::Internal => ErrorKind::Internal,
         };
@@ -224,6 +228,7 @@ impl From<container::Error> for Error {
             script_log: None,
             retry_after: error.retry_after,
             detail: None,
+            is_moved: error.kind == container::ErrorKind::Moved,
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use armilla_container::PartitionFigures;
-
 use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::neighbours::{FarAccount, FarFigures};
 use crate::ranges::RangeStatus;
 use crate::supply::used_part;
 use crate::throughput::Throughput;
+use armilla_container::PartitionFigures;
 
 /// The figures of a container.
 #[derive(Debug, Clone)]
@@ -56,8 +56,22 @@ pub struct RangeFigures {
 }
 
 impl Engine {
-    /// Returns what every physical partition does and holds.
+    /// Returns what every physical partition does and holds, whichever process has it.
+    pub async fn partitions_everywhere(&self, caller: &Caller) -> Result<Vec<ContainerFigures>> {
+        caller.access.check_account(Action::Read)?;
+        let far = match self.among() {
+            Some(among) => among.clone().far_figures().await,
+            None => HashMap::new(),
+        };
+        self.partitions_with(caller, far)
+    }
+
+    /// Returns what every physical partition of this process does and holds.
     pub fn partitions(&self, caller: &Caller) -> Result<Vec<ContainerFigures>> {
+        self.partitions_with(caller, HashMap::new())
+    }
+
+    fn partitions_with(&self, caller: &Caller, mut far: FarAccount) -> Result<Vec<ContainerFigures>> {
         caller.access.check_account(Action::Read)?;
         let containers: Vec<(Arc<ContainerHandle>, Option<Throughput>)> = {
             let tree = self.tree();
@@ -67,14 +81,22 @@ impl Engine {
             let containers = tree.databases.iter().flat_map(|database| database.containers.iter());
             containers.map(|container| (container.clone(), own(container.rid().to_string()))).collect()
         };
-        Ok(containers.into_iter().map(|(container, own)| container.figures(own)).collect())
+        let figures = |(container, own): (Arc<ContainerHandle>, _)| {
+            let far = far.remove(&container.rid()).unwrap_or_default();
+            container.figures(own, far)
+        };
+        Ok(containers.into_iter().map(figures).collect())
     }
 }
 
 impl ContainerHandle {
-    fn figures(&self, own: Option<Throughput>) -> ContainerFigures {
+    fn figures(&self, own: Option<Throughput>, far: FarFigures) -> ContainerFigures {
         let map = self.container().map();
+        let FarFigures { figures: mut there, busy, failed } = far;
         let mut figures = self.container().figures();
+        // It may have moved while they were asked.
+        there.retain(|figure| figures.iter().all(|known| known.range_id != figure.range_id));
+        figures.extend(there);
         let autoscale_now = own
             .filter(|own| matches!(own, Throughput::Autoscale { .. }))
             .map(|own| own.reported(used_part(&figures)));
@@ -87,7 +109,10 @@ impl ContainerHandle {
             min: range.min.to_hex(),
             max: range.max.to_hex(),
             parents: range.parents,
-            status: self.range_status(range.id),
+            status: match busy.contains(&range.id) {
+                true => RangeStatus::Splitting,
+                false => self.range_status(range.id),
+            },
         });
         ContainerFigures {
             partitions: partitions.collect(),
@@ -99,7 +124,7 @@ impl ContainerHandle {
             autoscale_now,
             pending: self.is_pending(),
             map_version: map.version,
-            failed: self.reshaping().failed(),
+            failed: self.reshaping().failed().or(failed),
         }
     }
 }

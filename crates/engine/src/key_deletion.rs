@@ -91,7 +91,7 @@ impl Engine {
                  for each of the key's paths",
             ));
         }
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         if container.is_deleted() {
             return Err(container.missing());
         }
@@ -121,7 +121,7 @@ impl Engine {
         partition_key: &PartitionKey,
         lsn: u64,
     ) -> Result<()> {
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         // It may have been deleted anew, with all of the container, or with what came since.
         let is_same = |(key, known): &(PartitionKey, u64)| key == partition_key && *known == lsn;
         if container.is_deleted() || !container.container().deleted_keys().iter().any(is_same) {

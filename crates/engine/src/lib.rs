@@ -13,6 +13,7 @@
 
 mod access;
 mod actions;
+mod among;
 mod background;
 mod backups;
 mod batches;
@@ -34,6 +35,8 @@ mod items;
 mod key_deletion;
 mod limits;
 mod lookups;
+mod neighbours;
+mod nodes;
 mod offers;
 mod open;
 mod permissions;
@@ -57,6 +60,7 @@ mod users;
 
 pub use access::{Access, Caller, DataRole, Grant, GrantMode};
 pub use actions::{ActionDone, ItemAction};
+pub use among::{Among, NodeSession};
 pub use backups::{BackupBegun, BackupSource};
 pub use batches::BatchAnswer;
 pub use bulk::BulkOperation;
@@ -78,6 +82,7 @@ pub use limits::{
     TRANSACTION_TIME_MAX, TRANSACTIONS_OPEN_MAX, TRIGGERS_MAX, USER_FUNCTIONS_MAX,
 };
 pub use lookups::{ItemLookup, LookedUp, LookupWork, Taken};
+pub use neighbours::{NodeFigures, NodeStatus, Nodes};
 pub use offers::{Migration, OfferChange, OfferState};
 pub use open::EngineOptions;
 pub use permissions::PermissionDefinition;
@@ -96,8 +101,8 @@ pub use triggers::Triggers;
 pub use armilla_container::{
     ChangeKind, ContainerDefinition, ContainerIdentity, DefinitionError, Duplicate, ETag, FeedChange,
     FeedMode, FeedPage, FeedStart, IdRange, Item, ItemBody, ItemPage, Limits, ListScope, Made, Moment,
-    Operation, PartitionFigures, Patch, Pointer, Position, Precondition, ReadItem, Receipt, RequestUnits,
-    SessionToken, UniqueKey, WriteMode, Written,
+    Operation, PartitionFigures, Patch, Peer, PeerError, PeerFuture, Peers, Pointer, Position, Precondition,
+    ReadItem, Receipt, RequestUnits, SessionToken, UniqueKey, Whereabouts, WriteMode, Written,
 };
 
 // So is what definitions are made of.

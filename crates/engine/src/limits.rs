@@ -158,3 +158,28 @@ pub const BACKUP_IDLE_MAX: Duration = Duration::from_secs(60);
 
 /// Partition keys of a container that are being deleted at once; each is kept in memory.
 pub(crate) const DELETED_KEYS_MAX: usize = 10_000;
+
+/// How long other processes may take to tell of their partitions.
+pub(crate) const FAR_FIGURES_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long partitions may take to come together that are to become one, and the process that has them to begin.
+pub(crate) const RESHAPE_ASK_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often it is looked whether they have.
+pub(crate) const MOVE_PERIOD: Duration = Duration::from_millis(100);
+
+/// How often a process that splits or merges partitions says that they are to stay.
+pub(crate) const STAY_PERIOD: Duration = Duration::from_secs(10);
+
+/// How often it is looked for spaces that a process has left behind which has ended.
+pub(crate) const LEFTOVERS_PERIOD: Duration = Duration::from_secs(30);
+
+/// How often in a row one has to be found before it is dropped: readers may have it until then.
+pub(crate) const LEFTOVER_LOOKS: u32 = 10;
+
+/// For how long a copy of the tree is trusted: longer than it takes another process to become the keeper when one has died, so
+/// that no process stops for that.
+pub(crate) const TREE_LEASE: Duration = Duration::from_secs(30);
+
+/// How long a page of a query is begun anew because a partition has gone to another process.
+pub(crate) const MOVED_PAGE_PATIENCE: Duration = Duration::from_secs(20);

@@ -33,12 +33,14 @@ impl Engine {
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
+        let far = self.far_figures_now();
         let tree = self.tree();
         let (offers, continuation) = page_of(&tree.offers, &Page::new(count_max, continuation)?);
         // Partitions that no request has used since the start are not opened for a list.
         let resources = offers
             .into_iter()
-            .map(|offer| resource_of(offer, &Consumption::seen(&tree.containers_of(offer))))
+            .map(|offer| resource_of(offer, &Consumption::seen(&tree.containers_of(offer), &far)))
             .collect();
         Ok(resource::feed(String::new(), resources, continuation))
     }
@@ -48,7 +50,7 @@ impl Engine {
         caller.access.check_account(Action::Read)?;
         let (offer, containers) = self.offer_and_containers(rid)?;
         check_modified(known, etag(ResourceKind::Offer, offer.version))?;
-        Ok(resource::read(resource_of(&offer, &Consumption::whole(&containers)?)))
+        Ok(resource::read(resource_of(&offer, &Consumption::whole(&containers, &self.far_figures_now())?)))
     }
 
     /// Returns an offer with the containers that draw on it.

@@ -2,6 +2,7 @@
 
 mod load;
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,21 +10,24 @@ use std::time::Duration;
 use armilla_container::{KNOWN_LOOKUPS_BYTES, KNOWN_NUMBERS_BYTES, KnownNumbers, Limits};
 use armilla_env::Env;
 use armilla_governor::Policy;
-use armilla_kv::{Batch, Family, Scan, Store};
+use armilla_kv::{Batch, Family, SpaceId, Store};
 use armilla_script::{WorkerStart, Workers};
 use bytes::Bytes;
 use parking_lot::RwLock;
 
+use crate::among::Among;
 use crate::backups::Backups;
 use crate::changes::Feeds;
 use crate::consistency::Consistency;
 use crate::containers::Common;
+use crate::containers::ground::Ground;
 use crate::engine::{Engine, Shared, WriterLock};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::execution::ScriptTurns;
 use crate::limits::{RESHAPES_AT_ONCE_MAX, SCRIPT_SECONDS_MAX, TRANSACTIONS_OPEN_MAX};
+use crate::neighbours::Neighbours;
 use crate::queries::{QueryLanes, ReadQueries};
-use crate::record::{self, ROOT_SPACE, tag};
+use crate::record::{self, ROOT_SPACE, TreeCounters, tag};
 use crate::token::TokenMint;
 use crate::tree::Writer;
 use load::Loader;
@@ -45,7 +49,12 @@ pub struct EngineOptions {
     pub known_numbers_bytes: usize,
     /// Most bytes of memory for items that were looked up by equal values.
     pub known_lookups_bytes: usize,
+    /// Whether containers are tended: split, re-indexed, swept.
+    pub background: bool,
 }
+
+/// How long one waits who finds no process that keeps the resource tree, before it looks again.
+const KEEPER_RETRY_PERIOD: Duration = Duration::from_millis(50);
 
 impl Default for EngineOptions {
     fn default() -> EngineOptions {
@@ -57,6 +66,7 @@ impl Default for EngineOptions {
             policy: Policy { enforced: true, burst: false },
             known_numbers_bytes: KNOWN_NUMBERS_BYTES,
             known_lookups_bytes: KNOWN_LOOKUPS_BYTES,
+            background: true,
         }
     }
 }
@@ -65,6 +75,37 @@ impl Engine {
     /// Opens the account that a store holds, or begins a new one.
     pub async fn open(store: Arc<dyn Store>, env: Env, options: EngineOptions) -> Result<Engine> {
         Engine::open_with(store, env, options, true).await
+    }
+
+    /// Opens an account that other processes may serve as well. Waits until one of them keeps the resource tree.
+    pub async fn open_among(
+        among: Arc<Among>,
+        store: Arc<dyn Store>,
+        env: Env,
+        options: EngineOptions,
+    ) -> Result<Engine> {
+        let records = loop {
+            match among.first_copy().await {
+                Ok(records) => break records,
+                Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::OutcomeUnknown) => {
+                    tracing::debug!(%error, "the resource tree cannot be read yet");
+                    env.clock.sleep(KEEPER_RETRY_PERIOD).await;
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let counters = match records.get(&record::key(tag::COUNTERS, b"")) {
+            Some(bytes) => TreeCounters::decode(bytes)?,
+            None => TreeCounters::default(),
+        };
+        let writer = Writer::kept(among.clone(), counters);
+        let engine = Engine::put_together(store, env, options, Some(among.clone()), records, writer)?.0;
+        among.set_engine(&engine);
+        among.note_spaces(&engine);
+        drop(tokio::spawn(among.clone().drop_leftovers(engine.downgrade())));
+        drop(tokio::spawn(among.follow(engine.downgrade())));
+        engine.all_containers().iter().for_each(|container| engine.start_background_work(container));
+        Ok(engine)
     }
 
     /// Opens an account to look at it: nothing is split and no index is completed, whatever throughput, sizes and
@@ -79,43 +120,58 @@ impl Engine {
         options: EngineOptions,
         background: bool,
     ) -> Result<Engine> {
-        let limits = Arc::new(options.limits);
         let space = store.open_space(ROOT_SPACE)?;
         let secret_key = record::key(tag::SECRET, b"");
-        let secret = match space.get(Family::Meta, &secret_key)? {
-            Some(secret) => secret,
-            None => {
-                let mut secret = [0u8; 32];
-                env.entropy.fill(&mut secret);
-                let secret = Bytes::copy_from_slice(&secret);
-                let mut batch = Batch::new();
-                batch.put(Family::Meta, secret_key, secret.clone());
-                space.commit(batch).await?;
-                secret
-            }
-        };
-        let snapshot = space.snapshot()?;
+        if space.get(Family::Meta, &secret_key)?.is_none() {
+            let mut secret = [0u8; 32];
+            env.entropy.fill(&mut secret);
+            let mut batch = Batch::new();
+            batch.put(Family::Meta, secret_key, Bytes::copy_from_slice(&secret));
+            space.commit(batch).await?;
+        }
+        let records = record::read_all(&*space.snapshot()?)?;
+        let writer = Writer::own(store.clone(), space, TreeCounters::default());
+        let options = EngineOptions { background, ..options };
+        let (engine, to_drop) = Engine::put_together(store, env, options, None, records, writer)?;
+        if !to_drop.is_empty() {
+            engine.drop_spaces(&to_drop).await?;
+        }
+        engine.all_containers().iter().for_each(|container| engine.start_background_work(container));
+        Ok(engine)
+    }
+
+    /// Puts an engine together from the records of its tree. Returns the spaces that are still to be dropped, too.
+    fn put_together(
+        store: Arc<dyn Store>,
+        env: Env,
+        options: EngineOptions,
+        among: Option<Arc<dyn Neighbours>>,
+        records: BTreeMap<Bytes, Bytes>,
+        mut writer: Writer,
+    ) -> Result<(Engine, Vec<SpaceId>)> {
+        let limits = Arc::new(options.limits);
+        let secret = records.get(&record::key(tag::SECRET, b"")).cloned().unwrap_or_default();
         let common = Common {
             script_workers: Workers::new(options.script_workers),
             read_queries: ReadQueries::default(),
         };
         let known_numbers = KnownNumbers::new(options.known_numbers_bytes);
         let known_numbers = Arc::new(known_numbers.with_lookups(options.known_lookups_bytes));
-        let mut loader = Loader::new(&store, &env, &limits, options.policy, &common, &known_numbers);
-        let mut scan = Scan::prefix(Family::Meta, b"");
-        loop {
-            let page = snapshot.scan(&scan)?;
-            for (key, value) in &page.entries {
-                loader.load(key, value)?;
-            }
-            match page.entries.last() {
-                Some((key, _)) if page.more => scan = scan.after(key),
-                _ => break,
-            }
+        let mut loader = Loader::new(Ground {
+            store: store.clone(),
+            env: env.clone(),
+            limits: limits.clone(),
+            policy: options.policy,
+            common: common.clone(),
+            known_numbers: known_numbers.clone(),
+            peers: among.as_ref().map(|among| among.peers()),
+        });
+        for (key, value) in &records {
+            loader.load(key, value)?;
         }
         let to_drop = std::mem::take(&mut loader.to_drop);
         let (tree, counters) = loader.finish()?;
-        let writer = Writer { store: store.clone(), space, counters };
+        writer.counters = counters;
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let engine = Engine {
             shared: Arc::new(Shared {
@@ -136,16 +192,13 @@ impl Engine {
                 backups: Backups::default(),
                 script_time: options.script_time,
                 policy: options.policy,
-                background,
+                background: options.background,
+                among,
                 open_transactions: Arc::new(tokio::sync::Semaphore::new(TRANSACTIONS_OPEN_MAX)),
                 reshape_turns: Arc::new(tokio::sync::Semaphore::new(RESHAPES_AT_ONCE_MAX)),
             }),
         };
-        if !to_drop.is_empty() {
-            engine.drop_spaces(&to_drop).await?;
-        }
-        engine.all_containers().iter().for_each(|container| engine.start_background_work(container));
-        Ok(engine)
+        Ok((engine, to_drop))
     }
 
     /// Waits for writes on their way, then closes the store.

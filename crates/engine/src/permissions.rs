@@ -53,7 +53,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         caller.access.check_granting()?;
         let seconds = check_seconds(token_seconds)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let (user_rid, id, resource_link, grant) = {
             let tree = self.tree();
             let (id, resource_link, grant) = found_resource(&tree, definition)?;
@@ -161,7 +161,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         caller.access.check_granting()?;
         let seconds = check_seconds(token_seconds)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let (old, mut new) = {
             let tree = self.tree();
             let (id, resource_link, grant) = found_resource(&tree, definition)?;
@@ -209,7 +209,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         caller.access.check_granting()?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let found = find(&self.tree(), database, user, permission)?.clone();
         precondition.check(etag(ResourceKind::Permission, found.version))?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());

@@ -45,7 +45,7 @@ use crate::computed;
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
 use crate::error::{Detail, Error, ErrorKind, Result};
-use crate::limits::{FUNCTION_GRACE, PAGE_PATIENCE, PAGE_TIME_MAX};
+use crate::limits::{FUNCTION_GRACE, MOVE_PERIOD, MOVED_PAGE_PATIENCE, PAGE_PATIENCE, PAGE_TIME_MAX};
 
 use admission::Admission;
 use functions::ContainerFunctions;
@@ -78,14 +78,30 @@ impl Engine {
         caller.access.check_item(Action::Read, container.rid(), None, request.partition_key())?;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
         let (claim, request) = (caller.claim, Arc::new(request));
-        self.in_turn(&request.query, |helpers| {
-            let (handle, request, env) = (handle.clone(), request.clone(), env.clone());
-            let asker = Asker { session: session.clone(), cost, claim, helpers };
-            move |turn: &Turn, cancellation: &Cancellation| {
-                query(&handle, &request, &asker, &env, turn, cancellation)
+        let page = || {
+            self.in_turn(&request.query, |helpers| {
+                let (handle, request, env) = (handle.clone(), request.clone(), env.clone());
+                let asker = Asker { session: session.clone(), cost, claim, helpers };
+                move |turn: &Turn, cancellation: &Cancellation| {
+                    query(&handle, &request, &asker, &env, turn, cancellation)
+                }
+            })
+        };
+        let Some(among) = self.among() else { return page().await };
+        // Where a partition goes from one process to another, the page is begun anew.
+        let clock = &self.env().clock;
+        let began = clock.elapsed();
+        loop {
+            match page().await {
+                Err(error)
+                    if error.is_moved && clock.elapsed().saturating_sub(began) < MOVED_PAGE_PATIENCE => {}
+                outcome => return outcome,
             }
-        })
-        .await
+            tokio::select! {
+                () = among.nodes().changed() => {}
+                () = clock.sleep(MOVE_PERIOD) => {}
+            }
+        }
     }
 
     /// Computes a page when it is its turn, unless no caller waits for it any more. `prepare` makes what computes it,

@@ -62,7 +62,7 @@ impl ContainerHandle {
         caller.access.check_container(Action::Read, self.rid())?;
         let (map, positions) = loop {
             let map = self.container().map();
-            let positions = self.container().positions().map_err(|error| self.translate(error))?;
+            let positions = self.container().known_positions().map_err(|error| self.translate(error))?;
             let agree = map.ranges.iter().map(|range| range.id).eq(positions.iter().map(|at| at.range_id));
             // The map may change in between.
             if agree {

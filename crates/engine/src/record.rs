@@ -3,14 +3,31 @@
 //! JSON, because these records are few, change shape with the product, and are read by people in need.
 //! Keys and members: `docs/on-disk.md`.
 
+use std::collections::BTreeMap;
+
 use armilla_container::{FIRST_MAP_VERSION, PartitionMap, Range};
-use armilla_kv::SpaceId;
+use armilla_kv::{Family, Scan, Snapshot, SpaceId};
 use armilla_value::HashedKey;
 use armilla_value::{Object, Value, json};
 use bytes::Bytes;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::throughput::Throughput;
+
+/// Reads all records of the tree.
+pub(crate) fn read_all(snapshot: &dyn Snapshot) -> Result<BTreeMap<Bytes, Bytes>> {
+    let mut records = BTreeMap::new();
+    let mut scan = Scan::prefix(Family::Meta, b"");
+    loop {
+        let page = snapshot.scan(&scan)?;
+        let last = page.entries.last().map(|(key, _)| key.clone());
+        records.extend(page.entries);
+        match last {
+            Some(last) if page.more => scan = scan.after(&last),
+            _ => return Ok(records),
+        }
+    }
+}
 
 /// The space of the resource tree.
 pub(crate) const ROOT_SPACE: SpaceId = SpaceId(0);

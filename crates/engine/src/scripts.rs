@@ -76,7 +76,7 @@ impl Engine {
         let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
         let program = prepare(kind, definition)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
         {
@@ -176,7 +176,7 @@ impl Engine {
         let owner = self.locate(&caller.access, database, container)?.container;
         check(caller, Action::Write, &owner)?;
         let program = prepare(kind, definition)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Write, &owner)?;
         let id = definition.id.as_str();
@@ -212,7 +212,7 @@ impl Engine {
         script: &str,
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let Located { container: owner, by_rid } = self.locate(&caller.access, database, container)?;
         check(caller, Action::Write, &owner)?;
         let found = owner.scripts().find(kind, script, by_rid)?;

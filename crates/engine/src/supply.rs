@@ -10,6 +10,7 @@ use armilla_value::rid::{ContainerRid, DatabaseRid};
 
 use crate::containers::ContainerHandle;
 use crate::error::Result;
+use crate::neighbours::FarAccount;
 use crate::offers::Offer;
 use crate::throughput::partitions_for;
 use crate::tree::Tree;
@@ -70,10 +71,11 @@ pub(crate) struct Consumption {
 
 impl Consumption {
     /// Returns what the partitions use that are open; the others stand still.
-    pub(crate) fn seen(containers: &[Arc<ContainerHandle>]) -> Consumption {
+    pub(crate) fn seen(containers: &[Arc<ContainerHandle>], far: &FarAccount) -> Consumption {
         let mut sum = Consumption::default();
         for container in containers {
-            let figures = container.container().figures();
+            let mut figures = container.container().figures();
+            figures.extend(far.get(&container.rid()).into_iter().flat_map(|far| far.figures.iter().cloned()));
             sum.stored_bytes +=
                 figures.iter().map(|partition| partition.bytes + partition.index_bytes).sum::<u64>();
             // Containers that share draw on the same budgets.
@@ -85,13 +87,13 @@ impl Consumption {
     }
 
     /// Returns the same with what all partitions store.
-    pub(crate) fn whole(containers: &[Arc<ContainerHandle>]) -> Result<Consumption> {
+    pub(crate) fn whole(containers: &[Arc<ContainerHandle>], far: &FarAccount) -> Result<Consumption> {
         let mut stored_bytes = 0;
         for container in containers {
             let stored = container.stored()?;
             stored_bytes += stored.bytes + stored.index_bytes;
         }
-        Ok(Consumption { stored_bytes, ..Consumption::seen(containers) })
+        Ok(Consumption { stored_bytes, ..Consumption::seen(containers, far) })
     }
 
     /// Returns what they store in KB, begun ones included.

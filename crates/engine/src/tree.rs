@@ -3,6 +3,7 @@
 //! Readers take a short read lock. Changes go one at a time: check, write one batch to the root space, wait until it
 //! is durable, then show it to readers. So a change that was answered is stored, and no reader sees one that is not.
 
+mod apply;
 mod change;
 mod children;
 
@@ -18,7 +19,7 @@ use crate::offers::Offer;
 use crate::permissions::Permission;
 use crate::record::Version;
 
-pub(crate) use change::{Change, Writer};
+pub(crate) use change::{Change, Writer, WriterGuard};
 pub(crate) use children::{Children, Page, page_of};
 
 /// The whole tree.

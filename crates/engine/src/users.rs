@@ -57,7 +57,7 @@ impl Engine {
     pub async fn create_user(&self, caller: &Caller, database: &str, id: &str) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
         check_id(ResourceKind::User, id)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let owner_rid = {
             let tree = self.tree();
             let owner = tree.owner(database)?;
@@ -105,6 +105,7 @@ impl Engine {
         known: Option<ETag>,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let found = tree.find_user(database, user)?;
         check_modified(known, etag(ResourceKind::User, found.version))?;
@@ -120,6 +121,7 @@ impl Engine {
         continuation: Option<&str>,
     ) -> Result<Answer<Feed>> {
         caller.access.check_account(Action::Read)?;
+        self.check_in_touch()?;
         let tree = self.tree();
         let owner = tree.owner(database)?;
         let (users, continuation) = owner.users.page(&Page::new(count_max, continuation)?);
@@ -138,7 +140,7 @@ impl Engine {
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
         check_id(ResourceKind::User, id)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let (rid, old_id) = {
             let tree = self.tree();
             let found = tree.find_user(database, user)?;
@@ -171,7 +173,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         let (rid, id) = {
             let tree = self.tree();

@@ -17,6 +17,16 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// Returns one that has counted so many in each class, and so many microseconds together.
+    pub fn of_counts(counts: [u64; BOUNDS_US.len() + 1], sum_us: u64) -> Histogram {
+        Histogram { counts, sum_us }
+    }
+
+    /// Returns how many operations were counted in each class; the last is beyond all bounds.
+    pub fn counts(&self) -> &[u64; BOUNDS_US.len() + 1] {
+        &self.counts
+    }
+
     /// Counts one operation.
     pub fn record(&mut self, took: Duration) {
         let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

@@ -18,18 +18,28 @@ pub(crate) fn family_key(key: &Bytes) -> Bytes {
     key.slice(key.len().min(1)..)
 }
 
+/// Returns the bounds in a tree for those of a family.
+pub(crate) fn tree_bounds(
+    family: Family,
+    lower: &Bound<Bytes>,
+    upper: &Bound<Bytes>,
+) -> (Bound<Bytes>, Bound<Bytes>) {
+    let lower = match lower {
+        Bound::Included(key) => Bound::Included(tree_key(family, key)),
+        Bound::Excluded(key) => Bound::Excluded(tree_key(family, key)),
+        Bound::Unbounded => Bound::Included(tree_key(family, b"")),
+    };
+    let upper = match upper {
+        Bound::Included(key) => Bound::Included(tree_key(family, key)),
+        Bound::Excluded(key) => Bound::Excluded(tree_key(family, key)),
+        Bound::Unbounded => Bound::Excluded(Bytes::copy_from_slice(&[family as u8 + 1])),
+    };
+    (lower, upper)
+}
+
 /// Returns the range of a tree that a scan walks, or nothing where its bounds leave no key.
 pub(crate) fn tree_range(scan: &Scan) -> Option<(Bound<Bytes>, Bound<Bytes>)> {
-    let lower = match &scan.lower {
-        Bound::Included(key) => Bound::Included(tree_key(scan.family, key)),
-        Bound::Excluded(key) => Bound::Excluded(tree_key(scan.family, key)),
-        Bound::Unbounded => Bound::Included(tree_key(scan.family, b"")),
-    };
-    let upper = match &scan.upper {
-        Bound::Included(key) => Bound::Included(tree_key(scan.family, key)),
-        Bound::Excluded(key) => Bound::Excluded(tree_key(scan.family, key)),
-        Bound::Unbounded => Bound::Excluded(Bytes::copy_from_slice(&[scan.family as u8 + 1])),
-    };
+    let (lower, upper) = tree_bounds(scan.family, &scan.lower, &scan.upper);
     let is_empty = match (&lower, &upper) {
         (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
         (

@@ -17,6 +17,7 @@
 //! Under the prefix of a store lie `format`, `spaces/<id>/` with the trees, `dropped/<id>` for ever, and `dropping/<id>`
 //! as long as objects of a dropped space may be left.
 
+mod clones;
 mod failure;
 mod figures;
 mod keys;

@@ -105,7 +105,18 @@ impl Place {
         }
     }
 
-    pub(crate) fn objects(&self) -> &Arc<dyn ObjectStore> {
+    /// Returns the folder that it is, if it is one.
+    pub fn as_folder(&self) -> Option<&std::path::Path> {
+        self.folder.as_deref()
+    }
+
+    /// Returns the path of something that belongs to the place and is no part of the store.
+    pub fn beside(&self, name: &str) -> Path {
+        self.path(&[name])
+    }
+
+    /// Returns the object store.
+    pub fn objects(&self) -> &Arc<dyn ObjectStore> {
         &self.objects
     }
 

@@ -8,6 +8,7 @@ use futures_util::stream::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
 
+use crate::clones;
 use crate::failure;
 use crate::limits::{DELETES_AT_ONCE, RECLAIM_PAUSE};
 use crate::place::{Place, id_of};
@@ -44,7 +45,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Deletes what is left of a dropped space. Returns false while it is still read.
+/// Deletes what is left of a dropped space. Returns false while it is still read, or others name its files.
 async fn reclaim(shared: &Shared, id: u64) -> Result<bool> {
     let space = shared.state(id);
     if space.pins.load(Ordering::Acquire) > 0 {
@@ -54,6 +55,10 @@ async fn reclaim(shared: &Shared, id: u64) -> Result<bool> {
         // Nothing of it is wanted; what it could still write is deleted below, or by the next store.
         tracing::debug!(space = id, %error, "the tree of a dropped space did not close");
     }
+    if clones::is_named(&shared.place, id).await? {
+        return Ok(false);
+    }
+    clones::let_go(&shared.place, id).await?;
     delete_all(&shared.place, &shared.place.space(id)).await?;
     let mark = shared.place.objects().delete(&shared.place.dropping(id)).await;
     match mark {

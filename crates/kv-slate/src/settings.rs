@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use armilla_kv::Durability;
 use slatedb::Settings;
-use slatedb::config::{CompactionWorkerOptions, CompactorOptions, CompressionCodec, ObjectStoreCacheOptions};
+use slatedb::config::{
+    CompactionWorkerOptions, CompactorOptions, CompressionCodec, GarbageCollectorOptions,
+    ObjectStoreCacheOptions,
+};
 use slatedb::db_cache::DbCache;
 use slatedb::db_cache::foyer::{FoyerCache, FoyerCacheOptions};
 
@@ -18,7 +21,7 @@ use crate::options::SlateOptions;
 const CACHE_SHARDS: usize = 16;
 
 /// Returns the settings of every tree.
-pub(crate) fn of_trees(options: &SlateOptions) -> Settings {
+pub(crate) fn of_trees(options: &SlateOptions, is_folder: bool) -> Settings {
     let compression_codec = Some(CompressionCodec::Lz4);
     Settings {
         // Each group asks for its own put. What is not waited for is put from time to time.
@@ -45,6 +48,11 @@ pub(crate) fn of_trees(options: &SlateOptions) -> Settings {
             },
             None => ObjectStoreCacheOptions::default(),
         },
+        garbage_collector_options: Some(GarbageCollectorOptions {
+            // A folder cannot replace a file only if it is unchanged, which these would need.
+            boundary_files_enabled: !is_folder,
+            ..GarbageCollectorOptions::default()
+        }),
         ..Settings::default()
     }
 }

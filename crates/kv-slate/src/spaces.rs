@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use armilla_kv::{Durability, Error, ErrorKind, Result};
 use parking_lot::{Mutex, RwLock};
-use slatedb::Settings;
 use slatedb::db_cache::DbCache;
+use slatedb::{CheckpointCreateResult, Settings};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
@@ -18,6 +18,7 @@ use crate::limits::REST_LOOKS;
 use crate::place::Place;
 use crate::queue::{Job, Queue, Writer};
 use crate::tree::Tree;
+use crate::view::View;
 use crate::waiting::answer;
 
 /// What all parts of a store share.
@@ -193,6 +194,27 @@ impl Shared {
         Ok((space.clone(), Arc::new(Writer { generation, is_closed: AtomicBool::new(false) })))
     }
 
+    /// Keeps the moment of a space as it is now for so long, and returns what names it, with the view of it. Writers wait
+    /// while it is begun, and not until it is stored.
+    pub(crate) async fn checkpoint(
+        self: &Arc<Shared>,
+        id: u64,
+        lifetime: Duration,
+    ) -> Result<(CheckpointCreateResult, View)> {
+        let space = self.state(id);
+        let (tree, begun, view) = {
+            let _turn = space.turn.lock().await;
+            self.open_tree(&space).await?;
+            let tree = space.tree().ok_or_else(|| space.not_open())?;
+            let (begun, snapshot) = tree.begin_checkpoint(lifetime).await?;
+            let view = View::of(self, &space, &tree, snapshot);
+            (tree, begun, view)
+        };
+        let stored = Tree::stored(begun).await?;
+        drop(tree);
+        Ok((stored, view))
+    }
+
     /// Opens the tree of a space for a reader of all spaces; its handles stay as they are.
     pub(crate) async fn open_for_reading(self: &Arc<Shared>, id: u64) -> Result<Arc<SpaceState>> {
         let space = self.state(id);
@@ -288,6 +310,12 @@ impl Shared {
         while self.write_group(space, &tree).await {}
         *space.tree.write() = None;
         tree.close().await
+    }
+
+    /// Closes the tree of a space that another process is about to open.
+    pub(crate) async fn release_space(self: Arc<Shared>, id: u64) -> Result<()> {
+        let Some(space) = self.spaces.lock().remove(&id) else { return Ok(()) };
+        self.close_space(&space, failure::fenced(id)).await
     }
 
     /// Counts bytes that wait, unless there are too many. An empty queue takes any.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use armilla_kv::{Error, ErrorKind, Result, Space, SpaceId, Store, StoreSnapshot, StoreStats};
+use armilla_kv::{
+    Error, ErrorKind, RangeClone, Result, Snapshot, Space, SpaceId, Store, StoreSnapshot, StoreStats,
+};
 use armilla_lease::Tenure;
 use futures_util::future::join_all;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -21,7 +23,7 @@ use crate::space::SlateSpace;
 use crate::spaces::{Shared, SpaceState};
 use crate::view::{AllView, View};
 use crate::waiting::answer;
-use crate::{failure, reclaim, settings};
+use crate::{clones, failure, reclaim, settings};
 
 /// What is written about the form of a store.
 const FORMAT: &str = "armilla 1";
@@ -51,8 +53,8 @@ impl SlateStore {
         .into_iter()
         .collect();
         let shared = Arc::new(Shared {
+            settings: settings::of_trees(options, place.as_folder().is_some()),
             place,
-            settings: settings::of_trees(options),
             cache: settings::cache(options),
             durability: options.durability,
             queue_bytes_max: options.queue_bytes_max,
@@ -80,6 +82,17 @@ impl Store for SlateStore {
     fn drop_space(&self, space: SpaceId) -> Result<()> {
         self.shared.check_open()?;
         answer(&self.shared.runtime, self.shared.clone().drop_space(space.0))
+    }
+
+    fn release_space(&self, space: SpaceId) -> Result<()> {
+        self.shared.check_open()?;
+        answer(&self.shared.runtime, self.shared.clone().release_space(space.0))
+    }
+
+    fn clone_ranges(&self, from: SpaceId, clones: &[RangeClone]) -> Result<Option<Box<dyn Snapshot>>> {
+        self.shared.check_open()?;
+        let made = clones::make(self.shared.clone(), from.0, clones.to_vec());
+        Ok(Some(Box::new(answer(&self.shared.runtime, made)?)))
     }
 
     fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
 
 use armilla_kv::{Durability, Op, Result};
 use parking_lot::RwLock;
 use slatedb::admin::Admin;
-use slatedb::{Db, DbSnapshot, WriteBatch};
+use slatedb::config::{CheckpointOptions, CheckpointScope};
+use slatedb::{CheckpointCreateResult, CheckpointHandle, Db, DbSnapshot, WriteBatch};
 
 use crate::failure;
 use crate::figures::TreeFigures;
@@ -87,6 +89,24 @@ impl Tree {
             }
         }
         self.db.snapshot().map_err(|error| failure::of_write(&error))
+    }
+
+    /// Begins to keep the moment that it is at, for so long, and returns what readers of that moment see. The caller has the
+    /// turn.
+    pub(crate) async fn begin_checkpoint(
+        &self,
+        lifetime: Duration,
+    ) -> Result<(CheckpointHandle, Arc<DbSnapshot>)> {
+        self.is_used.store(true, Ordering::Relaxed);
+        let options = CheckpointOptions { lifetime: Some(lifetime), ..CheckpointOptions::default() };
+        let begun = self.db.begin_checkpoint(CheckpointScope::All, &options).await;
+        let begun = begun.map_err(|error| failure::of_read(&error))?;
+        Ok((begun, self.db.snapshot().map_err(|error| failure::of_read(&error))?))
+    }
+
+    /// Waits until a moment is kept. Returns what names it.
+    pub(crate) async fn stored(begun: CheckpointHandle) -> Result<CheckpointCreateResult> {
+        begun.wait().await.map_err(|error| failure::of_read(&error))
     }
 
     /// Shows readers what was written.

@@ -42,6 +42,17 @@ impl View {
         })
     }
 
+    /// Returns what readers of a moment of a space see.
+    pub(crate) fn of(
+        shared: &Shared,
+        space: &Arc<SpaceState>,
+        tree: &Arc<Tree>,
+        snapshot: Arc<DbSnapshot>,
+    ) -> View {
+        let (runtime, space) = (shared.runtime.clone(), space.clone());
+        View { runtime, space, snapshot, _tree: tree.clone(), sees_dropped: false }
+    }
+
     /// Does a read, and says why it failed.
     fn read<T: Send + 'static>(
         &self,

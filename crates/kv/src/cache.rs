@@ -32,8 +32,8 @@ use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    Batch, CommitFuture, ErrorKind, Family, Op, Result, Snapshot, Space, SpaceId, Store, StoreSnapshot,
-    StoreStats,
+    Batch, CommitFuture, ErrorKind, Family, Op, RangeClone, Result, Snapshot, Space, SpaceId, Store,
+    StoreSnapshot, StoreStats,
 };
 use shard::{Found, Name, Shard};
 
@@ -139,6 +139,20 @@ impl Store for CachedStore {
         let outcome = self.inner.drop_space(space);
         self.cache.forget_space(space);
         outcome
+    }
+
+    fn release_space(&self, space: SpaceId) -> Result<()> {
+        let outcome = self.inner.release_space(space);
+        // What another writes is not seen here.
+        if let Some(state) = self.spaces().remove(&space) {
+            state.dropped.store(true, Ordering::Release);
+        }
+        self.cache.forget_space(space);
+        outcome
+    }
+
+    fn clone_ranges(&self, from: SpaceId, clones: &[RangeClone]) -> Result<Option<Box<dyn Snapshot>>> {
+        self.inner.clone_ranges(from, clones)
     }
 
     fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {

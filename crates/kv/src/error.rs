@@ -10,6 +10,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum ErrorKind {
     /// The space was opened again after this handle was made. Nothing was written. Stop using the handle.
     Fenced,
+    /// Another process has the space, and has to be asked. Nothing was written.
+    Elsewhere,
     /// An earlier commit through this handle failed. Nothing was written. Open the space again and look.
     HandleClosed,
     /// The space was dropped. Nothing was written.

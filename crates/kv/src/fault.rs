@@ -14,8 +14,8 @@ use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Page, Result, Scan, Snapshot, Space, SpaceId,
-    Store, StoreSnapshot, StoreStats,
+    Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Page, RangeClone, Result, Scan, Snapshot,
+    Space, SpaceId, Store, StoreSnapshot, StoreStats,
 };
 
 /// What goes wrong with one commit.
@@ -220,6 +220,12 @@ impl Store for FaultStore {
     fn drop_space(&self, space: SpaceId) -> Result<()> {
         self.plan.check_alive()?;
         self.inner.drop_space(space)
+    }
+
+    fn clone_ranges(&self, from: SpaceId, clones: &[RangeClone]) -> Result<Option<Box<dyn Snapshot>>> {
+        self.plan.check_alive()?;
+        self.plan.check_read()?;
+        self.inner.clone_ranges(from, clones)
     }
 
     fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {

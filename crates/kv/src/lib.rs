@@ -46,7 +46,7 @@ pub mod ring;
 pub mod suite;
 
 use std::future::Future;
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -110,6 +110,20 @@ pub trait Store: Send + Sync + 'static {
     /// Makes a space unreachable for ever and gives its bytes back in the background.
     fn drop_space(&self, space: SpaceId) -> Result<()>;
 
+    /// Lets go of a space that another process is about to open: nothing of it is kept in memory when this returns.
+    fn release_space(&self, space: SpaceId) -> Result<()> {
+        let _ = space;
+        Ok(())
+    }
+
+    /// Makes new spaces, each of which holds a range of one family of another space as that is at one moment, without copying
+    /// what lies in it. Returns the view of the whole space at that moment; nothing, and makes nothing, where the store
+    /// cannot do that. A space that is given up in the middle is dropped like any other.
+    fn clone_ranges(&self, from: SpaceId, clones: &[RangeClone]) -> Result<Option<Box<dyn Snapshot>>> {
+        let _ = (from, clones);
+        Ok(None)
+    }
+
     /// Returns a view of all spaces as they are now, all at the same moment, for a caller that copies the store.
     ///
     /// Unlike [`Space::snapshot`] it may be kept for long: what the store keeps for it is what it held at the moment,
@@ -142,6 +156,19 @@ pub trait Store: Send + Sync + 'static {
     /// [`ErrorKind::Closed`]; reads may go on. Closing again does nothing. A store on a disk can be opened
     /// again once all its handles and snapshots are gone.
     fn close(&self) -> Result<()>;
+}
+
+/// A space that is to hold a range of another.
+#[derive(Debug, Clone)]
+pub struct RangeClone {
+    /// The new space.
+    pub space: SpaceId,
+    /// Whose keys it is to have.
+    pub family: Family,
+    /// Where they begin.
+    pub lower: Bound<Bytes>,
+    /// Where they end.
+    pub upper: Bound<Bytes>,
 }
 
 /// One space of a store.

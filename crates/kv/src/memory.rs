@@ -22,8 +22,8 @@ use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::id_set::IdSet;
 use crate::{
-    Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Op, Page, Result, Scan, Snapshot, Space,
-    SpaceId, Store, StoreSnapshot, StoreStats, check_batch,
+    Batch, CommitFuture, CommitLatch, Error, ErrorKind, Family, Op, Page, RangeClone, Result, Scan, Snapshot,
+    Space, SpaceId, Store, StoreSnapshot, StoreStats, check_batch,
 };
 use tree::Tree;
 
@@ -32,6 +32,7 @@ use tree::Tree;
 pub struct MemoryStore {
     shared: Arc<Shared>,
     spaces: Mutex<Spaces>,
+    clones: bool,
 }
 
 #[derive(Debug, Default)]
@@ -82,6 +83,11 @@ impl MemoryStore {
         MemoryStore::default()
     }
 
+    /// Returns an empty store that makes new spaces of ranges of others, as stores do that need not copy for it.
+    pub fn cloning() -> MemoryStore {
+        MemoryStore { clones: true, ..MemoryStore::default() }
+    }
+
     fn spaces(&self) -> MutexGuard<'_, Spaces> {
         self.spaces.lock()
     }
@@ -124,6 +130,39 @@ impl Store for MemoryStore {
             drop(families);
         }
         Ok(())
+    }
+
+    fn clone_ranges(&self, from: SpaceId, clones: &[RangeClone]) -> Result<Option<Box<dyn Snapshot>>> {
+        if !self.clones {
+            return Ok(None);
+        }
+        let state = self.spaces().open.get(&from).cloned().ok_or_else(|| dropped(from))?;
+        let families = state.read().families.clone();
+        let snapshot = MemorySnapshot { state: Some(state), families };
+        for RangeClone { space, family, lower, upper } in clones {
+            let batch = {
+                let mut scan =
+                    Scan { lower: lower.clone(), upper: upper.clone(), ..Scan::prefix(*family, b"") };
+                scan.entries_max = usize::MAX;
+                scan.bytes_max = usize::MAX;
+                let mut batch = Batch::new();
+                snapshot
+                    .scan(&scan)?
+                    .entries
+                    .into_iter()
+                    .for_each(|(key, value)| batch.put(*family, key, value));
+                batch
+            };
+            self.open_space(*space)?;
+            let made = self.spaces().open.get(space).cloned().ok_or_else(|| dropped(*space))?;
+            let mut data = made.write();
+            for op in batch.into_ops() {
+                if let Op::Put { family, key, value } = op {
+                    data.families[family as usize].insert(key, value);
+                }
+            }
+        }
+        Ok(Some(Box::new(snapshot)))
     }
 
     fn snapshot_all(&self) -> Result<Box<dyn StoreSnapshot>> {

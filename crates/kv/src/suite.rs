@@ -101,6 +101,7 @@ const TESTS: &[Test] = &[
     ("dropping is idempotent and leaves others alone", lifecycle::dropping_is_idempotent),
     ("a dropped space gives its bytes back", lifecycle::dropped_gives_bytes_back),
     ("an unknown space can be dropped", lifecycle::unknown_space_can_be_dropped),
+    ("a space made of a range of another holds what that held", lifecycle::ranges_are_cloned),
     ("a closed store refuses commits", lifecycle::closed_refuses),
     ("what was committed is there after reopening", lifecycle::survives_reopening),
     ("figures are counted", lifecycle::figures_are_counted),

@@ -6,6 +6,7 @@ pub(crate) mod buckets;
 pub(crate) mod check;
 pub(crate) mod client_options;
 pub(crate) mod feed;
+pub(crate) mod nodes;
 pub(crate) mod partition_table;
 pub(crate) mod progress;
 pub(crate) mod query;

@@ -183,6 +183,9 @@ pub(crate) const PREFLIGHT_SECONDS: u64 = 600;
 /// What comes beyond waits for one of them.
 pub(crate) const BLOCKING_THREADS_MAX: usize = 128;
 
+/// Threads beside those for a node, of whose requests each that waits for another node or for the object store has one.
+pub(crate) const BLOCKING_THREADS_OF_NODE_MAX: usize = 512;
+
 /// Megabytes of memory for caches: half for items, an eighth for where they lie by number, the rest for the store's blocks.
 pub(crate) const CACHE_MB: u32 = 128;
 

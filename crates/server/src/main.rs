@@ -42,7 +42,7 @@ use clap::Parser as _;
 
 use crate::allocator::Allocator;
 use crate::commands::{
-    backup, buckets, check, feed, partition_table, query, region, repair, reshape, restore,
+    backup, buckets, check, feed, nodes, partition_table, query, region, repair, reshape, restore,
 };
 use crate::requests::catch_panic;
 use crate::settings::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
@@ -75,6 +75,8 @@ fn main() -> ExitCode {
         }
         Some(Command::Split(options)) => reshape::split(&options, env),
         Some(Command::Merge(options)) => reshape::merge(&options, env),
+        Some(Command::Nodes(options)) => nodes::list(&options, env),
+        Some(Command::Drain(options)) => nodes::drain(&options, env),
         Some(Command::Region(options)) => region::run(&options, env),
         Some(Command::Buckets(options)) => buckets::run(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),

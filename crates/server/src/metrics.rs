@@ -3,6 +3,7 @@
 //! Every counter is one relaxed atomic in a fixed table: recording a request is five additions.
 
 mod access;
+mod nodes;
 mod partitions;
 mod resource;
 
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use armilla_engine::ContainerFigures;
+use armilla_engine::{ContainerFigures, NodeFigures};
 use armilla_kv::StoreStats;
 use http::{Method, StatusCode};
 
@@ -157,6 +158,7 @@ impl Metrics {
         &self,
         store: &StoreStats,
         containers: &[ContainerFigures],
+        nodes: Option<&NodeFigures>,
         (bodies_bytes, answers_bytes): (usize, usize),
         uptime: Duration,
     ) -> String {
@@ -167,6 +169,9 @@ impl Metrics {
         one("armilla_request_bodies_bytes", "Bytes of request bodies in memory.", bodies_bytes as f64);
         one("armilla_unsent_answers_bytes", "Bytes of answers that were not sent yet.", answers_bytes as f64);
         partitions::render(&mut text, containers);
+        if let Some(figures) = nodes {
+            nodes::render(&mut text, figures);
+        }
         render_store(&mut text, store);
         let process = process::figures();
         let mut one = |name, kind, help, value| single(&mut text, name, kind, help, value);

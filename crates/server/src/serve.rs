@@ -48,7 +48,10 @@ pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
     let serving = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("armilla")
-        .max_blocking_threads(limits::BLOCKING_THREADS_MAX)
+        .max_blocking_threads(match settings.data {
+            Data::Objects { .. } => limits::BLOCKING_THREADS_OF_NODE_MAX,
+            Data::Memory | Data::Folder(_) => limits::BLOCKING_THREADS_MAX,
+        })
         .build()
         .context("cannot start threads")?;
     let waiting = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -88,6 +91,7 @@ pub(crate) fn run(settings: Settings, env: Env) -> Result<()> {
             Some(signal) => signal,
             None => tokio::select! {
                 signal = signals.next() => signal,
+                () = server.storage.drained() => "asked to end by `armilla drain`",
                 () = server.storage.lost() => {
                     tracing::error!("another armilla has taken the store: ending; what was acknowledged is kept");
                     std::process::exit(EXIT_AT_ONCE);
@@ -221,9 +225,16 @@ impl Server {
     /// Lets requests finish for most of the time, and closes the store in the rest.
     async fn end(self, grace: Duration) -> Result<()> {
         let Server { storage, accepting, shutdown, data, env } = self;
+        let time_of_requests = time_of_requests(grace);
+        // Other nodes take what this one has while it serves, so that no request finds nobody.
+        tokio::select! {
+            () = storage.leave() => {}
+            () = env.clock.sleep(time_of_requests / 4 * 3) => {
+                tracing::warn!("other nodes have not taken over everything yet: they do when this one has ended");
+            }
+        }
         let _ = shutdown.send(true);
         storage.engine().end_waits();
-        let time_of_requests = time_of_requests(grace);
         // They are waited for here and not by a timer of the threads that serve, which may all be busy.
         tokio::select! {
             open = accepting => finish(open.context("accepting connections failed")?, &env, time_of_requests).await,

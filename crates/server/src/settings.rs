@@ -78,7 +78,7 @@ pub(crate) enum Data {
     /// In a folder.
     Folder(PathBuf),
     /// In an object store, with a folder for what belongs to this machine: the certificate, and copies.
-    Objects { url: String, folder: PathBuf },
+    Objects { url: String, folder: PathBuf, node: Option<SocketAddr> },
 }
 
 /// How log lines are written.
@@ -297,7 +297,17 @@ impl Settings {
                 "this armilla was built without object storage: build it with \
                  `cargo build --release --bin armilla --features object-storage`"
             ),
-            (Some(url), _) => Data::Objects { url, folder },
+            (Some(url), _) => {
+                if options.node.is_some_and(|node| !node.ip().is_loopback())
+                    && [COSMOS_KEY, STORAGE_KEY].contains(&key.as_str())
+                {
+                    bail!(
+                        "refusing to be a node that others reach from beyond this machine with a well-known key, which \
+                         everybody has: give the account a key of its own with --key"
+                    );
+                }
+                Data::Objects { url, folder, node: options.node }
+            }
             (None, Some(true)) => Data::Memory,
             (None, _) => Data::Folder(folder),
         };
@@ -309,6 +319,8 @@ impl Settings {
             }
         } else if options.store_cache_mb.is_some() {
             bail!("--store-cache-mb is for copies of what lies in an object store: give --store as well");
+        } else if options.node.is_some() {
+            bail!("--node is for an account in an object store: give --store as well");
         } else if options.lease_seconds.is_some() {
             bail!("--lease-seconds is for the lease of an object store: give --store as well");
         }

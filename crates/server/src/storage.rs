@@ -1,7 +1,8 @@
 //! The store and the engine over it, opened and closed in the right order.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -10,7 +11,7 @@ use armilla_api_gremlin::{GremlinApi, GremlinApiOptions};
 use armilla_api_mongo::{MongoApi, MongoApiOptions};
 use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
 use armilla_api_table::{Flavour, TableApi, TableApiOptions};
-use armilla_engine::{Engine, EngineOptions, WorkerStart};
+use armilla_engine::{Among, Engine, EngineOptions, WorkerStart};
 use armilla_env::Env;
 use armilla_kv::cache::CachedStore;
 use armilla_kv::memory::MemoryStore;
@@ -46,6 +47,7 @@ impl Storage {
         env: &Env,
         ending: impl Future<Output = ()>,
     ) -> Result<Storage> {
+        let mut ending = pin!(ending);
         let mut hold = None;
         let (folder, store): (_, Arc<dyn Store>) = match &settings.data {
             Data::Memory => (None, Arc::new(MemoryStore::new())),
@@ -56,12 +58,12 @@ impl Storage {
                 folder.note_store()?;
                 (Some(folder), store)
             }
-            Data::Objects { url, folder: path } => {
+            Data::Objects { url, folder: path, node } => {
                 let folder = DataDir::open_or_create(path)?;
                 folder.check_has_no_store()?;
                 let (store, held) = tokio::select! {
-                    opened = open_objects(url, &folder, settings, env) => opened?,
-                    () = ending => bail!("{url} was not free yet"),
+                    opened = open_objects(url, &folder, *node, settings, env) => opened?,
+                    () = &mut ending => bail!("{url} was not free yet"),
                 };
                 hold = Some(held);
                 (Some(folder), store)
@@ -75,10 +77,20 @@ impl Storage {
             policy: settings.policy,
             known_numbers_bytes: CacheShares::of(settings).numbers,
             known_lookups_bytes: CacheShares::of(settings).lookups,
+            ..EngineOptions::default()
         };
-        let engine = Engine::open(store.clone(), env.clone(), options)
-            .await
-            .map_err(|error| anyhow!("cannot open the account: {error}"))?;
+        let opened = match hold.as_mut().and_then(objects::Hold::as_node) {
+            None => Engine::open(store.clone(), env.clone(), options).await,
+            Some(node) => {
+                let among = Among::new(store.clone(), env.clone(), node.nodes());
+                node.begin(&among);
+                tokio::select! {
+                    opened = Engine::open_among(among, store.clone(), env.clone(), options) => opened,
+                    () = &mut ending => bail!("no node has the resource tree yet"),
+                }
+            }
+        };
+        let engine = opened.map_err(|error| anyhow!("cannot open the account: {error}"))?;
         let open_id = match &settings.open_id {
             Some(settings) => Some(open_id::start(settings, env).await?),
             None => None,
@@ -211,6 +223,22 @@ impl Storage {
         }
     }
 
+    /// Returns what ends when somebody asks this node to end, where there are others.
+    pub(crate) fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match &self.hold {
+            Some(hold) => hold.drained(),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    /// Returns what ends once other nodes have taken what this one had, where there are others.
+    pub(crate) fn leave(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match &self.hold {
+            Some(hold) => hold.leave(),
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+
     /// Waits for writes on their way and closes the store.
     pub(crate) async fn close(self) -> Result<()> {
         let closed = self.engine.close().await;
@@ -255,6 +283,7 @@ fn durability(settings: &Settings) -> Durability {
 async fn open_objects(
     url: &str,
     folder: &DataDir,
+    node: Option<SocketAddr>,
     settings: &Settings,
     env: &Env,
 ) -> Result<(Arc<dyn Store>, objects::Hold)> {
@@ -268,7 +297,10 @@ async fn open_objects(
         disk_cache: (settings.store_cache_bytes > 0).then_some((&copies, settings.store_cache_bytes)),
         must_exist: false,
     };
-    let (store, hold) = objects::open(&chosen, env).await?;
+    let (store, hold) = match node {
+        None => objects::open(&chosen, env).await?,
+        Some(address) => objects::join(&chosen, address, settings.key.as_str(), env).await?,
+    };
     Ok((Arc::new(CachedStore::new(store, shares.items)), hold))
 }
 

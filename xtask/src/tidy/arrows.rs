@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 39] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 40] = [
     (
         "server",
         &[
@@ -18,6 +18,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 39] = [
             "api-table",
             "backup",
             "client",
+            "cluster",
             "demo",
             "engine",
             "env",
@@ -25,6 +26,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 39] = [
             "kv-embedded",
             "kv-slate",
             "lease",
+            "peer",
             "report",
             "rest-wire",
             "script-worker",
@@ -91,6 +93,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 39] = [
     ("kv-embedded", &["kv"]),
     ("kv-slate", &["kv", "lease"]),
     ("cluster", &["env", "lease"]),
+    ("peer", &[]),
     ("lease", &["env"]),
     ("kv", &["env"]),
     ("env", &[]),

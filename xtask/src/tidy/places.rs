@@ -31,14 +31,15 @@ const PLACES: [Place; 4] = [
     },
     Place {
         word: concat!("tokio", "::net"),
-        places: &["crates/server/", "crates/client/", "testing/", "bench/", "conformance/"],
-        why: "sockets belong to the server and to those who ask it",
+        places: &["crates/server/", "crates/client/", "crates/peer/", "testing/", "bench/", "conformance/"],
+        why: "sockets belong to the server, to those who ask it, and to nodes among themselves",
     },
     Place {
         word: concat!("std::net", "::Tcp"),
         places: &[
             "crates/server/",
             "crates/client/",
+            "crates/peer/",
             "crates/script-worker/src/confine.rs",
             "testing/",
             "bench/",

@@ -10,7 +10,7 @@ use crate::path::{self, Resource};
 /// A verb, a path, a body, what the key of the account is answered and what the one for reading.
 type Row = (Method, &'static str, &'static str, u16, u16);
 
-fn rows() -> [Row; 14] {
+fn rows() -> [Row; 16] {
     let buckets = r#"{"throughputBuckets":[]}"#;
     let ranges = r#"{"ranges":["0","1"]}"#;
     [
@@ -25,6 +25,8 @@ fn rows() -> [Row; 14] {
         (Method::PUT, "/_armilla/dbs/d/colls/x/throughputBuckets", buckets, 404, 403),
         (Method::GET, "/_armilla/regions", "", 200, 200),
         (Method::PUT, "/_armilla/regions/x", "{}", 404, 403),
+        (Method::GET, "/_armilla/nodes", "", 200, 200),
+        (Method::POST, "/_armilla/nodes/drain", "", 400, 403),
         (Method::POST, "/_armilla/backups", "", 201, 403),
         (Method::GET, "/_armilla/backups/b/frames/0", "", 404, 403),
         (Method::DELETE, "/_armilla/backups/b", "", 404, 403),
@@ -74,16 +76,18 @@ fn kind(resource: &Resource<'_>) -> usize {
         Resource::Buckets { .. } => 6,
         Resource::Regions => 7,
         Resource::Region { .. } => 8,
+        Resource::Nodes => 9,
+        Resource::Drain => 10,
     }
 }
 
 #[test]
 fn no_kind_of_resource_is_forgotten() {
-    let mut is_found = [false; 9];
+    let mut is_found = [false; 11];
     for (_, path, ..) in rows() {
         is_found[kind(&path::parse(path).unwrap())] = true;
     }
-    assert_eq!(is_found, [true; 9]);
+    assert_eq!(is_found, [true; 11]);
 }
 
 #[tokio::test]
@@ -94,6 +98,8 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::HEAD, "/_armilla/partitions", "GET"),
         (Method::GET, "/_armilla/dbs/d/colls/c/split", "POST"),
         (Method::DELETE, "/_armilla/dbs/d/colls/c/merge", "POST"),
+        (Method::POST, "/_armilla/nodes", "GET"),
+        (Method::GET, "/_armilla/nodes/drain", "POST"),
         (Method::GET, "/_armilla/backups", "POST"),
         (Method::POST, "/_armilla/backups/b", "DELETE"),
         (Method::DELETE, "/_armilla/backups/b/frames/0", "GET"),

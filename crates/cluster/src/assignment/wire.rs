@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! "ARAS" version epoch
-//! nodes: count, then for each its id, its address, its version
+//! nodes: count, then for each its id, its address, its version, and 1 if it is about to end
 //! for each node, in that order: count, then the ids of its partitions, each as the distance to the one before
 //! leaving: count, then their ids in the same way; then for each the id of its node, and since when
 //! crc32c of all that
@@ -32,6 +32,7 @@ impl Assignment {
             push_text(&mut out, id.as_str());
             push_text(&mut out, &node.address);
             push_text(&mut out, &node.version);
+            push_number(&mut out, node.is_leaving.into());
         }
         let mut of_nodes: BTreeMap<&NodeId, Vec<u64>> =
             self.nodes.keys().map(|id| (id, Vec::new())).collect();
@@ -74,7 +75,9 @@ impl Assignment {
         let mut order = Vec::new();
         for _ in 0..count {
             let id = NodeId::new(reader.text()?);
-            let node = Node { address: reader.text()?.to_owned(), version: reader.text()?.to_owned() };
+            let (address, version) = (reader.text()?.to_owned(), reader.text()?.to_owned());
+            // Other bits are for later versions.
+            let node = Node { address, version, is_leaving: reader.number()? & 1 == 1 };
             order.push(id.clone());
             if nodes.insert(id, node).is_some() {
                 return None;
@@ -194,7 +197,9 @@ mod tests {
         (any::<u64>(), nodes, places).prop_map(|(epoch, nodes, places)| {
             let nodes: BTreeMap<NodeId, Node> = nodes
                 .into_iter()
-                .map(|(number, (address, version))| (id(number), Node { address, version }))
+                .map(|(number, (address, version))| {
+                    (id(number), Node { address, version, is_leaving: number % 3 == 1 })
+                })
                 .collect();
             let place = |(number, leaves, since): (u64, bool, u64)| match !leaves
                 && nodes.contains_key(&id(number))

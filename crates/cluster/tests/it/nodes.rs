@@ -19,7 +19,7 @@ const LENGTH: Duration = Duration::from_secs(6);
 struct Count(u64);
 
 impl Roll for Count {
-    fn partitions(&self) -> BoxFuture<'_, Result<Vec<Partition>, RegisterError>> {
+    fn partitions<'a>(&'a self, _: &'a Assignment) -> BoxFuture<'a, Result<Vec<Partition>, RegisterError>> {
         let all = (0..self.0).map(|id| Partition { id: PartitionId(id), load: 0 }).collect();
         Box::pin(std::future::ready(Ok(all)))
     }

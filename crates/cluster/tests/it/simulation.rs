@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use armilla_cluster::{Board, Coordinator, Member, MemberOptions, Partition, PartitionId, Roll};
+use armilla_cluster::{Assignment, Board, Coordinator, Member, MemberOptions, Partition, PartitionId, Roll};
 use armilla_env::{Entropy, Env, Random, SeededEntropy, SimulatedClock};
 use armilla_lease::RegisterError;
 use armilla_testing_objects::{FaultyObjects, Level, ProcessClock, Trouble};
@@ -55,7 +55,7 @@ impl Book {
 struct Fixed;
 
 impl Roll for Fixed {
-    fn partitions(&self) -> BoxFuture<'_, Result<Vec<Partition>, RegisterError>> {
+    fn partitions<'a>(&'a self, _: &'a Assignment) -> BoxFuture<'a, Result<Vec<Partition>, RegisterError>> {
         let all = (0..PARTITIONS).map(|id| Partition { id: PartitionId(id), load: id }).collect();
         Box::pin(std::future::ready(Ok(all)))
     }
@@ -148,7 +148,7 @@ async fn serve(
             () = &mut coordinate => unreachable!("it was not ended"),
         };
         if is_drained {
-            member.leave();
+            member.words().leave();
             let ownership = member.ownership();
             let is_empty = async {
                 while !ownership.mine().is_empty() {

@@ -55,6 +55,11 @@ impl Applied {
         }
     }
 
+    /// Takes note of what the change log holds.
+    pub(crate) fn set_log(&mut self, log: LogState) {
+        self.log = log;
+    }
+
     /// The same, with what the change log holds.
     pub(crate) fn with_log(self, log: LogState) -> Applied {
         Applied { log, ..self }

@@ -35,6 +35,8 @@ pub(crate) struct CopiedKey {
     /// The entry of that in the change log, where it is taken over.
     pub(crate) change: Option<CopiedChange>,
     pub(crate) state: CopiedState,
+    /// Whether the item itself lies here already, and nothing else of it does.
+    pub(crate) is_there: bool,
 }
 
 /// An entry of another change log.
@@ -121,7 +123,7 @@ impl Group<'_> {
         copied: CopiedKey,
         origin: &Origin<'_>,
     ) -> Result<()> {
-        let CopiedKey { key, lsn, change, state } = copied;
+        let CopiedKey { key, lsn, change, state, is_there } = copied;
         self.effects.written = true;
         if let CopiedState::Receipt(receipt) = state {
             let (record, stored) = *receipt;
@@ -129,6 +131,7 @@ impl Group<'_> {
         }
         let old = match state {
             CopiedState::Unchanged | CopiedState::Receipt(_) => None,
+            CopiedState::Is(_) if is_there => None,
             CopiedState::Gone | CopiedState::Is(_) => self.item(&key)?,
         };
         if let (CopiedState::Is(version), Some(old)) = (&state, &old)
@@ -165,7 +168,7 @@ impl Group<'_> {
                     }
                     old => old,
                 };
-                self.own(compiled, key, old, item, entries, unique, origin)
+                self.own(compiled, key, old, item, entries, unique, is_there, origin)
             }
         }
     }
@@ -210,6 +213,7 @@ impl Group<'_> {
         item: Item,
         entries: [EntryList; 3],
         unique: Vec<UniqueValues>,
+        is_there: bool,
         origin: &Origin<'_>,
     ) -> Result<()> {
         let (logical, id) = place(&key, &item)?;
@@ -239,8 +243,10 @@ impl Group<'_> {
             self.use_number(stamp.number());
         }
         self.change_expiry(old.as_ref().map(Item::header), Some(item.header()));
-        self.effects.value_bytes += item.bytes().len();
-        self.effects.set_item(key, Some(item));
+        if !is_there {
+            self.effects.value_bytes += item.bytes().len();
+            self.effects.set_item(key, Some(item));
+        }
         Ok(())
     }
 

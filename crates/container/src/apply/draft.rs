@@ -23,9 +23,9 @@ use crate::compiled_definition::CompiledDefinition;
 use crate::error::{Error, ErrorKind, Result};
 use crate::feed::ChangeKind;
 use crate::index::state::IndexState;
+use crate::item::Item;
 use crate::item::moment::Moment;
 use crate::item::patch::Patch;
-use crate::item::{Item, Stamp};
 use crate::limits::{TRANSACTION_BYTES_MAX, TRANSACTION_ENTRY_OPERATIONS_MAX, TRANSACTION_WRITES_MAX};
 use crate::partition::Partition;
 use crate::partition::counters::Counters;
@@ -130,9 +130,7 @@ impl Draft {
 
     /// Makes what a version needs that is shown before it is committed.
     pub(crate) fn drafted(&self) -> Result<Drafted> {
-        let stamp = Stamp::new(self.partition.reserve_number()?);
-        let moment = self.partition.next_moment(Moment::now(self.partition.env.clock.as_ref()), None)?;
-        Ok(Drafted { stamp, moment, number: None })
+        self.partition.draft_version()
     }
 
     pub(crate) fn put(

@@ -26,6 +26,11 @@ impl Reads {
         Reads { lsn, is_whole: false, items: HashMap::new() }
     }
 
+    /// Returns what another process says that its transaction read.
+    pub(crate) fn of_parts(lsn: u64, is_whole: bool, items: HashMap<Bytes, Option<Version>>) -> Reads {
+        Reads { lsn, is_whole, items }
+    }
+
     pub(super) fn note(&mut self, key: &Bytes, item: Option<&Item>) {
         if self.is_whole || self.items.contains_key(key) {
             return;
@@ -42,15 +47,15 @@ impl Reads {
         self.items = HashMap::new();
     }
 
-    pub(super) fn lsn(&self) -> u64 {
+    pub(crate) fn lsn(&self) -> u64 {
         self.lsn
     }
 
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    pub(super) fn items(&self) -> impl Iterator<Item = (&Bytes, Option<Version>)> {
+    pub(crate) fn items(&self) -> impl Iterator<Item = (&Bytes, Option<Version>)> {
         self.items.iter().map(|(key, version)| (key, *version))
     }
 

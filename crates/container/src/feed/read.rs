@@ -48,6 +48,10 @@ impl Container {
     /// Fails with [`ErrorKind::Invalid`] if the token is none of this scope, or all versions are asked for where they
     /// are not kept, and with [`ErrorKind::FeedExpired`] if some of those behind the start are not kept any more.
     pub fn read_feed(&self, request: &FeedRequest) -> Result<FeedPage> {
+        self.settled(|| self.read_settled_feed(request))
+    }
+
+    fn read_settled_feed(&self, request: &FeedRequest) -> Result<FeedPage> {
         let compiled = self.compiled();
         check_mode(&compiled, request)?;
         let map = self.map_now();
@@ -115,7 +119,7 @@ impl Container {
             let partition = self.partition(&part.slot)?;
             check_session(&part.slot, &partition, &request.session)?;
             let seen = request.session.lsn(part.slot.range.id, &part.slot.range.parents);
-            part.arc.after = partition.position().lsn.max(seen);
+            part.arc.after = partition.fresh_position()?.lsn.max(seen);
             part.is_end = true;
         }
         Ok(())
@@ -134,7 +138,7 @@ impl Container {
         for place in (0..count).map(|place| (first + place) % count) {
             let part = &mut parts[place];
             let partition = self.partition(&part.slot)?;
-            let newest = partition.position().lsn;
+            let newest = partition.fresh_position()?.lsn;
             if part.arc.after > newest {
                 check_not_ahead(part, &partition)?;
             }

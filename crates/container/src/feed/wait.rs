@@ -22,9 +22,14 @@ impl Container {
         drop(scope);
         let mut waits: Vec<Pin<Box<dyn Future<Output = ()> + Send>>> = Vec::with_capacity(parts.len() + 1);
         for FeedPart { slot, arc, .. } in parts {
-            let mut newest = self.partition(&slot)?.watch_commits();
+            let partition = self.settled(|| self.partition(&slot))?;
+            if partition.far.is_some() {
+                waits.push(Box::pin(async move { partition.wait_beyond(arc.after).await }));
+                continue;
+            }
+            let mut newest = partition.watch_commits();
             waits.push(Box::pin(async move {
-                // Where the partition is gone, so is its place in the map.
+                // Where the partition is gone, so is its place in the map, or it is another process's.
                 let _ = newest.wait_for(|lsn| *lsn > arc.after).await;
             }));
         }

@@ -43,8 +43,8 @@ impl Container {
         let compiled = self.compiled();
         let (mut done, mut total, mut is_complete) = (0, 0, true);
         for slot in &self.map_now().slots {
-            let partition = self.partition(slot)?;
-            let state = partition.index();
+            let partition = self.settled(|| self.partition(slot))?;
+            let state = partition.fresh_index(&compiled)?;
             let items = match state.progress {
                 Some(progress) => progress.total,
                 None => crate::Counters::load(partition.space().as_ref(), slot.range.lsn_base)?.items,
@@ -74,6 +74,6 @@ impl Container {
         let mut wanting = map
             .opened()
             .filter(|(_, partition)| !partition.is_reshaping() && compiled.needs_reindex(&partition.index()));
-        wanting.next().map(|(_, partition)| partition.clone())
+        wanting.next().map(|(_, partition)| partition)
     }
 }

@@ -34,6 +34,11 @@ impl LogicalKey {
         Some(LogicalKey(item_key.slice(..length)))
     }
 
+    /// Returns the prefix that another process says it is.
+    pub(crate) fn from_bytes(bytes: Bytes) -> LogicalKey {
+        LogicalKey(bytes)
+    }
+
     pub(crate) fn as_bytes(&self) -> &Bytes {
         &self.0
     }
@@ -88,6 +93,9 @@ pub(crate) const RECEIPT_TAG: u8 = 0x0C;
 
 /// What the places of receipts in the order of commits begin with, in the meta family.
 pub(crate) const RECEIPT_PLACE_TAG: u8 = 0x0D;
+
+/// The key of the mark of a partition whose children are complete, and in whose place they are about to be put.
+pub(crate) const GIVEN_WAY: &[u8] = &[0x0E];
 
 /// The record of a receipt in a logical partition, in the meta family; without one, what all with that key begin with.
 pub(crate) fn receipt(key: &[u8], logical: &[u8]) -> Bytes {

@@ -14,7 +14,7 @@ use crate::limits::PATCH_OPERATIONS_MAX;
 pub struct Patch {
     operations: Vec<Operation>,
     bytes: usize,
-    condition: Option<Condition>,
+    condition: Option<(Arc<str>, Condition)>,
     is_text: bool,
 }
 
@@ -113,6 +113,11 @@ impl Pointer {
         Ok(Pointer { text: text.to_owned(), tokens })
     }
 
+    /// Returns the text that was read.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     fn is_prefix_of(&self, other: &[String]) -> bool {
         other.starts_with(&self.tokens)
     }
@@ -130,15 +135,25 @@ impl Patch {
         }
     }
 
-    /// Makes the patch depend on the item as it is then.
+    /// Makes the patch depend on the item as it is then. `text` is what the condition was made of.
     #[must_use]
-    pub fn only_if(self, condition: Condition) -> Patch {
-        Patch { condition: Some(condition), ..self }
+    pub fn only_if(self, text: &str, condition: Condition) -> Patch {
+        Patch { condition: Some((text.into(), condition)), ..self }
+    }
+
+    /// Returns what the condition was made of, if there is one.
+    pub(crate) fn condition_text(&self) -> Option<&str> {
+        self.condition.as_ref().map(|(text, _)| &**text)
+    }
+
+    /// Returns the operations, how many bytes they take up, and whether the values were text.
+    pub(crate) fn parts(&self) -> (&[Operation], usize, bool) {
+        (&self.operations, self.bytes, self.is_text)
     }
 
     /// Returns whether the item may be patched.
     pub(crate) fn applies_to(&self, item: &Item) -> bool {
-        self.condition.as_ref().is_none_or(|condition| condition(item))
+        self.condition.as_ref().is_none_or(|(_, condition)| condition(item))
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -90,6 +90,9 @@ impl Partition {
         task: Task,
         logical: Option<&LogicalKey>,
     ) -> std::result::Result<Done, Unqueued> {
+        if let Some(far) = &self.far {
+            return Partition::submit_far(far, task).await;
+        }
         let kib = task.bytes().div_ceil(1024).min(QUEUE_KIB_MAX) as u32;
         let is_locked = || logical.filter(|logical| self.locks.is_locked(logical));
         let mut pass = None;
@@ -208,6 +211,8 @@ impl Partition {
                 }
             }
             Err(error) => {
+                // Numbers were given to what was not written; another process may give them again.
+                self.known_numbers.forget_all();
                 let failure = Error { position: Some(self.position()), ..Error::from(error.clone()) };
                 let first = {
                     let mut queue = self.queue.lock();

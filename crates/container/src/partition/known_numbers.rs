@@ -55,6 +55,11 @@ impl KnownNumbers {
         &self.lookups
     }
 
+    /// Forgets everything.
+    pub(crate) fn forget_all(&self) {
+        self.shards.iter().for_each(|shard| shard.write().retain(|_| false));
+    }
+
     /// Looks numbers of a container up; `None` for those not known.
     pub(crate) fn look_up(&self, container: ContainerRid, numbers: &[u64]) -> Vec<Option<Bytes>> {
         // One piece of memory for all keys, which are parts of it.

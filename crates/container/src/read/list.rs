@@ -97,6 +97,10 @@ const WALK_ENTRIES: usize = 256;
 impl Container {
     /// Returns a page of items.
     pub fn list_items(&self, request: &ListRequest) -> Result<ItemPage> {
+        self.settled(|| self.list_settled(request))
+    }
+
+    fn list_settled(&self, request: &ListRequest) -> Result<ItemPage> {
         let compiled = self.compiled();
         let mut page = PageBuilder::new(self, request);
         match &request.scope {
@@ -115,6 +119,10 @@ impl Container {
     /// Returns a page of items of one logical partition in the order of their ids, which is the order in which they lie.
     /// It costs what a query costs that returns them.
     pub fn list_items_by_id(&self, request: &ListRequest, ids: &IdRange) -> Result<ItemPage> {
+        self.settled(|| self.list_settled_by_id(request, ids))
+    }
+
+    fn list_settled_by_id(&self, request: &ListRequest, ids: &IdRange) -> Result<ItemPage> {
         let compiled = self.compiled();
         let key = match &request.scope {
             ListScope::PartitionKey(key) if compiled.definition.partition_key.is_whole(key) => key,

@@ -43,6 +43,8 @@ impl PartitionReader {
         entries_max: usize,
         mut show: impl FnMut(Item),
     ) -> Result<bool> {
+        // What another process's partition has is not kept: nothing would tell when it changes.
+        let path = LookupPath { is_kept: path.is_kept && self.partition.far.is_none(), ..path };
         let prefix = path.prefix(value);
         let (lookups, lsn) = (&self.partition.lookups, self.counters.lsn);
         if path.is_kept
@@ -86,7 +88,7 @@ impl PartitionReader {
         entries_max: usize,
         make: &dyn Fn(&[Item]) -> (Made, usize),
     ) -> Result<Option<Made>> {
-        let is_shared = path.is_kept && self.sees_all();
+        let is_shared = path.is_kept && self.partition.far.is_none() && self.sees_all();
         if !is_shared {
             let mut items = Vec::new();
             let is_whole = self.look_up(path, value, entries_max, |item| items.push(item))?;

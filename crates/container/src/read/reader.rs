@@ -75,6 +75,10 @@ struct LogicalNumbers {
 impl Container {
     /// Returns a reader for each physical partition that a scope touches, in the order of their ranges.
     pub fn readers(&self, scope: &ReadScope, session: &SessionToken) -> Result<Vec<PartitionReader>> {
+        self.settled(|| self.settled_readers(scope, session))
+    }
+
+    fn settled_readers(&self, scope: &ReadScope, session: &SessionToken) -> Result<Vec<PartitionReader>> {
         let compiled = self.compiled();
         if let ListScope::PartitionKey(key) = scope
             && compiled.definition.partition_key.is_whole(key)
@@ -99,6 +103,10 @@ impl Container {
 
     /// Returns a reader of the physical partition that a logical one lies in.
     pub fn reader_around(&self, key: &PartitionKey, session: &SessionToken) -> Result<PartitionReader> {
+        self.settled(|| self.settled_reader_around(key, session))
+    }
+
+    fn settled_reader_around(&self, key: &PartitionKey, session: &SessionToken) -> Result<PartitionReader> {
         let compiled = self.compiled();
         let (hashed, _) = write::locate(&compiled, key)?;
         let (slot, _) = self.route(&hashed)?;

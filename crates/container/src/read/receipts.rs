@@ -26,6 +26,10 @@ pub(crate) fn find_receipt(
 impl Container {
     /// Returns what the receipt with a key says that was left in a logical partition.
     pub fn find_receipt(&self, partition_key: &PartitionKey, key: &[u8]) -> Result<Option<Bytes>> {
+        self.settled(|| self.find_settled_receipt(partition_key, key))
+    }
+
+    fn find_settled_receipt(&self, partition_key: &PartitionKey, key: &[u8]) -> Result<Option<Bytes>> {
         let (hashed, logical) = write::locate(&self.compiled(), partition_key)?;
         let (_, partition) = self.route(&hashed)?;
         let snapshot = partition.space().snapshot()?;
@@ -36,6 +40,10 @@ impl Container {
     /// every physical partition.
     pub fn find_receipt_anywhere(&self, key: &[u8]) -> Result<Option<Bytes>> {
         check_key(key)?;
+        self.settled(|| self.find_settled_receipt_anywhere(key))
+    }
+
+    fn find_settled_receipt_anywhere(&self, key: &[u8]) -> Result<Option<Bytes>> {
         for slot in &self.map_now().slots {
             let partition = self.partition(slot)?;
             let (now, snapshot) = (partition.now_seconds(), partition.space().snapshot()?);

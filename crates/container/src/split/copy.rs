@@ -75,6 +75,8 @@ pub(super) struct Copy {
     layout: Arc<Layout>,
     /// Whether other partitions are copied into the same children.
     is_one_of_several: bool,
+    /// Whether the children have all items of this moment.
+    items_are_there: bool,
 }
 
 /// What is copied, and from where on.
@@ -102,16 +104,21 @@ struct CopyStep {
 }
 
 impl Copy {
-    /// Takes a snapshot of a partition.
+    /// Takes a snapshot of a partition; `cloned` is one of which the children have all items already.
     pub(super) fn begin(
         container: Container,
         slot: &Arc<Slot>,
         partition: &Partition,
+        cloned: Option<Arc<dyn Snapshot>>,
         children: Arc<[Child]>,
         layout: Arc<Layout>,
         is_one_of_several: bool,
     ) -> Result<Copy> {
-        let snapshot: Arc<dyn Snapshot> = partition.space().snapshot()?.into();
+        let items_are_there = cloned.is_some();
+        let snapshot: Arc<dyn Snapshot> = match cloned {
+            Some(cloned) => cloned,
+            None => partition.space().snapshot()?.into(),
+        };
         let counters = match snapshot.get(Family::Meta, keys::COUNTERS)? {
             Some(bytes) => Counters::decode(&bytes)?,
             None => Counters { lsn: slot.range.lsn_base, ..Counters::default() },
@@ -126,6 +133,7 @@ impl Copy {
             children,
             layout,
             is_one_of_several,
+            items_are_there,
         })
     }
 
@@ -322,7 +330,8 @@ impl Copy {
             let state = self.version(compiled, item, computed)?;
             let bytes = Change::without_carried(&change)?;
             let change = CopiedChange { operation, bytes, image: None };
-            self.queue(queues, CopiedKey { key, lsn, change: Some(change), state })?;
+            let is_there = self.items_are_there;
+            self.queue(queues, CopiedKey { key, lsn, change: Some(change), state, is_there })?;
         }
         Ok(())
     }
@@ -340,7 +349,7 @@ impl Copy {
             let Some(stored) = stored.filter(|stored| stored.lsn == lsn) else { continue };
             let key = keys::logical_of_receipt(&record)?;
             let state = CopiedState::Receipt(Box::new((record, stored)));
-            self.queue(queues, CopiedKey { key, lsn, change: None, state })?;
+            self.queue(queues, CopiedKey { key, lsn, change: None, state, is_there: false })?;
         }
         Ok(())
     }
@@ -461,7 +470,7 @@ fn copied(entry: LogEntry, state: CopiedState) -> Result<CopiedKey> {
     let LogEntry { position: (lsn, operation), change, image, bytes } = entry;
     let bytes = Change::without_carried(&bytes)?;
     let change_there = CopiedChange { operation, bytes, image };
-    Ok(CopiedKey { key: change.item_key, lsn, change: Some(change_there), state })
+    Ok(CopiedKey { key: change.item_key, lsn, change: Some(change_there), state, is_there: false })
 }
 
 /// Runs something that takes its time, where it keeps no other task waiting.

@@ -11,6 +11,7 @@ use std::ops::Bound;
 use armilla_kv::{Family, Scan};
 use armilla_value::{HashVersion, HashedKey, hash_start_v1};
 
+use super::elsewhere;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
 use crate::item::keys;
@@ -69,6 +70,9 @@ impl Container {
     fn middle_of_bytes(&self, slot: &Slot) -> Result<Option<HashedKey>> {
         let (version, levels) = self.hashing();
         let partition = self.partition(slot)?;
+        if partition.far.is_some() {
+            return Err(elsewhere(slot.range.id));
+        }
         let snapshot = partition.space().snapshot()?;
         let half = partition.totals().size().total_bytes() / 2;
         let mut middle = Middle::new(half);

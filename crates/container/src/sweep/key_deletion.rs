@@ -74,7 +74,7 @@ impl Container {
         // What was answered before is before it.
         let (served, passed) = self.submit(&compiled, Task::Barrier, &hashed, &logical).await;
         let slot = served.unwrap_or(slot);
-        let passed = passed.and_then(|_| Ok(self.partition(&slot)?.position()));
+        let passed = passed.and_then(|_| self.partition(&slot)?.fresh_position());
         let charge = price(&Work::ReadNothing, ReadCost::Single);
         let position = admission.finish(&slot, bytes, passed, |_| charge)?;
         Ok(KeyDeletion { lsn: position.lsn, charge, position })
@@ -125,7 +125,9 @@ impl Container {
         let mut resting = BTreeSet::new();
         for (logical, DeletedKey { partition_key, lsn }) in keys.iter() {
             let (hashed, _) = write::locate(&compiled, partition_key)?;
-            let (slot, partition) = self.route(&hashed)?;
+            let slot = self.map_now().route(&hashed).clone();
+            // The process that has it does this, and says when nothing is left.
+            let Some(partition) = self.own_partition(&slot)? else { continue };
             if resting.contains(&slot.range.id) {
                 continue;
             }

@@ -85,7 +85,7 @@ impl Container {
     }
 
     async fn purge_partition(&self, slot: &Arc<Slot>) -> Result<(u64, bool)> {
-        let partition = self.partition(slot)?;
+        let Some(partition) = self.own_partition(slot)? else { return Ok((0, false)) };
         // What is about to be replaced is not worth it: the children have the same to do.
         if partition.is_reshaping() {
             return Ok((0, false));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use armilla_governor::{Figures, RequestUnits};
+use armilla_kv::SpaceId;
 use armilla_value::PartitionKey;
 
 use crate::container::Container;
@@ -45,7 +46,7 @@ impl Container {
             PartitionKey::from_key_bytes(rest).ok().map(|(key, _)| key)
         };
         let now_ms = self.clock().now_ms();
-        let figures = |(slot, partition): (&Arc<Slot>, &Arc<Partition>)| {
+        let figures = |(slot, partition): (&Arc<Slot>, Arc<Partition>)| {
             let totals = partition.totals();
             let rate = slot.budget().rate();
             let governor = slot.meter.figures(now_ms, rate);
@@ -69,9 +70,21 @@ impl Container {
         self.map_now().opened().map(figures).collect()
     }
 
+    /// Returns what was asked of each partition that was opened in the last minute, in request units a second, with where it
+    /// is stored.
+    pub fn loads(&self) -> Vec<(SpaceId, u64)> {
+        const MINUTE_HUNDREDTHS: u64 = 60 * 100;
+        let now_ms = self.clock().now_ms();
+        let load = |(slot, _): (&Arc<Slot>, Arc<Partition>)| {
+            let minute = slot.meter.figures(now_ms, slot.budget().rate()).last_minute;
+            (slot.range.space, minute.charge.hundredths() / MINUTE_HUNDREDTHS)
+        };
+        self.map_now().opened().map(load).collect()
+    }
+
     /// Returns what a partition holds, if it was opened, without a look at the store.
     pub fn partition_usage(&self, range_id: u32) -> Option<Counters> {
-        self.map_now().find(range_id)?.partition.get().map(|partition| partition.totals())
+        self.map_now().find(range_id)?.opened().map(|partition| partition.totals())
     }
 
     /// Waits until a partition that was opened holds more than it should and could be cut, and returns its range. Asked
@@ -102,9 +115,9 @@ impl Container {
 
     fn beyond_their_size(&self) -> Vec<(u32, u64, Arc<Partition>)> {
         let map = self.map_now();
-        let sized = map.opened().map(|(slot, partition)| {
-            (slot.range.id, partition.totals().size().total_bytes(), partition.clone())
-        });
+        let sized = map
+            .opened()
+            .map(|(slot, partition)| (slot.range.id, partition.totals().size().total_bytes(), partition));
         sized
             .filter(|(_, bytes, partition)| partition.growth.is_beyond(*bytes) && !partition.is_reshaping())
             .collect()

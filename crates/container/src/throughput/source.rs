@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use armilla_env::Clock;
 use armilla_governor::{Admitted, Bucket, BucketShares, Budget, Claim, OperationKind, Policy, RequestUnits};
+use bytes::Bytes;
 use parking_lot::RwLock;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::far::request::{AdmitCall, AdmitReply, Request, SpendCall};
 use crate::limits::Limits;
 use crate::map::{Map, Slot};
 use crate::throughput::{ReadCost, Work, price};
@@ -149,6 +151,11 @@ impl ChargeMeter {
 impl Slot {
     /// Asks whether an operation may begin.
     pub(crate) fn admit(&self, clock: &dyn Clock, claim: Claim, logical: Option<&[u8]>) -> Result<Admitted> {
+        if let Some(far) = self.far().and_then(|partition| partition.far.clone()) {
+            let logical = logical.map(Bytes::copy_from_slice);
+            let reply: AdmitReply = far.ask_here(&Request::Admit(AdmitCall { claim, logical }))?;
+            return Ok(Admitted { left: reply.left });
+        }
         let now_ms = clock.now_ms();
         let of_bucket = self.buckets.of(claim).map(|budget| budget.admit(now_ms, claim.priority)).transpose();
         let is_of_bucket = of_bucket.is_err();
@@ -168,7 +175,7 @@ impl Slot {
             Error {
                 retry_after: Some(throttled.retry_after),
                 charge: price(&Work::Throttled, ReadCost::Single),
-                position: self.partition.get().map(|partition| partition.position()),
+                position: self.opened().map(|partition| partition.position()),
                 ..Error::new(
                     ErrorKind::Throttled,
                     format!(
@@ -190,6 +197,15 @@ impl Slot {
         charge: RequestUnits,
         took: Duration,
     ) {
+        if let Some(far) = self.far().and_then(|partition| partition.far.clone()) {
+            let logical = logical.map(Bytes::copy_from_slice);
+            // Waited for, so that what comes next finds that it was spent. Where the partition is by now, it is forgotten.
+            let spent = far.ask_here::<()>(&Request::Spend(SpendCall { kind, claim, logical, charge, took }));
+            if let Err(error) = spent {
+                tracing::debug!(?error, "a charge did not reach the node of its partition");
+            }
+            return;
+        }
         let now_ms = clock.now_ms();
         self.served.fetch_add(1, Ordering::Relaxed);
         self.budget().spend(now_ms, claim.priority, charge);

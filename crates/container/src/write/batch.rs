@@ -9,57 +9,14 @@ use armilla_value::PartitionKey;
 use crate::compiled_definition::CompiledDefinition;
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
-use crate::item::ETag;
-use crate::item::patch::Patch;
+use crate::far::request::{BatchCall, Request, StepForm};
 use crate::receipt::{Receipt, check_receipts};
 use crate::throughput::ReadCost;
 use crate::throughput::source::Admission;
-use crate::write::body::ItemBody;
 use crate::write::outcome::{BatchDone, BatchFailed};
+use crate::write::step::BatchStep;
 use crate::write::task::{BatchTask, Done, PreparedStep, Task};
-use crate::write::{self, Intent, ItemAddress, Precondition, WriteMode};
-
-/// One step of a batch.
-pub enum BatchStep {
-    /// Writes a whole item.
-    Put {
-        /// How.
-        mode: WriteMode,
-        /// The item that a replace names.
-        id: Option<String>,
-        /// The item.
-        body: ItemBody,
-        /// What must hold of the stored item.
-        precondition: Precondition,
-    },
-    /// Deletes an item.
-    Delete {
-        /// Which.
-        id: String,
-        /// What must hold of it.
-        precondition: Precondition,
-    },
-    /// Changes parts of an item.
-    Patch {
-        /// Which.
-        id: String,
-        /// How.
-        patch: Patch,
-        /// What must hold of it.
-        precondition: Precondition,
-    },
-    /// Reads an item.
-    Read {
-        /// Which.
-        id: String,
-        /// The version that the caller holds already, if it asks for another only.
-        known: Option<ETag>,
-        /// What must hold of it.
-        precondition: Precondition,
-    },
-    /// Fails with this error when its turn comes: what the caller found wrong with the step before.
-    Fail(Error),
-}
+use crate::write::{self, Intent, ItemAddress};
 
 impl Container {
     /// Does some steps on one logical partition in order, all or none. The outer error is of the batch as a whole:
@@ -85,12 +42,41 @@ impl Container {
         claim: impl Into<Claim>,
     ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
         check_receipts(&receipts)?;
+        let claim = claim.into();
+        if self.core.peers.is_none() {
+            return self.batch_here(partition_key, steps, receipts, cost, claim).await;
+        }
+        let mut turn = self.turn();
+        loop {
+            let far = || {
+                let (partition_key, receipts) = (partition_key.clone(), receipts.clone());
+                let steps = steps.iter().cloned().map(StepForm::of).collect();
+                Request::Batch(BatchCall { partition_key, steps, receipts, cost, claim })
+            };
+            if let Some(done) = self.done_elsewhere(partition_key, &mut turn, far).await {
+                return done;
+            }
+            match self.batch_here(partition_key, steps.clone(), receipts.clone(), cost, claim).await {
+                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                done => return done,
+            }
+        }
+    }
+
+    async fn batch_here(
+        &self,
+        partition_key: &PartitionKey,
+        steps: Vec<BatchStep>,
+        receipts: Vec<Receipt>,
+        cost: ReadCost,
+        claim: Claim,
+    ) -> Result<std::result::Result<BatchDone, BatchFailed>> {
         let has_receipts = !receipts.is_empty();
         let compiled = self.compiled();
         let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let (slot, _) = self.route(&hashed)?;
         let bytes = Some(&logical.as_bytes()[..]);
-        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim.into(), bytes)?;
+        let admission = Admission::ask(&slot, self.clock(), OperationKind::Write, claim, bytes)?;
         let prepare =
             |step| self.prepare_step(&compiled, partition_key, step).unwrap_or_else(PreparedStep::Fail);
         let steps = steps.into_iter().map(prepare).collect();

@@ -24,7 +24,7 @@ use crate::item::keys::LogicalKey;
 use crate::item::patch::Patch;
 use crate::item::{ContainerIdentity, Item};
 use crate::partition::Partition;
-use crate::partition::locks::Pass;
+use crate::partition::at_peer::Hold;
 use crate::read::reader::PartitionReader;
 use crate::read::receipts::find_receipt;
 use crate::receipt::{Receipt, check_receipts};
@@ -32,7 +32,7 @@ use crate::throughput::source::ChargeMeter;
 use crate::throughput::{ReadCost, RequestUnits};
 use crate::write::body::ItemBody;
 use crate::write::outcome::Written;
-use crate::write::task::{Done, Task, TransactionTask};
+use crate::write::task::TransactionTask;
 use crate::write::{self, ItemAddress, Precondition, WriteMode};
 
 /// Attempts of a transaction that trust that no other writer comes in between; later ones keep others out.
@@ -51,7 +51,7 @@ pub struct Transaction {
     receipts: Vec<Receipt>,
     /// The container, to be told that there is something to sweep.
     container: Container,
-    hold: Option<Pass>,
+    hold: Option<Hold>,
 }
 
 impl Container {
@@ -80,6 +80,24 @@ impl Container {
         claim: impl Into<Claim>,
     ) -> Result<Transaction> {
         let claim = claim.into();
+        let mut turn = self.turn();
+        loop {
+            match self.begin_settled(partition_key, attempt, cost, claim).await {
+                Err(error) if error.kind == ErrorKind::Moved && self.core.peers.is_some() => {
+                    self.await_move(&mut turn, error).await?;
+                }
+                begun => return begun,
+            }
+        }
+    }
+
+    async fn begin_settled(
+        &self,
+        partition_key: &PartitionKey,
+        attempt: u32,
+        cost: ReadCost,
+        claim: Claim,
+    ) -> Result<Transaction> {
         let compiled = self.compiled();
         let (hashed, logical) = write::locate(&compiled, partition_key)?;
         let bytes = logical.as_bytes();
@@ -89,8 +107,8 @@ impl Container {
             if attempt < OPTIMISTIC_ATTEMPTS_MAX && !partition.is_locked(&logical) {
                 break None;
             }
-            match partition.lock(&compiled, &logical).await? {
-                Some(pass) => break Some(pass),
+            match partition.hold(&compiled, &logical).await? {
+                Some(hold) => break Some(hold),
                 // Others have taken its place: the logical partition lies in one of them.
                 None => (slot, partition) = self.route(&hashed)?,
             }
@@ -111,6 +129,14 @@ impl Container {
             container: self.clone(),
             hold,
         })
+    }
+}
+
+/// A transaction whose partition has gone to another process has written nothing, and is run again there.
+fn run_again(error: Error) -> Error {
+    match error.kind {
+        ErrorKind::Moved => Error { kind: ErrorKind::Conflict, ..error },
+        _ => error,
     }
 }
 
@@ -224,7 +250,7 @@ impl Transaction {
     }
 
     fn placed(&self, error: Error) -> Error {
-        Error { position: Some(self.position()), ..error }
+        Error { position: Some(self.position()), ..run_again(error) }
     }
 
     /// Leaves a receipt with what the transaction writes: both are stored, or neither. The commit fails with
@@ -282,23 +308,20 @@ impl Transaction {
         if !self.has_writes && self.receipts.is_empty() {
             return Ok(position);
         }
-        let Transaction { partition, compiled, logical, draft, hold, receipts, container, .. } = self;
+        let Transaction {
+            partition, compiled, partition_key, logical, draft, hold, receipts, container, ..
+        } = self;
         let has_receipts = !receipts.is_empty();
         let now = draft.now();
         let (writes, reads) = draft.finish();
-        let gate = hold.is_none().then(|| logical.clone());
         let is_locked = hold.is_some();
-        let task =
-            Task::Transaction(Box::new(TransactionTask { writes, reads, logical, is_locked, now, receipts }));
-        let done = partition.submit(compiled, task, gate.as_ref()).await;
+        let task = TransactionTask { writes, reads, logical, is_locked, now, receipts };
+        let committed = partition.commit(compiled, &partition_key, task, hold.as_ref()).await;
         // Not before the answer: others wait until all of this is over.
         drop(hold);
         if has_receipts {
             container.core.sweep_wanted.notify_one();
         }
-        match done? {
-            Done::Committed(position) => Ok(position),
-            _ => Err(Error::new(ErrorKind::Internal, "a transaction was taken for something else")),
-        }
+        committed.map_err(run_again)
     }
 }

@@ -480,6 +480,7 @@ async fn who_has_spent_what_it_may_waits() {
         ThroughputSource::own(400),
         Policy { enforced: true, burst: false },
         crate::support::known_numbers(),
+        None,
     );
     for number in 0..60_u32 {
         put(&container, "a", &number.to_string(), number).await;

@@ -86,7 +86,19 @@ fn open(store: Arc<dyn Store>, env: Env, text: &str, map: PartitionMap) -> Conta
     let policy = Policy { enforced: false, burst: false };
     let (limits, definition) = (Arc::new(Limits::default()), definition(text));
     let supply = ThroughputSource::own(400);
-    Container::open(store, env, limits, identity(), definition, None, map, supply, policy, known_numbers())
+    Container::open(
+        store,
+        env,
+        limits,
+        identity(),
+        definition,
+        None,
+        map,
+        supply,
+        policy,
+        known_numbers(),
+        None,
+    )
 }
 
 impl Model {

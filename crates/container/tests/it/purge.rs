@@ -168,6 +168,7 @@ fn metered(throughput: u32, default_ttl: i32) -> (Container, Arc<SimulatedClock>
             supply,
             policy,
             known_numbers(),
+            None,
         ),
         clock,
     )

@@ -250,6 +250,7 @@ async fn clients_notice_nothing() {
     for seed in 0..6 {
         let text = if seed % 2 == 0 { DEFINITION } else { ALL_VERSIONS };
         run_model(Arc::new(MemoryStore::new()), text, 400, seed, 400).await;
+        run_model(Arc::new(MemoryStore::cloning()), text, 400, seed, 400).await;
     }
 }
 

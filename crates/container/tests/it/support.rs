@@ -72,6 +72,7 @@ pub(crate) fn open_ranges(
         ThroughputSource::own(400),
         policy,
         known_numbers(),
+        None,
     )
 }
 

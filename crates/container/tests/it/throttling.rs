@@ -47,6 +47,7 @@ impl Metered {
             supply,
             ENFORCED,
             known_numbers(),
+            None,
         );
         Metered { container, clock }
     }

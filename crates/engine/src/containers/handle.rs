@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Limits, PartitionMap};
+use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Counters, Limits, PartitionMap};
 use armilla_script::{Owner, Workers};
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
@@ -12,10 +12,11 @@ use tokio::sync::{Notify, watch};
 
 use crate::access::Caller;
 use crate::background::BackgroundTask;
-use crate::error::{Error, Result};
+use crate::computed;
+use crate::error::{Error, ErrorKind, Result};
 use crate::execution::ScriptTurns;
 use crate::queries::ReadQueries;
-use crate::record::{self, Version, tag};
+use crate::record::{self, Record, Version, tag};
 use crate::reshaping::Reshaping;
 use crate::resource::{Content, Resource, ResourceKind, etag};
 use crate::scripts::Scripts;
@@ -159,8 +160,29 @@ impl ContainerHandle {
         self.sharing.store(true, Ordering::Release);
     }
 
+    /// Says that it has an offer of its own by now.
+    pub(crate) fn share_no_more(&self) {
+        self.sharing.store(false, Ordering::Release);
+    }
+
+    /// Shows what another process has stored of it.
+    pub(crate) fn take_record(&self, value: &[u8]) -> Result<()> {
+        let record = Record::decode(value, "a container")?;
+        let version = record.version()?;
+        let definition = read_definition(&record, self.rid)?;
+        if definition != *self.definition() {
+            let evaluator = computed::evaluator(&definition);
+            self.container.set_definition(definition, evaluator);
+        }
+        self.container.set_map(record.map(version.ts)?);
+        self.set_version(version);
+        self.reshaping.look_again();
+        Ok(())
+    }
+
     pub(crate) fn mark_deleted(&self) {
         self.deleted.store(true, Ordering::Release);
+        self.container.mark_deleted();
         self.reindexing.stop();
         self.reshaping.container_deleted();
         self.end();
@@ -296,15 +318,12 @@ impl ContainerHandle {
     }
 
     fn usages(&self) -> Result<Vec<(u32, Usage)>> {
-        loop {
-            let positions = self.container.positions().map_err(|error| self.translate(error))?;
-            let ids = positions.iter().map(|position| position.range_id);
-            let usages = ids.map(|range_id| Some((range_id, self.partition_usage(range_id)?)));
-            // One may have been split in between.
-            if let Some(usages) = usages.collect() {
-                return Ok(usages);
-            }
-        }
+        let usage = |(range_id, counters): (u32, Counters)| {
+            let Counters { items, bytes, index_bytes, .. } = counters;
+            (range_id, Usage { items, bytes, index_bytes })
+        };
+        let usages = self.container.usages().map_err(|error| self.translate(error))?;
+        Ok(usages.into_iter().map(usage).collect())
     }
 
     /// Returns how much it holds, whatever a caller may see of it. All partitions are opened for it.
@@ -357,6 +376,13 @@ impl ContainerHandle {
             content: Content::Container(Box::new((*self.container.definition()).clone())),
         }
     }
+}
+
+/// Reads the definition in the record of a container.
+pub(crate) fn read_definition(record: &Record<'_>, rid: ContainerRid) -> Result<ContainerDefinition> {
+    ContainerDefinition::from_stored(record.get("definition")?).map_err(|error| {
+        Error::new(ErrorKind::Corrupt, format!("the definition of container {rid}: {}", error.message))
+    })
 }
 
 /// Returns the record of a container.

@@ -59,7 +59,7 @@ impl Engine {
     ) -> Result<Option<Duplicate>> {
         let _turn = container.unique_turn().lock().await;
         {
-            let mut writer = self.writer().await;
+            let mut writer = self.writer().await?;
             let building = container.definition().building_unique_keys(wanted)?;
             let version = container.version();
             self.store_definition(&mut writer, container, building, version).await?;
@@ -69,7 +69,7 @@ impl Engine {
             failed => {
                 // Where it cannot be stored now, the sweeper goes on with it.
                 container.note_unswept();
-                let mut writer = self.writer().await;
+                let mut writer = self.writer().await?;
                 let left = container.definition().without_building_keys();
                 let version = container.version();
                 let stored = self.store_definition(&mut writer, container, left, version).await;
@@ -97,7 +97,7 @@ impl Engine {
                     return Ok(Some(duplicate));
                 }
             }
-            let mut writer = self.writer().await;
+            let mut writer = self.writer().await?;
             let definition = container.definition();
             // Partitions may have taken the place of others just before.
             if definition.is_building() && !container.container().all_done(&done) {
@@ -141,7 +141,7 @@ impl Engine {
         let _turn = container.unique_turn().lock().await;
         {
             // No build is on its way: what looks like one could not be ended.
-            let mut writer = self.writer().await;
+            let mut writer = self.writer().await?;
             let left = container.definition().without_building_keys();
             let version = container.version();
             self.store_definition(&mut writer, container, left, version).await?;
@@ -154,7 +154,7 @@ impl Engine {
         loop {
             let swept = container.container().drop_reservations(&slots, &mut done).await;
             swept.map_err(|error| container.translate(error))?;
-            let mut writer = self.writer().await;
+            let mut writer = self.writer().await?;
             if !container.container().all_done(&done) {
                 continue;
             }

@@ -156,13 +156,15 @@ impl Execution {
                 Kind::LogicalPartitionFull => ErrorCode::Forbidden,
                 Kind::ItemTooLarge => ErrorCode::RequestEntityTooLarge,
                 Kind::PartitionKeyMismatch | Kind::Invalid => ErrorCode::BadRequest,
-                Kind::Conflict => ErrorCode::RetryWith,
-                Kind::RangeGone
+                // What was read is old: the whole transaction is run again.
+                Kind::Conflict
+                | Kind::RangeGone
                 | Kind::FeedExpired
                 | Kind::Throttled
                 | Kind::SessionNotAvailable
                 | Kind::OutcomeUnknown
                 | Kind::Unavailable
+                | Kind::Moved
                 | Kind::Corrupt
                 | Kind::Internal => {
                     let message = error.message.clone();

@@ -31,7 +31,7 @@ impl Engine {
         buckets: BucketShares,
     ) -> Result<()> {
         caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let mut offer = self.offer_of_container(database, container)?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         offer.buckets = buckets;

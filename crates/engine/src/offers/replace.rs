@@ -44,7 +44,7 @@ impl Engine {
     /// Returns whether an offer is carried out, and the least throughput that it may be set to.
     pub fn offer_state(&self, rid: &str) -> Result<OfferState> {
         let (offer, containers) = self.offer_and_containers(rid)?;
-        let consumption = Consumption::whole(&containers)?;
+        let consumption = Consumption::whole(&containers, &self.far_figures_now())?;
         Ok(OfferState {
             pending: containers.iter().any(|container| container.is_pending()),
             minimum: offer.throughput.minimum(&offer.past(&consumption), self.limits()),
@@ -60,7 +60,7 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<Resource>> {
         caller.access.check_account(Action::Write)?;
-        let mut writer = self.writer().await;
+        let mut writer = self.writer().await?;
         let (mut offer, containers) = self.offer_and_containers(rid)?;
         precondition.check(etag(ResourceKind::Offer, offer.version))?;
         if containers.iter().any(|container| container.is_pending()) {
@@ -68,7 +68,7 @@ impl Engine {
                 "the throughput of this resource is being changed already: partitions are still being made for it",
             ));
         }
-        let mut consumption = Consumption::whole(&containers)?;
+        let mut consumption = Consumption::whole(&containers, &self.far_figures_now())?;
         let past = offer.past(&consumption);
         let throughput = match (wanted, offer.throughput) {
             (OfferChange::Set(throughput @ Throughput::Manual(_)), Throughput::Manual(_))

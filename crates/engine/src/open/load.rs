@@ -3,17 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use armilla_container::{
-    Container, ContainerDefinition, ContainerIdentity, KnownNumbers, Limits, SharedBudgets, ThroughputSource,
-};
-use armilla_env::Env;
-use armilla_governor::Policy;
-use armilla_kv::{SpaceId, Store};
+use armilla_container::SharedBudgets;
+use armilla_kv::SpaceId;
 use armilla_value::rid::{ContainerRid, DatabaseRid, PermissionRid, UserRid};
 use bytes::Bytes;
 
-use crate::computed;
-use crate::containers::{Common, ContainerHandle};
+use crate::containers::ground::Ground;
 use crate::encryption_keys::EncryptionKey;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key_deletion::DeletionRecord;
@@ -21,19 +16,13 @@ use crate::offers::Offer;
 use crate::permissions::Permission;
 use crate::record::{Record, TreeCounters, tag};
 use crate::scripts::{self, ScriptKind, StoredScript};
-use crate::throughput::Throughput;
 use crate::tree::{Children, Database, Tree, User};
 
 /// Puts the tree together from its records, which come in the order of their keys: containers (`k`) after
 /// databases (`d`) like client encryption keys (`e`), scripts (`f`, `r`, `t`) before or after containers, permissions (`p`) before users (`u`),
 /// deletions of partition keys (`y`) after containers.
 pub(super) struct Loader {
-    store: Arc<dyn Store>,
-    env: Env,
-    limits: Arc<Limits>,
-    policy: Policy,
-    common: Common,
-    known_numbers: Arc<KnownNumbers>,
+    ground: Ground,
     tree: Tree,
     counters: TreeCounters,
     scripts: Vec<StoredScript>,
@@ -42,21 +31,9 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    pub(super) fn new(
-        store: &Arc<dyn Store>,
-        env: &Env,
-        limits: &Arc<Limits>,
-        policy: Policy,
-        common: &Common,
-        known_numbers: &Arc<KnownNumbers>,
-    ) -> Loader {
+    pub(super) fn new(ground: Ground) -> Loader {
         Loader {
-            store: store.clone(),
-            env: env.clone(),
-            limits: limits.clone(),
-            policy,
-            common: common.clone(),
-            known_numbers: known_numbers.clone(),
+            ground,
             tree: Tree::default(),
             counters: TreeCounters::default(),
             scripts: Vec::new(),
@@ -90,41 +67,10 @@ impl Loader {
             }
             tag::CONTAINER => {
                 let rid = text().and_then(ContainerRid::parse).ok_or_else(damaged)?;
-                let record = Record::decode(value, "a container")?;
-                let definition =
-                    ContainerDefinition::from_stored(record.get("definition")?).map_err(|error| {
-                        Error::new(
-                            ErrorKind::Corrupt,
-                            format!("the definition of container {rid}: {}", error.message),
-                        )
-                    })?;
-                let id = definition.id.clone();
-                let evaluator = computed::evaluator(&definition);
-                let version = record.version()?;
-                let container = Container::open(
-                    self.store.clone(),
-                    self.env.clone(),
-                    self.limits.clone(),
-                    ContainerIdentity::new(rid),
-                    definition,
-                    evaluator,
-                    record.map(version.ts)?,
-                    // Offers are read later.
-                    ThroughputSource::own(Throughput::DEFAULT.max()),
-                    self.policy,
-                    self.known_numbers.clone(),
-                );
                 let database =
                     self.tree.database_mut(rid.database()).ok_or_else(|| orphan("container", rid))?;
-                let handle = ContainerHandle::new(
-                    rid,
-                    &id,
-                    &database.id,
-                    version,
-                    container,
-                    &self.limits,
-                    self.common.clone(),
-                );
+                let handle = self.ground.container(rid, value, &database.id)?;
+                let id = handle.id().to_owned();
                 database.containers.insert(&id, u64::from(rid.number()), Arc::new(handle));
             }
             tag::USER_FUNCTION | tag::STORED_PROCEDURE | tag::TRIGGER => {
@@ -217,16 +163,17 @@ impl Loader {
                 sharing.for_each(|container| container.share());
             }
         }
-        let now_ms = self.env.clock.now_ms();
+        let now_ms = self.ground.env.clock.now_ms();
         let offers: Vec<Offer> = self.tree.offers.values().cloned().collect();
         for offer in offers {
             let database =
                 DatabaseRid::parse(&offer.resource_rid).and_then(|rid| self.tree.database_mut(rid));
             if let Some(database) = database {
-                let budgets = SharedBudgets::new(offer.throughput.max(), &self.limits, self.policy);
+                let budgets =
+                    SharedBudgets::new(offer.throughput.max(), &self.ground.limits, self.ground.policy);
                 database.shared = Some(Arc::new(budgets));
             }
-            self.tree.supply(&offer, &self.limits, now_ms);
+            self.tree.supply(&offer, &self.ground.limits, now_ms);
         }
     }
 }

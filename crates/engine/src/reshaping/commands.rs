@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use armilla_container::{CutBy, Range};
+use armilla_kv::SpaceId;
 use armilla_value::HashedKey;
 
 use super::job::{Job, Reason};
@@ -11,6 +12,7 @@ use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::neighbours::Wish;
 
 impl Engine {
     /// Begins to split a physical partition: the one that is named, or the widest; at a hashed key, in hexadecimal, or
@@ -49,7 +51,7 @@ impl Engine {
                 Error::invalid(format!("the partition key range '{range_id}' is too narrow to be split"))
             })?,
         };
-        found.reshaping().command(Job { reason: Reason::Command, parents: vec![range_id], cut: Some(cut) })
+        self.reshape_anywhere(&found, vec![range_id], Some(cut)).await
     }
 
     /// Begins to merge two neighbouring physical partitions. It goes on in the background.
@@ -83,7 +85,32 @@ impl Engine {
             )));
         }
         let parents = places.iter().map(|place| map.ranges[*place].id).collect();
-        found.reshaping().command(Job { reason: Reason::Command, parents, cut: None })
+        self.reshape_anywhere(&found, parents, None).await
+    }
+
+    async fn reshape_anywhere(
+        &self,
+        container: &Arc<ContainerHandle>,
+        parents: Vec<u32>,
+        cut: Option<HashedKey>,
+    ) -> Result<()> {
+        if let Some(among) = self.among() {
+            let map = container.container().map();
+            let of_parents = map.ranges.iter().filter(|range| parents.contains(&range.id));
+            let spaces: Vec<SpaceId> = of_parents.map(|range| range.space).collect();
+            let wish = Wish { container: container.rid(), parents: parents.clone(), cut: cut.clone() };
+            if among.clone().have_reshaped(spaces, wish).await? {
+                return Ok(());
+            }
+        }
+        container.reshape_by_command(parents, cut)
+    }
+}
+
+impl ContainerHandle {
+    /// Begins a split or merge of partitions that are this process's.
+    pub(crate) fn reshape_by_command(&self, parents: Vec<u32>, cut: Option<HashedKey>) -> Result<()> {
+        self.reshaping().command(Job { reason: Reason::Command, parents, cut })
     }
 }
 

@@ -23,9 +23,16 @@ pub(super) async fn next(container: &Arc<ContainerHandle>, env: &Env) -> Option<
         }
         state.retry_at.map(|at| at.saturating_sub(env.clock.elapsed()))
     };
+    let is_own =
+        |range_id: Option<u32>| range_id.is_none_or(|range_id| container.container().has_here(range_id));
     let is_patient = retry_in.is_some_and(|wait| !wait.is_zero());
     if !is_patient {
         own.state().retry_at = None;
+        if container.is_pending() && !is_own(container.container().widest_range()) {
+            // The node does it that has the partition.
+            own.state().retry_at = Some(env.clock.elapsed() + RESHAPE_RETRY_PERIOD);
+            return None;
+        }
         if container.is_pending() {
             return found(container, env, by_throughput(container));
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use armilla_container::{Closed, PartitionMap, Range, Reshape, Retired};
 use armilla_env::Env;
-use armilla_kv::{Family, SpaceId};
+use armilla_kv::SpaceId;
 use tokio::sync::watch;
 
 use super::job::Job;
@@ -24,7 +24,7 @@ use super::state::Life;
 use crate::containers::ContainerHandle;
 use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::OUTCOME_RETRY_PERIOD;
+use crate::limits::{OUTCOME_RETRY_PERIOD, STAY_PERIOD};
 use crate::record::Record;
 use crate::tree::{Change, Writer};
 
@@ -61,7 +61,8 @@ pub(super) async fn reshape(
     let Some(strong) = engine.upgrade() else { return Ok(Ended::Over) };
     let plan = {
         // Only the wait is given up: a commit that no task waits for could leave numbers that are given twice.
-        let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(Ended::Over) };
+        let Some(writer) = unless_over(life, strong.writer()).await else { return Ok(Ended::Over) };
+        let mut writer = writer?;
         if container.is_deleted() {
             return Ok(Ended::Over);
         }
@@ -75,7 +76,11 @@ pub(super) async fn reshape(
         reason = ?job.reason,
         "physical partitions are being split or merged"
     );
-    let carried_out = carry_out(container, engine, env, life, job, &plan).await;
+    let carried_out = tokio::select! {
+        biased;
+        carried_out = carry_out(container, engine, env, life, job, &plan) => carried_out,
+        () = stay(container, engine, env, job, &plan) => Ok(Carried::Over),
+    };
     let (retired, pause) = match carried_out {
         Ok(Carried::Flipped(retired, pause)) => (retired, pause),
         outcome => {
@@ -164,6 +169,23 @@ impl NewMap {
         Ok(NewMap { children, map: PartitionMap { version: map.version + 1, ranges } })
     }
 
+    /// Returns the same on another map, which has the parents.
+    fn on(&self, mut map: PartitionMap, job: &Job) -> Result<NewMap> {
+        let gone = || Error::range_gone(job.parents.first().copied().unwrap_or_default());
+        let at = map.ranges.iter().position(|range| job.parents.contains(&range.id)).ok_or_else(gone)?;
+        let count = job.parents.len();
+        let found = map.ranges.get(at..at + count).ok_or_else(gone)?;
+        if !found.iter().all(|range| job.parents.contains(&range.id)) {
+            return Err(gone());
+        }
+        let version = map.version + 1;
+        let mut children = self.children.clone();
+        children.iter_mut().for_each(|child| child.map_version = version);
+        map.ranges.splice(at..at + count, children.iter().cloned());
+        map.version = version;
+        Ok(NewMap { children, map })
+    }
+
     /// Returns how much the children hold.
     fn held(&self, container: &ContainerHandle) -> (u64, u64) {
         let figures = container.container().figures();
@@ -193,6 +215,20 @@ async fn begin(
     Ok(plan)
 }
 
+/// Keeps parents and children at this process until they are done, where others could be given them.
+async fn stay(container: &ContainerHandle, engine: &WeakEngine, env: &Env, job: &Job, plan: &NewMap) {
+    loop {
+        let Some(among) = engine.upgrade().map(|engine| engine.among().cloned()) else { return };
+        let Some(among) = among else { return std::future::pending().await };
+        let map = container.container().map();
+        let parents = map.ranges.iter().filter(|range| job.parents.contains(&range.id));
+        let spaces: Vec<SpaceId> = parents.chain(&plan.children).map(|range| range.space).collect();
+        among.nodes().bring(&spaces, &among.nodes().name());
+        drop(among);
+        env.clock.sleep(STAY_PERIOD).await;
+    }
+}
+
 /// Fills the children and puts them in their parents' place.
 async fn carry_out(
     container: &Arc<ContainerHandle>,
@@ -202,6 +238,13 @@ async fn carry_out(
     job: &Job,
     plan: &NewMap,
 ) -> Result<Carried> {
+    if let Some(among) = engine.upgrade().and_then(|engine| engine.among().cloned()) {
+        let children: Vec<SpaceId> = plan.children.iter().map(|child| child.space).collect();
+        match unless_over(life, among.have_here(children)).await {
+            None => return Ok(Carried::Over),
+            Some(had) => had?,
+        }
+    }
     let mut copying: Reshape = match container.container().reshape(&job.parents, plan.children.clone()) {
         Ok(copying) => copying,
         Err(error) => return failed(container, error),
@@ -212,7 +255,8 @@ async fn carry_out(
         Some(Ok(())) => {}
     }
     let Some(strong) = engine.upgrade() else { return Ok(Carried::Over) };
-    let Some(mut writer) = unless_over(life, strong.writer()).await else { return Ok(Carried::Over) };
+    let Some(writer) = unless_over(life, strong.writer()).await else { return Ok(Carried::Over) };
+    let mut writer = writer?;
     // A caller that deletes it says so before it lets go of the writer.
     if container.is_deleted() {
         return Ok(Carried::Over);
@@ -247,6 +291,8 @@ async fn flip(
     job: &Job,
     closed: Closed,
 ) -> Result<Option<Vec<Retired>>> {
+    // Others may have split other partitions of the container since this began.
+    let plan = &plan.on(container.container().map(), job)?;
     let old = container.container().map();
     let mut change = Change::begin(writer, engine.env().clock.now_seconds());
     change.put(container.record_key(), container.record(&plan.map));
@@ -288,10 +334,10 @@ async fn outcome(
     plan: &NewMap,
 ) -> Option<bool> {
     loop {
-        let read = writer.reopen().and_then(|()| {
-            let bytes = writer.space.get(Family::Meta, &container.record_key())?;
+        let read = writer.look_up(&container.record_key()).await.and_then(|bytes| {
             let Some(bytes) = bytes else { return Ok(false) };
-            Ok(Record::decode(&bytes, "a container")?.map(0)?.version >= plan.map.version)
+            let map = Record::decode(&bytes, "a container")?.map(0)?;
+            Ok(plan.children.iter().any(|child| map.ranges.iter().any(|range| range.id == child.id)))
         });
         match read {
             Ok(stored) => return Some(stored),

@@ -105,6 +105,11 @@ impl Reshaping {
         self.state().busy.contains(&range_id)
     }
 
+    /// Returns the partitions that are being reshaped, or are next.
+    pub(crate) fn busy(&self) -> Vec<u32> {
+        self.state().busy.clone()
+    }
+
     /// Returns why the last split or merge was given up, unless one went through since.
     pub(crate) fn failed(&self) -> Option<String> {
         self.state().failed.clone()
@@ -131,6 +136,11 @@ impl Reshaping {
         drop(state);
         self.wake.notify_one();
         Ok(())
+    }
+
+    /// Has the task look whether there is something to do.
+    pub(crate) fn look_again(&self) {
+        self.wake.notify_one();
     }
 
     /// Says how many partitions the throughput asks for.

@@ -1,38 +1,128 @@
 //! Changing the resource tree: one change at a time, stored before it is shown.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use armilla_kv::{self as kv, Batch, Family, Space, SpaceId, Store};
+use armilla_kv::{self as kv, Batch, Family, Op, Space, SpaceId, Store};
 use bytes::Bytes;
+use tokio::sync::MutexGuard;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::neighbours::{Neighbours, TreeLock, Written};
 use crate::record::{self, ROOT_SPACE, TreeCounters, Version, tag};
 
 /// The one who changes the tree. There is one, behind a lock.
 pub(crate) struct Writer {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) space: Arc<dyn Space>,
     pub(crate) counters: TreeCounters,
+    place: Place,
+}
+
+/// Where the tree is stored.
+enum Place {
+    /// In a store of this process.
+    Own { store: Arc<dyn Store>, space: Arc<dyn Space> },
+    /// With a process that keeps it for all.
+    Kept { among: Arc<dyn Neighbours>, lock: Option<TreeLock> },
+}
+
+/// The right to change the tree.
+pub(crate) struct WriterGuard<'e>(MutexGuard<'e, Writer>);
+
+impl<'e> WriterGuard<'e> {
+    /// Takes hold of the writer, with what keeps other processes from changing the tree.
+    pub(crate) fn new(mut writer: MutexGuard<'e, Writer>, with: Option<TreeLock>) -> WriterGuard<'e> {
+        if let Place::Kept { lock, .. } = &mut writer.place {
+            *lock = with;
+        }
+        WriterGuard(writer)
+    }
+}
+
+impl Drop for WriterGuard<'_> {
+    fn drop(&mut self) {
+        if let Place::Kept { lock, among } = &mut self.0.place {
+            *lock = None;
+            among.tree_changed();
+        }
+    }
+}
+
+impl Deref for WriterGuard<'_> {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        &self.0
+    }
+}
+
+impl DerefMut for WriterGuard<'_> {
+    fn deref_mut(&mut self) -> &mut Writer {
+        &mut self.0
+    }
 }
 
 impl Writer {
-    /// A failed commit closes its handle: opens the space again, unless another engine has taken it over.
-    pub(crate) fn reopen_after(&mut self, committed: &kv::Result<()>) -> Result<()> {
-        if committed.as_ref().is_err_and(|error| error.kind() != kv::ErrorKind::Fenced) {
-            self.reopen()?;
+    /// Returns one that writes to a store of this process.
+    pub(crate) fn own(store: Arc<dyn Store>, space: Arc<dyn Space>, counters: TreeCounters) -> Writer {
+        Writer { counters, place: Place::Own { store, space } }
+    }
+
+    /// Returns one that has a keeper write.
+    pub(crate) fn kept(among: Arc<dyn Neighbours>, counters: TreeCounters) -> Writer {
+        Writer { counters, place: Place::Kept { among, lock: None } }
+    }
+
+    /// Returns the space of the tree, if it is this process alone that has it.
+    pub(crate) fn space(&self) -> Option<&Arc<dyn Space>> {
+        match &self.place {
+            Place::Own { space, .. } => Some(space),
+            Place::Kept { .. } => None,
         }
-        Ok(())
+    }
+
+    /// Stores something.
+    pub(crate) async fn store(&mut self, batch: Batch) -> Result<()> {
+        match &mut self.place {
+            Place::Own { store, space } => {
+                let committed = space.commit(batch).await;
+                // A failed commit closes its handle. Another engine may have taken the space over.
+                if committed.as_ref().is_err_and(|error| error.kind() != kv::ErrorKind::Fenced) {
+                    *space = store.open_space(ROOT_SPACE)?;
+                }
+                Ok(committed?)
+            }
+            Place::Kept { among, lock } => {
+                let lock = lock
+                    .as_ref()
+                    .ok_or_else(|| Error::new(ErrorKind::Internal, "the tree is changed without its lock"))?;
+                let records: Vec<Written> = batch
+                    .ops()
+                    .iter()
+                    .map(|op| match op {
+                        Op::Put { key, value, .. } => (key.clone(), Some(value.clone())),
+                        Op::Delete { key, .. } => (key.clone(), None),
+                    })
+                    .collect();
+                among.clone().store(lock.number, records).await?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads a record as it is stored. What was on its way to the store has landed before, or never does.
+    pub(crate) async fn look_up(&mut self, key: &Bytes) -> Result<Option<Bytes>> {
+        match &mut self.place {
+            Place::Own { store, space } => {
+                *space = store.open_space(ROOT_SPACE)?;
+                Ok(space.get(Family::Meta, key)?)
+            }
+            Place::Kept { among, .. } => among.clone().look_up(key.clone()).await,
+        }
     }
 
     /// Returns the version that the next change has.
     pub(crate) fn next_version(&self, now_seconds: i64) -> Version {
         Version { number: self.counters.version + 1, ts: u32::try_from(now_seconds).unwrap_or(0) }
-    }
-
-    /// Opens the space again. What was on its way to it lands before, or never.
-    pub(crate) fn reopen(&mut self) -> Result<()> {
-        self.space = self.store.open_space(ROOT_SPACE)?;
-        Ok(())
     }
 }
 
@@ -77,10 +167,8 @@ impl<'w> Change<'w> {
 
     pub(crate) async fn commit(mut self) -> Result<()> {
         self.batch.put(Family::Meta, record::key(tag::COUNTERS, b""), self.counters.encode());
-        let committed = self.writer.space.commit(self.batch).await;
-        // Whatever became of it, its numbers are not given again.
+        // Whatever becomes of it, its numbers are not given again.
         self.writer.counters = self.counters;
-        self.writer.reopen_after(&committed)?;
-        Ok(committed?)
+        self.writer.store(self.batch).await
     }
 }

@@ -39,6 +39,13 @@ impl<T> Children<T> {
         self.by_ordinal.remove(&self.ordinals.remove(id)?)
     }
 
+    /// Removes what has an ordinal. Its name stays with another that has it by now.
+    pub(crate) fn remove_ordinal(&mut self, ordinal: u64) -> Option<T> {
+        let removed = self.by_ordinal.remove(&ordinal)?;
+        self.ordinals.retain(|_, of| *of != ordinal);
+        Some(removed)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.by_ordinal.values()
     }

@@ -1,11 +1,12 @@
 //! Opening, fencing, dropping, closing, opening again.
 
+use std::ops::Bound;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::{Fixture, block_on, commit, put, scan_all};
-use crate::{Batch, ErrorKind, Family, KEY_BYTES_MAX, Result, Scan, Space, SpaceId};
+use crate::{Batch, ErrorKind, Family, KEY_BYTES_MAX, RangeClone, Result, Scan, Snapshot, Space, SpaceId};
 
 pub(super) fn opening_fences(fixture: &mut Fixture) {
     let first = fixture.space(1);
@@ -49,6 +50,64 @@ pub(super) fn a_failed_commit_closes_its_handle(fixture: &mut Fixture) {
             .map(|(key, _)| key)
             .collect();
     assert_eq!(found, ["a", "d"]);
+}
+
+pub(super) fn ranges_are_cloned(fixture: &mut Fixture) {
+    let space = fixture.space(1);
+    for key in ["a", "b", "c", "d"] {
+        put(&*space, Family::Item, key, "before");
+    }
+    put(&*space, Family::Feed, "b", "other");
+    let clone =
+        |space, lower, upper| RangeClone { space: SpaceId(space), family: Family::Item, lower, upper };
+    let (unbounded, c) = (Bound::Unbounded, Bytes::from("c"));
+    let clones =
+        [clone(2, unbounded.clone(), Bound::Excluded(c.clone())), clone(3, Bound::Included(c), unbounded)];
+    let view = fixture.store().clone_ranges(SpaceId(1), &clones).expect("a healthy store makes clones");
+    // Not every store can.
+    let Some(view) = view else { return };
+    put(&*space, Family::Item, "b", "after");
+    let items = |snapshot: &dyn Snapshot| -> Vec<(Bytes, Bytes)> {
+        scan_all(snapshot, Scan::prefix(Family::Item, b""))
+    };
+    assert_eq!(items(&*view).len(), 4);
+    assert_eq!(view.get(Family::Item, b"b").expect("a healthy store reads"), Some(Bytes::from("before")));
+    assert_eq!(view.get(Family::Feed, b"b").expect("a healthy store reads"), Some(Bytes::from("other")));
+    drop(view);
+    let check = |fixture: &Fixture| {
+        for (space, expected) in [(2, ["a", "b"]), (3, ["c", "d"])] {
+            let made = fixture.space(space);
+            let snapshot = made.snapshot().expect("a healthy store reads");
+            let expected: Vec<(Bytes, Bytes)> =
+                expected.iter().map(|key| (Bytes::from(*key), Bytes::from("before"))).collect();
+            assert_eq!(items(&*snapshot), expected, "space {space}");
+            assert_eq!(scan_all(&*snapshot, Scan::prefix(Family::Feed, b"")), []);
+        }
+    };
+    check(fixture);
+    // They live on when what they were made of is dropped, and are written to like any other.
+    drop(space);
+    fixture.store().drop_space(SpaceId(1)).expect("a healthy store drops");
+    check(fixture);
+    fixture.reopen();
+    check(fixture);
+    let made = fixture.space(2);
+    put(&*made, Family::Item, "b", "written");
+    let mut batch = Batch::new();
+    batch.delete(Family::Item, "a");
+    block_on(made.commit(batch)).expect("a healthy store commits");
+    assert_eq!(
+        items(&*made.snapshot().expect("a healthy store reads")),
+        [(Bytes::from("b"), Bytes::from("written"))]
+    );
+    let of_clone = [clone(4, Bound::Unbounded, Bound::Unbounded)];
+    let view = fixture.store().clone_ranges(SpaceId(2), &of_clone).expect("a healthy store makes clones");
+    assert!(view.is_some());
+    drop((view, made));
+    fixture.store().drop_space(SpaceId(2)).expect("a healthy store drops");
+    fixture.store().drop_space(SpaceId(3)).expect("a healthy store drops");
+    let last = fixture.space(4);
+    assert_eq!(last.get(Family::Item, b"b").expect("a healthy store reads"), Some(Bytes::from("written")));
 }
 
 fn single(key: &'static str) -> Batch {

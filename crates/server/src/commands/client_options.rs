@@ -56,6 +56,36 @@ pub(crate) struct MergeOptions {
     pub(crate) server: ServerOptions,
 }
 
+/// Everything that can be set when showing nodes.
+#[derive(Debug, Args)]
+pub(crate) struct NodesOptions {
+    /// Print what the server answers, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
+/// Everything that can be set when ending a node.
+#[derive(Debug, Args)]
+pub(crate) struct DrainOptions {
+    /// Name or address of the node, as `armilla nodes` shows it [default: the one that is asked]
+    #[arg(long, value_name = "NODE")]
+    pub(crate) node: Option<String>,
+
+    /// Return once it has begun
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+
+    /// Seconds to wait until it has ended
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) timeout_seconds: u32,
+
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
 /// Everything that can be done with regions.
 #[derive(Debug, Args)]
 pub(crate) struct RegionOptions {

@@ -1,7 +1,8 @@
 //! Tests of the figures and their text.
 
 use armilla_engine::{
-    Figures, Histogram, OperationKind, PartitionFigures, RangeFigures, RangeStatus, RequestUnits, Stretch,
+    Figures, Histogram, NodeStatus, OperationKind, PartitionFigures, RangeFigures, RangeStatus, RequestUnits,
+    Stretch,
 };
 
 use super::*;
@@ -11,6 +12,7 @@ fn rendered(metrics: &Metrics) -> String {
     metrics.render(
         &StoreStats { commits: 12, flush_us: 1_500_000, ..Default::default() },
         &[],
+        None,
         (70, 80),
         Duration::from_secs(3),
     )
@@ -104,7 +106,7 @@ fn the_text_is_well_formed() {
     let metrics = Metrics::new();
     metrics.answered(Front::Sql, &Method::GET, Resource::Account, StatusCode::OK, Duration::ZERO);
     let mut families = std::collections::BTreeSet::new();
-    let text = metrics.render(&StoreStats::default(), &containers(3), (0, 0), Duration::ZERO);
+    let text = metrics.render(&StoreStats::default(), &containers(3), None, (0, 0), Duration::ZERO);
     for line in text.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             assert!(families.insert(rest.split(' ').next().unwrap().to_string()), "{line}");
@@ -173,7 +175,7 @@ fn containers(open: u32) -> Vec<ContainerFigures> {
 
 #[test]
 fn partitions_that_are_open() {
-    let text = Metrics::new().render(&StoreStats::default(), &containers(1), (0, 0), Duration::ZERO);
+    let text = Metrics::new().render(&StoreStats::default(), &containers(1), None, (0, 0), Duration::ZERO);
     let labels = r#"database="d\"\\\n",container="c",range="0""#;
     for (name, value) in [
         ("items", "3"),
@@ -207,9 +209,32 @@ fn partitions_that_are_open() {
 fn partitions_up_to_a_bound() {
     let most = u32::try_from(METRICS_PARTITIONS_MAX).unwrap();
     for (open, left_out) in [(most, 0), (most + 1, 1)] {
-        let text = Metrics::new().render(&StoreStats::default(), &containers(open), (0, 0), Duration::ZERO);
+        let text =
+            Metrics::new().render(&StoreStats::default(), &containers(open), None, (0, 0), Duration::ZERO);
         check(&text, &format!("armilla_partitions_left_out {left_out}"));
         let written = text.lines().filter(|line| line.starts_with("armilla_partition_items{")).count();
         assert_eq!(written, METRICS_PARTITIONS_MAX);
     }
+}
+
+#[test]
+fn nodes_are_shown_with_what_went_between_them() {
+    let node = |name: &str, partitions, is_self| NodeStatus {
+        name: name.to_owned(),
+        address: format!("{name}:7000"),
+        version: "0.1.0".to_owned(),
+        partitions,
+        is_self,
+    };
+    let nodes = vec![node("a", 3, true), node("b", 4, false)];
+    let figures = NodeFigures { nodes, asked: 7, unanswered: 2, answered: 5 };
+    let text = Metrics::new().render(&StoreStats::default(), &[], Some(&figures), (0, 0), Duration::ZERO);
+    check(&text, "armilla_nodes 2");
+    check(&text, r#"armilla_node_partitions{node="a",address="a:7000",version="0.1.0",self="true"} 3"#);
+    check(&text, r#"armilla_node_partitions{node="b",address="b:7000",version="0.1.0",self="false"} 4"#);
+    check(&text, "armilla_node_calls_total 7");
+    check(&text, "armilla_node_calls_unanswered_total 2");
+    check(&text, "armilla_node_calls_answered_total 5");
+    let alone = Metrics::new().render(&StoreStats::default(), &[], None, (0, 0), Duration::ZERO);
+    assert!(!alone.contains("armilla_node"), "{alone}");
 }

@@ -235,7 +235,9 @@ impl Handler {
             tracing::warn!("no figures of partitions: {error}");
             Vec::new()
         });
-        self.metrics.render(&self.store.stats(), &containers, self.rooms.held(), self.env.clock.elapsed())
+        let (stats, held) = (self.store.stats(), self.rooms.held());
+        let nodes = self.engine.node_figures();
+        self.metrics.render(&stats, &containers, nodes.as_ref(), held, self.env.clock.elapsed())
     }
 
     fn log(

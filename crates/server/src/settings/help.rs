@@ -172,6 +172,23 @@ Examples:
 
 All regions serve the same data at once. With --multi-write on, each of them takes writes.";
 
+/// The end of the help of `armilla nodes`.
+pub(crate) const AFTER_NODES_HELP: &str = "\
+Examples:
+  armilla nodes
+      Name, address, version and number of partitions of each, as the node that is asked sees them.
+  armilla nodes --json --endpoint https://10.0.0.2:8081/ --cacert cert.pem
+
+How to run several nodes: docs/cluster.md.";
+
+/// The end of the help of `armilla drain`.
+pub(crate) const AFTER_DRAIN_HELP: &str = "\
+Examples:
+  armilla drain
+      The node at http://localhost:8081/ gives its partitions to others, and ends.
+  armilla drain --node 10.0.0.2:7000
+      The same of another one, asked for at any node.";
+
 /// The end of the help of `armilla buckets`.
 pub(crate) const AFTER_BUCKETS_HELP: &str = "\
 Examples:

@@ -5,7 +5,7 @@
 //!
 //! Not here: defaults and checks of the values (`settings`), reading the file (`config_file`).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use armilla_demo::DemoOptions;
@@ -17,7 +17,8 @@ use serde::Deserialize;
 
 use crate::commands::backup_options::{BackupOptions, RestoreOptions};
 use crate::commands::client_options::{
-    BucketsOptions, MergeOptions, PartitionsOptions, QueryOptions, RegionOptions, SplitOptions,
+    BucketsOptions, DrainOptions, MergeOptions, NodesOptions, PartitionsOptions, QueryOptions, RegionOptions,
+    SplitOptions,
 };
 use crate::commands::feed::FeedOptions;
 use crate::settings::help;
@@ -82,6 +83,14 @@ pub(crate) enum Command {
     /// Show the physical partitions of a running server: sizes, throughput, hottest keys
     #[command(after_help = help::AFTER_PARTITIONS_HELP)]
     Partitions(PartitionsOptions),
+    /// Show the nodes that serve the account of a running server, where there are several
+    #[command(after_help = help::AFTER_NODES_HELP)]
+    Nodes(NodesOptions),
+    /// End a node once other nodes have taken its partitions, so that no request fails
+    ///
+    /// SIGTERM does the same. Exit code 0: it has ended, or begun with --no-wait. 1: it could not.
+    #[command(after_help = help::AFTER_DRAIN_HELP)]
+    Drain(DrainOptions),
     /// Show the regions of a running server, take one offline, or let another take the writes
     ///
     /// For trying what clients make of it; forgotten at the next start. Exit code 0: done. 1: it could not.
@@ -423,6 +432,11 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_LEASE_SECONDS", value_name = "SECONDS", help_heading = "Storage")]
     pub(crate) lease_seconds: Option<u32>,
 
+    /// With --store: be one of several nodes that serve the account, and let others reach this one at this address and port
+    /// (0 picks a free one)
+    #[arg(long, env = "ARMILLA_NODE", value_name = "ADDRESS:PORT", help_heading = "Storage")]
+    pub(crate) node: Option<SocketAddr>,
+
     /// When a write is acknowledged [default: strict]
     #[arg(long, env = "ARMILLA_DURABILITY", value_name = "WHEN", help_heading = "Storage")]
     pub(crate) durability: Option<DurabilityChoice>,
@@ -631,6 +645,7 @@ impl Options {
             store: self.store.or(lower.store),
             store_cache_mb: self.store_cache_mb.or(lower.store_cache_mb),
             lease_seconds: self.lease_seconds.or(lower.lease_seconds),
+            node: self.node.or(lower.node),
             durability: self.durability.or(lower.durability),
             cache_mb: self.cache_mb.or(lower.cache_mb),
             write_buffer_mb: self.write_buffer_mb.or(lower.write_buffer_mb),
@@ -692,6 +707,7 @@ mod tests {
                 "config" => continue,
                 "bind" => "\"127.0.0.1\"",
                 "tls-name" | "allowed-hosts" | "allowed-origins" | "regions" | "gremlin-alias" => "[\"x\"]",
+                "node" => "\"127.0.0.1:7001\"",
                 "memory" => "true",
                 "durability" => "\"relaxed\"",
                 "throttle"

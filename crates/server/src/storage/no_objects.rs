@@ -1,10 +1,13 @@
 //! A build without object storage: the settings refuse it before anything is opened.
 
+use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
+use armilla_engine::{Among, Nodes};
 use armilla_env::Env;
 use armilla_kv::{Durability, Store};
 
@@ -22,18 +25,50 @@ pub(crate) struct ObjectSettings<'s> {
 /// There is none.
 pub(crate) enum Hold {}
 
+/// There is none.
+pub(crate) enum Node {}
+
 pub(crate) async fn open(settings: &ObjectSettings<'_>, _: &Env) -> Result<(Arc<dyn Store>, Hold)> {
     Err(anyhow!("this armilla was built without object storage and cannot open {}", settings.url))
 }
 
+pub(crate) async fn join(
+    settings: &ObjectSettings<'_>,
+    _: SocketAddr,
+    _: &str,
+    env: &Env,
+) -> Result<(Arc<dyn Store>, Hold)> {
+    open(settings, env).await
+}
+
 impl Hold {
-    pub(crate) fn lost(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub(crate) fn as_node(&mut self) -> Option<&mut Node> {
         match *self {}
-        #[expect(unreachable_code, reason = "it gives the type")]
-        std::future::pending()
+    }
+
+    pub(crate) fn lost(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match *self {}
+    }
+
+    pub(crate) fn drained(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match *self {}
+    }
+
+    pub(crate) fn leave(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match *self {}
     }
 
     pub(crate) async fn release(self) {
         match self {}
+    }
+}
+
+impl Node {
+    pub(crate) fn nodes(&self) -> Arc<dyn Nodes> {
+        match *self {}
+    }
+
+    pub(crate) fn begin(&mut self, _: &Arc<Among>) {
+        match *self {}
     }
 }

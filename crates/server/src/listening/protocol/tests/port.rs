@@ -72,8 +72,13 @@ impl Port {
 
     /// Returns a figure as `/metrics` shows it.
     pub(super) fn figure(&self, name: &str) -> f64 {
-        let text =
-            self.common.metrics.render(&StoreStats::default(), &[], self.common.rooms.held(), Duration::ZERO);
+        let text = self.common.metrics.render(
+            &StoreStats::default(),
+            &[],
+            None,
+            self.common.rooms.held(),
+            Duration::ZERO,
+        );
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         value.unwrap_or_else(|| panic!("no {name} in\n{text}")).parse().unwrap()
     }

@@ -1,0 +1,105 @@
+//! Answering other processes that ask about the resource tree.
+
+use std::time::Duration;
+
+use armilla_container::Whereabouts;
+use armilla_container::wire::{In, Out, unreadable};
+use bytes::Bytes;
+
+use super::Among;
+use super::keeper::{Keeper, moved};
+use super::messages::{COMMIT, FIGURES, FOLLOW, LOCK, RESHAPE, UNLOCK, answer, done, read_records};
+use super::session::NodeSession;
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::ROOT_SPACE;
+
+/// How long one who asks what is new is kept waiting.
+const FOLLOW_WAIT: Duration = Duration::from_millis(500);
+
+impl Among {
+    /// Answers a request about the tree.
+    pub(super) async fn serve_tree(&self, session: &NodeSession, request: Bytes) -> Bytes {
+        answer(self.answer_tree(session, In::new(request)).await)
+    }
+
+    async fn answer_tree(&self, session: &NodeSession, mut from: In) -> Result<Out> {
+        let kind = from.u8()?;
+        if kind == UNLOCK {
+            let lock = from.u64()?;
+            self.keeper.end_turn(lock, session);
+            return Ok(done());
+        }
+        match kind {
+            RESHAPE => return self.serve_reshape(from),
+            FIGURES => return self.serve_figures(),
+            _ => {}
+        }
+        if !matches!(self.nodes.find(ROOT_SPACE), Whereabouts::Here { .. }) {
+            return Err(moved());
+        }
+        let keeper = &self.keeper;
+        keeper.open().await?;
+        match kind {
+            FOLLOW => {
+                let (node, epoch, number) = (from.text()?, from.u64()?, from.u64()?);
+                from.end()?;
+                let mut told = keeper.told.subscribe();
+                keeper.heard(node, epoch, number)?;
+                keeper.tell();
+                told.mark_unchanged();
+                let mut news = keeper.news(epoch, number)?;
+                let wait = self.env.clock.sleep(FOLLOW_WAIT);
+                tokio::pin!(wait);
+                while (news.epoch, news.number) == (epoch, number) {
+                    tokio::select! {
+                        biased;
+                        _ = told.changed() => news = keeper.news(epoch, number)?,
+                        () = &mut wait => break,
+                    }
+                }
+                let mut out = done();
+                news.write(&mut out);
+                Ok(out)
+            }
+            LOCK => {
+                let (lock, node) = (from.u64()?, from.text()?);
+                let (epoch, number) = (from.u64()?, from.u64()?);
+                from.end()?;
+                keeper.take_turn(self.nodes.as_ref(), lock, &node, session).await;
+                let mut out = done();
+                keeper.news(epoch, number)?.write(&mut out);
+                Ok(out)
+            }
+            COMMIT => {
+                let (lock, node) = (from.u64()?, from.text()?);
+                let records = read_records(&mut from)?;
+                from.end()?;
+                if !keeper.set_storing(lock, session, true) {
+                    return Err(Error::new(
+                        ErrorKind::Unavailable,
+                        "the resource tree may have been changed by another node meanwhile: try again",
+                    ));
+                }
+                let _storing = Storing { keeper, lock, session };
+                let number = keeper.store(self.nodes.as_ref(), &node, records).await?;
+                let mut out = done();
+                out.u64(number);
+                Ok(out)
+            }
+            _ => Err(unreadable().into()),
+        }
+    }
+}
+
+/// As long as a change is being stored, no other process changes the tree.
+struct Storing<'k> {
+    keeper: &'k Keeper,
+    lock: u64,
+    session: &'k NodeSession,
+}
+
+impl Drop for Storing<'_> {
+    fn drop(&mut self) {
+        self.keeper.set_storing(self.lock, self.session, false);
+    }
+}

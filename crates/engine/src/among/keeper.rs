@@ -1,0 +1,299 @@
+//! The keeper of the resource tree: stores changes one at a time, and tells all others.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use armilla_env::Env;
+use armilla_kv::{Batch, Family, Space, Store};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+
+use super::messages::News;
+use super::session::NodeSession;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits::TREE_LEASE;
+use crate::neighbours::{Nodes, Written};
+use crate::record::{self, ROOT_SPACE, tag};
+
+/// Changes that are kept for those who do not have them yet; who lacks more is sent everything.
+const CHANGES_KEPT_MAX: usize = 1_024;
+
+/// How long a process may keep others from changing the tree.
+const LOCK_MAX: Duration = Duration::from_secs(60);
+
+/// One who has not asked for so long is forgotten.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether those who lack a change serve still.
+const LOOK_PERIOD: Duration = Duration::from_millis(250);
+
+/// What the process has to have that keeps the tree. It opens the root space when it is first asked.
+pub(super) struct Keeper {
+    store: Arc<dyn Store>,
+    env: Env,
+    /// Who changes the tree.
+    turn: Mutex<Option<Turn>>,
+    /// Told when no process does any more.
+    turn_over: Notify,
+    /// Held while it is opened.
+    opening: tokio::sync::Mutex<()>,
+    kept: Mutex<Option<Kept>>,
+    /// Told of the epoch and the number of the last change, and of those who ask.
+    pub(super) told: watch::Sender<u64>,
+}
+
+/// The tree as it is stored.
+struct Kept {
+    space: Arc<dyn Space>,
+    epoch: u64,
+    number: u64,
+    records: BTreeMap<Bytes, Bytes>,
+    changes: VecDeque<(u64, Vec<Written>)>,
+    began: Duration,
+    followers: HashMap<String, Follower>,
+}
+
+/// What is known of a process that has a copy.
+#[derive(Clone, Copy)]
+struct Follower {
+    /// Up to which change it has everything.
+    number: u64,
+    /// When it said so.
+    heard: Duration,
+    /// Whether it was among those that serve. One that is not any more has ended, and shows nothing.
+    was_living: bool,
+}
+
+/// The right to change the tree, which one process has at a time.
+struct Turn {
+    /// What that process calls it.
+    lock: u64,
+    node: String,
+    since: Duration,
+    /// The connection by which it was asked for.
+    life: Weak<()>,
+    /// Whether a change is being stored.
+    is_storing: bool,
+}
+
+impl Keeper {
+    pub(super) fn new(store: Arc<dyn Store>, env: Env) -> Keeper {
+        Keeper {
+            store,
+            env,
+            turn: Mutex::default(),
+            turn_over: Notify::new(),
+            opening: tokio::sync::Mutex::default(),
+            kept: Mutex::new(None),
+            told: watch::Sender::new(0),
+        }
+    }
+
+    /// Lets go of the root space, which another process is about to have.
+    pub(super) async fn release(&self) {
+        let _opening = self.opening.lock().await;
+        *self.kept.lock() = None;
+        self.tell();
+    }
+
+    pub(super) fn tell(&self) {
+        self.told.send_modify(|count| *count += 1);
+    }
+
+    /// Opens the root space, unless it is open.
+    pub(super) async fn open(&self) -> Result<()> {
+        let _opening = self.opening.lock().await;
+        if self.kept.lock().is_some() {
+            return Ok(());
+        }
+        let space = self.store.open_space(ROOT_SPACE)?;
+        let mut records = record::read_all(&*space.snapshot()?)?;
+        let secret_key = record::key(tag::SECRET, b"");
+        let has_secret = records.contains_key(&secret_key);
+        if !has_secret {
+            let mut secret = [0u8; 32];
+            self.env.entropy.fill(&mut secret);
+            let secret = Bytes::copy_from_slice(&secret);
+            let mut batch = Batch::new();
+            batch.put(Family::Meta, secret_key.clone(), secret.clone());
+            space.commit(batch).await?;
+            records.insert(secret_key, secret);
+        }
+        let mut epoch = [0u8; 8];
+        self.env.entropy.fill(&mut epoch);
+        *self.kept.lock() = Some(Kept {
+            space,
+            epoch: u64::from_be_bytes(epoch),
+            number: 0,
+            records,
+            changes: VecDeque::new(),
+            began: self.env.clock.elapsed(),
+            followers: HashMap::new(),
+        });
+        tracing::info!("this node keeps the resource tree");
+        Ok(())
+    }
+
+    /// Returns what a copy lacks.
+    pub(super) fn news(&self, epoch: u64, number: u64) -> Result<News> {
+        let kept = self.kept.lock();
+        let kept = kept.as_ref().ok_or_else(moved)?;
+        let oldest = kept.changes.front().map_or(kept.number + 1, |(first, _)| *first);
+        let is_whole = epoch != kept.epoch || number + 1 < oldest || number > kept.number;
+        let records = match is_whole {
+            true => kept.records.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect(),
+            false => {
+                let behind = kept.changes.iter().filter(|(of, _)| *of > number);
+                behind.flat_map(|(_, records)| records.iter().cloned()).collect()
+            }
+        };
+        Ok(News { epoch: kept.epoch, number: kept.number, is_whole, records })
+    }
+
+    /// Takes note of what a process has.
+    pub(super) fn heard(&self, node: String, epoch: u64, number: u64) -> Result<()> {
+        let now = self.env.clock.elapsed();
+        let mut kept = self.kept.lock();
+        let kept = kept.as_mut().ok_or_else(moved)?;
+        // What it has of another keeper is nothing of this one's.
+        let number = if epoch == kept.epoch { number } else { 0 };
+        let was_living = kept.followers.get(&node).is_some_and(|known| known.was_living);
+        kept.followers.insert(node, Follower { number, heard: now, was_living });
+        Ok(())
+    }
+
+    /// Waits until no process changes the tree, and notes who does now. One that has ended, or takes too long, does not any more.
+    pub(super) async fn take_turn(&self, nodes: &dyn Nodes, lock: u64, node: &str, session: &NodeSession) {
+        loop {
+            {
+                let now = self.env.clock.elapsed();
+                let mut turn = self.turn.lock();
+                let is_free = turn.as_ref().is_none_or(|turn| {
+                    let is_over = turn.life.strong_count() == 0
+                        || now.saturating_sub(turn.since) > LOCK_MAX
+                        || self.has_ended(nodes, &turn.node);
+                    is_over && !turn.is_storing
+                });
+                if is_free {
+                    let (node, life) = (node.to_owned(), Arc::downgrade(&session.life));
+                    *turn = Some(Turn { lock, node, since: now, life, is_storing: false });
+                    return;
+                }
+            }
+            tokio::select! {
+                () = self.turn_over.notified() => {}
+                () = self.env.clock.sleep(LOOK_PERIOD) => {}
+            }
+        }
+    }
+
+    /// Returns whether a process was among those that serve and is not any more.
+    fn has_ended(&self, nodes: &dyn Nodes, node: &str) -> bool {
+        let living = nodes.living();
+        let is_living = living.iter().any(|living| living == node);
+        let mut kept = self.kept.lock();
+        let Some(known) = kept.as_mut().and_then(|kept| kept.followers.get_mut(node)) else { return false };
+        known.was_living |= is_living;
+        known.was_living && !is_living
+    }
+
+    pub(super) fn end_turn(&self, lock: u64, session: &NodeSession) {
+        let mut turn = self.turn.lock();
+        if turn.as_ref().is_some_and(|turn| turn.is(lock, session)) {
+            *turn = None;
+            self.turn_over.notify_waiters();
+        }
+    }
+
+    /// Marks that a change is being stored, or that it is not any more. Returns whether it is this process's turn.
+    pub(super) fn set_storing(&self, lock: u64, session: &NodeSession, is_storing: bool) -> bool {
+        let mut turn = self.turn.lock();
+        match turn.as_mut().filter(|turn| turn.is(lock, session)) {
+            Some(turn) => {
+                turn.is_storing = is_storing;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Stores a change. Returns its number once all have it that might show what was before.
+    pub(super) async fn store(&self, nodes: &dyn Nodes, by: &str, records: Vec<Written>) -> Result<u64> {
+        let space = self.kept.lock().as_ref().map(|kept| kept.space.clone()).ok_or_else(moved)?;
+        let mut batch = Batch::new();
+        for (key, value) in &records {
+            match value {
+                Some(value) => batch.put(Family::Meta, key.clone(), value.clone()),
+                None => batch.delete(Family::Meta, key.clone()),
+            }
+        }
+        if let Err(error) = space.commit(batch).await {
+            // What was stored is found out by opening it again.
+            *self.kept.lock() = None;
+            self.tell();
+            return Err(error.into());
+        }
+        let number = {
+            let mut kept = self.kept.lock();
+            let kept = kept.as_mut().ok_or_else(moved)?;
+            for (key, value) in &records {
+                match value {
+                    Some(value) => drop(kept.records.insert(key.clone(), value.clone())),
+                    None => drop(kept.records.remove(key)),
+                }
+            }
+            kept.number += 1;
+            kept.changes.push_back((kept.number, records));
+            if kept.changes.len() > CHANGES_KEPT_MAX {
+                kept.changes.pop_front();
+            }
+            kept.number
+        };
+        self.tell();
+        let mut told = self.told.subscribe();
+        loop {
+            let Some(wait) = self.missing(nodes, by, number)? else { return Ok(number) };
+            tokio::select! {
+                biased;
+                _ = told.changed() => {}
+                () = self.env.clock.sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Returns for how long a process may still show what was before a change, if one may.
+    fn missing(&self, nodes: &dyn Nodes, by: &str, number: u64) -> Result<Option<Duration>> {
+        let now = self.env.clock.elapsed();
+        let mut kept = self.kept.lock();
+        let kept = kept.as_mut().ok_or_else(moved)?;
+        let living = nodes.living();
+        kept.followers.retain(|node, known| {
+            let is_living = living.contains(node);
+            let is_ended = known.was_living && !is_living;
+            known.was_living |= is_living;
+            !is_ended && now.saturating_sub(known.heard) < FORGOTTEN_AFTER
+        });
+        let left = |node: &str| {
+            let known = kept.followers.get(node);
+            let (has, heard) = known.map_or((0, kept.began), |known| (known.number, known.heard));
+            let left = (heard + TREE_LEASE).saturating_sub(now);
+            (node != by && has < number && !left.is_zero()).then_some(left)
+        };
+        let of_living = living.iter().filter_map(|node| left(node));
+        let longest = of_living.chain(kept.followers.keys().filter_map(|node| left(node))).max();
+        // Who serves may change meanwhile.
+        Ok(longest.map(|longest| longest.min(LOOK_PERIOD)))
+    }
+}
+
+impl Turn {
+    fn is(&self, lock: u64, session: &NodeSession) -> bool {
+        self.lock == lock && std::ptr::eq(self.life.as_ptr(), Arc::as_ptr(&session.life))
+    }
+}
+
+pub(super) fn moved() -> Error {
+    Error::new(ErrorKind::Unavailable, "another node keeps the resource tree by now")
+}

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Other commands measure something else: `queries` and `scripts`, with PostgreSQL beside them, `index-cost`, with
-//! the raw store beside it, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
+//! the raw store beside it, `nodes`, with a server on a folder, `neighbours` and `splits`, with the same requests undisturbed, `metering`, with an older
 //! program if there is one, `skew`, with the throughput that should be given, `feed`, with the raw store and a bare
 //! HTTP server beside it, `import`, with bulk requests in process, `tables`, with azurite and a bare HTTP server, `mongo`, with the SQL API
 //! and other servers of MongoDB's protocol, and `gremlin`, with TinkerPop's server.
@@ -43,6 +43,7 @@ mod memory_profile;
 mod metering;
 mod mongo;
 mod neighbours;
+mod nodes;
 mod over_http;
 mod performance;
 mod place;
@@ -75,6 +76,7 @@ use crate::measure::measure_in_turn;
 use crate::metering::MeteringOptions;
 use crate::mongo::MongoOptions;
 use crate::neighbours::NeighbourOptions;
+use crate::nodes::NodeOptions;
 use crate::over_http::OverHttp;
 use crate::performance::PerformanceOptions;
 use crate::queries::QueryOptions;
@@ -147,6 +149,8 @@ enum Command {
     Scripts(ScriptOptions),
     /// Measures what endless stored procedures cost everybody else
     Neighbours(NeighbourOptions),
+    /// Measures an account in an object store, and one that two nodes share, beside one in a folder
+    Nodes(NodeOptions),
     /// Measures what a split costs those who read and write meanwhile
     Splits(SplitOptions),
     /// Measures what it costs to admit, charge and count operations
@@ -178,6 +182,7 @@ fn main() -> ExitCode {
         (Some(Command::IndexCost(options)), _) => index_cost::run(options),
         (Some(Command::Scripts(options)), _) => scripts::run(options),
         (Some(Command::Neighbours(options)), _) => neighbours::run(options),
+        (Some(Command::Nodes(options)), _) => nodes::run(options),
         (Some(Command::Splits(options)), _) => splits::run(options),
         (Some(Command::Metering(options)), _) => metering::run(options),
         (Some(Command::Skew(options)), _) => skew::run(options),

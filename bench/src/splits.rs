@@ -3,7 +3,7 @@
 //!
 //! The ceiling is a bare HTTP server that gets the same requests at the same rate.
 
-mod traffic;
+pub(crate) mod traffic;
 
 use std::time::Duration;
 

@@ -249,6 +249,8 @@ class Run:
         try:
             if trouble.kind == "kill":
                 node.signal(signal.SIGKILL)
+                # What it answered before is not to count as an answer of another node.
+                trouble.began = time.monotonic_ns()
                 time.sleep(lasts)
                 node.start()
             elif trouble.kind == "stop":
@@ -258,6 +260,7 @@ class Run:
             else:
                 node.was_away.add(node.starts)
                 node.signal(signal.SIGSTOP)
+                trouble.began = time.monotonic_ns()
                 time.sleep(self.options.lease_seconds + lasts)
                 node.signal(signal.SIGCONT)
                 trouble.exit_code = node.exit_code(NOTICE_SECONDS)

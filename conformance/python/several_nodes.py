@@ -23,6 +23,7 @@ DIFFERENT = {
     "test_store.py": ONE_PROCESS,
     "test_cluster_": ONE_PROCESS,
     "test_nodes.py": ONE_PROCESS,
+    "test_nodes_network.py": ONE_PROCESS,
 }
 
 

@@ -108,6 +108,8 @@ def test_nodes_are_listed_and_drained_by_command(make_node):
     assert [row["self"] for row in nodes].count(True) == 1
     table = command(first, "nodes").stdout
     assert all(re.search(rf"^{row['name']} +{row['address']} ", table, re.MULTILINE) for row in nodes), table
+    containers = json.loads(command(first, "partitions", "--json").stdout)["containers"]
+    assert {one["node"] for one in containers[0]["partitions"]} == {row["name"] for row in nodes}
     unknown = command(first, "drain", "--node", "nowhere:1")
     assert unknown.returncode == 1
     assert "There is no node 'nowhere:1'" in unknown.stderr

@@ -25,8 +25,9 @@ SOCKETS = Path("/tmp")
 class Weed:
     """One server of SeaweedFS on free ports, with its folder."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, address: str = "127.0.0.1"):
         self.folder = folder
+        self._address = address
         self._process: subprocess.Popen | None = None
         self._ports = dict(zip(("s3", "master", "volume", "filer"), _free_ports(), strict=True))
 
@@ -39,8 +40,8 @@ class Weed:
             "-logtostderr",
             "server",
             f"-dir={self.folder}",
-            "-ip=127.0.0.1",
-            "-ip.bind=127.0.0.1",
+            f"-ip={self._address}",
+            f"-ip.bind={self._address}",
             "-s3",
             "-s3.port.iceberg=0",
             "-s3.port.lance=0",
@@ -74,7 +75,7 @@ class Weed:
     @property
     def endpoint(self) -> str:
         """Where it speaks S3."""
-        return f"http://127.0.0.1:{self._ports['s3']}"
+        return f"http://{self._address}:{self._ports['s3']}"
 
     def environment(self) -> dict[str, str]:
         """What a client needs in its environment."""

@@ -19,19 +19,20 @@ const PYTHON_WORKERS: &str = "2";
 /// How many nodes serve each account of the suites that are run on several.
 const NODES: &str = "3";
 
-/// Runs the Python suite.
+/// Runs the Python suite, some of whose tests have clients with the JavaScript SDK too.
 pub(crate) fn python(repository: &Repository) -> Result<()> {
+    node_modules(repository)?;
     execute(&mut pytest(repository)?)
 }
 
 /// Runs the Python and JavaScript suites with several nodes in the place of each server, and requests sent to them in turn;
 /// or the files of the Python suite that are named.
 pub(crate) fn on_nodes(repository: &Repository, arguments: &[String]) -> Result<()> {
+    let folder = node_modules(repository)?;
     execute(pytest(repository)?.args(arguments).env("ARMILLA_TEST_NODES", NODES))?;
     if !arguments.is_empty() {
         return Ok(());
     }
-    let folder = node_modules(repository)?;
     let several = repository.path("conformance/python/cluster_server.py");
     let mut npm = command("npm", &folder);
     npm.args(["test", "--silent"]).env("ARMILLA_BIN", several).env("ARMILLA_TEST_NODES", NODES);

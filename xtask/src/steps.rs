@@ -192,7 +192,7 @@ pub(crate) fn run_beside_server(
     program: &str,
     arguments: &[String],
 ) -> Result<()> {
-    let is_on_objects = arguments.iter().any(|argument| argument == "--store");
+    let is_on_objects = arguments.iter().any(|argument| argument.ends_with("--store") || argument == "nodes");
     let features = if is_on_objects { &OBJECT_STORAGE[..] } else { &[] };
     execute(repository.cargo().args(["build", "--release", "--package", "armilla-server"]).args(features))?;
     let run = ["run", "--release", "--package", package, "--bin", program, "--"];

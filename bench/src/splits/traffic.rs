@@ -21,15 +21,15 @@ use crate::server::{Ask, write_request};
 
 /// What one kind of client does.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stream {
-    pub(super) ask: Ask,
-    pub(super) connections: usize,
+pub(crate) struct Stream {
+    pub(crate) ask: Ask,
+    pub(crate) connections: usize,
     /// Requests a second of all its connections, or 0 for as many as are answered.
-    pub(super) per_second: f64,
+    pub(crate) per_second: f64,
 }
 
 /// Clients at work.
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     phase: Arc<AtomicUsize>,
     client: JoinHandle<Result<Vec<Vec<Latencies>>>>,
 }
@@ -39,7 +39,7 @@ const ENDED: usize = usize::MAX;
 
 impl Traffic {
     /// Begins, in phase 0 of so many.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         env: &Env,
         address: SocketAddr,
         items: Items,
@@ -81,17 +81,17 @@ impl Traffic {
     }
 
     /// Counts what begins from now on into another phase.
-    pub(super) fn enter(&self, phase: usize) {
+    pub(crate) fn enter(&self, phase: usize) {
         self.phase.store(phase, Ordering::Release);
     }
 
     /// Says whether the clients have given up.
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.client.is_finished()
     }
 
     /// Ends; returns the latencies of each stream, phase by phase.
-    pub(super) fn end(self) -> Result<Vec<Vec<Latencies>>> {
+    pub(crate) fn end(self) -> Result<Vec<Vec<Latencies>>> {
         self.enter(ENDED);
         self.client.join().map_err(|_| anyhow!("the client panicked"))?
     }

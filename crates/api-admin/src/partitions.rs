@@ -51,6 +51,7 @@ fn partition(partition: &RangeFigures) -> Object {
     object.insert("maxExclusive", range.max.as_str());
     object.insert("parents", range.parents.iter().map(u32::to_string).collect::<Vec<String>>());
     object.insert("status", status_word(range.status));
+    object.insert("node", range.node.clone());
     push_figures(&mut object, partition.figures.as_ref());
     object
 }

@@ -44,6 +44,8 @@ pub struct PartitionRow {
     pub parents: Vec<String>,
     /// `online`, or what is being done to it.
     pub status: String,
+    /// The node that has it, where several serve the account.
+    pub node: Option<String>,
     /// How far a split or merge is.
     pub progress_percent: Option<u8>,
     /// How many items it has.
@@ -99,6 +101,7 @@ fn partition(value: &Value) -> Result<PartitionRow> {
         min: text(value, "minInclusive")?,
         parents: parents.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         status: text(value, "status")?,
+        node: value.get("node").and_then(Value::as_str).map(str::to_owned),
         progress_percent: whole(value, "progressPercent").and_then(|percent| u8::try_from(percent).ok()),
         items: whole(value, "items"),
         bytes: whole(value, "bytes"),
@@ -145,7 +148,7 @@ mod tests {
             {"id":"0","minInclusive":"","maxExclusive":"20","parents":[],"status":"splitting","progressPercent":42,
              "items":7,"bytes":100,"indexBytes":50,"provisionedRu":10000,"usedRuLastSecond":1.5,
              "refusedLastMinute":3,"normalizedPercent":12.25,"hottest":[{"partitionKey":["a",1],"ru":9.5}]},
-            {"id":"2","minInclusive":"20","maxExclusive":"FF","parents":["1"],"status":"online","items":null}]}]}"#,
+            {"id":"2","minInclusive":"20","maxExclusive":"FF","parents":["1"],"status":"online","node":"n","items":null}]}]}"#,
         )
         .unwrap();
         let container = listing.container("d", "c").unwrap();
@@ -162,7 +165,7 @@ mod tests {
         );
         assert_eq!(first.hottest, Some((r#"["a",1]"#.to_owned(), 9.5)));
         assert_eq!((second.parents.as_slice(), second.items), (&["1".to_owned()][..], None));
-        assert_eq!(second.hottest, None);
+        assert_eq!((&second.hottest, first.node.as_deref(), second.node.as_deref()), (&None, None, Some("n")));
         for (text, expected) in [
             ("[]", "no list of containers"),
             (r#"{"containers":{}}"#, "no list of containers"),

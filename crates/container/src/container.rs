@@ -485,13 +485,32 @@ impl Container {
         map.slots.iter().map(position).collect()
     }
 
-    /// Returns what a partition holds; nothing if another process has it, which does not answer.
-    fn counters_of(&self, slot: &Slot) -> Result<Option<crate::Counters>> {
-        let counters = self.partition(slot).and_then(|partition| match &partition.far {
+    /// Adds up what all physical partitions hold. All are opened for it, and one that another process has which does not
+    /// answer is waited for: where it counts whether there is anything, nothing may be missing.
+    pub fn held(&self) -> Result<crate::LogicalSize> {
+        self.settled(|| {
+            let mut sum = crate::LogicalSize::default();
+            for slot in &self.map_now().slots {
+                let counters = self.totals_of(slot)?;
+                sum.items += counters.items;
+                sum.bytes += counters.bytes;
+                sum.index_bytes += counters.index_bytes;
+            }
+            Ok(sum)
+        })
+    }
+
+    fn totals_of(&self, slot: &Slot) -> Result<crate::Counters> {
+        let partition = self.partition(slot)?;
+        match &partition.far {
             None => Ok(partition.totals()),
             Some(_) => crate::Counters::load(partition.space().as_ref(), slot.range.lsn_base),
-        });
-        match counters {
+        }
+    }
+
+    /// Returns what a partition holds; nothing if another process has it, which does not answer.
+    fn counters_of(&self, slot: &Slot) -> Result<Option<crate::Counters>> {
+        match self.totals_of(slot) {
             Err(error) if error.kind == ErrorKind::Moved => Ok(None),
             counters => counters.map(Some),
         }

@@ -11,7 +11,8 @@ use crate::neighbours::{FarAccount, FarFigures};
 use crate::ranges::RangeStatus;
 use crate::supply::used_part;
 use crate::throughput::Throughput;
-use armilla_container::PartitionFigures;
+use armilla_container::{PartitionFigures, Whereabouts};
+use armilla_kv::SpaceId;
 
 /// The figures of a container.
 #[derive(Debug, Clone)]
@@ -51,6 +52,8 @@ pub struct RangeFigures {
     pub parents: Vec<u32>,
     /// What it is doing.
     pub status: RangeStatus,
+    /// The name of the process that has it, where several serve the account and one has it at present.
+    pub node: Option<String>,
     /// What it holds and serves; nothing while no request has used it since the start.
     pub figures: Option<PartitionFigures>,
 }
@@ -81,16 +84,26 @@ impl Engine {
             let containers = tree.databases.iter().flat_map(|database| database.containers.iter());
             containers.map(|container| (container.clone(), own(container.rid().to_string()))).collect()
         };
+        let node = |space| match self.among()?.nodes().find(space) {
+            Whereabouts::Here { .. } => Some(self.among()?.nodes().name()),
+            Whereabouts::At(peer) => Some(peer.name().to_owned()),
+            Whereabouts::Nowhere => None,
+        };
         let figures = |(container, own): (Arc<ContainerHandle>, _)| {
             let far = far.remove(&container.rid()).unwrap_or_default();
-            container.figures(own, far)
+            container.figures(own, far, node)
         };
         Ok(containers.into_iter().map(figures).collect())
     }
 }
 
 impl ContainerHandle {
-    fn figures(&self, own: Option<Throughput>, far: FarFigures) -> ContainerFigures {
+    fn figures(
+        &self,
+        own: Option<Throughput>,
+        far: FarFigures,
+        node: impl Fn(SpaceId) -> Option<String>,
+    ) -> ContainerFigures {
         let map = self.container().map();
         let FarFigures { figures: mut there, busy, failed } = far;
         let mut figures = self.container().figures();
@@ -105,6 +118,7 @@ impl ContainerHandle {
                 .iter()
                 .position(|partition| partition.range_id == range.id)
                 .map(|at| figures.swap_remove(at)),
+            node: node(range.space),
             id: range.id,
             min: range.min.to_hex(),
             max: range.max.to_hex(),

@@ -38,6 +38,8 @@ pub enum Target<'a> {
     Offer(&'a str),
     /// The figures of all physical partitions.
     Partitions,
+    /// The nodes that serve the account.
+    Nodes,
     /// The splitting of a container's physical partition.
     Split(&'a str, &'a str),
     /// The merging of two of them.
@@ -67,6 +69,7 @@ impl Target<'_> {
             // Resource ids are signed in lower case.
             Target::Offer(rid) => (format!("/offers/{rid}"), rid.to_ascii_lowercase()),
             Target::Partitions => whole("_armilla/partitions".to_owned()),
+            Target::Nodes => whole("_armilla/nodes".to_owned()),
             Target::Split(database, own) => whole(format!("_armilla/{}/split", container(database, own))),
             Target::Merge(database, own) => whole(format!("_armilla/{}/merge", container(database, own))),
         }
@@ -81,7 +84,7 @@ impl Target<'_> {
             Target::Procedures(..) | Target::Procedure(..) => "sprocs",
             Target::Triggers(..) => "triggers",
             Target::Offers | Target::Offer(_) => "offers",
-            Target::Partitions | Target::Split(..) | Target::Merge(..) => "armilla",
+            Target::Partitions | Target::Nodes | Target::Split(..) | Target::Merge(..) => "armilla",
         }
     }
 }

@@ -71,6 +71,7 @@ async fn partitions_are_told_with_their_figures() {
             "maxExclusive",
             "parents",
             "status",
+            "node",
             "progressPercent",
             "items",
             "bytes",
@@ -93,6 +94,8 @@ async fn partitions_are_told_with_their_figures() {
     let text = |name: &str| partition.get(name).and_then(Value::as_str).unwrap();
     assert_eq!((text("id"), text("minInclusive"), text("maxExclusive")), ("0", "", "FF"));
     assert_eq!(text("status"), "online");
+    // Nobody else serves the account.
+    assert_eq!(partition.get("node"), Some(&Value::Null));
     assert_eq!(partition.get("progressPercent"), Some(&Value::Null));
     assert_eq!((number("items"), number("totalRequests"), number("totalRefused")), (2.0, 3.0, 0.0));
     assert_eq!(number("provisionedRu"), 400.0);

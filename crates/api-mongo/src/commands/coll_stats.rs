@@ -44,7 +44,7 @@ pub(super) fn scale(given: Option<i64>) -> Result<i64> {
 
 /// Returns the figures of a collection, as the container has them.
 pub(super) fn figures(context: &Context<'_>, collection: &Collection, scale: i64) -> Result<Object> {
-    let usage = collection.handle.usage(&context.caller)?;
+    let usage = collection.handle.usage_seen(&context.caller)?;
     let whole = |bytes: u64| Value::Int64(i64::try_from(bytes).unwrap_or(i64::MAX) / scale);
     let indexes = super::list_indexes::all(collection);
     // The index of all paths is one: it is told once, for the first name.
@@ -84,7 +84,7 @@ pub(super) async fn data_size(context: &mut Context<'_>) -> Result<Reply> {
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let (bytes, items) = match collection {
         Some(collection) => {
-            let usage = collection.handle.usage(&context.caller)?;
+            let usage = collection.handle.usage_seen(&context.caller)?;
             (usage.bytes, usage.items)
         }
         None => (0, 0),

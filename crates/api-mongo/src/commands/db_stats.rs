@@ -18,7 +18,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     for (name, _) in &names {
         let Ok(namespace) = Namespace::new(context.database, name) else { continue };
         let Some(collection) = context.shared.catalog.collection_of(&namespace).await? else { continue };
-        let usage = collection.handle.usage(&context.caller)?;
+        let usage = collection.handle.usage_seen(&context.caller)?;
         items += usage.items;
         bytes += usage.bytes;
         index_bytes += usage.index_bytes;

@@ -45,7 +45,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             let mut bytes: i64 = 0;
             for (name, _) in &names {
                 if let Ok(found) = context.shared.engine.container(&database.id, name)
-                    && let Ok(usage) = found.container.usage(&caller)
+                    && let Ok(usage) = found.container.usage_seen(&caller)
                 {
                     bytes = bytes
                         .saturating_add(i64::try_from(usage.bytes + usage.index_bytes).unwrap_or(i64::MAX));

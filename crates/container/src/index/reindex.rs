@@ -38,16 +38,26 @@ impl Container {
         Ok(self.needs_reindex())
     }
 
-    /// Returns how far the index is, in percent: 100 if it is as the definition asks for.
+    /// Returns how far the index is, in percent: 100 if it is as the definition asks for. A partition that another process
+    /// has which does not answer counts as not done: it is not waited for, and nobody is to think that it is.
     pub fn index_progress(&self) -> Result<u8> {
         let compiled = self.compiled();
         let (mut done, mut total, mut is_complete) = (0, 0, true);
         for slot in &self.map_now().slots {
-            let partition = self.settled(|| self.partition(slot))?;
-            let state = partition.fresh_index(&compiled)?;
-            let items = match state.progress {
-                Some(progress) => progress.total,
-                None => crate::Counters::load(partition.space().as_ref(), slot.range.lsn_base)?.items,
+            let state = self.partition(slot).and_then(|partition| {
+                let state = partition.fresh_index(&compiled)?;
+                let items = match state.progress {
+                    Some(progress) => progress.total,
+                    None => crate::Counters::load(partition.space().as_ref(), slot.range.lsn_base)?.items,
+                };
+                Ok((state, items))
+            });
+            let (state, items) = match state {
+                Err(error) if error.kind == ErrorKind::Moved => {
+                    is_complete = false;
+                    continue;
+                }
+                state => state?,
             };
             total += items;
             if !compiled.needs_reindex(&state) {

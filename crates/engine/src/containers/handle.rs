@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Counters, Limits, PartitionMap};
+use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Counters, Limits, LogicalSize, PartitionMap};
 use armilla_script::{Owner, Workers};
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;
@@ -299,10 +299,23 @@ impl ContainerHandle {
         Ok(positions.iter().map(|position| position.lsn).max().unwrap_or(0))
     }
 
-    /// Returns how many items the container has and how many bytes they take.
+    /// Returns how many items the container has and how many bytes they take. A partition that is on its way from one
+    /// process to another is waited for.
     pub fn usage(&self, caller: &Caller) -> Result<Usage> {
         caller.access.check_usage(self.rid)?;
         self.stored()
+    }
+
+    /// Returns the same for those who only want to know about how much it is: what does not answer is left out.
+    pub fn usage_seen(&self, caller: &Caller) -> Result<Usage> {
+        caller.access.check_usage(self.rid)?;
+        let mut sum = Usage { items: 0, bytes: 0, index_bytes: 0 };
+        for (_, usage) in self.usages()? {
+            sum.items += usage.items;
+            sum.bytes += usage.bytes;
+            sum.index_bytes += usage.index_bytes;
+        }
+        Ok(sum)
     }
 
     /// Returns what one physical partition holds, if it is there and open. Cheap: it is asked for with every answer.
@@ -328,13 +341,9 @@ impl ContainerHandle {
 
     /// Returns how much it holds, whatever a caller may see of it. All partitions are opened for it.
     pub(crate) fn stored(&self) -> Result<Usage> {
-        let mut sum = Usage { items: 0, bytes: 0, index_bytes: 0 };
-        for (_, usage) in self.usages()? {
-            sum.items += usage.items;
-            sum.bytes += usage.bytes;
-            sum.index_bytes += usage.index_bytes;
-        }
-        Ok(sum)
+        let LogicalSize { items, bytes, index_bytes } =
+            self.container.held().map_err(|error| self.translate(error))?;
+        Ok(Usage { items, bytes, index_bytes })
     }
 
     /// Says how many partitions the throughput asks for.

@@ -13,6 +13,9 @@ use crate::commands::client_options::PartitionsOptions;
 /// Characters of a hashed key that the table shows.
 const HASH_CHARACTERS_MAX: usize = 8;
 
+/// Characters of a node's name that the table shows, as many as tell a few apart.
+const NODE_CHARACTERS_MAX: usize = 8;
+
 /// Characters of a logical key that the table shows.
 const KEY_CHARACTERS_MAX: usize = 40;
 
@@ -46,13 +49,29 @@ pub(crate) fn show(options: &PartitionsOptions, env: Env) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-const TITLES: [&str; COLUMNS] =
-    ["range", "from", "status", "items", "data", "index", "RU/s", "used", "refused", "peak", "hottest key"];
+const TITLES: [&str; COLUMNS] = [
+    "range",
+    "from",
+    "status",
+    "node",
+    "items",
+    "data",
+    "index",
+    "RU/s",
+    "used",
+    "refused",
+    "peak",
+    "hottest key",
+];
 
-const COLUMNS: usize = 11;
+const COLUMNS: usize = 12;
+
+/// The column that is left out where a server serves the account alone.
+const NODE: usize = 3;
 
 /// Columns of words stand at the left, those of numbers at the right.
-const IS_NUMBER: [bool; COLUMNS] = [false, false, false, true, true, true, true, true, true, true, false];
+const IS_NUMBER: [bool; COLUMNS] =
+    [false, false, false, false, true, true, true, true, true, true, true, false];
 
 fn table(containers: &[&ContainerRow]) -> String {
     if containers.is_empty() {
@@ -65,6 +84,10 @@ fn table(containers: &[&ContainerRow]) -> String {
         for (width, cell) in widths.iter_mut().zip(cells) {
             *width = (*width).max(cell.chars().count());
         }
+    }
+    if containers.iter().flat_map(|container| &container.partitions).all(|partition| partition.node.is_none())
+    {
+        widths[NODE] = 0;
     }
     let mut text = String::new();
     for (container, rows) in containers.iter().zip(&rows) {
@@ -83,6 +106,9 @@ fn table(containers: &[&ContainerRow]) -> String {
 fn push_line(text: &mut String, cells: &[String; COLUMNS], widths: &[usize; COLUMNS]) {
     let mut line = String::new();
     for ((cell, width), is_number) in cells.iter().zip(widths).zip(IS_NUMBER) {
+        if *width == 0 {
+            continue;
+        }
         // Writing to a string cannot fail.
         let _ = match is_number {
             true => write!(line, "  {cell:>width$}"),
@@ -131,6 +157,7 @@ fn cells(partition: &PartitionRow) -> [String; COLUMNS] {
             shortened(&partition.min, HASH_CHARACTERS_MAX)
         },
         status,
+        partition.node.as_deref().map_or_else(blank, |node| node.chars().take(NODE_CHARACTERS_MAX).collect()),
         whole(partition.items),
         size(partition.bytes),
         size(partition.index_bytes),
@@ -233,6 +260,13 @@ shop/carts: shares the throughput of its database, 1 partition; the last split o
   0      \"\"          online                -        -      -        -      -        -      -  -
 ";
         assert_eq!(table(&[&orders, &carts]), expected);
+        let node = Some("7cf09857-0619-445f-9b97-4094edde793b".to_owned());
+        let there = ContainerRow { partitions: vec![PartitionRow { node, ..carts.partitions[0].clone() }], ..carts };
+        let expected = "\
+  range  from  status  node      items  data  index  RU/s  used  refused  peak  hottest key
+  0      \"\"    online  7cf09857      -     -      -     -     -        -     -  -
+";
+        assert!(table(&[&there]).ends_with(expected), "{}", table(&[&there]));
         assert_eq!(table(&[]), "no containers\n");
     }
 }

@@ -136,14 +136,15 @@ class Run:
             flags += [f"--{api}-port", "off"]
         flags += ["--consistency", "Strong", "--throttle", "off", "--continuous-backup", "7d"]
         flags += ["--physical-partition-ru", str(PARTITION_RU), "--slow-request-ms", "60000"]
-        first = Node(0, self.folder, flags, self.environment)
+        programs = [str(binary()), *([self.options.other_bin] if self.options.other_bin else [])]
+        first = Node(0, self.folder, flags, self.environment, programs)
         self.nodes.append(first)
         first.start()
         tls = first.data / "tls"
         # Clients trust one certificate.
         flags = [*flags, "--tls-cert", str(tls / "cert.pem"), "--tls-key", str(tls / "key.pem")]
         for number in range(1, self.options.nodes):
-            self.nodes.append(Node(number, self.folder, flags, self.environment))
+            self.nodes.append(Node(number, self.folder, flags, self.environment, programs))
             self.nodes[-1].start()
 
     def _make_items(self) -> None:
@@ -474,6 +475,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--overlap", action="store_true", help="two nodes are in trouble at once, half of the times")
     parser.add_argument("--store", choices=["file", "s3"], default="s3", help="a folder, or SeaweedFS")
     parser.add_argument("--bin", help="the server program (default: ARMILLA_BIN, or the debug build)")
+    parser.add_argument("--other-bin", help="another version of it: nodes are started with one and the other in turn")
     parser.add_argument("--folder", type=Path, help="folder for everything; kept (default: a new one)")
     parser.add_argument("--report", type=Path, help="file for figures and violations, as JSON")
     parser.add_argument("--judge", type=Path, metavar="FOLDER", help="judge what a run has recorded, and run nothing")
@@ -519,6 +521,8 @@ def _again(options: argparse.Namespace) -> str:
     chosen.append(f"--lease-seconds {options.lease_seconds} --pause-ms {options.pause_ms}")
     if options.overlap:
         chosen.append("--overlap")
+    if options.other_bin:
+        chosen.append(f"--other-bin {options.other_bin}")
     return "python cluster_chaos.py " + " ".join(chosen)
 
 

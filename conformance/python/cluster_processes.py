@@ -12,8 +12,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from server import binary
-
 READY_SECONDS_MAX = 90
 STOP_SECONDS_MAX = 60
 WORD_SECONDS_MAX = 180
@@ -27,8 +25,12 @@ class FailedError(Exception):
 class Node:
     """A process on a port that it keeps."""
 
-    def __init__(self, number: int, folder: Path, flags: list[str], environment: dict[str, str]):
+    def __init__(
+        self, number: int, folder: Path, flags: list[str], environment: dict[str, str], programs: list[str]
+    ):
         self.number = number
+        # One after the other, start by start: so versions serve beside each other.
+        self._programs = programs
         self.folder = folder
         self.port = _free_port()
         self._flags = flags
@@ -55,7 +57,8 @@ class Node:
     def start(self) -> None:
         """Starts it and waits for its ready line."""
         self.starts += 1
-        command = [str(binary()), "--port", str(self.port), "--data-dir", str(self.data), *self._flags]
+        program = self._programs[(self.number + self.starts) % len(self._programs)]
+        command = [program, "--port", str(self.port), "--data-dir", str(self.data), *self._flags]
         with self.log(self.starts).open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, text=True, env=self._environment

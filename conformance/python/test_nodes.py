@@ -10,6 +10,7 @@ import pytest
 from azure.core.exceptions import AzureError
 from azure.cosmos import CosmosClient, PartitionKey
 
+import mongo
 from partitions import until
 from server import KEY, Server, binary
 
@@ -185,6 +186,20 @@ def test_partitions_of_a_killed_node_are_taken_over(make_node):
     with connect(second) as client:
         container = client.get_database_client("d").get_container_client("c")
         assert container.read_item("x", keys[0])["n"] == 7
+
+
+def test_what_a_killed_node_had_is_never_missing_from_a_count(make_node):
+    first, second, third = make_node().start(), make_node().start(), make_node().start()
+    keys = fill(first)
+    even(first, 3)
+    Server.has_killed = True
+    third.kill()
+    with connect(first) as client:
+        # What the container is can be told at once, whoever has its items.
+        assert client.get_database_client("d").get_container_client("c").read()["id"] == "c"
+    for node in (first, second):
+        with mongo.connect(node) as client:
+            assert client["d"].command("count", "c")["n"] == len(keys)
 
 
 def test_a_node_with_another_key_does_not_join(make_node):

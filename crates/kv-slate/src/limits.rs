@@ -11,6 +11,12 @@ pub(crate) const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Most operations of the batches that are written as one.
 pub(crate) const GROUP_OPS_MAX: usize = 100_000;
 
+/// The part of the time of a put for which the next one waits at most for those who were in the last.
+pub(crate) const GATHER_PART: u32 = 8;
+
+/// The longest such time.
+pub(crate) const GATHER_TIME_MAX: Duration = Duration::from_millis(5);
+
 /// Bytes of a tree in memory that make a sorted file.
 pub(crate) const SORTED_FILE_BYTES: usize = 16 * 1024 * 1024;
 

@@ -121,9 +121,9 @@ impl Queue {
         (inner.generation, std::mem::take(&mut inner.jobs))
     }
 
-    /// Returns whether nothing waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.inner.lock().jobs.is_empty()
+    /// Returns how many batches wait.
+    pub(crate) fn len(&self) -> usize {
+        self.inner.lock().jobs.len()
     }
 
     /// Takes everything that waits.

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::failure;
 use crate::figures::Figures;
-use crate::limits::REST_LOOKS;
+use crate::limits::{GATHER_PART, GATHER_TIME_MAX, REST_LOOKS};
 use crate::place::Place;
 use crate::queue::{Job, Queue, Writer};
 use crate::tree::Tree;
@@ -173,7 +173,7 @@ impl Shared {
             *open = None;
         }
         // Whoever adds something from here on finds that it rests; who did before is seen here.
-        if !space.queue.is_empty() {
+        if space.queue.len() > 0 {
             *space.tree.write() = Some(tree);
             *space.resting.lock() = None;
             return;
@@ -247,11 +247,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Writes the next group of a space. The caller has the turn. Returns whether there may be more.
-    async fn write_group(&self, space: &SpaceState, tree: &Arc<Tree>) -> bool {
+    /// Writes the next group of a space, if anything waits. The caller has the turn.
+    async fn write_group(&self, space: &SpaceState, tree: &Arc<Tree>) -> Option<Put> {
         let mut group = space.queue.take_group();
         if group.is_empty() {
-            return false;
+            return None;
         }
         let began = now();
         let outcome = tree.write(&mut group, self.durability).await;
@@ -260,12 +260,14 @@ impl Shared {
                 let _moment = self.moments.read();
                 tree.publish(snapshot);
                 drop(_moment);
-                self.figures.flushed(group.len(), now().saturating_duration_since(began));
+                let ended = now();
+                let put = Put { batches: group.len(), took: ended.saturating_duration_since(began), ended };
+                self.figures.flushed(put.batches, put.took);
                 for job in group {
                     self.release(&job);
                     job.complete(Ok(()));
                 }
-                true
+                Some(put)
             }
             Err(error) => {
                 tracing::warn!(space = space.id, %error, "a space is closed because it could not be written");
@@ -274,7 +276,7 @@ impl Shared {
                 let left = space.queue.take_all();
                 self.fail(group, || error.clone());
                 self.fail(left, || failure::handle_closed(space.id));
-                false
+                None
             }
         }
     }
@@ -307,7 +309,7 @@ impl Shared {
         let _turn = space.turn.lock().await;
         *space.resting.lock() = None;
         let Some(tree) = space.tree() else { return Ok(()) };
-        while self.write_group(space, &tree).await {}
+        while self.write_group(space, &tree).await.is_some() {}
         *space.tree.write() = None;
         tree.close().await
     }
@@ -343,10 +345,22 @@ impl Shared {
     }
 }
 
+/// A group that was put into the object store.
+#[derive(Clone, Copy)]
+struct Put {
+    batches: usize,
+    took: Duration,
+    ended: Instant,
+}
+
 /// Writes what comes for a tree, as long as it is the tree of its space.
 async fn write_groups(shared: Arc<Shared>, space: Arc<SpaceState>, tree: Arc<Tree>) {
+    let mut last = None;
     loop {
         space.queue.arrived().await;
+        if let Some(last) = last {
+            gather(&space.queue, last).await;
+        }
         let _turn = space.turn.lock().await;
         let is_current = space.tree().is_some_and(|current| Arc::ptr_eq(&current, &tree));
         if !is_current {
@@ -354,7 +368,18 @@ async fn write_groups(shared: Arc<Shared>, space: Arc<SpaceState>, tree: Arc<Tre
             space.queue.wake();
             return;
         }
-        shared.write_group(&space, &tree).await;
+        last = shared.write_group(&space, &tree).await;
+    }
+}
+
+/// Waits a moment for those whose batches were in the last put and who are about to come again: a put that begins without
+/// them is half as full, and they wait for the whole of it before their own begins.
+async fn gather(queue: &Queue, last: Put) {
+    let until = last.ended + (last.took / GATHER_PART).min(GATHER_TIME_MAX);
+    while queue.len() < last.batches {
+        if tokio::time::timeout_at(until.into(), queue.arrived()).await.is_err() {
+            return;
+        }
     }
 }
 

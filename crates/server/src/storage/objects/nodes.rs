@@ -131,8 +131,12 @@ impl Peer for LinkedNode {
                 calls.unanswered.fetch_add(1, Ordering::Relaxed);
             }
             answer.map_err(|error| match error {
-                CallError::Unknown(why) => PeerError::Unknown(format!("node {address}: {why}")),
-                error => PeerError::NotSent(format!("node {address}: {error}")),
+                CallError::Unknown(why) => {
+                    PeerError::Unknown(format!("node {address} was asked and has not answered: {why}"))
+                }
+                CallError::NotSent(why) | CallError::Refused(why) => {
+                    PeerError::NotSent(format!("node {address} cannot be asked at present, try again: {why}"))
+                }
             })
         })
     }

@@ -125,7 +125,10 @@ struct Line {
 
 /// Measures, prints the table and writes the figures.
 pub(crate) fn run(options: &NodeOptions) -> Result<()> {
-    ensure!(options.rounds > 0 && !options.connections.contains(&0), "there must be a round and a connection");
+    ensure!(
+        options.rounds > 0 && !options.connections.contains(&0),
+        "there must be a round and a connection"
+    );
     let env = Env::system();
     let items = Items::new(options.items, options.item_bytes)?;
     let folder = tempfile::tempdir().context("cannot make a folder")?;
@@ -320,8 +323,13 @@ fn in_turn(
         measurements.sort_by_key(|one| one.cpu.as_nanos() / u128::from(one.latencies.operations().max(1)));
         measurements.swap_remove(measurements.len() / 2)
     };
-    let line =
-        |(side, found): (&Side, _)| Line { side: side.name, state, ask, connections, measurement: middle(found) };
+    let line = |(side, found): (&Side, _)| Line {
+        side: side.name,
+        state,
+        ask,
+        connections,
+        measurement: middle(found),
+    };
     Ok(sides.iter().zip(found).map(line).collect())
 }
 
@@ -356,8 +364,9 @@ const HEADINGS: [&str; 7] = ["", "a second", "p50", "p99", "CPU us/op", "CPU of 
 
 /// Returns the processor time of an operation beside that of another side in the same state.
 fn ratio(lines: &[Line], line: &Line, side: &str) -> f64 {
-    let is_same =
-        |other: &&Line| (other.state, other.ask, other.connections) == (line.state, line.ask, line.connections);
+    let is_same = |other: &&Line| {
+        (other.state, other.ask, other.connections) == (line.state, line.ask, line.connections)
+    };
     let cpu = |line: &Line| line.measurement.per_operation_us(line.measurement.cpu);
     let other = lines.iter().filter(is_same).find(|other| other.side == side);
     other.map_or(f64::NAN, |other| cpu(line) / cpu(other))
@@ -431,7 +440,9 @@ mod tests {
         let read = |text: &str| json::parse(text.as_bytes()).unwrap();
         let (all, owners) = split(&read(nodes), &read(partitions)).unwrap();
         assert_eq!((all, owners.0.len()), (3, 2));
-        for (key, expected) in [("00", true), ("1F", true), ("20", false), ("31", false), ("38", true), ("3F", true)] {
+        for (key, expected) in
+            [("00", true), ("1F", true), ("20", false), ("31", false), ("38", true), ("3F", true)]
+        {
             assert_eq!(owners.is_first(&HashedKey::from_hex(key).unwrap()), expected, "{key}");
         }
         assert!(split(&read(r#"{"nodes":[]}"#), &read(partitions)).is_err());

@@ -8,7 +8,6 @@ mod async_locks;
 pub(crate) mod circles;
 mod compat;
 mod decisions;
-mod doc_examples;
 mod foreign_words;
 mod invariants;
 mod links;
@@ -77,7 +76,6 @@ fn problems(repository: &Repository) -> Result<Vec<Problem>> {
         links::check,
         long_files::check,
         decisions::check,
-        doc_examples::check,
         places::check,
         sleeps::check,
         async_locks::check,

@@ -165,7 +165,10 @@ mod tests {
         );
         assert_eq!(first.hottest, Some((r#"["a",1]"#.to_owned(), 9.5)));
         assert_eq!((second.parents.as_slice(), second.items), (&["1".to_owned()][..], None));
-        assert_eq!((&second.hottest, first.node.as_deref(), second.node.as_deref()), (&None, None, Some("n")));
+        assert_eq!(
+            (&second.hottest, first.node.as_deref(), second.node.as_deref()),
+            (&None, None, Some("n"))
+        );
         for (text, expected) in [
             ("[]", "no list of containers"),
             (r#"{"containers":{}}"#, "no list of containers"),

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::sync::Arc;
+use std::time::Duration;
 
 use armilla_env::Env;
-use armilla_lease::{Record, Register, RegisterError, Registers, Version};
+use armilla_lease::{Record, Register, RegisterError, Registers, Standing, Version};
 use object_store::ObjectStore;
 use object_store::path::Path;
 
@@ -48,27 +49,43 @@ impl Board {
     }
 
     /// Returns the notes of the nodes that are there. Where records say that there are some, it waits for as long as their
-    /// leases are valid, to see whether they are kept up.
+    /// leases are valid, to see whether they are kept up; those that are not are marked as ended, so that a node that was
+    /// paused meanwhile serves nothing any more when it wakes.
     pub async fn living(&self, env: &Env) -> Result<Vec<Note>, RegisterError> {
-        let before = self.records().await?;
-        let Some(longest) = before.values().map(|record| record.length).max() else { return Ok(Vec::new()) };
-        env.clock.sleep(longest).await;
-        let after = self.records().await?;
-        let is_kept_up = |(name, record): &(&String, &Record)| {
-            before.get(*name).is_none_or(|before| before.encode() != record.encode())
-        };
-        Ok(after.iter().filter(is_kept_up).map(|(_, record)| Note::decode(&record.note)).collect())
-    }
-
-    /// Returns the records of nodes that have not ended by themselves.
-    async fn records(&self) -> Result<BTreeMap<String, Record>, RegisterError> {
-        let mut records = BTreeMap::new();
-        for listed in self.nodes.list().await? {
-            let read = self.nodes.register(&listed.name).read().await?;
-            let record = read.and_then(|(bytes, _)| Record::decode(&bytes));
-            records.extend(record.filter(|record| !record.is_released).map(|record| (listed.name, record)));
+        let mut living = BTreeMap::new();
+        let mut standing: BTreeMap<String, (Version, Standing)> = BTreeMap::new();
+        loop {
+            let mut longest = Duration::ZERO;
+            for listed in self.nodes.list().await? {
+                let register = self.nodes.register(&listed.name);
+                let Some((bytes, version)) = register.read().await? else { continue };
+                let Some(record) = Record::decode(&bytes).filter(|record| !record.is_released) else {
+                    continue;
+                };
+                let now = env.clock.elapsed();
+                let known = standing.entry(listed.name.clone());
+                let (first, stands) = known.or_insert_with(|| (version.clone(), Standing::default()));
+                if *first != version {
+                    living.insert(listed.name, Note::decode(&record.note));
+                    continue;
+                }
+                let left = stands.left(&version, record.length, now);
+                if !left.is_zero() {
+                    longest = longest.max(left);
+                    continue;
+                }
+                match register.replace(Some(&version), record.ended().encode()).await {
+                    Ok(_) => {}
+                    // It was kept up after all.
+                    Err(RegisterError::Other) => drop(living.insert(listed.name, Note::decode(&record.note))),
+                    Err(error) => return Err(error),
+                }
+            }
+            if longest.is_zero() {
+                return Ok(living.into_values().collect());
+            }
+            env.clock.sleep(longest).await;
         }
-        Ok(records)
     }
 
     /// Returns the board in a folder, which is made: for processes on one machine.

@@ -129,8 +129,16 @@ impl Member {
     pub async fn run(&mut self, host: &dyn Host) {
         let words = self.words.clone();
         loop {
-            if let Err(error) = self.look(host).await {
-                tracing::warn!(%error, "the assignment of partitions to nodes could not be read");
+            let lost = self.lease.lost();
+            tokio::select! {
+                biased;
+                // Also while the object store does not answer.
+                () = lost => return,
+                looked = self.look(host) => {
+                    if let Err(error) = looked {
+                        tracing::warn!(%error, "the assignment of partitions to nodes could not be read");
+                    }
+                }
             }
             self.say();
             tokio::select! {

@@ -83,6 +83,13 @@ impl Ownership {
         mine
     }
 
+    /// Returns whether this node has nothing, and no partition is on its way from it to another, as far as it knows.
+    pub fn has_given_all(&self) -> bool {
+        let view = self.view.read();
+        let is_from_here = |place: &Place| matches!(place, Place::Leaving { node, .. } if *node == self.me);
+        view.mine.is_empty() && !view.assignment.places.values().any(is_from_here)
+    }
+
     /// Returns how many nodes stand before this one in the assignment, if it is there.
     pub(crate) fn rank(&self) -> Option<usize> {
         self.view.read().assignment.nodes.keys().position(|id| *id == self.me)

@@ -18,6 +18,7 @@ use tokio::sync::{Notify, watch};
 use crate::compiled_definition::{CompiledDefinition, CurrentDefinition};
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
+use crate::elsewhere;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::far::request::{DeleteCall, PatchCall, PatchForm, PutCall, ReadCall, Request};
 use crate::index::layout::Layout;
@@ -603,12 +604,22 @@ impl Container {
         if let Some(partition) = slot.opened_since(since) {
             return Ok(partition);
         }
-        let _opening = slot.opening.lock();
+        let _opening = self.begin_opening(slot)?;
         if let Some(partition) = slot.opened_since(since) {
             return Ok(partition);
         }
+        let holding = self.holding(slot.range.space, since);
+        // It may have been let go of since it was found here, and is not to be taken back.
+        if holding.as_ref().is_some_and(|holding| !holding.holds()) {
+            return Err(elsewhere::nowhere());
+        }
         self.forget_old(slot);
         let partition = Arc::new(self.open_partition(&slot.range, self.compiled().layout.clone())?);
+        partition.hold_under(holding);
+        if !partition.is_held() {
+            drop(partition);
+            return Err(self.let_go_of(slot));
+        }
         self.settle_map(slot, &partition)?;
         slot.set_opened(since, partition.clone());
         self.core.deletion_wanted.notify_one();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use armilla_kv::{Batch, Family, SpaceId};
 use armilla_value::PartitionKey;
 use bytes::Bytes;
+use parking_lot::MutexGuard;
 
 use crate::container::Container;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,8 +16,9 @@ use crate::far::forms::Form;
 use crate::far::link::{FarError, LOOK_PAUSE, wait, wait_in_turn};
 use crate::far::request::Request;
 use crate::item::keys;
-use crate::limits::RELEASE_PATIENCE;
+use crate::limits::{OPENING_LOOK_PERIOD, RELEASE_PATIENCE};
 use crate::map::Slot;
+use crate::partition::holding::Holding;
 use crate::partition::{Gate, Partition};
 use crate::peers::{Peer, Peers, Whereabouts};
 use crate::turn::Turn;
@@ -62,9 +64,38 @@ impl Container {
     pub(crate) fn own_partition(&self, slot: &Slot) -> Result<Option<Arc<Partition>>> {
         let Some(peers) = &self.core.peers else { return self.open_here(slot, 0).map(Some) };
         match peers.find(slot.range.space) {
-            Whereabouts::Here { since } => self.open_here(slot, since).map(Some),
+            Whereabouts::Here { since } => {
+                slot.set_far(None);
+                self.open_here(slot, since).map(Some)
+            }
             _ => Ok(None),
         }
+    }
+
+    /// Returns what a partition is opened under, where several processes share the account.
+    pub(crate) fn holding(&self, space: SpaceId, since: u64) -> Option<Holding> {
+        let peers = self.core.peers.as_ref()?;
+        Some(Holding::new(peers.clone(), self.core.store.clone(), space, since))
+    }
+
+    /// Begins to open a partition, which one thread does at a time. With others, the one that does may have to ask them: who
+    /// comes meanwhile is not to keep a thread from it, and looks again.
+    pub(crate) fn begin_opening<'s>(&self, slot: &'s Slot) -> Result<MutexGuard<'s, ()>> {
+        match &self.core.peers {
+            None => Ok(slot.opening.lock()),
+            Some(_) => slot
+                .opening
+                .try_lock()
+                .ok_or_else(|| Error::new(ErrorKind::Moved, "the partition is being opened: try again")),
+        }
+    }
+
+    /// Closes the store of a partition that turned out to be another process's when it was opened.
+    pub(crate) fn let_go_of(&self, slot: &Slot) -> Error {
+        if let Err(error) = self.core.store.release_space(slot.range.space) {
+            tracing::debug!(range_id = slot.range.id, %error, "a partition of another node was not closed cleanly");
+        }
+        nowhere()
     }
 
     /// Returns whether a range is a partition of this process.
@@ -180,10 +211,13 @@ impl Container {
             if !spaces.contains(&slot.range.space) {
                 continue;
             }
-            // From here on it is not opened again.
-            let partition = {
-                let _opening = slot.opening.lock();
-                slot.take_opened()
+            // From here on it is not opened again. Who opens it may have to ask others first, and is waited for without
+            // keeping a thread.
+            let partition = loop {
+                if let Some(_opening) = slot.opening.try_lock() {
+                    break slot.take_opened();
+                }
+                self.core.env.clock.sleep(OPENING_LOOK_PERIOD).await;
             };
             let Some(partition) = partition else { continue };
             partition.set_gate(Gate::Closed);
@@ -221,6 +255,6 @@ async fn changed(peers: &dyn Peers) {
     tokio::task::yield_now().await;
 }
 
-fn nowhere() -> Error {
+pub(crate) fn nowhere() -> Error {
     Error::new(ErrorKind::Moved, "no node serves the partition at present")
 }

@@ -302,6 +302,12 @@ pub(crate) const WAITS_MAX: usize = 384;
 /// How long a request waits for a partition that is on its way from one process to another.
 pub(crate) const MOVE_PATIENCE: Duration = Duration::from_secs(20);
 
+/// Locks of one connection that were let go of before they were taken, and are remembered.
+pub(crate) const UNWANTED_LOCKS_MAX: usize = 1_024;
+
+/// How often it is looked whether a partition has been opened that is to be let go of.
+pub(crate) const OPENING_LOOK_PERIOD: Duration = Duration::from_millis(5);
+
 /// How long readers may go on with a partition that another process is about to have.
 pub(crate) const RELEASE_PATIENCE: Duration = Duration::from_millis(300);
 

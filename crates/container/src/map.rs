@@ -92,6 +92,9 @@ impl Slot {
 
     /// Takes note of who has the partition.
     pub(crate) fn set_far(&self, far: Option<Arc<Partition>>) {
+        if far.is_none() && !self.is_far.load(Ordering::Acquire) {
+            return;
+        }
         let mut known = self.far.write();
         self.is_far.store(far.is_some(), Ordering::Release);
         *known = far;

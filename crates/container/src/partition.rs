@@ -4,8 +4,8 @@
 //! takes tasks (`gate`), the moments of versions (`moments`), filling it with what others have (`copy_in`), what look-ups
 //! have found (`lookups`). Not here: what a task does to the stored state (`apply`), who may queue (`locks`).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use armilla_env::Env;
 use armilla_kv::{Family, Space, SpaceId, Store};
@@ -18,6 +18,7 @@ use crate::compiled_definition::CurrentDefinition;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::far::Far;
 use crate::far::request::{DraftReply, Request};
+use crate::far::serve::unique_number;
 use crate::feed::trim::TrimState;
 use crate::index::layout::{Layout, Layouts};
 use crate::index::state::IndexState;
@@ -28,6 +29,7 @@ use crate::item::{ContainerIdentity, Item};
 use crate::limits::{Limits, QUEUE_KIB_MAX};
 use crate::map::ranges::Range;
 use crate::partition::counters::Counters;
+use crate::partition::holding::Holding;
 use crate::partition::known_numbers::KnownNumbers;
 use crate::partition::locks::LogicalLocks;
 use crate::sweep::due::DueCursor;
@@ -37,6 +39,7 @@ mod committer;
 mod copy_in;
 pub(crate) mod counters;
 mod gate;
+pub(crate) mod holding;
 pub(crate) mod known_numbers;
 pub(crate) mod locks;
 pub(crate) mod lookups;
@@ -109,6 +112,10 @@ pub(crate) struct Partition {
     pub(crate) reshaping: Mutex<Option<Arc<AtomicU8>>>,
     /// Set where another process has the partition: then nothing but this is asked.
     pub(crate) far: Option<Arc<Far>>,
+    /// What it was opened under, where several processes share the account.
+    holding: OnceLock<Holding>,
+    /// What this opening of the partition is called, for other processes.
+    mark: OnceLock<u64>,
     /// Dropped with the partition, which tells who waits for its last user.
     gone: Mutex<Option<oneshot::Sender<Never>>>,
 }
@@ -208,7 +215,26 @@ impl Partition {
             reshaping: Mutex::default(),
             gone: Mutex::default(),
             far: None,
+            holding: OnceLock::new(),
+            mark: OnceLock::new(),
         }
+    }
+
+    /// Takes note of what it was opened under.
+    pub(crate) fn hold_under(&self, holding: Option<Holding>) {
+        if let Some(holding) = holding {
+            let _ = self.holding.set(holding);
+        }
+    }
+
+    /// Returns whether it is still this process's.
+    pub(crate) fn is_held(&self) -> bool {
+        self.holding.get().is_none_or(Holding::holds)
+    }
+
+    /// Returns what this opening of the partition is called: no other has that name, here or in another process.
+    pub(crate) fn mark(&self) -> u64 {
+        *self.mark.get_or_init(|| unique_number(&self.env))
     }
 
     pub(crate) fn space(&self) -> Arc<dyn Space> {
@@ -351,12 +377,24 @@ impl Partition {
         self.queue.lock().broken
     }
 
+    /// Fails for good where the partition is not this process's any more.
+    fn check_held(&self) -> Result<()> {
+        if self.is_held() {
+            return Ok(());
+        }
+        let lost = Error::new(ErrorKind::Moved, "another node has the partition by now");
+        self.queue.lock().lost = Some(lost.clone());
+        Err(lost)
+    }
+
     /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.
     pub(crate) fn reload(&self) -> Result<()> {
         if let Some(lost) = &self.queue.lock().lost {
             return Err(lost.clone());
         }
+        self.check_held()?;
         let space = self.store.open_space(self.space_id)?;
+        self.check_held()?;
         let counters = Counters::load(space.as_ref(), self.lsn_base)?;
         let get = |family, key: &[u8]| space.get(family, key);
         let index = IndexState::load(get, |bytes| self.layouts(bytes), &counters, &self.first_layout)?;

@@ -482,7 +482,11 @@ impl Closed {
             range.map_version = map_version;
             let slot = Slot::new(range, core.policy);
             match self.reshape.container.may_serve(slot.range.space) {
-                Some(since) => slot.set_opened(since, partition),
+                Some(since) => {
+                    let container = &self.reshape.container;
+                    partition.hold_under(container.holding(slot.range.space, since));
+                    slot.set_opened(since, partition);
+                }
                 // Another process was given it: it opens it anew.
                 None => {
                     partition.set_gate(Gate::Retired);

@@ -56,6 +56,8 @@ impl Container {
         let mut swept = Swept { periodic, ..Swept::default() };
         for slot in &self.map_now().slots {
             let partition = match slot.opened() {
+                // What another process has by now is its own to sweep.
+                Some(partition) if !partition.is_held() => continue,
                 Some(partition) => partition,
                 None if periodic => match self.own_partition(slot)? {
                     Some(partition) => partition,

@@ -138,6 +138,8 @@ pub(crate) struct Drafted {
     pub(crate) moment: Moment,
     /// The number of an item that comes into being, once it is known that it does.
     pub(crate) number: Option<u64>,
+    /// The opening of a partition of another process that gave the number, by its mark. No other may use it.
+    pub(crate) opening: u64,
 }
 
 /// A whole item, ready to be committed.

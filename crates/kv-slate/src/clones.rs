@@ -15,6 +15,7 @@ use slatedb::admin::Admin;
 use crate::failure;
 use crate::keys::tree_bounds;
 use crate::place::Place;
+use crate::reclaim::delete_all;
 use crate::spaces::Shared;
 use crate::view::View;
 
@@ -25,6 +26,12 @@ const MAKING_TIME: Duration = Duration::from_secs(3_600);
 pub(crate) async fn make(shared: Arc<Shared>, from: u64, clones: Vec<RangeClone>) -> Result<View> {
     let (checkpoint, view) = shared.checkpoint(from, MAKING_TIME).await?;
     for RangeClone { space, family, lower, upper } in clones {
+        let made = shared.state(space.0);
+        // Whoever drops it waits until it is there: what of it is not there yet could not be deleted.
+        let _turn = made.turn().await;
+        if made.is_dropped() {
+            return Err(failure::dropped(space.0));
+        }
         let source = CloneSourceSpec::with_checkpoint(shared.place.space(from), checkpoint.id)
             .with_projection_range(tree_bounds(family, &lower, &upper));
         admin(&shared.place, shared.place.space(space.0))
@@ -32,6 +39,12 @@ pub(crate) async fn make(shared: Arc<Shared>, from: u64, clones: Vec<RangeClone>
             .build()
             .await
             .map_err(|error| failure::of_read(&error))?;
+        // Another process may have dropped it, if this one was paused for long.
+        if shared.place.has(&shared.place.dropped(space.0)).await? {
+            let_go(&shared.place, space.0).await?;
+            delete_all(&shared.place, &shared.place.space(space.0)).await?;
+            return Err(failure::dropped(space.0));
+        }
     }
     Ok(view)
 }

@@ -36,6 +36,10 @@ pub(crate) fn dropped(id: u64) -> Error {
     Error::new(ErrorKind::SpaceDropped, format!("space {id} was dropped"))
 }
 
+pub(crate) fn released(id: u64) -> Error {
+    Error::new(ErrorKind::Elsewhere, format!("space {id} was closed for another process"))
+}
+
 pub(crate) fn fenced(id: u64) -> Error {
     Error::new(ErrorKind::Fenced, format!("space {id} was opened again"))
 }

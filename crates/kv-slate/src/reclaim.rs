@@ -68,7 +68,7 @@ async fn reclaim(shared: &Shared, id: u64) -> Result<bool> {
 }
 
 /// Deletes every object under a prefix.
-async fn delete_all(place: &Place, prefix: &Path) -> Result<()> {
+pub(crate) async fn delete_all(place: &Place, prefix: &Path) -> Result<()> {
     let objects = place.objects();
     let deletes = objects.list(Some(prefix)).map_ok(|object| async move {
         match objects.delete(&object.location).await {

@@ -47,6 +47,8 @@ pub(crate) struct SpaceState {
     /// Held by who writes, opens, drops or closes.
     turn: tokio::sync::Mutex<()>,
     is_dropped: AtomicBool,
+    /// Whether it was closed because another process is about to have it.
+    is_released: AtomicBool,
     /// What is known of its tree while that is closed because nothing asked for it.
     resting: Mutex<Option<Resting>>,
     /// How often in a row it was found unused.
@@ -70,6 +72,7 @@ impl SpaceState {
             tree: RwLock::new(None),
             turn: tokio::sync::Mutex::new(()),
             is_dropped: AtomicBool::new(false),
+            is_released: AtomicBool::new(false),
             resting: Mutex::new(None),
             idle_looks: AtomicU32::new(0),
             pins: AtomicUsize::new(0),
@@ -78,6 +81,15 @@ impl SpaceState {
 
     pub(crate) fn is_dropped(&self) -> bool {
         self.is_dropped.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_released(&self) -> bool {
+        self.is_released.load(Ordering::Acquire)
+    }
+
+    /// Waits until no other task writes, opens, drops or closes it.
+    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// Returns its tree, if it is open.
@@ -115,6 +127,7 @@ impl Shared {
         }
         match space.tree() {
             Some(tree) => Ok(tree),
+            None if space.is_released() => Err(failure::released(space.id)),
             None if space.resting().is_some() => answer(&self.runtime, self.clone().wake(space.clone())),
             None => Err(space.not_open()),
         }
@@ -317,6 +330,7 @@ impl Shared {
     /// Closes the tree of a space that another process is about to open.
     pub(crate) async fn release_space(self: Arc<Shared>, id: u64) -> Result<()> {
         let Some(space) = self.spaces.lock().remove(&id) else { return Ok(()) };
+        space.is_released.store(true, Ordering::Release);
         self.close_space(&space, failure::fenced(id)).await
     }
 

@@ -66,6 +66,8 @@ impl View {
         match done {
             // Its tree was closed meanwhile.
             Err(_) if is_dropped() => Err(failure::dropped(self.space.id)),
+            // Whoever reads it begins anew where the space is by then.
+            Err(_) if self.space.is_released() => Err(failure::released(self.space.id)),
             done => done,
         }
     }

@@ -129,6 +129,8 @@ impl Store for CachedStore {
         let state = self.spaces().entry(space).or_default().clone();
         // After the store has taken the space over: commits of older handles can no longer show up.
         let generation = state.generation.fetch_add(1, Ordering::AcqRel) + 1;
+        // What was remembered of it may be from before another process had it.
+        self.cache.forget_space(space);
         Ok(Arc::new(CachedSpace { id: space, generation, inner, state, cache: self.cache.clone() }))
     }
 

@@ -169,10 +169,12 @@ impl Lease {
     }
 
     /// Waits until another has the lease.
-    pub async fn lost(&self) {
+    pub fn lost(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut lost = self.lost.clone();
-        // It is never dropped before it was said, but by a runtime that ends.
-        let _ = lost.wait_for(|lost| *lost).await;
+        async move {
+            // It is never dropped before it was said, but by a runtime that ends.
+            let _ = lost.wait_for(|lost| *lost).await;
+        }
     }
 
     /// Gives the lease up, so that another need not wait. From now on it is not valid.

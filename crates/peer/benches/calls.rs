@@ -87,7 +87,7 @@ fn calls(threads: usize, callers: usize, length: Duration) -> Result<(), Box<dyn
     let address = listener.local_addr()?.to_string();
     let service = Arc::new(Answering(Bytes::from(vec![7; ANSWER_BYTES])));
     serving.spawn(serve(listener, service, Secret::derive("key"), std::future::pending()));
-    let link = Link::new(&address, Secret::derive("key"));
+    let link = Link::new(&address, Secret::derive("key"), calling.handle().clone());
     let request = Bytes::from(vec![1; REQUEST_BYTES]);
     let (is_over, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let tasks: Vec<_> = (0..callers)

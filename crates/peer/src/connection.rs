@@ -17,7 +17,7 @@ use crate::alarm::Alarm;
 use crate::frame::{Frame, Kind, Malformed};
 use crate::limits::{
     BATCH_BYTES, CALLS_MAX, FRAME_BYTES_MAX, IDLE, IDLE_SILENCE_MAX, KEEPALIVE, MESSAGE_BYTES_MAX,
-    REQUEST_BYTES_MAX, TELLS_MAX,
+    REQUEST_BYTES_MAX, SMALL_TELL_BYTES, SMALL_TELLS_MAX, TELLS_MAX,
 };
 use crate::outbox::Outbox;
 use crate::service::Service;
@@ -166,7 +166,11 @@ impl<S: Service> Connection<S> {
             Kind::Call => self.begin(frame),
             Kind::Tell => {
                 let tells = self.under_way.len() - self.calls;
-                if tells >= TELLS_MAX || self.is_ending {
+                let is_small = frame.payload.len() <= SMALL_TELL_BYTES;
+                if is_small && tells >= SMALL_TELLS_MAX {
+                    return Err(Malformed::Unexpected(frame.kind));
+                }
+                if (tells >= TELLS_MAX && !is_small) || self.is_ending {
                     tracing::debug!(tells, "what another node told is dropped");
                     return Ok(());
                 }

@@ -58,8 +58,15 @@ pub(crate) const QUEUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of requests that are sent and not answered; one request may go past it.
 pub(crate) const REQUEST_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Requests without an answer that a connection has under way. More are dropped.
+/// Requests without an answer that a connection has under way. More are dropped, unless they are small.
 pub(crate) const TELLS_MAX: usize = 4_096;
+
+/// A request without an answer that has no more bytes is not dropped as long as the connection holds: it may let go of
+/// something that is kept for it.
+pub(crate) const SMALL_TELL_BYTES: usize = 64;
+
+/// Small ones that a connection has under way; one that sends more is closed, with what is kept for it.
+pub(crate) const SMALL_TELLS_MAX: usize = 16 * TELLS_MAX;
 
 /// Bytes that are put together to be written at once; one frame may go past it.
 pub(crate) const BATCH_BYTES: usize = 256 * 1024;

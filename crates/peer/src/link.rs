@@ -27,14 +27,18 @@ pub struct Link(Arc<Inner>);
 struct Inner {
     shared: Arc<Shared>,
     target: Arc<Target>,
+    /// Where connections live, whatever threads the callers are on.
+    runtime: Handle,
 }
 
 impl Link {
-    /// Returns a link to an address, `host:port`, which is resolved when connecting.
-    pub fn new(address: &str, secret: Secret) -> Link {
+    /// Returns a link to an address, `host:port`, which is resolved when connecting. Its connections live on a runtime with
+    /// timers; callers may be on others, or on none.
+    pub fn new(address: &str, secret: Secret, runtime: Handle) -> Link {
         Link(Arc::new(Inner {
             shared: Arc::new(Shared::new()),
             target: Arc::new(Target::new(address, secret)),
+            runtime,
         }))
     }
 
@@ -47,25 +51,26 @@ impl Link {
             Ok(queued) => queued,
             Err(NotQueued::Failed(error)) => return Err(error),
             Err(NotQueued::Full(request)) => {
-                let waiting = timeout_at(deadline, self.call_when_there_is_room(request, deadline));
+                let room =
+                    async { timeout_at(deadline, self.call_when_there_is_room(request, deadline)).await };
+                let waiting = Within { runtime: &self.0.runtime, work: Box::pin(room) };
                 let expired = |_| CallError::NotSent("there was no room for it".to_owned());
                 waiting.await.map_err(expired)??
             }
         };
         let pending = Pending { shared, id: Some(queued.id) };
         if queued.must_start {
-            self.start(&Handle::current());
+            self.start();
         }
         pending.await
     }
 
     /// Sends a request without waiting for an answer; it is lost if the connection breaks. Never blocks: returns false if it
-    /// is dropped, because too much is waiting to be sent, the other node cannot be reached, or there is no runtime.
+    /// is dropped, because too much is waiting to be sent or the other node cannot be reached.
     pub fn tell(&self, request: Bytes) -> bool {
-        let Ok(runtime) = Handle::try_current() else { return false };
         let Ok(queued) = self.0.shared.tell(request, Instant::now()) else { return false };
         if queued.must_start {
-            self.start(&runtime);
+            self.start();
         }
         true
     }
@@ -89,14 +94,29 @@ impl Link {
         }
     }
 
-    fn start(&self, runtime: &Handle) {
-        runtime.spawn(driver::run(self.0.shared.clone(), self.0.target.clone()));
+    fn start(&self) {
+        self.0.runtime.spawn(driver::run(self.0.shared.clone(), self.0.target.clone()));
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         self.shared.abandon();
+    }
+}
+
+/// Something that needs the timers of a runtime, polled by a thread that may be on none.
+struct Within<'r, F> {
+    runtime: &'r Handle,
+    work: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for Within<'_, F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let _within = self.runtime.enter();
+        self.work.as_mut().poll(cx)
     }
 }
 

@@ -38,6 +38,11 @@ impl Outbox {
         self.bytes >= QUEUE_BYTES_MAX
     }
 
+    /// Tells whether so much waits that not even what is small may be added.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.bytes >= 2 * QUEUE_BYTES_MAX
+    }
+
     /// Returns how many frames wait. `may_send` tells whether any but urgent ones may be sent now.
     pub(crate) fn count(&self, may_send: bool) -> usize {
         self.urgent.len() + if may_send { self.frames.len() } else { 0 }

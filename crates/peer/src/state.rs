@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::calls::{Calls, Outcome};
 use crate::error::CallError;
 use crate::frame::{Frame, Kind, Malformed};
-use crate::limits::{BACKOFF, BATCH_BYTES, FRAME_BYTES_MAX, IDLE, LOOK};
+use crate::limits::{BACKOFF, BATCH_BYTES, FRAME_BYTES_MAX, IDLE, LOOK, SMALL_TELL_BYTES};
 use crate::outbox::Outbox;
 
 /// What a link, its callers and the task of its connection share.
@@ -81,7 +81,7 @@ impl Shared {
     /// Queues a call that has to end at a moment.
     pub(crate) fn call(&self, request: Bytes, now: Instant, deadline: Instant) -> Result<Queued, NotQueued> {
         let mut state = self.state.lock();
-        let must_start = state.admit(&request, now)?;
+        let must_start = state.admit(&request, now, false)?;
         let id = state.calls.add(deadline, request.len());
         // While calls are pending the task looks at the time often, and at the moment at which the first has to end.
         state.alarm = state.alarm.min(deadline).min(now + LOOK);
@@ -94,7 +94,8 @@ impl Shared {
     /// Queues a request without an answer.
     pub(crate) fn tell(&self, request: Bytes, now: Instant) -> Result<Queued, NotQueued> {
         let mut state = self.state.lock();
-        let must_start = state.admit(&request, now)?;
+        let is_small = request.len() <= SMALL_TELL_BYTES;
+        let must_start = state.admit(&request, now, is_small)?;
         let writer = state.outbox.push(Frame { kind: Kind::Tell, id: 0, payload: request });
         drop(state);
         wake(writer);
@@ -240,14 +241,17 @@ impl Shared {
 }
 
 impl State {
-    /// Tells whether a request may be queued, and whether a task has to be started for it.
-    fn admit(&mut self, request: &Bytes, now: Instant) -> Result<bool, NotQueued> {
+    /// Tells whether a request may be queued, and whether a task has to be started for it. What is small and has no answer
+    /// goes past the bound: the other node may keep something until it hears it.
+    fn admit(&mut self, request: &Bytes, now: Instant, is_small: bool) -> Result<bool, NotQueued> {
         if request.len() > FRAME_BYTES_MAX {
             let message = format!("{} bytes are more than a request may have", request.len());
             return Err(NotQueued::Failed(CallError::NotSent(message)));
         }
         match &self.phase {
-            Phase::Up if self.outbox.is_full() => return Err(NotQueued::Full(request.clone())),
+            Phase::Up if self.outbox.is_full() && (!is_small || self.outbox.is_overfull()) => {
+                return Err(NotQueued::Full(request.clone()));
+            }
             Phase::Up => return Ok(false),
             Phase::Ending => return Err(NotQueued::Failed(ending())),
             Phase::Down(Some((until, error))) if now < *until => {

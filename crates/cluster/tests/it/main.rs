@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod alone;
 mod history;
 mod nodes;
 mod shelf;

@@ -155,8 +155,8 @@ formed!(
 );
 
 formed!(
-    /// What a version gets when it is drafted.
-    DraftReply { number: u64, moment: Moment }
+    /// What a version gets when it is drafted, and which opening of the partition gave it.
+    DraftReply { number: u64, moment: Moment, opening: u64 }
 );
 
 formed!(
@@ -348,6 +348,7 @@ pub(crate) enum DraftedForm {
         stamp: u64,
         moment: Moment,
         number: Option<u64>,
+        opening: u64,
         keeps_types: bool,
         precondition: Precondition,
     },
@@ -360,13 +361,14 @@ pub(crate) enum DraftedForm {
 impl Form for DraftedForm {
     fn write(&self, out: &mut Out) {
         match self {
-            DraftedForm::Put { mode, content, stamp, moment, number, keeps_types, precondition } => {
+            DraftedForm::Put { mode, content, stamp, moment, number, opening, keeps_types, precondition } => {
                 out.u8(0);
                 mode.write(out);
                 content.write(out);
                 out.u64(*stamp);
                 moment.write(out);
                 number.write(out);
+                out.u64(*opening);
                 out.bool(*keeps_types);
                 precondition.write(out);
             }
@@ -386,6 +388,7 @@ impl Form for DraftedForm {
                 stamp: from.u64()?,
                 moment: Moment::read(from)?,
                 number: Option::read(from)?,
+                opening: from.u64()?,
                 keeps_types: from.bool()?,
                 precondition: Precondition::read(from)?,
             },

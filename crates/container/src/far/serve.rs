@@ -1,9 +1,10 @@
 //! Answering other processes that ask for partitions of this one.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use armilla_env::Env;
 use armilla_governor::RequestUnits;
 use armilla_kv::{Family, Snapshot};
 use armilla_value::PartitionKey;
@@ -23,7 +24,7 @@ use crate::error::{Error, ErrorKind, Position, Result};
 use crate::item::Stamp;
 use crate::item::keys::{self, LogicalKey};
 use crate::item::patch::{Condition, Patch};
-use crate::limits::{ANSWER_BYTES_MAX, AWAIT_MAX, KEPT_FOR_PEER_MAX};
+use crate::limits::{ANSWER_BYTES_MAX, AWAIT_MAX, KEPT_FOR_PEER_MAX, UNWANTED_LOCKS_MAX};
 use crate::map::Slot;
 use crate::partition::Partition;
 use crate::partition::locks::Pass;
@@ -34,14 +35,23 @@ use crate::write::{self, Drafted, Intent, ItemAddress};
 /// What is kept for one connection of another process, and let go of when that ends.
 #[derive(Default)]
 pub struct PeerSession {
-    next: AtomicU64,
     views: Mutex<HashMap<u64, Arc<View>>>,
-    locks: Mutex<HashMap<u64, Lock>>,
+    locks: Mutex<Locks>,
+}
+
+/// Logical partitions that another process has locked.
+#[derive(Default)]
+struct Locks {
+    taken: HashMap<u64, Lock>,
+    /// What was let go of before it was taken: who asked has gone away meanwhile.
+    unwanted: VecDeque<u64>,
 }
 
 /// A snapshot that another process reads.
 struct View {
     snapshot: Box<dyn Snapshot>,
+    /// The space that it is of.
+    space: u64,
     /// Behind what reads it.
     _partition: Arc<Partition>,
 }
@@ -53,14 +63,38 @@ struct Lock {
 }
 
 impl PeerSession {
-    fn view(&self, number: u64) -> std::result::Result<Arc<View>, Refusal> {
-        self.views.lock().get(&number).cloned().ok_or(Refusal::NotHere)
+    /// Returns a snapshot that was taken by this connection, of the partition that a request is for.
+    fn view(&self, head: &Head, number: u64) -> Served<Arc<View>> {
+        let view = self.views.lock().get(&number).cloned();
+        view.filter(|view| view.space == head.space).ok_or(Refusal::NotHere)
+    }
+
+    fn unlock(&self, lock: u64) {
+        let mut locks = self.locks.lock();
+        let taken = locks.taken.remove(&lock);
+        if taken.is_none() {
+            if locks.unwanted.len() >= UNWANTED_LOCKS_MAX {
+                locks.unwanted.pop_front();
+            }
+            locks.unwanted.push_back(lock);
+        }
+        drop(locks);
+        drop(taken);
+    }
+}
+
+/// Says what a read of a snapshot means that failed: where its tree was closed for another process, the reader begins anew.
+fn of_view(error: armilla_kv::Error) -> Refusal {
+    match error.kind() {
+        armilla_kv::ErrorKind::Closed
+        | armilla_kv::ErrorKind::Fenced
+        | armilla_kv::ErrorKind::HandleClosed => Refusal::NotHere,
+        _ => error.into(),
     }
 }
 
 /// Keeps something for a connection under a number.
-fn keep<T>(kept: &Mutex<HashMap<u64, T>>, number: u64, value: T) -> Result<()> {
-    let mut kept = kept.lock();
+fn keep<T>(kept: &mut HashMap<u64, T>, number: u64, value: T) -> Result<()> {
     if kept.len() >= KEPT_FOR_PEER_MAX {
         return Err(Error::new(
             ErrorKind::Unavailable,
@@ -141,19 +175,19 @@ impl Container {
                 return reply(Ok(()));
             }
             Request::Unlock(lock) => {
-                drop(session.locks.lock().remove(&lock));
+                session.unlock(lock);
                 return reply(Ok(()));
             }
             // A snapshot that was taken here stays what it is.
             Request::ViewGet(ViewGetCall { view, family, keys }) => {
-                return reply(
-                    session
-                        .view(view)
-                        .and_then(|view| values(&keys, |keys| Ok(view.snapshot.multi_get(family, keys)?))),
-                );
+                return reply(session.view(&head, view).and_then(|view| {
+                    values(&keys, |keys| view.snapshot.multi_get(family, keys).map_err(of_view))
+                }));
             }
             Request::ViewScan(call) => {
-                let scanned = session.view(call.view).and_then(|view| Ok(view.snapshot.scan(&call.scan)?));
+                let scanned = session
+                    .view(&head, call.view)
+                    .and_then(|view| view.snapshot.scan(&call.scan).map_err(of_view));
                 return reply(scanned);
             }
             _ => {}
@@ -234,7 +268,7 @@ impl Container {
             Request::Await(lsn) => reply(self.serve_await(&slot, lsn).await),
             Request::Draft => reply(self.partition_here(&slot).and_then(|partition| {
                 let Drafted { stamp, moment, .. } = partition.draft_version()?;
-                Ok(DraftReply { number: stamp.number(), moment })
+                Ok(DraftReply { number: stamp.number(), moment, opening: partition.mark() })
             })),
             Request::Close(_) | Request::Unlock(_) | Request::ViewGet(_) | Request::ViewScan(_) => {
                 reply::<()>(Err(Refusal::NotHere))
@@ -291,8 +325,10 @@ impl Container {
         let counters = snapshot.get(Family::Meta, keys::COUNTERS)?;
         let records = INDEX_RECORDS.map(Bytes::from_static);
         let index = snapshot.multi_get(Family::Meta, &records)?;
-        let view = session.next.fetch_add(1, Ordering::Relaxed) + 1;
-        keep(&session.views, view, Arc::new(View { snapshot, _partition: partition }))?;
+        // Whoever asks keeps the number alone, also when the connection has become another.
+        let view = unique_number(&self.core.env);
+        let space = slot.range.space.0;
+        keep(&mut session.views.lock(), view, Arc::new(View { snapshot, space, _partition: partition }))?;
         Ok(OpenReply { view, counters, index })
     }
 
@@ -300,7 +336,12 @@ impl Container {
         let partition = self.partition_here(slot)?;
         let logical = LogicalKey::from_bytes(call.logical);
         let pass = partition.lock(&self.compiled(), &logical).await?.ok_or(Refusal::NotHere)?;
-        Ok(keep(&session.locks, call.lock, Lock { partition, _pass: pass })?)
+        let mut locks = session.locks.lock();
+        if let Some(place) = locks.unwanted.iter().position(|unwanted| *unwanted == call.lock) {
+            locks.unwanted.remove(place);
+            return Err(Refusal::NotHere);
+        }
+        Ok(keep(&mut locks.taken, call.lock, Lock { partition, _pass: pass })?)
     }
 
     async fn serve_await(&self, slot: &Slot, lsn: u64) -> Served<u64> {
@@ -323,7 +364,7 @@ impl Container {
         if let Some(lock) = call.lock {
             let locks = session.locks.lock();
             // It was let go of with the connection by which it was taken, or the partition has been elsewhere since.
-            if !locks.get(&lock).is_some_and(|lock| Arc::ptr_eq(&lock.partition, &partition)) {
+            if !locks.taken.get(&lock).is_some_and(|lock| Arc::ptr_eq(&lock.partition, &partition)) {
                 return Err(Refusal::Failed(Error::new(
                     ErrorKind::Conflict,
                     "the transaction has lost its lock; run it again",
@@ -332,6 +373,15 @@ impl Container {
         }
         let mut writes = Vec::with_capacity(call.writes.len());
         for drafted in call.writes {
+            // Numbers of another opening may have been given to other items.
+            if let DraftedForm::Put { opening, .. } = &drafted
+                && *opening != partition.mark()
+            {
+                return Err(Refusal::Failed(Error::new(
+                    ErrorKind::Conflict,
+                    "the partition has been at another node since the transaction began; run it again",
+                )));
+            }
             writes.push(self.redrafted(&call.partition_key, drafted)?);
         }
         let version = |form: super::request::VersionForm| -> Result<(u64, u16)> {
@@ -366,8 +416,8 @@ impl Container {
     fn redrafted(&self, partition_key: &PartitionKey, drafted: DraftedForm) -> Result<Intent> {
         let compiled = self.compiled();
         Ok(match drafted {
-            DraftedForm::Put { mode, content, stamp, moment, number, keeps_types, precondition } => {
-                let drafted = Drafted { stamp: Stamp::new(stamp), moment, number };
+            DraftedForm::Put { mode, content, stamp, moment, number, opening, keeps_types, precondition } => {
+                let drafted = Drafted { stamp: Stamp::new(stamp), moment, number, opening };
                 let item =
                     write::prepare_stored(&compiled, self.limits(), &content, partition_key, Some(drafted))?;
                 Intent::Put { mode, item: write::PreparedItem { keeps_types, ..item }, precondition }
@@ -377,6 +427,17 @@ impl Container {
             }
         })
     }
+}
+
+/// Returns a number that was never given before, by this process or by another.
+pub(crate) fn unique_number(env: &Env) -> u64 {
+    static NEXT: OnceLock<AtomicU64> = OnceLock::new();
+    let next = NEXT.get_or_init(|| {
+        let mut first = [0; 8];
+        env.entropy.fill(&mut first);
+        AtomicU64::new(u64::from_be_bytes(first))
+    });
+    next.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Reads the values of keys: as many as one answer has room for, and one at least.

@@ -83,7 +83,8 @@ impl Container {
         // What is about to be replaced is not worth it, and must not change under those who copy it.
         let mut wanting = map
             .opened()
-            .filter(|(_, partition)| !partition.is_reshaping() && compiled.needs_reindex(&partition.index()));
+            .filter(|(_, partition)| !partition.is_reshaping() && compiled.needs_reindex(&partition.index()))
+            .filter(|(_, partition)| partition.is_held());
         wanting.next().map(|(_, partition)| partition)
     }
 }

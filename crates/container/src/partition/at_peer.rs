@@ -141,14 +141,16 @@ impl Partition {
 
     /// Gives a version that is drafted its stamp and its moment.
     pub(crate) fn draft_version(&self) -> Result<Drafted> {
-        let (number, moment) = match &self.far {
-            None => (self.reserve_number()?, self.next_moment(Moment::now(self.env.clock.as_ref()), None)?),
-            Some(far) => {
-                let DraftReply { number, moment } = far.ask_here(&Request::Draft)?;
-                (number, moment)
-            }
+        let DraftReply { number, moment, opening } = match &self.far {
+            None => DraftReply {
+                number: self.reserve_number()?,
+                moment: self.next_moment(Moment::now(self.env.clock.as_ref()), None)?,
+                // It is committed to this opening, or not at all.
+                opening: 0,
+            },
+            Some(far) => far.ask_here(&Request::Draft)?,
         };
-        Ok(Drafted { stamp: crate::item::Stamp::new(number), moment, number: None })
+        Ok(Drafted { stamp: crate::item::Stamp::new(number), moment, number: None, opening })
     }
 
     /// Keeps all others from writing to a logical partition, and waits until everything before has landed. Returns
@@ -234,6 +236,7 @@ fn commit_call(partition_key: &PartitionKey, task: TransactionTask, lock: Option
                 stamp: drafted.stamp.number(),
                 moment: drafted.moment,
                 number: drafted.number,
+                opening: drafted.opening,
                 keeps_types: item.keeps_types,
                 precondition,
             })

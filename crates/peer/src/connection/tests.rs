@@ -68,9 +68,16 @@ async fn as_many_calls_as_may_be_and_one_more() {
     bytes.extend_from_slice(&header(Kind::Cancel, 7));
     bytes.extend_from_slice(&header(Kind::Call, 7));
     check(&ends(&bytes).await, None);
-    // More than may be told at once is dropped.
-    let tells: Vec<u8> = (0..TELLS_MAX + 10).flat_map(|_| header(Kind::Tell, 0)).collect();
-    check(&ends(&tells).await, None);
+    // More than may be told at once is dropped, and what is small is not: something may be let go of by it.
+    let tells = |count: usize, bytes: usize| -> Vec<u8> {
+        let payload = Bytes::from(vec![0; bytes]);
+        let frame = Frame { kind: Kind::Tell, id: 0, payload };
+        let one = [&frame.header()[..], &frame.payload].concat();
+        one.repeat(count)
+    };
+    check(&ends(&tells(TELLS_MAX + 10, SMALL_TELL_BYTES + 1)).await, None);
+    check(&ends(&tells(SMALL_TELLS_MAX, 0)).await, None);
+    check(&ends(&tells(SMALL_TELLS_MAX + 1, 0)).await, Some(Malformed::Unexpected(Kind::Tell)));
 }
 
 #[tokio::test]

@@ -1,8 +1,13 @@
 //! Calls that are answered.
 
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+
 use armilla_peer::{CallError, FRAME_BYTES_MAX, Link, Secret};
 use bytes::Bytes;
 use futures_util::future::join_all;
+use tokio::runtime::Handle;
 
 use crate::node::{Node, PATIENCE, begin, eventually};
 
@@ -16,10 +21,48 @@ async fn an_answer_comes() {
     assert_eq!(node.doing.sessions(), 1);
 }
 
+/// Waits for something on a thread that is on no runtime.
+fn wait_alone<T>(work: impl Future<Output = T>) -> T {
+    struct Unpark(std::thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Unpark>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut work = pin!(work);
+    loop {
+        match work.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_may_be_on_no_runtime() {
+    // The first call of a link came from such a thread: it panicked, and calls after it had no connection and no end.
+    let node = Node::start().await;
+    let link = node.link();
+    let own = link.clone();
+    let alone = std::thread::spawn(move || {
+        let first = wait_alone(own.call(Bytes::from_static(b"e"), PATIENCE));
+        assert!(own.tell(Bytes::from_static(b"t")));
+        first
+    });
+    let first = tokio::task::spawn_blocking(move || alone.join().unwrap()).await.unwrap();
+    assert_eq!(first.unwrap(), "e");
+    assert_eq!(link.call(Bytes::from_static(b"e again"), PATIENCE).await.unwrap(), "e again");
+}
+
 #[tokio::test]
 async fn the_name_of_a_host_is_resolved() {
     let node = Node::start().await;
-    let link = Link::new(&format!("localhost:{}", node.address.port()), Secret::derive("the key"));
+    let link = Link::new(
+        &format!("localhost:{}", node.address.port()),
+        Secret::derive("the key"),
+        Handle::current(),
+    );
     assert_eq!(link.call(Bytes::from_static(b"e"), PATIENCE).await.unwrap(), "e");
 }
 
@@ -135,6 +178,6 @@ async fn what_is_told_arrives_without_an_answer() {
 
 #[test]
 fn without_a_runtime_nothing_is_told() {
-    let link = Link::new("127.0.0.1:1", Secret::derive("the key"));
+    let link = Link::new("127.0.0.1:1", Secret::derive("the key"), Handle::current());
     assert!(!link.tell(Bytes::from_static(b"t")));
 }

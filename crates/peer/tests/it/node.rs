@@ -11,6 +11,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -164,7 +165,7 @@ impl Doing {
 }
 
 pub(crate) fn link(address: SocketAddr) -> Link {
-    Link::new(&address.to_string(), Secret::derive("the key"))
+    Link::new(&address.to_string(), Secret::derive("the key"), Handle::current())
 }
 
 /// Starts a call that goes on by itself.

@@ -13,6 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, Serve
 use rustls::{ClientConfig, DigitallySignedStruct, Error, ServerConfig, SignatureScheme};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::node::{Node, PATIENCE, a_while, eventually, link};
@@ -103,7 +104,8 @@ async fn check_refused(link: &Link) {
 #[tokio::test]
 async fn a_caller_of_another_account_is_refused() {
     let node = Node::start().await;
-    check_refused(&Link::new(&node.address.to_string(), Secret::derive("another key"))).await;
+    check_refused(&Link::new(&node.address.to_string(), Secret::derive("another key"), Handle::current()))
+        .await;
     assert_eq!((node.doing.sessions(), node.doing.begun()), (0, 0));
     // The node goes on for its own.
     node.link().call(Bytes::from_static(b"e"), PATIENCE).await.unwrap();
@@ -219,7 +221,7 @@ async fn an_address_at_which_nothing_listens() {
         assert!(matches!(result, Err(CallError::NotSent(_))), "{result:?}");
     }
     assert!(begun.elapsed() < Duration::from_secs(2));
-    let unknown = Link::new("no-such-host.invalid:1", Secret::derive("the key"));
+    let unknown = Link::new("no-such-host.invalid:1", Secret::derive("the key"), Handle::current());
     let result = unknown.call(Bytes::from_static(b"e"), PATIENCE).await;
     assert!(matches!(result, Err(CallError::NotSent(_))), "{result:?}");
 }

@@ -261,7 +261,8 @@ shop/carts: shares the throughput of its database, 1 partition; the last split o
 ";
         assert_eq!(table(&[&orders, &carts]), expected);
         let node = Some("7cf09857-0619-445f-9b97-4094edde793b".to_owned());
-        let there = ContainerRow { partitions: vec![PartitionRow { node, ..carts.partitions[0].clone() }], ..carts };
+        let there =
+            ContainerRow { partitions: vec![PartitionRow { node, ..carts.partitions[0].clone() }], ..carts };
         let expected = "\
   range  from  status  node      items  data  index  RU/s  used  refused  peak  hottest key
   0      \"\"    online  7cf09857      -     -      -     -     -        -     -  -

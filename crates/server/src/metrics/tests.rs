@@ -156,6 +156,7 @@ fn containers(open: u32) -> Vec<ContainerFigures> {
         min: String::new(),
         max: "FF".to_owned(),
         parents: Vec::new(),
+        node: None,
         status: RangeStatus::Online,
         figures: (id < open).then(|| figures(id)),
     };

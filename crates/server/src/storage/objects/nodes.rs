@@ -156,7 +156,7 @@ impl ClusterNodes {
         let linked = Arc::new(LinkedNode {
             name: id.to_string(),
             address: address.to_owned(),
-            link: Link::new(address, self.secret.clone()),
+            link: Link::new(address, self.secret.clone(), self.runtime.clone()),
             calls: self.calls.clone(),
         });
         links.insert(id.clone(), linked.clone());
@@ -659,7 +659,7 @@ impl Kept {
                 // Where all are about to end, nobody takes anything.
                 let is_taker =
                     |(id, node): &(NodeId, armilla_cluster::Node)| id != ownership.node() && !node.is_leaving;
-                if ownership.mine().is_empty() || !ownership.nodes().iter().any(is_taker) {
+                if ownership.has_given_all() || !ownership.nodes().iter().any(is_taker) {
                     tell_left.send_replace(true);
                 }
                 env.clock.sleep(LEAVING_PERIOD).await;

@@ -55,13 +55,13 @@ pub use session::NodeSession;
 pub struct Among {
     nodes: Arc<dyn Nodes>,
     env: Env,
-    keeper: Keeper,
+    keeper: Arc<Keeper>,
     /// For what this process asks of itself.
     own: Arc<NodeSession>,
     engine: OnceLock<WeakEngine>,
     /// The records of the tree, as far as this process has them.
     copy: Mutex<TreeCopy>,
-    /// What this process is having stored.
+    /// What this process is having stored, as long as one waits for it who shows it then.
     pending: Mutex<Option<Vec<Written>>>,
     /// Locks that this process has asked for.
     locks_asked: AtomicU64,
@@ -75,7 +75,7 @@ impl Among {
     /// Returns what a process needs that serves an account with others. Others may ask it from here on.
     pub fn new(store: Arc<dyn Store>, env: Env, nodes: Arc<dyn Nodes>) -> Arc<Among> {
         Arc::new(Among {
-            keeper: Keeper::new(store, env.clone()),
+            keeper: Arc::new(Keeper::new(store, env.clone())),
             nodes,
             env,
             own: Arc::default(),

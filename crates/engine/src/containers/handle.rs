@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use armilla_container::{Container, ContainerDefinition, ContainerIdentity, Counters, Limits, LogicalSize, PartitionMap};
+use armilla_container::{
+    Container, ContainerDefinition, ContainerIdentity, Counters, Limits, LogicalSize, PartitionMap,
+};
 use armilla_script::{Owner, Workers};
 use armilla_value::rid::ContainerRid;
 use bytes::Bytes;

@@ -55,13 +55,13 @@ pub use session::NodeSession;
 pub struct Among {
     nodes: Arc<dyn Nodes>,
     env: Env,
-    keeper: Keeper,
+    keeper: Arc<Keeper>,
     /// For what this process asks of itself.
     own: Arc<NodeSession>,
     engine: OnceLock<WeakEngine>,
     /// The records of the tree, as far as this process has them.
     copy: Mutex<TreeCopy>,
-    /// What this process is having stored.
+    /// What this process is having stored, as long as one waits for it who shows it then.
     pending: Mutex<Option<Vec<Written>>>,
     /// Locks that this process has asked for.
     locks_asked: AtomicU64,
@@ -75,7 +75,7 @@ impl Among {
     /// Returns what a process needs that serves an account with others. Others may ask it from here on.
     pub fn new(store: Arc<dyn Store>, env: Env, nodes: Arc<dyn Nodes>) -> Arc<Among> {
         Arc::new(Among {
-            keeper: Keeper::new(store, env.clone()),
+            keeper: Arc::new(Keeper::new(store, env.clone())),
             nodes,
             env,
             own: Arc::default(),
@@ -108,6 +108,11 @@ impl Among {
 
     async fn serve_container(&self, session: &NodeSession, request: Bytes) -> Bytes {
         const RID_BYTES: usize = 8;
+        // What a container asks for may have changed since: no other process is served by an old definition. What was kept for who
+        // asks is let go of all the same.
+        if !self.is_in_touch() && !only_lets_go(&request) {
+            return not_here();
+        }
         let Some(rid) = request.first_chunk::<RID_BYTES>() else { return not_here() };
         let container = self.engine().and_then(|engine| {
             let rid = ContainerRid::from_bytes(*rid)?;
@@ -282,6 +287,17 @@ fn unavailable(why: &str) -> Error {
         ErrorKind::Unavailable,
         format!("the node that keeps the resource tree cannot be asked: {why}"),
     )
+}
+
+/// Returns whether a request to a container closes a snapshot or gives a lock back, and does nothing else. Such a one is
+/// sent once, so it must not be lost.
+fn only_lets_go(request: &[u8]) -> bool {
+    /// The number of what is asked for stands behind the container, the range and the space (`far::request` of the
+    /// container).
+    const KIND_AT: usize = 8 + 4 + 8;
+    const CLOSE: u8 = 15;
+    const UNLOCK: u8 = 17;
+    matches!(request.get(KIND_AT), Some(&(CLOSE | UNLOCK)))
 }
 
 /// Begins a request.

@@ -2,6 +2,7 @@
 //! or was deleted with its partition key purged, what dropped unique keys left behind removed.
 
 mod task;
+mod touch;
 
 use std::sync::Arc;
 
@@ -11,14 +12,15 @@ use crate::engine::Engine;
 use crate::{key_deletion, reindexing, reshaping, sweeping};
 
 pub(crate) use task::BackgroundTask;
+pub(crate) use touch::Touch;
 
 impl Engine {
     /// Starts the background work of a container, unless the account was opened only to look at it.
     pub(crate) fn start_background_work(&self, container: &Arc<ContainerHandle>) {
         if self.has_background_work() {
-            reindexing::start(container, self.env());
+            reindexing::start(container, self);
             reshaping::start(container, self);
-            sweeping::start(container, self.env());
+            sweeping::start(container, self);
             key_deletion::start(container, self);
             unique_keys::start(container, self);
         }

@@ -1,10 +1,11 @@
 //! Containers: their definitions, and what is kept of them in memory.
 //!
-//! In this folder: what is kept of one in memory (`handle`), what all stand on (`ground`), unique keys that come and go (`unique_keys`). Not here: their
+//! In this folder: what is kept of one in memory (`handle`), what all stand on (`ground`), how far one got that goes (`newest`), unique keys that come and go (`unique_keys`). Not here: their
 //! partition maps (`ranges`), and how those change (`reshaping`).
 
 pub(crate) mod ground;
 mod handle;
+mod newest;
 pub(crate) mod unique_keys;
 
 use std::sync::Arc;
@@ -227,6 +228,9 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         caller.access.check_account(Action::Write)?;
+        let known: Vec<_> =
+            self.container(database, container).map(|found| found.container).into_iter().collect();
+        let newest = self.ask_newest(&known).await;
         let mut writer = self.writer().await?;
         let found = self.container(database, container).map_err(not_found_itself)?.container;
         precondition.check(etag(ResourceKind::Container, found.version()))?;
@@ -239,8 +243,7 @@ impl Engine {
             change.delete(key);
         }
         key_deletion::forget(&mut change, &found);
-        // One whose partitions cannot be read can still be deleted.
-        change.raise_lsn_floor(found.newest_lsn().unwrap_or(0));
+        change.raise_lsn_floor(newest.bound_of(&found));
         if let Some(number) = offer {
             change.delete(Offer::key(number));
         }

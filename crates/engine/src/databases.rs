@@ -121,6 +121,12 @@ impl Engine {
         precondition: ResourcePrecondition,
     ) -> Result<Answer<()>> {
         caller.access.check_account(Action::Write)?;
+        let known: Vec<_> = {
+            let tree = self.tree();
+            let found = tree.database(database);
+            found.into_iter().flat_map(|found| found.containers.iter().cloned()).collect()
+        };
+        let newest = self.ask_newest(&known).await;
         let mut writer = self.writer().await?;
         let mut change = Change::begin(&mut writer, self.env().clock.now_seconds());
         let mut spaces: Vec<SpaceId> = Vec::new();
@@ -140,7 +146,7 @@ impl Engine {
                     change.delete(key);
                 }
                 key_deletion::forget(&mut change, container);
-                change.raise_lsn_floor(container.newest_lsn().unwrap_or(0));
+                change.raise_lsn_floor(newest.bound_of(container));
                 spaces.extend(container.container().map().ranges.iter().map(|range| range.space));
             }
             for key in found.encryption_keys.iter() {

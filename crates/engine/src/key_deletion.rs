@@ -17,6 +17,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 
 use crate::access::{Action, Caller};
+use crate::background::Touch;
 use crate::containers::ContainerHandle;
 use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
@@ -147,17 +148,22 @@ pub(crate) fn forget(change: &mut Change<'_>, container: &ContainerHandle) {
 /// Starts what takes away the items of a container's deleted logical partitions; it ends with the container.
 pub(crate) fn start(container: &Arc<ContainerHandle>, engine: &Engine) {
     let (handle, env, ended) = (container.clone(), engine.env().clone(), container.ended());
-    let engine = engine.downgrade();
-    container.deleting().start(|_| look_after(handle, engine, env, ended));
+    let (engine, touch) = (engine.downgrade(), Touch::new(engine));
+    container.deleting().start(|_| look_after(handle, engine, env, touch, ended));
 }
 
 async fn look_after(
     container: Arc<ContainerHandle>,
     engine: WeakEngine,
     env: Env,
+    touch: Touch,
     mut ended: watch::Receiver<bool>,
 ) {
     loop {
+        tokio::select! {
+            _ = ended.wait_for(|ended| *ended) => return,
+            () = touch.held() => {}
+        }
         let pause = match step(&container, &engine).await {
             Ok(pause) => pause,
             Err(error) => {

@@ -310,7 +310,9 @@ pub(crate) fn query_inside(
         let patience = prepared.patience.clone();
         sources.push(ReaderSource::without(transaction.snapshot(), deleted, env.clock.clone(), patience));
     }
-    prepared.answer(handle, sources, request, Extent { cost, helpers: 0, turn: None }, env)
+    let page = prepared.answer(handle, sources, request, Extent { cost, helpers: 0, turn: None }, env);
+    // What the script has read and written so far is of where the partition was: all of it is run again.
+    page.map_err(|error| if error.is_moved { Error { kind: ErrorKind::Conflict, ..error } } else { error })
 }
 
 /// A query that was read, with what it needs of its container.
@@ -525,6 +527,7 @@ pub(crate) fn bad_query(text: &str, error: armilla_query::Error) -> Error {
         Kind::Refused => Error::new(ErrorKind::BadQuery, message),
         Kind::TooLarge | Kind::Continuation | Kind::Unsupported => Error::invalid(message),
         Kind::TimedOut => Error::new(ErrorKind::QueryTimeout, message),
+        Kind::Moved => Error { is_moved: true, ..Error::new(ErrorKind::Unavailable, message) },
         Kind::Source | Kind::Cancelled | Kind::Postponed => Error::new(ErrorKind::Unavailable, message),
     }
 }

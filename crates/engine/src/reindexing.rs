@@ -10,18 +10,25 @@ use std::time::Duration;
 use armilla_env::Env;
 use tokio::sync::watch;
 
+use crate::background::Touch;
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 
 /// How long a failed step waits before it is tried again.
 const RETRY_PERIOD: Duration = Duration::from_secs(1);
 
 /// Starts keeping the index of a container as its policy asks.
-pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
-    let (handle, env) = (container.clone(), env.clone());
-    container.reindexing().start(|stopped| look_after(handle, env, stopped));
+pub(crate) fn start(container: &Arc<ContainerHandle>, engine: &Engine) {
+    let (handle, env, touch) = (container.clone(), engine.env().clone(), Touch::new(engine));
+    container.reindexing().start(|stopped| look_after(handle, env, touch, stopped));
 }
 
-async fn look_after(container: Arc<ContainerHandle>, env: Env, mut stopped: watch::Receiver<bool>) {
+async fn look_after(
+    container: Arc<ContainerHandle>,
+    env: Env,
+    touch: Touch,
+    mut stopped: watch::Receiver<bool>,
+) {
     loop {
         tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => return,
@@ -29,8 +36,10 @@ async fn look_after(container: Arc<ContainerHandle>, env: Env, mut stopped: watc
         }
         tracing::info!(container = container.id(), "the index is brought to what the policy asks for");
         loop {
-            if *stopped.borrow() {
-                return;
+            tokio::select! {
+                biased;
+                _ = stopped.wait_for(|stopped| *stopped) => return,
+                () = touch.held() => {}
             }
             match container.container().reindex_step().await {
                 Ok(true) => tokio::task::yield_now().await,

@@ -13,7 +13,9 @@ use armilla_container::{ErrorKind, Swept};
 use armilla_env::Env;
 use tokio::sync::watch;
 
+use crate::background::Touch;
 use crate::containers::ContainerHandle;
+use crate::engine::Engine;
 
 /// How often a container is looked at in which something may be over.
 const SWEEP_PERIOD: Duration = Duration::from_secs(1);
@@ -22,13 +24,23 @@ const SWEEP_PERIOD: Duration = Duration::from_secs(1);
 const STEP_PAUSE: Duration = Duration::from_millis(5);
 
 /// Starts the sweeping of a container; it ends with the container.
-pub(crate) fn start(container: &Arc<ContainerHandle>, env: &Env) {
-    let (handle, env, ended) = (container.clone(), env.clone(), container.ended());
-    container.sweeping().start(|_| look_after(handle, env, ended));
+pub(crate) fn start(container: &Arc<ContainerHandle>, engine: &Engine) {
+    let (handle, env, ended) = (container.clone(), engine.env().clone(), container.ended());
+    let touch = Touch::new(engine);
+    container.sweeping().start(|_| look_after(handle, env, touch, ended));
 }
 
-async fn look_after(container: Arc<ContainerHandle>, env: Env, mut ended: watch::Receiver<bool>) {
+async fn look_after(
+    container: Arc<ContainerHandle>,
+    env: Env,
+    touch: Touch,
+    mut ended: watch::Receiver<bool>,
+) {
     loop {
+        tokio::select! {
+            _ = ended.wait_for(|ended| *ended) => return,
+            () = touch.held() => {}
+        }
         let pause = match container.container().sweep_step().await {
             Ok(Swept { purged, trimmed, receipts, more, periodic }) => {
                 if purged > 0 || trimmed > 0 || receipts > 0 {

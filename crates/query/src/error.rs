@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Unsupported,
     /// The data could not be read.
     Source,
+    /// The data has gone to another process meanwhile: the page can be begun anew there.
+    Moved,
 }
 
 /// Why a query failed.

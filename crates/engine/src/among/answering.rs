@@ -7,10 +7,10 @@ use armilla_container::wire::{In, Out, unreadable};
 use bytes::Bytes;
 
 use super::Among;
-use super::keeper::{Keeper, moved};
+use super::keeper::moved;
 use super::messages::{COMMIT, FIGURES, FOLLOW, LOCK, RESHAPE, UNLOCK, answer, done, read_records};
 use super::session::NodeSession;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::record::ROOT_SPACE;
 
 /// How long one who asks what is new is kept waiting.
@@ -26,7 +26,7 @@ impl Among {
         let kind = from.u8()?;
         if kind == UNLOCK {
             let lock = from.u64()?;
-            self.keeper.end_turn(lock, session);
+            self.keeper.end_turn(lock, &session.life);
             return Ok(done());
         }
         match kind {
@@ -43,6 +43,11 @@ impl Among {
             FOLLOW => {
                 let (node, epoch, number) = (from.text()?, from.u64()?, from.u64()?);
                 from.end()?;
+                if (epoch, number) == (0, 0) {
+                    // Who asks for everything may want to know what became of its own change.
+                    keeper.settle(&node).await;
+                    keeper.open().await?;
+                }
                 let mut told = keeper.told.subscribe();
                 keeper.heard(node, epoch, number)?;
                 keeper.tell();
@@ -65,41 +70,23 @@ impl Among {
                 let (lock, node) = (from.u64()?, from.text()?);
                 let (epoch, number) = (from.u64()?, from.u64()?);
                 from.end()?;
-                keeper.take_turn(self.nodes.as_ref(), lock, &node, session).await;
+                keeper.take_turn(self.nodes.as_ref(), lock, &node, &session.life).await;
                 let mut out = done();
-                keeper.news(epoch, number)?.write(&mut out);
+                // Who is refused does not know that it is its turn.
+                let news = keeper.news(epoch, number);
+                news.inspect_err(|_| keeper.end_turn(lock, &session.life))?.write(&mut out);
                 Ok(out)
             }
             COMMIT => {
                 let (lock, node) = (from.u64()?, from.text()?);
                 let records = read_records(&mut from)?;
                 from.end()?;
-                if !keeper.set_storing(lock, session, true) {
-                    return Err(Error::new(
-                        ErrorKind::Unavailable,
-                        "the resource tree may have been changed by another node meanwhile: try again",
-                    ));
-                }
-                let _storing = Storing { keeper, lock, session };
-                let number = keeper.store(self.nodes.as_ref(), &node, records).await?;
+                let number = keeper.store(self.nodes.clone(), lock, &session.life, node, records).await?;
                 let mut out = done();
                 out.u64(number);
                 Ok(out)
             }
             _ => Err(unreadable().into()),
         }
-    }
-}
-
-/// As long as a change is being stored, no other process changes the tree.
-struct Storing<'k> {
-    keeper: &'k Keeper,
-    lock: u64,
-    session: &'k NodeSession,
-}
-
-impl Drop for Storing<'_> {
-    fn drop(&mut self) {
-        self.keeper.set_storing(self.lock, self.session, false);
     }
 }

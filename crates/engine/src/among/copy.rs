@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use super::messages::{COMMIT, FOLLOW, LOCK, News, UNLOCK, write_records};
 use super::{Among, request};
@@ -107,12 +108,13 @@ impl Among {
         out.text(&self.nodes.name());
         write_records(&records, &mut out);
         *self.pending.lock() = Some(records.clone());
+        // Who asked may go away in the middle: then the change is shown like that of another process.
+        let _pending = Pending(&self.pending);
         let answer = self.ask_keeper(out.finish(), PATIENCE).await;
         let stored = answer.and_then(|mut answer| Ok(answer.u64()?));
         if let Ok(number) = &stored {
             self.copy.lock().note(*number, records);
         }
-        *self.pending.lock() = None;
         stored
     }
 
@@ -146,6 +148,15 @@ impl Among {
                 }
             }
         }
+    }
+}
+
+/// A change that its process shows by itself, until this is dropped.
+struct Pending<'p>(&'p Mutex<Option<Vec<Written>>>);
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = None;
     }
 }
 

@@ -11,7 +11,6 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use super::messages::News;
-use super::session::NodeSession;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::TREE_LEASE;
 use crate::neighbours::{Nodes, Written};
@@ -35,7 +34,7 @@ pub(super) struct Keeper {
     env: Env,
     /// Who changes the tree.
     turn: Mutex<Option<Turn>>,
-    /// Told when no process does any more.
+    /// Told when no process does any more, and when it is known whether a change is stored.
     turn_over: Notify,
     /// Held while it is opened.
     opening: tokio::sync::Mutex<()>,
@@ -74,8 +73,40 @@ struct Turn {
     since: Duration,
     /// The connection by which it was asked for.
     life: Weak<()>,
-    /// Whether a change is being stored.
-    is_storing: bool,
+    stage: Stage,
+    /// Whether that process has given it back. It is over when nothing is being stored any more.
+    is_given_back: bool,
+}
+
+/// How far the process is whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing is being stored.
+    Idle,
+    /// It is not known yet whether its change is stored.
+    Landing,
+    /// It is known, and the others are waited for that may show what was before.
+    Landed,
+}
+
+/// As long as a change is being stored, no other process changes the tree.
+struct Storing {
+    keeper: Arc<Keeper>,
+    lock: u64,
+    life: Arc<()>,
+}
+
+impl Drop for Storing {
+    fn drop(&mut self) {
+        let mut turn = self.keeper.turn.lock();
+        if let Some(own) = turn.as_mut().filter(|turn| turn.is(self.lock, &self.life)) {
+            own.stage = Stage::Idle;
+            if own.is_given_back {
+                *turn = None;
+            }
+        }
+        self.keeper.turn_over.notify_waiters();
+    }
 }
 
 impl Keeper {
@@ -95,6 +126,9 @@ impl Keeper {
     pub(super) async fn release(&self) {
         let _opening = self.opening.lock().await;
         *self.kept.lock() = None;
+        // Whose turn it was asks again where the tree is kept next; what it says of this turn may never come here.
+        *self.turn.lock() = None;
+        self.turn_over.notify_waiters();
         self.tell();
     }
 
@@ -165,7 +199,7 @@ impl Keeper {
     }
 
     /// Waits until no process changes the tree, and notes who does now. One that has ended, or takes too long, does not any more.
-    pub(super) async fn take_turn(&self, nodes: &dyn Nodes, lock: u64, node: &str, session: &NodeSession) {
+    pub(super) async fn take_turn(&self, nodes: &dyn Nodes, lock: u64, node: &str, life: &Arc<()>) {
         loop {
             {
                 let now = self.env.clock.elapsed();
@@ -174,11 +208,12 @@ impl Keeper {
                     let is_over = turn.life.strong_count() == 0
                         || now.saturating_sub(turn.since) > LOCK_MAX
                         || self.has_ended(nodes, &turn.node);
-                    is_over && !turn.is_storing
+                    is_over && turn.stage == Stage::Idle
                 });
                 if is_free {
-                    let (node, life) = (node.to_owned(), Arc::downgrade(&session.life));
-                    *turn = Some(Turn { lock, node, since: now, life, is_storing: false });
+                    let (node, life) = (node.to_owned(), Arc::downgrade(life));
+                    let (stage, is_given_back) = (Stage::Idle, false);
+                    *turn = Some(Turn { lock, node, since: now, life, stage, is_given_back });
                     return;
                 }
             }
@@ -199,29 +234,94 @@ impl Keeper {
         known.was_living && !is_living
     }
 
-    pub(super) fn end_turn(&self, lock: u64, session: &NodeSession) {
+    /// Ends the turn of a process, or lets it end once what it has begun to store is stored.
+    pub(super) fn end_turn(&self, lock: u64, life: &Arc<()>) {
+        self.end_turn_of(|turn| turn.is(lock, life));
+    }
+
+    fn end_turn_of(&self, is_meant: impl Fn(&Turn) -> bool) {
         let mut turn = self.turn.lock();
-        if turn.as_ref().is_some_and(|turn| turn.is(lock, session)) {
+        let Some(own) = turn.as_mut().filter(|turn| is_meant(turn)) else { return };
+        own.is_given_back = true;
+        if own.stage == Stage::Idle {
             *turn = None;
             self.turn_over.notify_waiters();
         }
     }
 
-    /// Marks that a change is being stored, or that it is not any more. Returns whether it is this process's turn.
-    pub(super) fn set_storing(&self, lock: u64, session: &NodeSession, is_storing: bool) -> bool {
-        let mut turn = self.turn.lock();
-        match turn.as_mut().filter(|turn| turn.is(lock, session)) {
-            Some(turn) => {
-                turn.is_storing = is_storing;
-                true
+    /// Waits until it is known what became of the change of a process. One that is still on its way here is not stored any
+    /// more.
+    pub(super) async fn settle(&self, node: &str) {
+        loop {
+            self.end_turn_of(|turn| turn.node == node);
+            if self.turn.lock().as_ref().is_none_or(|turn| turn.stage != Stage::Landing) {
+                return;
             }
-            None => false,
+            tokio::select! {
+                () = self.turn_over.notified() => {}
+                () = self.env.clock.sleep(LOOK_PERIOD) => {}
+            }
         }
     }
 
-    /// Stores a change. Returns its number once all have it that might show what was before.
-    pub(super) async fn store(&self, nodes: &dyn Nodes, by: &str, records: Vec<Written>) -> Result<u64> {
-        let space = self.kept.lock().as_ref().map(|kept| kept.space.clone()).ok_or_else(moved)?;
+    /// Notes that a change is being stored. Fails where it is not the turn of who wants that.
+    fn begin_storing(self: &Arc<Self>, lock: u64, life: &Arc<()>) -> Result<Storing> {
+        let mut turn = self.turn.lock();
+        let own = turn
+            .as_mut()
+            .filter(|turn| turn.is(lock, life) && turn.stage == Stage::Idle && !turn.is_given_back);
+        let own = own.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Unavailable,
+                "the resource tree may have been changed by another node meanwhile: try again",
+            )
+        })?;
+        own.stage = Stage::Landing;
+        Ok(Storing { keeper: self.clone(), lock, life: life.clone() })
+    }
+
+    fn note_landed(&self, storing: &Storing) {
+        if let Some(turn) = self.turn.lock().as_mut().filter(|turn| turn.is(storing.lock, &storing.life)) {
+            turn.stage = Stage::Landed;
+        }
+        self.turn_over.notify_waiters();
+    }
+
+    /// Stores a change for the process whose turn it is. Returns its number once all have it that might show what was
+    /// before.
+    pub(super) async fn store(
+        self: &Arc<Self>,
+        nodes: Arc<dyn Nodes>,
+        lock: u64,
+        life: &Arc<()>,
+        by: String,
+        records: Vec<Written>,
+    ) -> Result<u64> {
+        // Looked up before the turn is: where it is another space by then, the turn is over.
+        let (space, epoch) = {
+            let kept = self.kept.lock();
+            kept.as_ref().map(|kept| (kept.space.clone(), kept.epoch)).ok_or_else(moved)?
+        };
+        let storing = self.begin_storing(lock, life)?;
+        let keeper = self.clone();
+        // In a task of its own: who asks may go away in the middle, and what is stored has to be told to all the same.
+        let stored = tokio::spawn(async move {
+            let number = keeper.write(space.as_ref(), epoch, records).await;
+            keeper.note_landed(&storing);
+            let number = number?;
+            keeper.told_to_all(nodes.as_ref(), &by, epoch, number).await?;
+            Ok(number)
+        });
+        stored.await.unwrap_or_else(|failure| {
+            Err(Error::new(
+                ErrorKind::OutcomeUnknown,
+                format!("a change of the resource tree was not finished: {failure}"),
+            ))
+        })
+    }
+
+    /// Stores a change, and has it told from then on. Returns its number.
+    async fn write(&self, space: &dyn Space, epoch: u64, records: Vec<Written>) -> Result<u64> {
         let mut batch = Batch::new();
         for (key, value) in &records {
             match value {
@@ -231,13 +331,13 @@ impl Keeper {
         }
         if let Err(error) = space.commit(batch).await {
             // What was stored is found out by opening it again.
-            *self.kept.lock() = None;
+            self.kept.lock().take_if(|kept| kept.epoch == epoch);
             self.tell();
             return Err(error.into());
         }
         let number = {
             let mut kept = self.kept.lock();
-            let kept = kept.as_mut().ok_or_else(moved)?;
+            let kept = kept.as_mut().filter(|kept| kept.epoch == epoch).ok_or_else(moved_meanwhile)?;
             for (key, value) in &records {
                 match value {
                     Some(value) => drop(kept.records.insert(key.clone(), value.clone())),
@@ -252,9 +352,14 @@ impl Keeper {
             kept.number
         };
         self.tell();
+        Ok(number)
+    }
+
+    /// Waits until no process may show what was before a change, but for the one that made it.
+    async fn told_to_all(&self, nodes: &dyn Nodes, by: &str, epoch: u64, number: u64) -> Result<()> {
         let mut told = self.told.subscribe();
         loop {
-            let Some(wait) = self.missing(nodes, by, number)? else { return Ok(number) };
+            let Some(wait) = self.missing(nodes, by, epoch, number)? else { return Ok(()) };
             tokio::select! {
                 biased;
                 _ = told.changed() => {}
@@ -264,10 +369,10 @@ impl Keeper {
     }
 
     /// Returns for how long a process may still show what was before a change, if one may.
-    fn missing(&self, nodes: &dyn Nodes, by: &str, number: u64) -> Result<Option<Duration>> {
+    fn missing(&self, nodes: &dyn Nodes, by: &str, epoch: u64, number: u64) -> Result<Option<Duration>> {
         let now = self.env.clock.elapsed();
         let mut kept = self.kept.lock();
-        let kept = kept.as_mut().ok_or_else(moved)?;
+        let kept = kept.as_mut().filter(|kept| kept.epoch == epoch).ok_or_else(moved_meanwhile)?;
         let living = nodes.living();
         kept.followers.retain(|node, known| {
             let is_living = living.contains(node);
@@ -289,11 +394,19 @@ impl Keeper {
 }
 
 impl Turn {
-    fn is(&self, lock: u64, session: &NodeSession) -> bool {
-        self.lock == lock && std::ptr::eq(self.life.as_ptr(), Arc::as_ptr(&session.life))
+    fn is(&self, lock: u64, life: &Arc<()>) -> bool {
+        self.lock == lock && std::ptr::eq(self.life.as_ptr(), Arc::as_ptr(life))
     }
 }
 
 pub(super) fn moved() -> Error {
     Error::new(ErrorKind::Unavailable, "another node keeps the resource tree by now")
+}
+
+/// What is said of a change that is stored, and that this process cannot tell the others of.
+fn moved_meanwhile() -> Error {
+    Error::new(
+        ErrorKind::OutcomeUnknown,
+        "another node has begun to keep the resource tree while a change was stored: look before it is tried again",
+    )
 }

@@ -8,7 +8,8 @@
 //! ```
 //! A crash before the key holds leaves a record of one that is being built, which the next start takes for dropped. The
 //! container's definition is changed in memory after the record is stored, and both with the tree's writer locked, as
-//! splits and merges are: so each of these sees one set of keys or gives itself up.
+//! splits and merges are: so each of these sees one set of keys or gives itself up. Of several nodes one can take away what
+//! another is building: then that one says that its keys could not be built.
 //!
 //! Not here: what is stored of a key (`definition` of the container), the steps (`unique_build` there).
 
@@ -23,6 +24,7 @@ use tokio::sync::watch;
 use super::handle::encode;
 use super::{ContainerHandle, not_found_itself};
 use crate::access::{Action, Caller};
+use crate::background::Touch;
 use crate::computed;
 use crate::engine::{Engine, WeakEngine};
 use crate::error::{Error, ErrorKind, Result};
@@ -58,13 +60,14 @@ impl Engine {
         wanted: &[UniqueKey],
     ) -> Result<Option<Duplicate>> {
         let _turn = container.unique_turn().lock().await;
-        {
+        let declared = {
             let mut writer = self.writer().await?;
             let building = container.definition().building_unique_keys(wanted)?;
             let version = container.version();
             self.store_definition(&mut writer, container, building, version).await?;
-        }
-        match self.build_and_hold(container, wanted).await {
+            container.definition()
+        };
+        match self.build_and_hold(container, wanted, &declared).await {
             Ok(None) => Ok(None),
             failed => {
                 // Where it cannot be stored now, the sweeper goes on with it.
@@ -88,6 +91,7 @@ impl Engine {
         &self,
         container: &Arc<ContainerHandle>,
         wanted: &[UniqueKey],
+        declared: &ContainerDefinition,
     ) -> Result<Option<Duplicate>> {
         let mut done = BTreeSet::new();
         loop {
@@ -102,6 +106,19 @@ impl Engine {
             // Partitions may have taken the place of others just before.
             if definition.is_building() && !container.container().all_done(&done) {
                 continue;
+            }
+            // Another node may have changed the keys since they were declared. What it took away is not there, and what it
+            // began to build is not built by this.
+            let is_built = |key: &UniqueKey| {
+                declared.unique_keys.contains(key) || definition.held_unique_keys().any(|held| held == key)
+            };
+            let is_there = |key: &UniqueKey| {
+                definition.unique_keys.iter().any(|known| known.is_like(key) && is_built(known))
+            };
+            if !wanted.iter().all(is_there) {
+                return Err(Error::locked(
+                    "another node has changed the unique keys of the container meanwhile: try again",
+                ));
             }
             let held = definition.with_unique_keys(wanted);
             if held != *definition {
@@ -170,19 +187,24 @@ impl Engine {
 /// Starts what removes what dropped keys left behind; it ends with the container.
 pub(crate) fn start(container: &Arc<ContainerHandle>, engine: &Engine) {
     let (handle, env, ended) = (container.clone(), engine.env().clone(), container.ended());
-    let engine = engine.downgrade();
-    container.unique_sweeping().start(|_| look_after(handle, engine, env, ended));
+    let (engine, touch) = (engine.downgrade(), Touch::new(engine));
+    container.unique_sweeping().start(|_| look_after(handle, engine, env, touch, ended));
 }
 
 async fn look_after(
     container: Arc<ContainerHandle>,
     engine: WeakEngine,
     env: Env,
+    touch: Touch,
     mut ended: watch::Receiver<bool>,
 ) {
     let mut is_wanted = !container.definition().dropped_slots().is_empty();
     loop {
         if is_wanted {
+            tokio::select! {
+                _ = ended.wait_for(|ended| *ended) => return,
+                () = touch.held() => {}
+            }
             let Some(engine) = engine.upgrade() else { return };
             let swept = tokio::select! {
                 biased;

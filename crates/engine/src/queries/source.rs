@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use armilla_container::{ContainerIdentity, Item, PartitionReader, Position, RequestUnits};
+use armilla_container::{
+    self as container, ContainerIdentity, Item, PartitionReader, Position, RequestUnits,
+};
 use armilla_env::Clock;
 use armilla_governor::{Admitted, Claim};
 use armilla_index::paths::PathSegment;
@@ -330,5 +332,9 @@ fn composite(index: armilla_index::CompositeIndex) -> CompositeIndex {
 }
 
 fn unreadable(error: armilla_container::Error) -> Error {
-    Error::new(ErrorKind::Source, error.message)
+    let kind = match error.kind {
+        container::ErrorKind::Moved => ErrorKind::Moved,
+        _ => ErrorKind::Source,
+    };
+    Error::new(kind, error.message)
 }

@@ -50,6 +50,8 @@ class Weed:
             f"-volume.port={ports['volume']}",
             f"-filer.port={ports['filer']}",
             "-master.volumeSizeLimitMB=64",
+            # As many volumes as there is room for on the disk: long runs need more than there are by default.
+            "-volume.max=0",
         ]
         with (self.folder / "weed.log").open("ab") as log:
             environment = {**os.environ, "TMPDIR": str(self.folder)}

@@ -33,6 +33,12 @@ pub trait Roll: Send + Sync {
         Pins::new()
     }
 
+    /// Returns which of these nodes cannot be asked for anything at this moment. They are given nothing: what is on its way
+    /// to one that has just died is served by none until its lease is over. It is a guess, and may be wrong either way.
+    fn silent(&self, _nodes: Vec<(NodeId, String)>) -> BoxFuture<'_, BTreeSet<NodeId>> {
+        Box::pin(std::future::ready(BTreeSet::new()))
+    }
+
     /// Is told that there is another assignment.
     fn posted(&self) {}
 }
@@ -179,14 +185,23 @@ impl Coordinator {
                 format!("there are {} partitions, and at most {PARTITIONS_MAX} can be", partitions.len());
             return Err(RegisterError::Unknown(many));
         }
-        let living = self.living();
+        let mut living = self.living();
         // What a node says of a partition that it has lost meanwhile is as good.
         let told = living.values().flat_map(|node| &node.note.loads);
         let loads: BTreeMap<_, _> = told.map(|partition| (partition.id, partition.load)).collect();
         for partition in &mut partitions {
             partition.load = loads.get(&partition.id).copied().unwrap_or(partition.load);
         }
-        let Some(after) = next(&self.posted.assignment, &living, &partitions, &pins) else {
+        let current = &self.posted.assignment;
+        let mut after = next(current, &living, &partitions, &pins);
+        if after.as_ref().is_some_and(|after| after.places != current.places) {
+            let addresses = living.iter().map(|(id, node)| (id.clone(), node.note.address.clone()));
+            for silent in roll.silent(addresses.collect()).await {
+                living.entry(silent).and_modify(|node| node.is_quiet = true);
+            }
+            after = next(current, &living, &partitions, &pins);
+        }
+        let Some(after) = after else {
             self.sweep().await;
             return Ok(None);
         };

@@ -160,6 +160,11 @@ impl Among {
         self.spaces.lock().clone()
     }
 
+    /// Returns whether what this process knows of the tree is not too old to be shown.
+    pub fn is_trusted(&self) -> bool {
+        Neighbours::is_in_touch(self)
+    }
+
     /// Waits until no other process can change the tree in a way that it had begun, and until this one has caught up.
     pub async fn settle(self: Arc<Self>) -> Result<()> {
         let engine = self.engine().ok_or_else(|| unavailable("the node is starting"))?;

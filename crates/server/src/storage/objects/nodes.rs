@@ -3,7 +3,7 @@
 //! What keeps a node's lease, and looks who has what, runs on a thread of its own, so that no load makes it late. What is let
 //! go of for another node is let go of on the threads that serve.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,7 @@ use armilla_kv_slate::Place;
 use armilla_lease::RegisterError;
 use armilla_peer::{CallError, Link, Secret, Service};
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
@@ -41,6 +41,12 @@ const PIN: u8 = 18;
 
 /// What a message begins with that says: end, once others have taken what you have.
 const DRAIN: u8 = 19;
+
+/// What a message begins with that asks nothing: who answers is there.
+const PING: u8 = 20;
+
+/// How long a node may take to say that it is there before it is given partitions.
+const PING_PATIENCE: Duration = Duration::from_millis(500);
 
 /// For how long a partition is kept where somebody wants it.
 const PIN_TIME: Duration = Duration::from_secs(30);
@@ -326,7 +332,7 @@ impl Service for NodeService {
 
     fn call(self: Arc<Self>, session: Arc<NodeSession>, request: Bytes) -> BoxFuture<'static, Bytes> {
         match request.first() {
-            Some(&LOOK | &ROUND | &PIN | &DRAIN) => {
+            Some(&LOOK | &ROUND | &PIN | &DRAIN | &PING) => {
                 self.nodes.heard(&request);
                 Box::pin(std::future::ready(Bytes::new()))
             }
@@ -380,11 +386,14 @@ impl Roll for NodeRoll {
     ) -> BoxFuture<'a, Result<Vec<Partition>, RegisterError>> {
         let known = self.0.among.get().and_then(|among| among.spaces());
         let of = |id: u64| Partition { id: PartitionId(id), load: 0 };
+        let is_trusted = self.0.among.get().is_some_and(|among| among.is_trusted());
         let partitions = match known {
-            Some(spaces) => spaces.into_iter().map(|space| of(space.0)).collect(),
-            // The tree has to be somewhere before anybody can say what is in it.
-            None => {
-                let mut ids: Vec<u64> = current.places.keys().map(|id| id.0).collect();
+            Some(spaces) if is_trusted => spaces.into_iter().map(|space| of(space.0)).collect(),
+            // The tree has to be somewhere before anybody can say what is in it. One whose copy of it is old does not know
+            // what others have made since: what is at a node stays there.
+            known => {
+                let known = known.into_iter().flatten().map(|space| space.0);
+                let mut ids: Vec<u64> = current.places.keys().map(|id| id.0).chain(known).collect();
                 ids.push(Among::root_space().0);
                 ids.sort_unstable();
                 ids.dedup();
@@ -399,6 +408,15 @@ impl Roll for NodeRoll {
         let mut pins = self.0.pins.lock();
         pins.retain(|_, (_, until)| now < *until);
         pins.iter().map(|(partition, (node, _))| (*partition, node.clone())).collect()
+    }
+
+    fn silent(&self, nodes: Vec<(NodeId, String)>) -> BoxFuture<'_, BTreeSet<NodeId>> {
+        let others = nodes.into_iter().filter(|(id, _)| id != self.0.ownership.node());
+        let asked = others.map(move |(id, address)| async move {
+            let link = self.0.linked(&id, &address).link.clone();
+            link.call(Bytes::from_static(&[PING]), PING_PATIENCE).await.is_err().then_some(id)
+        });
+        Box::pin(async move { join_all(asked).await.into_iter().flatten().collect() })
     }
 
     fn posted(&self) {

@@ -6,6 +6,7 @@
 mod aggregation;
 mod client;
 mod commands;
+mod doubt;
 mod features;
 mod finding;
 mod made_up;

@@ -154,7 +154,7 @@ async fn decided(context: &Context<'_>, place: &Place, key: Vec<u8>) -> armilla_
 pub(super) async fn undo(context: &Context<'_>, made: Vec<Made>) {
     for made in made {
         let undone = async {
-            let _changing = context.shared.catalog.change().await;
+            let _changing = context.shared.catalog.change(&made.namespace).await?;
             match context.shared.catalog.collection_of(&made.namespace).await? {
                 Some(collection) if collection.handle.usage(&Caller::full())?.items == 0 => {
                     drop_collection(context, &made.namespace, &collection.handle.rid().to_string()).await

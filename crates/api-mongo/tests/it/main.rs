@@ -11,6 +11,7 @@ mod features;
 mod finding;
 mod made_up;
 mod mismatches;
+mod nodes;
 mod odd_values;
 mod sorting;
 mod transactions;

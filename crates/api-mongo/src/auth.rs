@@ -81,14 +81,11 @@ pub(crate) async fn start(
     let name = user_name(&payload);
     // Users of databases are looked up before, since that may wait.
     let known = match &name {
-        Some(name) if *name != shared.keys.account => {
-            let known = shared.users.credentials(database, name, mechanism).await?;
+        Some(name) if *name != shared.keys.account => match shared.users.find(database, name).await? {
             // A driver that guessed goes on with the mechanism that the user has.
-            if known.is_none() && shared.users.find(database, name).await?.is_some() {
-                return Err(failed());
-            }
-            known
-        }
+            Some(user) => Some(user.accounts.get(mechanism.name()).cloned().ok_or_else(failed)?),
+            None => None,
+        },
         _ => None,
     };
     let lookup = |user: &str| shared.keys.account(mechanism, user).or(known);

@@ -2,12 +2,21 @@
 //!
 //! It is kept as items of a container of its own, one for each collection by the resource id of its container, so that
 //! a container that was deleted and made again through another API begins anew. All of it is read once and then held in
-//! memory, which is the truth from then on: there is one process.
+//! memory, which is the truth from then on where one process serves the account.
+//!
+//! Where several do, what one of them changes, the others have to read:
+//! * before something is changed on the ground of what is known of a collection ([`Catalog::change`]);
+//! * before documents are deleted that have expired ([`Catalog::read_all_again`]);
+//! * when a collection is used of which nothing is known yet;
+//! * all else when it was read [`REMEMBERED_MAX`] ago. One command reads then, while others go on with what is known;
+//!   so they do as long as it cannot be read, because the node cannot be reached that has it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use armilla_engine::{Caller, ContainerHandle, Engine};
+use armilla_engine::{Caller, ContainerHandle, ETag, Engine, ErrorKind, Precondition};
+use armilla_env::Env;
 use armilla_mongo_expression::{Scope, codes};
 use armilla_mongo_filter::Filter;
 use armilla_value::rid::ContainerRid;
@@ -30,6 +39,10 @@ const CONTAINER: &str = "system.collections";
 const VIEW_PREFIX: &str = "~v";
 /// Views of an account.
 const VIEWS_MAX: usize = 10_000;
+/// How long what was read is believed where other processes may have changed it.
+const REMEMBERED_MAX: Duration = Duration::from_secs(30);
+/// How often all is read anew because this process has changed some of it meanwhile.
+const READ_ATTEMPTS_MAX: usize = 5;
 
 /// What is kept of a collection.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +55,8 @@ pub(crate) struct Details {
     pub(crate) validator: Option<Arc<Filter>>,
     /// Whether it was made through this API: one made through another has its policy by itself.
     pub(crate) is_own: bool,
+    /// The version of the item that it was read from; nothing where there was none.
+    pub(crate) version: Option<ETag>,
 }
 
 impl Details {
@@ -56,13 +71,13 @@ impl Details {
         ])
     }
 
-    fn from_value(value: &Value) -> Option<Details> {
+    fn from_value(value: &Value, version: ETag) -> Option<Details> {
         let indexes = value.get("indexes")?.as_array()?;
         let indexes =
             indexes.iter().map(|index| Index::parse(index.as_object()?).ok()).collect::<Option<_>>()?;
         let options = value.get("options")?.as_object()?.clone();
         let is_own = value.get("isOwn").and_then(Value::as_bool).unwrap_or(false);
-        let mut details = Details { indexes, options, validator: None, is_own };
+        let mut details = Details { indexes, options, validator: None, is_own, version: Some(version) };
         details.read_validator().ok()?;
         Some(details)
     }
@@ -113,56 +128,180 @@ pub(crate) enum Found {
 struct State {
     details: HashMap<String, Arc<Details>>,
     views: HashMap<Namespace, Arc<View>>,
+    /// When all of it is read again, on the clock of elapsed time.
+    due: Duration,
+    /// Counts changes: what was read before one must not take the place of what is known after it.
+    change_count: u64,
+}
+
+/// What an item says.
+enum Described {
+    Collection(Details),
+    View(Namespace, View),
 }
 
 /// All collections.
 pub(crate) struct Catalog {
     engine: Engine,
+    env: Env,
     kept: Kept,
     state: OnceCell<RwLock<State>>,
+    /// Held while all of it is read again.
+    reading: tokio::sync::Mutex<()>,
     /// Definitions change one at a time.
     changing: tokio::sync::Mutex<()>,
 }
 
 impl Catalog {
-    pub(crate) fn new(engine: Engine) -> Catalog {
+    pub(crate) fn new(engine: Engine, env: Env) -> Catalog {
         let kept = Kept::new(engine.clone(), CONTAINER);
-        Catalog { engine, kept, state: OnceCell::new(), changing: tokio::sync::Mutex::new(()) }
+        let (state, reading, changing) = (OnceCell::new(), Default::default(), Default::default());
+        Catalog { engine, env, kept, state, reading, changing }
     }
 
-    /// Keeps other changes of definitions out.
-    pub(crate) async fn change(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.changing.lock().await
+    /// Keeps other changes of definitions by this process out, and reads again what is known of a name, which is about to
+    /// be changed.
+    pub(crate) async fn change(&self, namespace: &Namespace) -> Result<tokio::sync::MutexGuard<'_, ()>> {
+        let changing = self.changing.lock().await;
+        self.read_again(namespace).await?;
+        Ok(changing)
+    }
+
+    /// The same for all that there is.
+    pub(crate) async fn change_all(&self) -> Result<tokio::sync::MutexGuard<'_, ()>> {
+        let changing = self.changing.lock().await;
+        self.read_all_again().await?;
+        Ok(changing)
     }
 
     async fn state(&self) -> Result<&RwLock<State>> {
-        self.state.get_or_try_init(|| async { self.load().map(RwLock::new) }).await
+        let state = self.state.get_or_try_init(|| async { self.load().map(RwLock::new) }).await?;
+        if self.kept.is_shared() {
+            self.read_what_is_old(state);
+        }
+        Ok(state)
+    }
+
+    fn read_what_is_old(&self, state: &RwLock<State>) {
+        let is_due = || self.env.clock.elapsed() >= state.read().due;
+        if !is_due() {
+            return;
+        }
+        let Ok(_reading) = self.reading.try_lock() else { return };
+        // Another may have been faster.
+        if is_due()
+            && let Err(failure) = self.load_into(state)
+        {
+            tracing::warn!("what other nodes changed of collections cannot be read yet: {}", failure.message);
+            state.write().due = self.env.clock.elapsed() + REMEMBERED_MAX;
+        }
+    }
+
+    /// Reads everything again that other processes may have changed.
+    pub(crate) async fn read_all_again(&self) -> Result<()> {
+        if self.kept.is_shared() {
+            let state = self.state.get_or_try_init(|| async { self.load().map(RwLock::new) }).await?;
+            let _reading = self.reading.lock().await;
+            self.load_into(state)?;
+        }
+        Ok(())
+    }
+
+    /// Reads again what is known of a name, if other processes may have changed it.
+    pub(crate) async fn read_again(&self, namespace: &Namespace) -> Result<()> {
+        if !self.kept.is_shared() {
+            return Ok(());
+        }
+        let state = self.state().await?;
+        let view = match self.kept.read_one(&view_id(namespace))? {
+            Some((value, version)) => self.described(&value, version)?,
+            None => None,
+        };
+        {
+            let mut state = state.write();
+            state.change_count += 1;
+            match view {
+                Some(Described::View(name, view)) => state.views.insert(name, Arc::new(view)),
+                _ => state.views.remove(namespace),
+            };
+        }
+        if let Some(located) = found(self.engine.container(&namespace.database, &namespace.collection))? {
+            self.read_details(state, &located.container.rid().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Reads what is kept of one collection.
+    fn read_details(&self, state: &RwLock<State>, rid: &str) -> Result<Arc<Details>> {
+        let described = match self.kept.read_one(rid)? {
+            Some((value, version)) => self.described(&value, version)?,
+            None => None,
+        };
+        let details = match described {
+            Some(Described::Collection(details)) => Arc::new(details),
+            _ => Arc::default(),
+        };
+        let mut state = state.write();
+        state.change_count += 1;
+        state.details.insert(rid.to_owned(), details.clone());
+        Ok(details)
+    }
+
+    fn load_into(&self, state: &RwLock<State>) -> Result<()> {
+        for _ in 0..READ_ATTEMPTS_MAX {
+            let change_count = state.read().change_count;
+            let loaded = self.load()?;
+            let mut state = state.write();
+            if state.change_count == change_count {
+                *state = State { change_count, ..loaded };
+                return Ok(());
+            }
+        }
+        Err(Failure::new(
+            codes::EXCEEDED_TIME_LIMIT,
+            "definitions of collections are being changed: try again",
+        ))
     }
 
     fn load(&self) -> Result<State> {
-        let mut state = State::default();
-        self.kept.read(|value| {
-            let Some(id) = value.get("id").and_then(Value::as_str) else { return Ok(()) };
-            if id.starts_with(VIEW_PREFIX) {
-                let view = value.get("view");
-                let namespace = value.get("namespace").and_then(Value::as_str);
-                let namespace = namespace.and_then(|text| Namespace::parse(text).ok());
-                let on = view.and_then(|view| view.get("on")).and_then(Value::as_str);
-                let pipeline = view.and_then(|view| view.get("pipeline")).and_then(Value::as_array);
-                if let (Some(namespace), Some(on), Some(pipeline)) = (namespace, on, pipeline) {
-                    let view = View { on: on.to_owned(), pipeline: pipeline.to_vec() };
+        let mut state = State { due: self.env.clock.elapsed() + REMEMBERED_MAX, ..State::default() };
+        self.kept.read(|value, version| {
+            match self.described(&value, version)? {
+                Some(Described::View(namespace, view)) => {
                     state.views.insert(namespace, Arc::new(view));
-                    return Ok(());
                 }
-            } else if let Some(mut details) = value.get("details").and_then(Details::from_value) {
-                self.reconcile(id, &mut details)?;
-                state.details.insert(id.to_owned(), Arc::new(details));
-                return Ok(());
+                Some(Described::Collection(details)) => {
+                    let id = value.get("id").and_then(Value::as_str).unwrap_or_default();
+                    state.details.insert(id.to_owned(), Arc::new(details));
+                }
+                None => {}
             }
-            tracing::warn!("the description '{id}' of a collection cannot be read and is passed over");
             Ok(())
         })?;
         Ok(state)
+    }
+
+    /// Reads an item; nothing where it cannot be read.
+    fn described(&self, value: &Value, version: ETag) -> Result<Option<Described>> {
+        let Some(id) = value.get("id").and_then(Value::as_str) else { return Ok(None) };
+        if id.starts_with(VIEW_PREFIX) {
+            let view = value.get("view");
+            let namespace = value.get("namespace").and_then(Value::as_str);
+            let namespace = namespace.and_then(|text| Namespace::parse(text).ok());
+            let on = view.and_then(|view| view.get("on")).and_then(Value::as_str);
+            let pipeline = view.and_then(|view| view.get("pipeline")).and_then(Value::as_array);
+            if let (Some(namespace), Some(on), Some(pipeline)) = (namespace, on, pipeline) {
+                let view = View { on: on.to_owned(), pipeline: pipeline.to_vec() };
+                return Ok(Some(Described::View(namespace, view)));
+            }
+        } else if let Some(mut details) =
+            value.get("details").and_then(|details| Details::from_value(details, version))
+        {
+            self.reconcile(id, &mut details)?;
+            return Ok(Some(Described::Collection(details)));
+        }
+        tracing::warn!("the description '{id}' of a collection cannot be read and is passed over");
+        Ok(None)
     }
 
     /// Brings the unique indexes that were kept to the unique keys of the container.
@@ -200,7 +339,14 @@ impl Catalog {
         handle: Arc<ContainerHandle>,
     ) -> Result<Collection> {
         let state = self.state().await?;
-        let details = state.read().details.get(&handle.rid().to_string()).cloned().unwrap_or_default();
+        let rid = handle.rid().to_string();
+        let known = state.read().details.get(&rid).cloned();
+        let details = match known {
+            Some(details) => details,
+            // Another process may have made it a moment ago.
+            None if self.kept.is_shared() => self.read_details(state, &rid)?,
+            None => Arc::default(),
+        };
         let shard_key = if handle.is_fixed() {
             Vec::new()
         } else {
@@ -273,10 +419,31 @@ impl Catalog {
     }
 
     /// Keeps what is known of a collection.
-    pub(crate) async fn keep(&self, rid: &str, details: Details) -> Result<()> {
+    pub(crate) async fn keep(&self, rid: &str, mut details: Details) -> Result<()> {
         let body = Object::from([("id", Value::from(rid)), ("details", Value::Object(details.to_value()))]);
-        self.kept.write(rid, body).await?;
-        self.state().await?.write().details.insert(rid.to_owned(), Arc::new(details));
+        let state = self.state().await?;
+        let precondition = match (self.kept.is_shared(), details.version) {
+            (false, _) => Precondition::None,
+            // What another process wrote since must not be lost.
+            (true, Some(version)) => Precondition::Version(Some(version)),
+            (true, None) => Precondition::Missing,
+        };
+        match self.kept.write_over(rid, body, precondition).await {
+            Ok(version) => details.version = Some(version),
+            Err(error)
+                if self.kept.is_shared()
+                    && matches!(error.kind, ErrorKind::PreconditionFailed | ErrorKind::AlreadyExists(_)) =>
+            {
+                return Err(Failure::new(
+                    codes::CONFLICTING_OPERATION_IN_PROGRESS,
+                    "the collection was changed by way of another node in the same moment: try again",
+                ));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let mut state = state.write();
+        state.change_count += 1;
+        state.details.insert(rid.to_owned(), Arc::new(details));
         Ok(())
     }
 
@@ -296,13 +463,20 @@ impl Catalog {
             ("view", Value::Object(content)),
         ]);
         self.kept.write(&id, body).await?;
-        self.state().await?.write().views.insert(namespace.clone(), Arc::new(view));
+        let mut state = self.state().await?.write();
+        state.change_count += 1;
+        state.views.insert(namespace.clone(), Arc::new(view));
         Ok(())
     }
 
     /// Forgets what was known of a collection that is gone.
     pub(crate) async fn forget(&self, rid: &str) -> Result<()> {
-        if self.state().await?.write().details.remove(rid).is_some() {
+        let was_known = {
+            let mut state = self.state().await?.write();
+            state.change_count += 1;
+            state.details.remove(rid).is_some()
+        };
+        if was_known || self.kept.is_shared() {
             self.kept.remove(rid).await?;
         }
         Ok(())
@@ -311,7 +485,9 @@ impl Catalog {
     /// Drops a view.
     pub(crate) async fn drop_view(&self, namespace: &Namespace) -> Result<()> {
         self.kept.remove(&view_id(namespace)).await?;
-        self.state().await?.write().views.remove(namespace);
+        let mut state = self.state().await?.write();
+        state.change_count += 1;
+        state.views.remove(namespace);
         Ok(())
     }
 }

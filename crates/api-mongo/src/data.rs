@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use armilla_engine::{
@@ -22,6 +22,7 @@ pub(crate) struct Charges {
     hundredths: Arc<AtomicU64>,
     /// The moment of the last write, in ticks.
     written: Arc<AtomicU64>,
+    has_written: Arc<AtomicBool>,
 }
 
 impl Charges {
@@ -37,6 +38,16 @@ impl Charges {
     /// Notes when something was written.
     pub(crate) fn wrote(&self, moment: Moment) {
         self.written.fetch_max(moment.ticks(), Ordering::Relaxed);
+    }
+
+    /// Notes that something was stored.
+    pub(crate) fn stored(&self) {
+        self.has_written.store(true, Ordering::Relaxed);
+    }
+
+    /// Says whether anything was stored, outside of a transaction.
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written.load(Ordering::Relaxed)
     }
 
     /// Notes what actions wrote.
@@ -315,6 +326,9 @@ impl Data<'_> {
             }
             (None, _) => Err(Error::new(ErrorKind::Internal, "what is written is no write")),
         };
+        if written.is_ok() {
+            self.charges.stored();
+        }
         self.paid(written)
     }
 }

@@ -169,10 +169,17 @@ fn labels(failure: &Failure, context: &Context<'_>, is_stream: bool) -> Vec<Stri
             add("TransientTransactionError");
         } else if ends_transaction && is_retryable {
             add("RetryableWriteError");
+            if failure.is_in_doubt && context.name == "commitTransaction" {
+                add("UnknownTransactionCommitResult");
+            }
         }
     } else if context.number.is_some() && is_retryable {
         add("RetryableWriteError");
-        add("NoWritesPerformed");
+        // A driver that sends a write again and reads this tells its caller of the failure before: that is the one to
+        // know of, unless this attempt has done something, or may have.
+        if !failure.is_in_doubt && !context.charges.has_written() {
+            add("NoWritesPerformed");
+        }
     }
     if is_stream && (is_retryable || matches!(code, 133 | 234 | 43 | 50 | 63 | 150 | 13_388)) {
         add("ResumableChangeStreamError");

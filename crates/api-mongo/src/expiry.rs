@@ -35,7 +35,11 @@ pub(crate) async fn run(shared: std::sync::Weak<Shared>) {
 }
 
 async fn sweep(shared: &Arc<Shared>) -> Result<()> {
+    // Another node may have dropped an index since, and what it deletes is not what somebody wants to be without any more.
+    shared.catalog.read_all_again().await?;
     for namespace in shared.catalog.with_expiry().await? {
+        // The ones before may have taken long.
+        shared.catalog.read_again(&namespace).await?;
         let Found::Collection(collection) = shared.catalog.find(&namespace).await? else { continue };
         for index in &collection.details.indexes {
             let (Some(seconds), [(path, _)]) = (index.expires_after, index.fields.as_slice()) else {

@@ -23,6 +23,8 @@ pub(crate) struct Failure {
     pub(crate) charge: RequestUnits,
     /// How long to wait, where the throughput is spent.
     pub(crate) retry_after_ms: Option<u64>,
+    /// Whether what was asked for may have been done all the same.
+    pub(crate) is_in_doubt: bool,
     /// Whether the connection is closed after it.
     pub(crate) closes: bool,
     /// What came of the same statement when it was sent before: it is no failure then.
@@ -43,6 +45,7 @@ impl Failure {
             extra: Object::new(),
             charge: RequestUnits::ZERO,
             retry_after_ms: None,
+            is_in_doubt: false,
             closes: false,
             repeated: None,
         }
@@ -106,7 +109,8 @@ impl From<armilla_engine::Error> for Failure {
             _ => error.message,
         };
         let retry_after_ms = matches!(error.kind, ErrorKind::Throttled).then(|| retry_after_ms.unwrap_or(1));
-        Failure { charge: error.charge, retry_after_ms, ..Failure::new(code, message) }
+        let is_in_doubt = error.kind == ErrorKind::OutcomeUnknown;
+        Failure { charge: error.charge, retry_after_ms, is_in_doubt, ..Failure::new(code, message) }
     }
 }
 

@@ -163,7 +163,7 @@ impl MongoApi {
         let shared = Shared {
             keys: Keys::new(&options),
             users: Users::new(engine.clone()),
-            catalog: Catalog::new(engine.clone()),
+            catalog: Catalog::new(engine.clone(), env.clone()),
             clock: ClusterClock::new(env.clone()),
             cursors: Cursors::new(env.clone()),
             sessions: Sessions::new(env.clone()),

@@ -3,9 +3,10 @@
 //! A transaction of the engine begins with the first statement that says where. All further ones must be about the same
 //! logical partition: what spans several is refused, as the service does.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use armilla_engine::{Caller, Transaction};
+use armilla_engine::{Caller, ContainerHandle, Transaction};
 use armilla_mongo_expression::codes;
 use armilla_value::PartitionKey;
 
@@ -24,6 +25,8 @@ pub(crate) struct Open {
     pub(crate) state: State,
     /// What it has begun in the engine, once a statement has said where.
     pub(crate) work: Option<Work>,
+    /// Where it is to be stored, once that was begun.
+    pub(crate) place: Option<Place>,
     /// The collections that it has made.
     pub(crate) made: Vec<Made>,
 }
@@ -37,12 +40,21 @@ pub(crate) enum State {
     Committed,
     /// Nothing of it is.
     Aborted,
+    /// It was given to be stored, and whether it was is not known, or not yet.
+    InDoubt,
+}
+
+/// A logical partition of a collection.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) handle: Arc<ContainerHandle>,
+    pub(crate) key: PartitionKey,
 }
 
 /// What is open in the engine.
 pub(crate) struct Work {
     pub(crate) namespace: Namespace,
-    pub(crate) key: PartitionKey,
+    pub(crate) place: Place,
     pub(crate) transaction: Transaction,
     /// What it has written.
     pub(crate) written: Overlay,
@@ -50,7 +62,7 @@ pub(crate) struct Work {
 
 impl Open {
     pub(crate) fn begin() -> Open {
-        Open { state: State::Running, work: None, made: Vec::new() }
+        Open { state: State::Running, work: None, place: None, made: Vec::new() }
     }
 }
 
@@ -81,6 +93,8 @@ impl<'h> Held<'h> {
                         codes::TRANSACTION_COMMITTED,
                         format!("Transaction with {{ txnNumber: {number} }} has been committed."),
                     ),
+                    // Neither is it over for certain, nor must any of it be done again.
+                    Some(State::InDoubt) => Failure { labels_are_final: true, ..in_doubt(number) },
                     _ => no_transaction(number),
                 })
             }
@@ -107,7 +121,7 @@ impl<'h> Held<'h> {
                 ));
             };
             match &open.work {
-                Some(work) if work.namespace != collection.namespace || work.key != *key => {
+                Some(work) if work.namespace != collection.namespace || work.place.key != *key => {
                     return Err(Failure::new(
                         codes::OPERATION_NOT_SUPPORTED_IN_TRANSACTION,
                         "transactions are supported within one logical partition of one collection, and this statement \
@@ -119,7 +133,7 @@ impl<'h> Held<'h> {
                     let transaction = engine.begin_transaction(caller, &collection.handle, key).await?;
                     open.work = Some(Work {
                         namespace: collection.namespace.clone(),
-                        key: key.clone(),
+                        place: Place { handle: collection.handle.clone(), key: key.clone() },
                         transaction,
                         written: Overlay {
                             documents: Default::default(),
@@ -168,6 +182,19 @@ impl Drop for Held<'_> {
                 session.transaction = Some(open);
             }
         });
+    }
+}
+
+/// Whether a transaction was stored is not known.
+pub(crate) fn in_doubt(number: i64) -> Failure {
+    Failure {
+        is_in_doubt: true,
+        ..Failure::new(
+            codes::EXCEEDED_TIME_LIMIT,
+            format!(
+                "it is not known yet whether transaction {number} was stored: send commitTransaction again"
+            ),
+        )
     }
 }
 

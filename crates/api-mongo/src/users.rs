@@ -1,4 +1,8 @@
 //! Users of databases and their roles, kept as items beside the descriptions of collections.
+//!
+//! One process alone holds all of them in memory once they are read. Where several serve the account, nothing of a user is
+//! remembered: whoever was dropped by way of another process, or has another password by now, must not get in by the old
+//! one, and what is changed of a user must not undo what another process has changed.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -82,7 +86,7 @@ impl Users {
 
     fn load(&self) -> Result<Known> {
         let mut known = Known::new();
-        self.kept.read(|value| {
+        self.kept.read(|value, _| {
             if let Some(user) = read(&value) {
                 known.insert((user.database.clone(), user.name.clone()), Arc::new(user));
             }
@@ -91,19 +95,12 @@ impl Users {
         Ok(known)
     }
 
-    /// Finds what proves a user's password.
-    pub(crate) async fn credentials(
-        &self,
-        database: &str,
-        name: &str,
-        mechanism: Mechanism,
-    ) -> Result<Option<Account>> {
-        let user = self.find(database, name).await?;
-        Ok(user.and_then(|user| user.accounts.get(mechanism.name()).cloned()))
-    }
-
     /// Finds a user.
     pub(crate) async fn find(&self, database: &str, name: &str) -> Result<Option<Arc<Stored>>> {
+        if self.kept.is_shared() {
+            let item = self.kept.read_one(&item_id(database, name))?;
+            return Ok(item.and_then(|(value, _)| read(&value)).map(Arc::new));
+        }
         let known = self.known().await?.read();
         Ok(known.get(&(database.to_owned(), name.to_owned())).cloned())
     }
@@ -120,20 +117,29 @@ impl Users {
 
     /// Lists the users of a database, or of all.
     pub(crate) async fn list(&self, database: Option<&str>) -> Result<Vec<Arc<Stored>>> {
-        let known = self.known().await?.read();
-        let chosen = known.values().filter(|user| database.is_none_or(|database| user.database == database));
-        let mut users: Vec<_> = chosen.cloned().collect();
+        let is_chosen = |user: &&Arc<Stored>| database.is_none_or(|database| user.database == database);
+        let mut users: Vec<_> = match self.kept.is_shared() {
+            true => self.load()?.values().filter(is_chosen).cloned().collect(),
+            false => self.known().await?.read().values().filter(is_chosen).cloned().collect(),
+        };
         users.sort_by(|a, b| (&a.database, &a.name).cmp(&(&b.database, &b.name)));
         Ok(users)
     }
 
     /// Keeps a user.
     pub(crate) async fn keep(&self, user: Stored) -> Result<()> {
-        if self.known().await?.read().len() >= USERS_MAX {
+        let count = match self.kept.is_shared() {
+            true => self.load()?.len(),
+            false => self.known().await?.read().len(),
+        };
+        if count >= USERS_MAX {
             return Err(Failure::bad_value(format!("an account has at most {USERS_MAX} users")));
         }
         let id = item_id(&user.database, &user.name);
         self.kept.write(&id, write(&id, &user)).await?;
+        if self.kept.is_shared() {
+            return Ok(());
+        }
         self.known().await?.write().insert((user.database.clone(), user.name.clone()), Arc::new(user));
         Ok(())
     }
@@ -144,6 +150,9 @@ impl Users {
             return Ok(false);
         }
         self.kept.remove(&item_id(database, name)).await?;
+        if self.kept.is_shared() {
+            return Ok(true);
+        }
         self.known().await?.write().remove(&(database.to_owned(), name.to_owned()));
         Ok(true)
     }

@@ -122,10 +122,15 @@ impl Writer<'_, '_> {
                 | ErrorKind::UniqueKeyTaken
                 | ErrorKind::FailedDependency
         );
-        if may_be_repeated && let Ok(Some(outcome)) = self.before(key) {
-            return Failure::repeated(outcome);
+        if !may_be_repeated {
+            return self.refusal(error, document);
         }
-        self.refusal(error, document)
+        match self.before(key) {
+            Ok(Some(outcome)) => Failure::repeated(outcome),
+            Ok(None) => self.refusal(error, document),
+            // What is in the way may be what the statement wrote itself. That is not known, and a refusal would be final.
+            Err(failure) => failure,
+        }
     }
 
     /// Says why a document was not written.
@@ -375,7 +380,8 @@ impl Writer<'_, '_> {
                     Some(again) => target = again,
                     None => return Ok(None),
                 },
-                Err(error) => return Err(error.into()),
+                // The same statement may have deleted another document before.
+                Err(error) => return Err(self.refusal_in(error, &target.document, Some(&target.key))),
             }
         }
         Err(Failure::new(codes::WRITE_CONFLICT, "other writers came between again and again: try again"))

@@ -34,7 +34,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     arguments.refuse(&["dryRun"], "it is for making an index unique, which is decided when it is made")?;
     let namespace = context.namespace()?;
     check_account_write(context)?;
-    let _changing = context.shared.catalog.change().await;
+    let _changing = context.shared.catalog.change(&namespace).await?;
     let collection = match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection) => collection,
         Found::Nothing => return Err(Failure::no_collection(&namespace.to_string())),

@@ -113,6 +113,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         options.insert("clusteredIndex", clustered);
     }
     check_validation(&arguments)?;
+    context.shared.catalog.read_again(&namespace).await?;
     match context.shared.catalog.find(&namespace).await? {
         Found::Collection(collection)
             if collection.details.options == options && !context.is_in_transaction =>
@@ -196,7 +197,7 @@ async fn make_view(context: &Context<'_>, namespace: &Namespace, on: &str) -> Re
     }
     check_view(pipeline)?;
     Namespace::new(&namespace.database, on)?;
-    let _changing = context.shared.catalog.change().await;
+    let _changing = context.shared.catalog.change(namespace).await?;
     match context.shared.catalog.find(namespace).await? {
         Found::Nothing => {}
         Found::View(view) if view.on == on && view.pipeline == pipeline => return Ok(Reply::ok()),
@@ -272,7 +273,7 @@ pub(super) async fn make(context: &Context<'_>, namespace: &Namespace, new: &New
     namespace.check_creatable()?;
     check_account_write(context)?;
     let shared = context.shared;
-    let _changing = shared.catalog.change().await;
+    let _changing = shared.catalog.change(namespace).await?;
     if let Found::Collection(collection) = shared.catalog.find(namespace).await? {
         return Ok(collection);
     }
@@ -291,8 +292,12 @@ pub(super) async fn make_container(
     new: &New,
 ) -> Result<Collection> {
     let shared = context.shared;
-    let mut details =
-        Details { indexes: new.indexes.clone(), options: new.options.clone(), validator: None, is_own: true };
+    let mut details = Details {
+        indexes: new.indexes.clone(),
+        options: new.options.clone(),
+        is_own: true,
+        ..Details::default()
+    };
     details.read_validator()?;
     let definition = definition(namespace, new)?;
     let definition = ContainerDefinition::from_value(&definition)

@@ -43,7 +43,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     if is_made {
         return Ok(reply.into());
     }
-    let _changing = context.shared.catalog.change().await;
+    let _changing = context.shared.catalog.change(&namespace).await?;
     // Others may have changed it before it was our turn.
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;

@@ -199,7 +199,7 @@ async fn create_collection(context: &Context<'_>) -> Result<Reply> {
 async fn update_collection(context: &Context<'_>) -> Result<Reply> {
     let namespace = collection_name(context)?;
     check_account_write(context)?;
-    let _changing = context.shared.catalog.change().await;
+    let _changing = context.shared.catalog.change(&namespace).await?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;
     replace_offer(context, &collection.handle.rid().to_string(), "collection").await?;

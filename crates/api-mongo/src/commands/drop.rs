@@ -17,7 +17,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     context.arguments().allow(&[])?;
     let namespace = context.namespace()?;
     check_account_write(context)?;
-    let _changing = context.shared.catalog.change().await;
+    let _changing = context.shared.catalog.change(&namespace).await?;
     let count = match context.shared.catalog.find(&namespace).await? {
         Found::Nothing => return Ok(Reply::ok()),
         Found::View(_) => {

@@ -24,7 +24,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             format!("Dropping the '{database}' database is prohibited."),
         ));
     }
-    let _changing = shared.catalog.change().await;
+    let _changing = shared.catalog.change_all().await?;
     let collections = super::list_collections::containers(context, database)?;
     let mut ending = Vec::new();
     for (name, _) in &collections {

@@ -16,7 +16,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
     arguments.allow(&["index"])?;
     let namespace = context.namespace()?;
     check_account_write(context)?;
-    let _changing = context.shared.catalog.change().await;
+    let _changing = context.shared.catalog.change(&namespace).await?;
     let collection = context.shared.catalog.collection_of(&namespace).await?;
     let collection = collection
         .ok_or_else(|| Failure::new(codes::NAMESPACE_NOT_FOUND, format!("ns not found {namespace}")))?;

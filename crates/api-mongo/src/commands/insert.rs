@@ -155,5 +155,9 @@ async fn together(
     };
     context.charges.add(answer.charge);
     answer.results.iter().flatten().for_each(|done| context.charges.did(done));
-    Ok(answer.results.iter().all(std::result::Result::is_ok).then_some(count))
+    let is_stored = answer.results.iter().all(std::result::Result::is_ok);
+    if is_stored {
+        context.charges.stored();
+    }
+    Ok(is_stored.then_some(count))
 }

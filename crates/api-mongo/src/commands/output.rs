@@ -55,6 +55,8 @@ async fn replace(
     target.check_creatable()?;
     context.check_access(&target, true)?;
     let shared = context.shared;
+    // The new collection gets the indexes and options of the old one.
+    shared.catalog.read_again(&target).await?;
     let old = shared.catalog.collection_of(&target).await?;
     if old.as_ref().is_some_and(|old| !old.shard_key.is_empty()) {
         return Err(Failure::new(28_769, format!("{target} is sharded and cannot be the target of $out")));
@@ -95,7 +97,7 @@ async fn replace(
                 return Err(taken(old, document));
             }
         }
-        let _changing = shared.catalog.change().await;
+        let _changing = shared.catalog.change(&target).await?;
         drop_collection(context, &target, &old.handle.rid().to_string()).await?;
     }
     let new = New { indexes, options, ..New::default() };

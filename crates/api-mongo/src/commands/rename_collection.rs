@@ -42,6 +42,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         return Err(Failure::new(codes::ILLEGAL_OPERATION, "Can't rename a collection to itself"));
     }
     let catalog = &context.shared.catalog;
+    catalog.read_again(&from).await?;
     let source = catalog.collection_of(&from).await?;
     let source = source.ok_or_else(|| {
         Failure::new(codes::NAMESPACE_NOT_FOUND, format!("Source collection {from} does not exist"))
@@ -59,7 +60,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
         if !arguments.truth("dropTarget")? {
             return Err(Failure::new(codes::NAMESPACE_EXISTS, format!("target namespace exists: {to}")));
         }
-        let _changing = catalog.change().await;
+        let _changing = catalog.change(&to).await?;
         let rid = target.handle.rid().to_string();
         drop_collection(context, &to, &rid).await?;
         replaced = Some(rid);
@@ -96,7 +97,7 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
             None => break,
         }
     }
-    let _changing = catalog.change().await;
+    let _changing = catalog.change(&from).await?;
     change_stream::end(context, std::slice::from_ref(&source), &Ending::Rename { to, replaced }).await?;
     drop_collection(context, &from, &source.handle.rid().to_string()).await?;
     Ok(Reply::ok())

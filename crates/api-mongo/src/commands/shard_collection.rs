@@ -69,7 +69,9 @@ pub(super) async fn run(context: &mut Context<'_>) -> Result<Reply> {
                     ),
                 ));
             }
-            let _changing = context.shared.catalog.change().await;
+            let _changing = context.shared.catalog.change(&namespace).await?;
+            let collection = context.shared.catalog.collection_of(&namespace).await?;
+            let collection = collection.ok_or_else(|| Failure::no_collection(&namespace.to_string()))?;
             let new = New {
                 shard_key,
                 throughput: throughput(context, &collection),

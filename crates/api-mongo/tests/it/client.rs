@@ -7,6 +7,7 @@ use std::sync::Arc;
 use armilla_api_mongo::{Connection, MongoApi, MongoApiOptions, Peer};
 use armilla_engine::{Engine, EngineOptions, Policy};
 use armilla_env::{Env, SeededEntropy, SystemClock};
+use armilla_kv::Store;
 use armilla_kv::memory::MemoryStore;
 use armilla_mongo_wire::message::{parse_reply, write_request};
 use armilla_value::{Object, Value};
@@ -26,16 +27,28 @@ pub(crate) struct Client {
 impl Client {
     /// Opens an account and logs in. Nothing is throttled.
     pub(crate) async fn new() -> Client {
-        let env = Env { clock: Arc::new(SystemClock::new()), entropy: Arc::new(SeededEntropy::new(7)) };
-        let options =
-            EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() };
-        let engine = Engine::open(Arc::new(MemoryStore::new()), env.clone(), options).await.unwrap();
+        Client::on(Arc::new(MemoryStore::new()), true).await
+    }
+
+    /// The same over a store, where it can be said that nothing is done in the background.
+    pub(crate) async fn on(store: Arc<dyn Store>, background: bool) -> Client {
+        let options = EngineOptions { background, ..engine_options() };
+        let engine = Engine::open(store, env(), options).await.unwrap();
+        Client::in_front_of(engine, env()).await
+    }
+
+    /// Puts an API of its own in front of an engine, and logs in.
+    pub(crate) async fn in_front_of(engine: Engine, env: Env) -> Client {
         let mut options = MongoApiOptions::new(KEY);
         options.test_commands = true;
-        let api = MongoApi::new(engine, env, options).unwrap();
-        let mut client = Client::of(api);
+        let mut client = Client::of(MongoApi::new(engine, env, options).unwrap());
         client.log_in(KEY).await.unwrap();
         client
+    }
+
+    /// Deletes what expires, until the test is over.
+    pub(crate) fn expire(&self) {
+        drop(tokio::spawn(self.api.expire()));
     }
 
     fn of(api: MongoApi) -> Client {
@@ -54,13 +67,25 @@ impl Client {
         Client::of(self.api.clone())
     }
 
-    /// Logs in by SCRAM, and checks what the server proves.
+    /// Opens another connection, which is logged in.
+    pub(crate) async fn another(&self) -> Client {
+        let mut other = self.stranger();
+        other.log_in(KEY).await.unwrap();
+        other
+    }
+
+    /// Logs in with a key of the account.
     pub(crate) async fn log_in(&mut self, key: &str) -> Result<(), i64> {
-        let bare = "n=localhost,r=nonce-of-the-client";
+        self.log_in_as("admin", "localhost", key).await
+    }
+
+    /// Logs in by SCRAM, and checks what the server proves.
+    pub(crate) async fn log_in_as(&mut self, database: &str, user: &str, key: &str) -> Result<(), i64> {
+        let bare = format!("n={user},r=nonce-of-the-client");
         let mut start =
             object("{'saslStart':1,'mechanism':'SCRAM-SHA-256','options':{'skipEmptyExchange':true}}");
         start.insert("payload", binary(format!("n,,{bare}").as_bytes()));
-        let reply = self.try_run("admin", start).await?;
+        let reply = self.try_run(database, start).await?;
         let first = payload(&reply);
         let attribute = |letter: &str| first.split(',').find_map(|text| text.strip_prefix(letter)).unwrap();
         let rounds = NonZeroU32::new(attribute("i=").parse().unwrap()).unwrap();
@@ -76,7 +101,7 @@ impl Client {
         let mut go_on = object("{'saslContinue':1}");
         go_on.insert("conversationId", reply.get("conversationId").unwrap().clone());
         go_on.insert("payload", binary(last.as_bytes()));
-        let reply = self.try_run("admin", go_on).await?;
+        let reply = self.try_run(database, go_on).await?;
         let expected = sign(&sign(&salted, b"Server Key"), message.as_bytes());
         assert_eq!(payload(&reply), format!("v={}", BASE64_STANDARD.encode(expected)));
         assert_eq!(reply.get("done"), Some(&Value::Bool(true)));
@@ -170,6 +195,16 @@ impl Client {
         }
         stage.get("stage").and_then(Value::as_str).unwrap().to_owned()
     }
+}
+
+/// Returns time as it is, and the same bytes by chance each time.
+pub(crate) fn env() -> Env {
+    Env { clock: Arc::new(SystemClock::new()), entropy: Arc::new(SeededEntropy::new(7)) }
+}
+
+/// Returns what engines of tests are opened with: nothing is throttled.
+pub(crate) fn engine_options() -> EngineOptions {
+    EngineOptions { policy: Policy { enforced: false, burst: false }, ..EngineOptions::default() }
 }
 
 fn binary(bytes: &[u8]) -> Value {

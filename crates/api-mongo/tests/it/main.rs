@@ -6,10 +6,12 @@
 mod aggregation;
 mod client;
 mod commands;
+mod doubt;
 mod features;
 mod finding;
 mod made_up;
 mod mismatches;
+mod nodes;
 mod odd_values;
 mod sorting;
 mod transactions;

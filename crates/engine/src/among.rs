@@ -25,6 +25,8 @@ mod leftovers;
 mod messages;
 mod records;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

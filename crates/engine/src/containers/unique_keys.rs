@@ -232,3 +232,44 @@ async fn look_after(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use armilla_kv::memory::MemoryStore;
+    use armilla_value::{PropertyPath, json};
+
+    use super::*;
+    use crate::EngineOptions;
+
+    #[tokio::test]
+    async fn a_key_that_was_taken_away_while_it_was_built_does_not_hold() {
+        let (env, _clock) = Env::simulated(1);
+        let engine = Engine::open(Arc::new(MemoryStore::new()), env, EngineOptions::default()).await.unwrap();
+        let caller = Caller::full();
+        engine.create_database(&caller, "d", None).await.unwrap();
+        let definition = json::parse(br#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).unwrap();
+        let definition = ContainerDefinition::from_value(&definition).unwrap();
+        engine.create_container(&caller, "d", definition, None).await.unwrap();
+        let container = engine.container("d", "c").unwrap().container;
+        let wanted = [UniqueKey::new(vec![PropertyPath::parse("/u").unwrap()], false)];
+        // The sweeper waits for those who change keys.
+        let _turn = container.unique_turn().lock().await;
+        let store = async |definition: ContainerDefinition| {
+            let mut writer = engine.writer().await.unwrap();
+            let version = container.version();
+            engine.store_definition(&mut writer, &container, definition, version).await.unwrap();
+            container.definition()
+        };
+        // As another node does that changes keys at the same time: takes it away, or begins to build it anew.
+        let declared = store(container.definition().building_unique_keys(&wanted).unwrap()).await;
+        store(container.definition().without_building_keys()).await;
+        let gone = engine.build_and_hold(&container, &wanted, &declared).await;
+        assert_eq!(gone.unwrap_err().kind, ErrorKind::Locked);
+        store(container.definition().building_unique_keys(&wanted).unwrap()).await;
+        let another = engine.build_and_hold(&container, &wanted, &declared).await;
+        assert_eq!(another.unwrap_err().kind, ErrorKind::Locked);
+        let declared = container.definition();
+        assert!(engine.build_and_hold(&container, &wanted, &declared).await.unwrap().is_none());
+        assert_eq!(container.definition().held_unique_keys().count(), 1);
+    }
+}

@@ -51,6 +51,7 @@ pub use computed::ComputedProperties;
 pub use container::Container;
 pub use definition::{ContainerDefinition, DefinitionError, UniqueKey, validate_resource_id};
 pub use error::{Error, ErrorKind, Position, Result};
+pub use far::request::only_lets_go;
 pub use far::serve::{Conditions, PeerSession, not_here};
 pub use feed::{ChangeKind, FeedChange, FeedMode, FeedPage, FeedRequest, FeedStart};
 pub use index::layout::Usable;

@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use armilla_container::wire::{In, Out, TO_CONTAINER};
-use armilla_container::{PeerFuture, Peers, Whereabouts, not_here};
+use armilla_container::{PeerFuture, Peers, Whereabouts, not_here, only_lets_go};
 use armilla_env::Env;
 use armilla_kv::{SpaceId, Store};
 use armilla_value::rid::ContainerRid;
@@ -112,10 +112,10 @@ impl Among {
         const RID_BYTES: usize = 8;
         // What a container asks for may have changed since: no other process is served by an old definition. What was kept for who
         // asks is let go of all the same.
-        if !self.is_in_touch() && !only_lets_go(&request) {
+        let Some((rid, rest)) = request.split_first_chunk::<RID_BYTES>() else { return not_here() };
+        if !self.is_in_touch() && !only_lets_go(rest) {
             return not_here();
         }
-        let Some(rid) = request.first_chunk::<RID_BYTES>() else { return not_here() };
         let container = self.engine().and_then(|engine| {
             let rid = ContainerRid::from_bytes(*rid)?;
             let tree = engine.tree();
@@ -294,17 +294,6 @@ fn unavailable(why: &str) -> Error {
         ErrorKind::Unavailable,
         format!("the node that keeps the resource tree cannot be asked: {why}"),
     )
-}
-
-/// Returns whether a request to a container closes a snapshot or gives a lock back, and does nothing else. Such a one is
-/// sent once, so it must not be lost.
-fn only_lets_go(request: &[u8]) -> bool {
-    /// The number of what is asked for stands behind the container, the range and the space (`far::request` of the
-    /// container).
-    const KIND_AT: usize = 8 + 4 + 8;
-    const CLOSE: u8 = 15;
-    const UNLOCK: u8 = 17;
-    matches!(request.get(KIND_AT), Some(&(CLOSE | UNLOCK)))
 }
 
 /// Begins a request.

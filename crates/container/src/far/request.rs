@@ -512,9 +512,9 @@ impl Form for Request {
             Request::Open => out.u8(12),
             Request::ViewGet(call) => numbered(out, 13, call),
             Request::ViewScan(call) => numbered(out, 14, call),
-            Request::Close(view) => numbered(out, 15, view),
+            Request::Close(view) => numbered(out, CLOSE, view),
             Request::Lock(call) => numbered(out, 16, call),
-            Request::Unlock(lock) => numbered(out, 17, lock),
+            Request::Unlock(lock) => numbered(out, UNLOCK, lock),
             Request::Await(lsn) => numbered(out, 18, lsn),
             Request::Draft => out.u8(19),
         }
@@ -537,14 +537,24 @@ impl Form for Request {
             12 => Request::Open,
             13 => Request::ViewGet(Form::read(from)?),
             14 => Request::ViewScan(Form::read(from)?),
-            15 => Request::Close(Form::read(from)?),
+            CLOSE => Request::Close(Form::read(from)?),
             16 => Request::Lock(Form::read(from)?),
-            17 => Request::Unlock(Form::read(from)?),
+            UNLOCK => Request::Unlock(Form::read(from)?),
             18 => Request::Await(Form::read(from)?),
             19 => Request::Draft,
             _ => return Err(unreadable()),
         })
     }
+}
+
+/// The numbers of requests that only let go of what is kept for who asks.
+const CLOSE: u8 = 15;
+const UNLOCK: u8 = 17;
+
+/// Returns whether a request to a container, as it stands behind the container's id, closes a snapshot or gives a lock back
+/// and does nothing else. Such a one is sent once, so whoever could refuse it must not.
+pub fn only_lets_go(request: &[u8]) -> bool {
+    matches!(request.get(Head::BYTES), Some(&(CLOSE | UNLOCK)))
 }
 
 /// What comes before a request, and says whom it is for.
@@ -553,6 +563,11 @@ pub(crate) struct Head {
     pub(crate) range_id: u32,
     /// Where it is stored.
     pub(crate) space: u64,
+}
+
+impl Head {
+    /// How long it is.
+    const BYTES: usize = size_of::<u32>() + size_of::<u64>();
 }
 
 impl Form for Head {
@@ -621,5 +636,30 @@ impl Form for AdmitReply {
 
     fn read(from: &mut In) -> Result<AdmitReply> {
         Ok(AdmitReply { left: Option::read(from)?, position: Position::read(from)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_lets_go_is_told_by_its_bytes() {
+        let written = |request: Request| {
+            let mut out = Out::with_capacity(64);
+            Head { range_id: u32::MAX, space: u64::MAX }.write(&mut out);
+            request.write(&mut out);
+            out.finish()
+        };
+        for (request, expected) in [
+            (Request::Close(15), true),
+            (Request::Unlock(0), true),
+            (Request::Open, false),
+            (Request::Await(17), false),
+            (Request::Barrier, false),
+        ] {
+            assert_eq!(only_lets_go(&written(request)), expected);
+        }
+        assert!(!only_lets_go(&[CLOSE; 12]));
     }
 }

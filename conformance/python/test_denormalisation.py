@@ -4,6 +4,7 @@ Names of users are copied into posts, posts in short form into the users' contai
 Everything that was there before the processors started is caught up with in the same way as what comes later.
 """
 
+import threading
 from contextlib import ExitStack
 
 import pytest
@@ -14,6 +15,7 @@ from change_feed_processor import Processor
 from partitions import split, until
 from procedures import register, script
 from query_fixtures import run
+from sdk import through
 from server import KEY
 
 USERS = ["ada", "eve", "joe"]
@@ -37,15 +39,42 @@ RENAME = """function (userId, name) {
 class Blog:
     """The containers, the two delegates that connect them, and what an author does."""
 
-    def __init__(self, make_container):
-        self.users = make_container("/userId")
-        self.posts = make_container("/postId", offer_throughput=20_000)
-        self.newest = make_container("/type")
+    def __init__(self, make_container, endpoint: str, stack: ExitStack):
+        self._made = {
+            "users": make_container("/userId"),
+            "posts": make_container("/postId", offer_throughput=20_000),
+            "newest": make_container("/type"),
+        }
+        self._endpoint = endpoint
+        self._stack = stack
+        self._of_thread = threading.local()
         self.leases = {name: make_container("/id", default_ttl=-1) for name in ("users", "posts")}
         self._rename = register(self.posts, RENAME)
         trigger = {"body": script("keep-newest"), "triggerType": "Post", "triggerOperation": "Create"}
         self.newest.scripts.create_trigger({"id": "keep-newest", **trigger})
         self.written = 0
+
+    def _own(self, name: str):
+        """A container through a client of the calling thread: the SDK keeps what a client was told last in one dictionary,
+        in which threads get into each other's way."""
+        if not hasattr(self._of_thread, "client"):
+            self._of_thread.client = self._stack.enter_context(CosmosClient(self._endpoint, KEY))
+        return through(self._of_thread.client, self._made[name])
+
+    @property
+    def users(self):
+        """Users, and their posts in short form."""
+        return self._own("users")
+
+    @property
+    def posts(self):
+        """Posts and comments."""
+        return self._own("posts")
+
+    @property
+    def newest(self):
+        """The newest posts in short form."""
+        return self._own("newest")
 
     def sign_up(self, user_id: str, name: str) -> None:
         self.users.upsert_item({"id": user_id, "userId": user_id, "type": "user", "name": name})
@@ -106,8 +135,9 @@ class Blog:
 
 
 @pytest.fixture
-def blog(make_container):
-    return Blog(make_container)
+def blog(make_container, server):
+    with ExitStack() as stack:
+        yield Blog(make_container, server.http, stack)
 
 
 def test_copies_follow_the_originals(server, blog):

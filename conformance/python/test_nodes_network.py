@@ -140,11 +140,13 @@ def network():
 @pytest.fixture
 def nodes(network, tmp_path):
     """Three nodes that have about as many partitions each, on SeaweedFS, with an item under each key."""
-    store = Weed(tmp_path / "weed", network.address).start()
-    made = [Node(network.add_host(), tmp_path / f"node-{number}", store) for number in range(3)]
+    store = Weed(tmp_path / "weed", network.address)
+    made: list[Node] = []
     try:
-        for node in made:
-            node.start()
+        store.start()
+        for number in range(3):
+            made.append(Node(network.add_host(), tmp_path / f"node-{number}", store))
+            made[-1].start()
         database = connect(made[0].host.address).create_database("d")
         container = database.create_container("c", PartitionKey("/pk"), offer_throughput=6_000)
         for key in KEYS:

@@ -18,7 +18,6 @@ use tokio::sync::{Notify, watch};
 use crate::compiled_definition::{CompiledDefinition, CurrentDefinition};
 use crate::computed::ComputedProperties;
 use crate::definition::ContainerDefinition;
-use crate::elsewhere;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::far::request::{DeleteCall, PatchCall, PatchForm, PutCall, ReadCall, Request};
 use crate::index::layout::Layout;
@@ -611,7 +610,7 @@ impl Container {
         let holding = self.holding(slot.range.space, since);
         // It may have been let go of since it was found here, and is not to be taken back.
         if holding.as_ref().is_some_and(|holding| !holding.holds()) {
-            return Err(elsewhere::nowhere());
+            return Err(Error::new(ErrorKind::Moved, "the partition is on its way to another node"));
         }
         self.forget_old(slot);
         let partition = Arc::new(self.open_partition(&slot.range, self.compiled().layout.clone())?);

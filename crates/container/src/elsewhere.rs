@@ -255,6 +255,6 @@ async fn changed(peers: &dyn Peers) {
     tokio::task::yield_now().await;
 }
 
-pub(crate) fn nowhere() -> Error {
+fn nowhere() -> Error {
     Error::new(ErrorKind::Moved, "no node serves the partition at present")
 }

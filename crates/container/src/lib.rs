@@ -23,6 +23,7 @@ mod index;
 mod item;
 mod limits;
 mod map;
+mod marks;
 mod partition;
 mod peers;
 mod read;

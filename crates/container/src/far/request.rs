@@ -552,7 +552,7 @@ const CLOSE: u8 = 15;
 const UNLOCK: u8 = 17;
 
 /// Returns whether a request to a container, as it stands behind the container's id, closes a snapshot or gives a lock back
-/// and does nothing else. Such a one is sent once, so whoever could refuse it must not.
+/// and does nothing else. Such a one is sent once, so it must not be refused.
 pub fn only_lets_go(request: &[u8]) -> bool {
     matches!(request.get(Head::BYTES), Some(&(CLOSE | UNLOCK)))
 }

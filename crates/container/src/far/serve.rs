@@ -1,10 +1,8 @@
 //! Answering other processes that ask for partitions of this one.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use armilla_env::Env;
 use armilla_governor::RequestUnits;
 use armilla_kv::{Family, Snapshot};
 use armilla_value::PartitionKey;
@@ -26,6 +24,7 @@ use crate::item::keys::{self, LogicalKey};
 use crate::item::patch::{Condition, Patch};
 use crate::limits::{ANSWER_BYTES_MAX, AWAIT_MAX, KEPT_FOR_PEER_MAX, UNWANTED_LOCKS_MAX};
 use crate::map::Slot;
+use crate::marks::unique_number;
 use crate::partition::Partition;
 use crate::partition::locks::Pass;
 use crate::write::step::BatchStep;
@@ -325,7 +324,7 @@ impl Container {
         let counters = snapshot.get(Family::Meta, keys::COUNTERS)?;
         let records = INDEX_RECORDS.map(Bytes::from_static);
         let index = snapshot.multi_get(Family::Meta, &records)?;
-        // Whoever asks keeps the number alone, also when the connection has become another.
+        // The other process keeps the number alone, also when the connection has become another.
         let view = unique_number(&self.core.env);
         let space = slot.range.space.0;
         keep(&mut session.views.lock(), view, Arc::new(View { snapshot, space, _partition: partition }))?;
@@ -427,17 +426,6 @@ impl Container {
             }
         })
     }
-}
-
-/// Returns a number that was never given before, by this process or by another.
-pub(crate) fn unique_number(env: &Env) -> u64 {
-    static NEXT: OnceLock<AtomicU64> = OnceLock::new();
-    let next = NEXT.get_or_init(|| {
-        let mut first = [0; 8];
-        env.entropy.fill(&mut first);
-        AtomicU64::new(u64::from_be_bytes(first))
-    });
-    next.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Reads the values of keys: as many as one answer has room for, and one at least.

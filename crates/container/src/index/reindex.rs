@@ -39,7 +39,7 @@ impl Container {
     }
 
     /// Returns how far the index is, in percent: 100 if it is as the definition asks for. A partition that another process
-    /// has which does not answer counts as not done: it is not waited for, and nobody is to think that it is.
+    /// has which does not answer counts as not done: it is not waited for, and no caller is to think that it is.
     pub fn index_progress(&self) -> Result<u8> {
         let compiled = self.compiled();
         let (mut done, mut total, mut is_complete) = (0, 0, true);

@@ -175,9 +175,3 @@ async fn what_is_told_arrives_without_an_answer() {
     eventually(|| node.doing.told() == 101).await;
     eventually(|| node.doing.sessions() == 0).await;
 }
-
-#[test]
-fn without_a_runtime_nothing_is_told() {
-    let link = Link::new("127.0.0.1:1", Secret::derive("the key"), Handle::current());
-    assert!(!link.tell(Bytes::from_static(b"t")));
-}

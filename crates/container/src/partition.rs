@@ -377,14 +377,13 @@ impl Partition {
         self.queue.lock().broken
     }
 
-    /// Fails for good where the partition is not this process's any more.
+    /// Fails where the partition is not this process's at this moment. It may be again, if its lease was only late: what
+    /// comes then opens it again, and what waits now was not done.
     fn check_held(&self) -> Result<()> {
-        if self.is_held() {
-            return Ok(());
+        match self.is_held() {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Moved, "another node may have the partition by now")),
         }
-        let lost = Error::new(ErrorKind::Moved, "another node has the partition by now");
-        self.queue.lock().lost = Some(lost.clone());
-        Err(lost)
     }
 
     /// Reads the stored counters again after a commit that failed, and fences off whatever was behind it.

@@ -3,6 +3,7 @@
 //! Not here: how another process is asked (`far`).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use armilla_kv::{Batch, Family, SpaceId};
 use armilla_value::PartitionKey;
@@ -16,7 +17,7 @@ use crate::far::forms::Form;
 use crate::far::link::{FarError, LOOK_PAUSE, wait, wait_in_turn};
 use crate::far::request::Request;
 use crate::item::keys;
-use crate::limits::{OPENING_LOOK_PERIOD, RELEASE_PATIENCE};
+use crate::limits::{MOVE_PATIENCE, OPENING_LOOK_PERIOD, RELEASE_PATIENCE};
 use crate::map::Slot;
 use crate::partition::holding::Holding;
 use crate::partition::{Gate, Partition};
@@ -111,12 +112,21 @@ impl Container {
     }
 
     /// Does something that only reads, again where a partition turns out to be on its way from one process to another.
-    pub(crate) fn settled<T>(&self, mut work: impl FnMut() -> Result<T>) -> Result<T> {
+    pub(crate) fn settled<T>(&self, work: impl FnMut() -> Result<T>) -> Result<T> {
+        self.settled_within(MOVE_PATIENCE, work)
+    }
+
+    /// The same, for what waits less long.
+    pub(crate) fn settled_within<T>(
+        &self,
+        patience: Duration,
+        mut work: impl FnMut() -> Result<T>,
+    ) -> Result<T> {
         let Some(peers) = &self.core.peers else { return work() };
         let turn = self.turn();
         loop {
             match work() {
-                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                Err(error) if error.kind == ErrorKind::Moved => turn.check_within(patience, error)?,
                 done => return done,
             }
             wait_in_turn(changed(peers.as_ref()))?;

@@ -302,6 +302,9 @@ pub(crate) const WAITS_MAX: usize = 384;
 /// How long a request waits for a partition that is on its way from one process to another.
 pub(crate) const MOVE_PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long one who asks how far an index is waits for a partition that is on its way.
+pub(crate) const PROGRESS_PATIENCE: Duration = Duration::from_secs(1);
+
 /// Locks of one connection that were let go of before they were taken, and are remembered.
 pub(crate) const UNWANTED_LOCKS_MAX: usize = 1_024;
 

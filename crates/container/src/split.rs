@@ -129,6 +129,17 @@ impl Container {
         }
         Ok(reshape)
     }
+
+    /// Begins the same, and waits for parents that are still on their way to this process, or are just being opened.
+    pub async fn reshape_once_here(&self, parents: &[u32], children: Vec<Range>) -> Result<Reshape> {
+        let mut turn = self.turn();
+        loop {
+            match self.reshape(parents, children.clone()) {
+                Err(error) if error.kind == ErrorKind::Moved => self.await_move(&mut turn, error).await?,
+                begun => return begun,
+            }
+        }
+    }
 }
 
 /// The refusal to reshape what another process has.

@@ -37,11 +37,16 @@ impl Turn {
 
     /// Returns the failure for which to give up, where it is time to.
     pub(crate) fn check(&self, error: Error) -> Result<()> {
+        self.check_within(MOVE_PATIENCE, error)
+    }
+
+    /// The same, for what waits less long.
+    pub(crate) fn check_within(&self, patience: Duration, error: Error) -> Result<()> {
         let Some(Trying { clock, peers, is_deleted, began }) = &self.0 else { return Err(error) };
         if is_deleted.load(Ordering::Acquire) {
             return Err(Error { kind: ErrorKind::RangeGone, ..error });
         }
         let tried = clock.elapsed().saturating_sub(*began);
-        if tried < MOVE_PATIENCE && !peers.is_ending() { Ok(()) } else { Err(error) }
+        if tried < patience && !peers.is_ending() { Ok(()) } else { Err(error) }
     }
 }

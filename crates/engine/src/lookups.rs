@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use armilla_container::{LookupPath, PartitionReader, QueryWork, RequestUnits, query_charge};
+use armilla_container::{ErrorKind, LookupPath, PartitionReader, QueryWork, RequestUnits, query_charge};
 use armilla_index::paths::PathSegment;
 use armilla_value::Value;
 
@@ -122,9 +122,12 @@ impl Engine {
                         }
                     };
                     // What is kept in memory may be more than is left.
-                    if !reader.look_up(*path, value, left, show)? || entries > lookup.entries_max {
-                        out.truncate(first);
-                        return Ok(None);
+                    match reader.look_up(*path, value, left, show) {
+                        Ok(true) if entries <= lookup.entries_max => {}
+                        looked => {
+                            out.truncate(first);
+                            return looked.map(|_| None);
+                        }
                     }
                 }
             }
@@ -207,7 +210,12 @@ impl Engine {
             return Ok(None);
         }
         for reader in readers {
-            reader.admit(caller.claim).map_err(|error| container.translate(error))?;
+            if let Err(error) = reader.admit(caller.claim) {
+                return match error.kind {
+                    ErrorKind::Moved => Ok(None),
+                    _ => Err(container.translate(error)),
+                };
+            }
         }
         let mut found = vec![0; readers.len()];
         let (mut done, mut is_crowded, mut sum) = (0, false, Taken::default());
@@ -218,12 +226,18 @@ impl Engine {
             {
                 break;
             }
-            match find(value, place, &mut found).map_err(|error| container.translate(error))? {
-                Some(taken) => sum.add(taken),
-                None => {
+            match find(value, place, &mut found) {
+                Ok(Some(taken)) => sum.add(taken),
+                Ok(None) => {
                     is_crowded = true;
                     break;
                 }
+                // A query waits for partitions that go from one process to another.
+                Err(error) if error.kind == ErrorKind::Moved => {
+                    is_crowded = true;
+                    break;
+                }
+                Err(error) => return Err(container.translate(error)),
             }
             done += 1;
         }

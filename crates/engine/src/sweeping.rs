@@ -58,8 +58,8 @@ async fn look_after(
                     return;
                 }
                 match error.kind {
-                    // It will be free, or is another's by now.
-                    ErrorKind::Throttled | ErrorKind::RangeGone | ErrorKind::Conflict => {
+                    // It will be free, or is another's by now, or on its way there.
+                    ErrorKind::Throttled | ErrorKind::RangeGone | ErrorKind::Conflict | ErrorKind::Moved => {
                         tracing::debug!(container = container.id(), %error, "a step of sweeping is put off");
                     }
                     _ => tracing::warn!(container = container.id(), %error, "a step of sweeping has failed"),

@@ -5,9 +5,11 @@
 //! be the last one before a restart, and the next process goes on from there.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::container::Container;
 use crate::error::{ErrorKind, Result};
+use crate::limits::PROGRESS_PATIENCE;
 use crate::partition::Partition;
 
 impl Container {
@@ -39,12 +41,14 @@ impl Container {
     }
 
     /// Returns how far the index is, in percent: 100 if it is as the definition asks for. A partition that another process
-    /// has which does not answer counts as not done: it is not waited for, and no caller is to think that it is.
+    /// has which does not answer counts as not done: it is hardly waited for, and no caller is to think that it is.
     pub fn index_progress(&self) -> Result<u8> {
         let compiled = self.compiled();
         let (mut done, mut total, mut is_complete) = (0, 0, true);
         for slot in &self.map_now().slots {
-            let state = self.partition(slot).and_then(|partition| {
+            let patience = if is_complete { PROGRESS_PATIENCE } else { Duration::ZERO };
+            let state = self.settled_within(patience, || {
+                let partition = self.partition(slot)?;
                 let state = partition.fresh_index(&compiled)?;
                 let items = match state.progress {
                     Some(progress) => progress.total,

@@ -9,7 +9,7 @@ use armilla_kv::memory::MemoryStore;
 use armilla_kv::{
     self as kv, Batch, CommitFuture, Family, Page, Scan, Snapshot, Space, StoreSnapshot, StoreStats,
 };
-use armilla_value::{PartitionKey, json};
+use armilla_value::{HashedKey, PartitionKey, json};
 use tokio::sync::watch;
 
 use super::*;
@@ -25,11 +25,14 @@ struct Alone {
     is_invalid: AtomicBool,
     /// Whether no node has the partitions of containers.
     has_lost: AtomicBool,
+    /// A space that no node has.
+    lost: AtomicU64,
 }
 
 impl Peers for Alone {
     fn find(&self, space: SpaceId) -> Whereabouts {
-        match space != ROOT_SPACE && self.has_lost.load(Ordering::Acquire) {
+        let is_lost = self.has_lost.load(Ordering::Acquire) || space.0 == self.lost.load(Ordering::Acquire);
+        match space != ROOT_SPACE && is_lost {
             true => Whereabouts::Nowhere,
             false => Whereabouts::Here { since: 1 },
         }
@@ -417,4 +420,21 @@ async fn a_container_that_cannot_be_asked_is_left_far_behind() {
         let next = fixture.write(&container).await;
         assert!(next >= seen + (1 << if has_lost { 40 } else { 30 }), "{next} behind {seen}");
     }
+}
+
+#[tokio::test]
+async fn a_split_waits_for_a_partition_that_is_on_its_way() {
+    let fixture = Fixture::new().await;
+    let container = fixture.container(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).await;
+    fixture.write(&container).await;
+    let parent = container.container().map().ranges[0].clone();
+    let cut = HashedKey::from_hex("20").unwrap();
+    container.reshape_by_command(vec![parent.id], Some(cut)).unwrap();
+    fixture.nodes.lost.store(parent.space.0, Ordering::Release);
+    fixture.pass(Duration::from_secs(2)).await;
+    assert_eq!(container.container().map().ranges.len(), 1);
+    fixture.nodes.lost.store(ROOT_SPACE.0, Ordering::Release);
+    fixture.pass(Duration::from_secs(2)).await;
+    assert_eq!(container.container().map().ranges.len(), 2, "it was given up");
+    assert_eq!(container.stored().unwrap().items, 1);
 }

@@ -245,9 +245,11 @@ async fn carry_out(
             Some(had) => had?,
         }
     }
-    let mut copying: Reshape = match container.container().reshape(&job.parents, plan.children.clone()) {
-        Ok(copying) => copying,
-        Err(error) => return failed(container, error),
+    let begun = container.container().reshape_once_here(&job.parents, plan.children.clone());
+    let mut copying: Reshape = match unless_over(life, begun).await {
+        None => return Ok(Carried::Over),
+        Some(Err(error)) => return failed(container, error),
+        Some(Ok(copying)) => copying,
     };
     match unless_over(life, copying.copy()).await {
         None => return Ok(Carried::Over),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 from azure.cosmos import CosmosClient
 
 import charges
@@ -299,9 +300,27 @@ def test_several_scales(tmp_path):
     assert sorted(folder.name for folder in (tmp_path / "data").iterdir()) == ["4", "6"]
 
 
+def test_it_can_be_left_up_to_look_at(tmp_path):
+    command = [str(binary()), "demo", "blog", "--serve", "--users", "3", "--partitions", "2", "--data-dir", str(tmp_path)]
+    with subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE, text=True) as demo:
+        printed = iter(demo.stdout.readline, "")
+        explorer = next(line for line in printed if line.startswith("explorer=")).strip().removeprefix("explorer=")
+        assert "Armilla explorer" in requests.get(explorer).text
+        endpoint = explorer.removesuffix("_explorer/")
+        with CosmosClient(endpoint, KEY) as client:
+            for version, database in (("V1", "blog-v1"), ("V2", "blog-v2"), ("V3", "blog-v3")):
+                posts = client.get_database_client(database).get_container_client("posts" if version != "V3" else "users")
+                assert len(_all(posts, "SELECT c.id FROM c WHERE c.type = 'post'")) > 0, version
+        demo.send_signal(signal.SIGTERM)
+        assert demo.wait(SECONDS_MAX) == 0
+    with pytest.raises(requests.ConnectionError):
+        requests.get(explorer)
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
+        (["--serve", "--only", "Q1"], "cannot be used with"),
         (["--users", "0"], "0 is not in 1.."),
         (["--partitions", "1001"], "1001 is not in 1..=1000"),
         (["--only", "Q7"], "one of C1"),

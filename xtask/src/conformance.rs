@@ -75,7 +75,12 @@ pub(crate) fn javascript(repository: &Repository) -> Result<()> {
 
 /// Returns the folder of the JavaScript suite, with its packages in it.
 fn node_modules(repository: &Repository) -> Result<PathBuf> {
-    let folder = suite(repository, "conformance/js", "package-lock.json")?;
+    packages(repository, "conformance/js")
+}
+
+/// Returns a folder of the repository with the packages of Node in it that its list names.
+pub(crate) fn packages(repository: &Repository, folder: &str) -> Result<PathBuf> {
+    let folder = suite(repository, folder, "package-lock.json")?;
     tools::require(&[NODE, NPM])?;
     let list = folder.join("package-lock.json");
     // `npm ci` begins by removing the folder, and the stamp with it.
@@ -127,7 +132,8 @@ fn suite(repository: &Repository, folder: &str, list: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn command(program: &str, folder: &Path) -> Command {
+/// Returns a call of a program in a folder.
+pub(crate) fn command(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder);
     command

@@ -5,6 +5,7 @@
 
 mod conformance;
 mod deny;
+mod explorer;
 mod repository;
 mod selection;
 mod steps;
@@ -34,6 +35,7 @@ commands:
   damage [ARGUMENT]...     damage data folders; `damage --help` lists the arguments
   bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments, `bench stores` compares stores
   nodes [FILE]...          the Python and JavaScript suites with three nodes for each server, or files of the first
+  screenshots              make the pictures of docs/explorer.md, with a browser
   queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text
 
@@ -93,6 +95,11 @@ fn run() -> Result<bool> {
         "nodes" => {
             run_steps(&repository, &Selection::parse(&["--only".to_owned(), BUILD.to_owned()])?, |_| true)?;
             conformance::on_nodes(&repository, rest).map(|()| true)
+        }
+        "screenshots" => {
+            no_arguments(rest)?;
+            run_steps(&repository, &Selection::parse(&["--only".to_owned(), BUILD.to_owned()])?, |_| true)?;
+            explorer::screenshots(&repository).map(|()| true)
         }
         "queries" => steps::run_program(&repository, "armilla-testing-queries", rest).map(|()| true),
         "help" | "--help" | "-h" => {

@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn steps_are_chosen_by_name() {
-        let all = "fmt tidy clippy deny unit build python js rust-sdk go java crash crash-splits crash-store feeds hostile damage docs";
+        let all = "fmt tidy clippy deny unit build python js rust-sdk go java explorer crash crash-splits crash-store feeds hostile damage docs";
         for (arguments, expected) in [
             (&[][..], all),
             (&["--list"], all),
@@ -110,7 +110,7 @@ mod tests {
             (&["--only", "python", "--skip", "build"], "python"),
             (
                 &["--from", "rust-sdk"],
-                "build rust-sdk go java crash crash-splits crash-store feeds hostile damage docs",
+                "build rust-sdk go java explorer crash crash-splits crash-store feeds hostile damage docs",
             ),
             (&["--from", "docs"], "docs"),
             (&["--from=crash", "--skip=crash"], "build crash-splits crash-store feeds hostile damage docs"),
@@ -120,7 +120,7 @@ mod tests {
             ),
             (
                 &["--skip", "crash", "--skip", "rust-sdk"],
-                "fmt tidy clippy deny unit build python js go java crash-splits crash-store feeds hostile damage docs",
+                "fmt tidy clippy deny unit build python js go java explorer crash-splits crash-store feeds hostile damage docs",
             ),
         ] {
             assert_eq!(names(arguments).as_deref(), Ok(expected), "{arguments:?}");

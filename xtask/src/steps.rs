@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::conformance;
 use crate::deny;
+use crate::explorer;
 use crate::repository::Repository;
 use crate::tidy;
 
@@ -57,7 +58,7 @@ const FEED_HISTORIES: &str = "300";
 const DAMAGE_CASES: &str = "40";
 
 /// Every step, cheapest first.
-pub(crate) const STEPS: [Step; 18] = [
+pub(crate) const STEPS: [Step; 19] = [
     plain("fmt", "the source is formatted", |repository| {
         execute(repository.cargo().args(["fmt", "--all", "--check"]))
     }),
@@ -92,6 +93,14 @@ pub(crate) const STEPS: [Step; 18] = [
         "the Java SDKs and Spring Data against the server, where Maven is installed",
         conformance::java,
     ),
+    Step {
+        needs_server: true,
+        ..plain(
+            "explorer",
+            "the page in the browser: built as it lies here, and used by a browser",
+            explorer::test,
+        )
+    },
     Step {
         needs_server: true,
         ..plain("crash", "the server is killed while it writes, and must have lost nothing", |repository| {

@@ -55,6 +55,14 @@ pub(crate) const JAVA: Tool = Tool {
 /// Java's package manager.
 pub(crate) const MAVEN: Tool = Tool { name: "mvn", program: "mvn", probe: &["-v"], package: "maven" };
 
+/// A browser without a window.
+pub(crate) const CHROMIUM: Tool = Tool {
+    name: "chromium (or its path in CHROMIUM)",
+    program: "chromium",
+    probe: &["--version"],
+    package: "chromium",
+};
+
 /// A program that cargo builds from the registry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CargoTool {

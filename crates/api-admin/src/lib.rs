@@ -7,6 +7,8 @@
 //! POST   /_armilla/dbs/{d}/colls/{c}/merge        {"ranges":["1","2"]}
 //! GET    /_armilla/dbs/{d}/colls/{c}/throughputBuckets   what requests may use that name a bucket
 //! PUT    /_armilla/dbs/{d}/colls/{c}/throughputBuckets   other shares, all of them
+//! GET    /_armilla/dbs/{d}/colls/{c}/partitions   the same of one container, with its latencies in full
+//! GET    /_armilla/dbs/{d}/colls/{c}/history      what the partitions of a container have served lately
 //! GET    /_armilla/regions                        the regions that the account says it has
 //! PUT    /_armilla/regions/{name}                 {"online":false,"writable":true}, one of them or both
 //! GET    /_armilla/nodes                          the nodes that serve the account, where there are several
@@ -37,6 +39,7 @@ mod body;
 mod buckets;
 mod error_map;
 mod failure;
+mod history;
 mod limits;
 mod nodes;
 mod options;
@@ -120,7 +123,7 @@ impl AdminApi {
     /// Finds out what a request addresses and what its caller may do.
     fn admit<'p>(&self, head: &'p http::request::Parts) -> Result<(Resource<'p>, Access), Failure> {
         // Callers without a credential are told nothing, not even which paths there are.
-        let credential = Credential::of(&head.headers)?;
+        let credential = Credential::of_request(head)?;
         let resource = path::parse(head.uri.path())?;
         let access = self.access(head, credential)?;
         access.check_key()?;
@@ -134,11 +137,9 @@ impl AdminApi {
                 let now_ms = shared.env.clock.now_ms();
                 let date = SignedDate::of(&head.headers, now_ms, shared.options.date_skew)?;
                 let link = path::signed_link(head.uri.path());
-                Ok(match auth::check(&shared.keys, &signature, &head.method, link, &date)? {
-                    KeyAccess::ReadWrite => Access::Full,
-                    KeyAccess::ReadOnly => Access::ReadOnly,
-                })
+                Ok(of_key(auth::check(&shared.keys, &signature, &head.method, link, &date)?))
             }
+            Credential::SignedIn(access) => Ok(of_key(access)),
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
             Credential::EntraToken(_) => {
                 Err(AuthorizationError::Unsupported { kind: "Microsoft Entra ID (type=aad)" }.into())
@@ -178,6 +179,10 @@ impl AdminApi {
             Resource::Backup { id } => backups::end(&request, id).await,
             Resource::BackupFrame { id, number } => backups::frame(&request, id, *number).await,
             Resource::Buckets { database, container } => buckets::serve(&request, database, container).await,
+            Resource::PartitionsOf { database, container } => {
+                partitions::read_one(&request, database, container).await
+            }
+            Resource::History { database, container } => history::read(&request, database, container),
             Resource::Split { database, container } => reshapes::split(&request, database, container).await,
             Resource::Merge { database, container } => reshapes::merge(&request, database, container).await,
         }
@@ -189,5 +194,12 @@ impl AdminApi {
             Some(value) => value.clone(),
             None => HeaderValue::from_str(&self.shared.env.guid()).expect("a GUID is plain ASCII"),
         }
+    }
+}
+
+fn of_key(access: KeyAccess) -> Access {
+    match access {
+        KeyAccess::ReadWrite => Access::Full,
+        KeyAccess::ReadOnly => Access::ReadOnly,
     }
 }

@@ -20,15 +20,40 @@ pub(crate) async fn read(request: &Request<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(StatusCode::OK, document(&containers)))
 }
 
+/// Tells of the physical partitions of one container, with what bounds them.
+pub(crate) async fn read_one(request: &Request<'_>, database: &str, name: &str) -> Result<Reply, Failure> {
+    request.expect_verb("GET")?;
+    let figures = request.engine.partitions_of(&request.caller, database, name).await?;
+    let limits = request.engine.limits();
+    let mut bounds = Object::default();
+    bounds.insert("physicalPartitionRu", i64::from(limits.physical_partition_ru));
+    bounds.insert("physicalPartitionBytes", count(limits.physical_partition_bytes));
+    bounds.insert("logicalPartitionBytes", count(limits.logical_partition_bytes_max));
+    let mut document = container(&figures, Detail::All);
+    document.insert("limits", bounds);
+    Ok(Reply::json(StatusCode::OK, json::to_string(&document.into())))
+}
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// What fits where all containers are told of.
+    Short,
+    /// Latencies as histograms, too.
+    All,
+}
+
 fn document(containers: &[ContainerFigures]) -> Vec<u8> {
     let mut document = Object::default();
-    document.insert("containers", containers.iter().map(container).collect::<Vec<Object>>());
+    let containers: Vec<Object> =
+        containers.iter().map(|figures| container(figures, Detail::Short)).collect();
     let mut text = Vec::with_capacity(1_024 * (1 + containers.len()));
+    document.insert("containers", containers);
     json::write(&document.into(), &mut text);
     text
 }
 
-fn container(figures: &ContainerFigures) -> Object {
+fn container(figures: &ContainerFigures, detail: Detail) -> Object {
     let mut object = Object::default();
     object.insert("database", figures.database.as_str());
     object.insert("container", figures.container.as_str());
@@ -39,12 +64,14 @@ fn container(figures: &ContainerFigures) -> Object {
     object.insert("pending", figures.pending);
     object.insert("mapVersion", count(figures.map_version));
     object.insert("failed", figures.failed.clone());
-    object.insert("partitions", figures.partitions.iter().map(partition).collect::<Vec<Object>>());
+    object.insert(
+        "partitions",
+        figures.partitions.iter().map(|range| partition(range, detail)).collect::<Vec<Object>>(),
+    );
     object
 }
 
-fn partition(partition: &RangeFigures) -> Object {
-    let range = partition;
+fn partition(range: &RangeFigures, detail: Detail) -> Object {
     let mut object = Object::default();
     object.insert("id", range.id.to_string());
     object.insert("minInclusive", range.min.as_str());
@@ -52,11 +79,11 @@ fn partition(partition: &RangeFigures) -> Object {
     object.insert("parents", range.parents.iter().map(u32::to_string).collect::<Vec<String>>());
     object.insert("status", status_word(range.status));
     object.insert("node", range.node.clone());
-    push_figures(&mut object, partition.figures.as_ref());
+    push_figures(&mut object, range.figures.as_ref(), detail);
     object
 }
 
-fn push_figures(object: &mut Object, figures: Option<&PartitionFigures>) {
+fn push_figures(object: &mut Object, figures: Option<&PartitionFigures>, detail: Detail) {
     let of = |value: fn(&PartitionFigures) -> Value| figures.map_or(Value::Null, value);
     object.insert("progressPercent", of(|figures| figures.reshaping.map(u32::from).into()));
     object.insert("items", of(|figures| count(figures.items)));
@@ -73,7 +100,7 @@ fn push_figures(object: &mut Object, figures: Option<&PartitionFigures>) {
     object.insert("totalRequests", of(|figures| count(figures.governor.requests)));
     object.insert("totalRefused", of(|figures| count(figures.governor.refused)));
     object.insert("hottest", of(hottest));
-    object.insert("latencies", of(latencies));
+    object.insert("latencies", figures.map_or(Value::Null, |figures| latencies(figures, detail)));
 }
 
 fn hottest(figures: &PartitionFigures) -> Value {
@@ -86,21 +113,44 @@ fn hottest(figures: &PartitionFigures) -> Value {
     keys.collect::<Vec<Object>>().into()
 }
 
-fn latencies(figures: &PartitionFigures) -> Value {
+fn latencies(figures: &PartitionFigures, detail: Detail) -> Value {
     let mut object = Object::default();
     for (kind, histogram) in &figures.governor.latencies {
-        object.insert(operation_word(*kind), latency(histogram));
+        object.insert(operation_word(*kind), latency(histogram, detail));
     }
     object.into()
 }
 
-fn latency(histogram: &Histogram) -> Object {
+fn latency(histogram: &Histogram, detail: Detail) -> Object {
     let quantile = |fraction| histogram.quantile_us(fraction).map_or(Value::Null, count);
     let mut object = Object::default();
     object.insert("count", count(histogram.count()));
     object.insert("p50Us", quantile(0.5));
     object.insert("p99Us", quantile(0.99));
+    if detail == Detail::All {
+        object.insert("upTo", cumulative(histogram));
+    }
     object
+}
+
+/// Returns how many took up to how many microseconds, from the first bound that was kept to the last.
+fn cumulative(histogram: &Histogram) -> Vec<Value> {
+    let all = histogram.count();
+    let mut steps: Vec<Value> = Vec::new();
+    let mut before = 0;
+    for (bound_us, number) in histogram.cumulative() {
+        if number > 0 {
+            steps.push(Value::Array(vec![count(bound_us), count(number)]));
+        }
+        before = number;
+        if number == all {
+            break;
+        }
+    }
+    if before < all {
+        steps.push(Value::Array(vec![Value::Null, count(all)]));
+    }
+    steps
 }
 
 fn operation_word(kind: OperationKind) -> &'static str {

@@ -40,6 +40,10 @@ pub(crate) enum Resource<'p> {
     BackupFrame { id: Segment<'p>, number: u64 },
     /// The throughput buckets of a container.
     Buckets { database: Segment<'p>, container: Segment<'p> },
+    /// The physical partitions of a container, with their figures.
+    PartitionsOf { database: Segment<'p>, container: Segment<'p> },
+    /// What the physical partitions of a container have served lately.
+    History { database: Segment<'p>, container: Segment<'p> },
     /// A container one of whose physical partitions is to become two.
     Split { database: Segment<'p>, container: Segment<'p> },
     /// A container two of whose physical partitions are to become one.
@@ -87,6 +91,12 @@ pub(crate) fn parse(path: &str) -> Result<Resource<'_>, Failure> {
         [WORD, "dbs", database, "colls", container, "throughputBuckets"] => {
             Resource::Buckets { database: decode(database)?, container: decode(container)? }
         }
+        [WORD, "dbs", database, "colls", container, "partitions"] => {
+            Resource::PartitionsOf { database: decode(database)?, container: decode(container)? }
+        }
+        [WORD, "dbs", database, "colls", container, "history"] => {
+            Resource::History { database: decode(database)?, container: decode(container)? }
+        }
         [WORD, "dbs", database, "colls", container, "split"] => {
             Resource::Split { database: decode(database)?, container: decode(container)? }
         }
@@ -125,6 +135,14 @@ mod tests {
             (
                 "/_armilla/dbs/a%20b/colls/split/throughputBuckets",
                 Resource::Buckets { database: database.clone(), container: container.clone() },
+            ),
+            (
+                "/_armilla/dbs/a%20b/colls/split/partitions",
+                Resource::PartitionsOf { database: database.clone(), container: container.clone() },
+            ),
+            (
+                "/_armilla/dbs/a%20b/colls/split/history",
+                Resource::History { database: database.clone(), container: container.clone() },
             ),
             ("/_armilla/dbs/a%20b/colls/split/merge", Resource::Merge { database, container }),
             ("/_armilla/regions", Resource::Regions),

@@ -2,17 +2,20 @@
 //!
 //! The body is an object with `gremlin`, and perhaps `bindings`, `language` and `aliases`; who asks is in the header
 //! `Authorization`, as `Basic` with the name of the graph and a key. The answer is one message as WebSocket has it, in the
-//! format that `Accept` asks for.
+//! format that `Accept` asks for. Where the server knows already who asks, `x-armilla-graph` names the graph.
 
 use std::sync::Arc;
 
 use armilla_engine::Access;
 use armilla_gremlin_wire::{Format, Operation, Request as GremlinRequest};
+use armilla_rest_wire::authorization::{KeyAccess, SignedIn};
 use armilla_rest_wire::body::{self, BodyError, BodyLimits};
+use armilla_rest_wire::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::Full;
 
@@ -22,6 +25,10 @@ use crate::error_map::UNAUTHORIZED;
 use crate::failure::{Costs, Failure, FailureKind, written};
 use crate::job::{Job, Traversal};
 use crate::limits::MESSAGE_BYTES_MAX;
+use crate::options::GraphName;
+
+/// Names the graph of a request whose sender is known.
+static GRAPH: HeaderName = HeaderName::from_static("x-armilla-graph");
 
 const LIMITS: BodyLimits =
     BodyLimits { bytes_max: MESSAGE_BYTES_MAX, drain_bytes_max: 2 * MESSAGE_BYTES_MAX };
@@ -47,7 +54,7 @@ where
         Ok(format) => format,
         Err(failure) => return refused(shared, Format::Untyped, None, &failure),
     };
-    let session = match session(&head.headers, shared) {
+    let session = match session(&head, shared) {
         Ok(session) => session,
         Err(failure) => return refused(shared, format, None, &failure),
     };
@@ -111,8 +118,15 @@ fn format(headers: &HeaderMap, shared: &Shared) -> Result<Format, Failure> {
 }
 
 /// Finds out who asks.
-fn session(headers: &HeaderMap, shared: &Shared) -> Result<Session, Failure> {
-    let Some(authorization) = headers.get(header::AUTHORIZATION) else {
+fn session(head: &Parts, shared: &Shared) -> Result<Session, Failure> {
+    if let Some(SignedIn(access)) = head.extensions.get() {
+        let access = match access {
+            KeyAccess::ReadWrite => Access::Full,
+            KeyAccess::ReadOnly => Access::ReadOnly,
+        };
+        return Ok(Session { access, graph: Some(graph(&head.headers)?) });
+    }
+    let Some(authorization) = head.headers.get(header::AUTHORIZATION) else {
         if shared.options.is_open {
             return Ok(Session { access: Access::Full, graph: None });
         }
@@ -128,6 +142,14 @@ fn session(headers: &HeaderMap, shared: &Shared) -> Result<Session, Failure> {
     let decoded = String::from_utf8(decoded).map_err(|_| unauthorized())?;
     let (user, password) = decoded.split_once(':').ok_or_else(unauthorized)?;
     shared.log_in(user, password)
+}
+
+/// Finds the graph that a request names, whose text is coded as in an address.
+fn graph(headers: &HeaderMap) -> Result<GraphName, Failure> {
+    let named = headers.get(&GRAPH).and_then(|value| value.to_str().ok()).and_then(percent::decode);
+    let graph =
+        named.as_deref().ok_or("the header x-armilla-graph has to name the graph").and_then(str::parse);
+    graph.map_err(|why| Failure::plain(498, 1004, why))
 }
 
 fn refused(shared: &Shared, format: Format, id: Option<u128>, failure: &Failure) -> Response<Full<Bytes>> {

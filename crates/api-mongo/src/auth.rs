@@ -139,7 +139,8 @@ pub(crate) async fn go_on(shared: &Shared, connection: &mut Connection, command:
     }
 }
 
-fn account_user(name: &str, is_read_only: bool) -> User {
+/// Returns who the account itself is.
+pub(crate) fn account_user(name: &str, is_read_only: bool) -> User {
     let (role, access) =
         if is_read_only { ("readAnyDatabase", Access::ReadOnly) } else { ("root", Access::Full) };
     User {

@@ -196,6 +196,13 @@ impl MongoApi {
         Connection::new(&self.shared, peer)
     }
 
+    /// Begins one with a client that is known to be the account itself already.
+    pub fn connect_as_account(&self, peer: &Peer, is_read_only: bool) -> Connection {
+        let mut connection = Connection::new(&self.shared, peer);
+        connection.user = Some(auth::account_user(&self.shared.options.account, is_read_only));
+        connection
+    }
+
     /// Answers one message.
     pub async fn answer(&self, connection: &mut Connection, frame: &[u8]) -> Answer {
         dispatch::answer(&self.shared, connection, frame).await

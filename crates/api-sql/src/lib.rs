@@ -188,7 +188,7 @@ impl SqlApi {
         if !self.shared.options.require_auth {
             return Ok((address?, Access::Full));
         }
-        let credential = Credential::of(&parts.headers)?;
+        let credential = Credential::of_request(parts)?;
         if let Credential::EntraToken(token) = &credential {
             let access = self.access_of_token(token)?;
             return Ok((address?, access));
@@ -214,6 +214,7 @@ impl SqlApi {
             }
             Credential::ResourceToken(token) => Ok(Access::Granted(shared.engine.authorize_token(&token)?)),
             Credential::EntraToken(token) => self.access_of_token(&token),
+            Credential::SignedIn(access) => Ok(of_key(access)),
         }
     }
 

@@ -163,6 +163,13 @@ impl Reply {
         self.set(&names::SCRIPT_LOG_RESULTS, value);
     }
 
+    /// Sets what a script has read and written, encoded in the same way.
+    pub(crate) fn script_footprint(&mut self, footprint: &str) {
+        let value =
+            HeaderValue::try_from(encoded_log(footprint)).expect("percent-encoded text is visible ASCII");
+        self.set(&names::SCRIPT_FOOTPRINT, value);
+    }
+
     /// Sets the commit that wrote the item.
     pub(crate) fn item_lsn(&mut self, lsn: u64) {
         let lsn = short_value(lsn);

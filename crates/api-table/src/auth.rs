@@ -31,7 +31,6 @@ pub(crate) use limits::POLICY_ID_CHARACTERS_MAX;
 pub(crate) use sas::{AccessPolicy, PendingGrant};
 
 use crate::Peer;
-use accounts::KeyAccess;
 use sas::Sas;
 use shared_key::{Authorization, Signed};
 
@@ -87,10 +86,7 @@ pub(crate) fn authenticate(
 ) -> Result<Authenticated, AuthError> {
     let is_secondary = address.is_secondary;
     let permit = |principal| Authenticated::Permit(Permit { principal, is_secondary });
-    let of_key = |access| match access {
-        KeyAccess::ReadWrite => permit(Principal::Full),
-        KeyAccess::ReadOnly => permit(Principal::ReadOnly),
-    };
+    let of_key = |access| permit(Principal::of_key(access));
     if let Some(token) = bearer_token(head.headers) {
         let refused = |why| AuthError::new(AuthErrorKind::BearerToken, format!("the bearer token {why}"));
         if let Some(open_id) = accounts.open_id().filter(|_| !emulator_token::is_one(token)) {

@@ -1,6 +1,7 @@
 //! The blog from beginning to end, and its workers by themselves.
 
 mod phases;
+mod serving;
 mod worker_process;
 
 use std::io::Write as _;
@@ -23,6 +24,9 @@ const PROBLEMS: u8 = 2;
 
 /// Runs the blog, once or at several scales, and shows what came out.
 pub(crate) fn run(options: &BlogOptions, env: &Env) -> Result<ExitCode> {
+    if options.serve {
+        return serving::run(options, env);
+    }
     let scales = if options.scale.is_empty() { vec![options.users] } else { options.scale.clone() };
     let mut runs: Vec<Run> = Vec::new();
     for users in scales {

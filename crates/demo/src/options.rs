@@ -22,7 +22,8 @@ pub(crate) enum Demo {
     ///
     /// Creates the databases blog-v1, blog-v2 and blog-v3 (those of these names that are there are removed), fills them from a seed, runs the change-feed workers that
     /// keep versions 2 and 3 in step, measures ten operations in each version, lets clients write while the workers
-    /// run, and compares every copy with its source. Without --endpoint it starts a server of its own and stops it.
+    /// run, and compares every copy with its source. Without --endpoint it starts a server of its own and stops it,
+    /// unless --serve says to leave it up.
     /// Exit code 0: done. 2: request units miss a bar, or a copy is not in step. 1: it could not.
     Blog(Box<BlogOptions>),
     /// The change-feed workers of the blog platform by themselves, until SIGTERM or SIGINT
@@ -92,6 +93,11 @@ pub(crate) struct BlogOptions {
     /// The server that is started acknowledges writes before they would survive the loss of power
     #[arg(long, conflicts_with = "endpoint")]
     pub(crate) relaxed: bool,
+
+    /// Instead of measuring, leave the loaded account up with its workers, and say where the explorer shows it, until
+    /// SIGTERM or SIGINT
+    #[arg(long, conflicts_with_all = ["endpoint", "config", "scale", "rounds", "only", "live", "no_check", "kill", "report", "json"])]
+    pub(crate) serve: bool,
 
     /// Write a report with plots
     #[arg(long, value_name = "FILE.html")]

@@ -7,6 +7,7 @@
 //! (`procedures`, `triggers`).
 
 mod collection;
+mod footprint;
 mod turns;
 
 use std::cell::OnceCell;
@@ -23,9 +24,10 @@ use crate::containers::ContainerHandle;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{SCRIPT_CHARGE_MAX, SCRIPT_CLOSING_PERCENT, SCRIPT_SPRINT, SCRIPT_WINDOW_SHARE};
-use crate::transactions::{Transacted, Transaction};
+use crate::transactions::{Ending, Transacted, Transaction};
 use turns::Turn;
 
+pub use footprint::{Footprint, Touch};
 pub(crate) use turns::ScriptTurns;
 
 impl Engine {
@@ -35,6 +37,7 @@ impl Engine {
         caller: &Caller,
         container: &Arc<ContainerHandle>,
         partition_key: &PartitionKey,
+        ending: Ending,
         work: W,
     ) -> Result<Transacted<T>>
     where
@@ -58,7 +61,7 @@ impl Engine {
                 .await
             }
         };
-        self.transact_with(caller, container, partition_key, run).await
+        self.transact_with(caller, container, partition_key, ending, run).await
     }
 }
 
@@ -77,6 +80,7 @@ pub(crate) struct Execution {
     bytes_before: OnceCell<u64>,
     /// A failure that is not for a script to decide about, met while one ran.
     broken: Option<Error>,
+    footprint: Footprint,
 }
 
 impl Execution {
@@ -93,6 +97,7 @@ impl Execution {
             transaction,
             bytes_before: OnceCell::new(),
             broken: None,
+            footprint: Footprint::default(),
         }
     }
 
@@ -103,6 +108,11 @@ impl Execution {
 
     pub(crate) fn handle(&self) -> &ContainerHandle {
         self.transaction.handle()
+    }
+
+    /// Returns what scripts have done so far.
+    pub(crate) fn take_footprint(&mut self) -> Footprint {
+        std::mem::take(&mut self.footprint)
     }
 
     /// Runs a script. Also returns what it logged, if that is kept.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use crate::access::{Action, Caller};
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::neighbours::{FarAccount, FarFigures};
 use crate::ranges::RangeStatus;
+use crate::resource::ResourceKind;
 use crate::supply::used_part;
 use crate::throughput::Throughput;
 use armilla_container::{PartitionFigures, Whereabouts};
+use armilla_governor::History;
 use armilla_kv::SpaceId;
 
 /// The figures of a container.
@@ -66,15 +68,43 @@ impl Engine {
             Some(among) => among.clone().far_figures().await,
             None => HashMap::new(),
         };
-        self.partitions_with(caller, far)
+        self.partitions_with(caller, far, |_| true)
+    }
+
+    /// Returns the same of one container.
+    pub async fn partitions_of(
+        &self,
+        caller: &Caller,
+        database: &str,
+        container: &str,
+    ) -> Result<ContainerFigures> {
+        caller.access.check_account(Action::Read)?;
+        let rid = self.container(database, container)?.container.rid();
+        let far = match self.among() {
+            Some(among) => among.clone().far_figures().await,
+            None => HashMap::new(),
+        };
+        let found = self.partitions_with(caller, far, |handle| handle.rid() == rid)?;
+        found.into_iter().next().ok_or_else(|| Error::not_found(ResourceKind::Container, container))
     }
 
     /// Returns what every physical partition of this process does and holds.
     pub fn partitions(&self, caller: &Caller) -> Result<Vec<ContainerFigures>> {
-        self.partitions_with(caller, HashMap::new())
+        self.partitions_with(caller, HashMap::new(), |_| true)
     }
 
-    fn partitions_with(&self, caller: &Caller, mut far: FarAccount) -> Result<Vec<ContainerFigures>> {
+    /// Returns what the physical partitions of a container that this process has have served lately, by their ids.
+    pub fn histories(&self, caller: &Caller, database: &str, container: &str) -> Result<Vec<(u32, History)>> {
+        caller.access.check_account(Action::Read)?;
+        Ok(self.container(database, container)?.container.container().histories())
+    }
+
+    fn partitions_with(
+        &self,
+        caller: &Caller,
+        mut far: FarAccount,
+        is_wanted: impl Fn(&ContainerHandle) -> bool,
+    ) -> Result<Vec<ContainerFigures>> {
         caller.access.check_account(Action::Read)?;
         let containers: Vec<(Arc<ContainerHandle>, Option<Throughput>)> = {
             let tree = self.tree();
@@ -82,6 +112,7 @@ impl Engine {
                 tree.offers.values().map(|offer| (&*offer.resource_rid, offer.throughput)).collect();
             let own = |rid: String| offers.get(&*rid).copied();
             let containers = tree.databases.iter().flat_map(|database| database.containers.iter());
+            let containers = containers.filter(|container| is_wanted(container));
             containers.map(|container| (container.clone(), own(container.rid().to_string()))).collect()
         };
         let node = |space| match self.among()?.nodes().find(space) {

@@ -71,6 +71,7 @@ pub use containers::{ContainerHandle, Located, Usage};
 pub use encryption_keys::EncryptionKeyDefinition;
 pub use engine::Engine;
 pub use error::{Detail, Error, ErrorKind, Result};
+pub use execution::{Footprint, Touch};
 pub use figures::{ContainerFigures, RangeFigures};
 pub use items::{ItemName, ItemWritten, PageRequest};
 pub use key_deletion::KeyDeleted;
@@ -86,7 +87,7 @@ pub use neighbours::{NodeFigures, NodeStatus, Nodes};
 pub use offers::{Migration, OfferChange, OfferState};
 pub use open::EngineOptions;
 pub use permissions::PermissionDefinition;
-pub use procedures::ProcedureDone;
+pub use procedures::{ProcedureDone, ProcedureOptions};
 pub use queries::{Explanation, PartitionPlan, Query, QueryMetrics, QueryPage, QueryRequest, row_item};
 pub use ranges::{RangeInfo, RangeMap, RangeStatus};
 pub use resource::{
@@ -111,7 +112,8 @@ pub use armilla_index::{CompositePath, IndexingMode, SortOrder};
 
 // What is said of throughput is part of it, too.
 pub use armilla_governor::{
-    Bucket, BucketShares, Claim, Figures, Histogram, HotKey, OperationKind, Policy, Priority, Stretch,
+    Bucket, BucketShares, Claim, Figures, Histogram, History, HotKey, OperationKind, Policy, Priority,
+    Stretch,
 };
 
 // What a query counted is part of its answer.

@@ -89,6 +89,9 @@ pub(crate) const SCRIPT_CLOSING_PERCENT: u32 = 80;
 /// How long a script runs before it is one that takes long.
 pub(crate) const SCRIPT_SPRINT: Duration = Duration::from_millis(20);
 
+/// Bytes of the list of writes that a script's footprint tells one by one: it has to fit into a header.
+pub(crate) const FOOTPRINT_BYTES_MAX: usize = 1024;
+
 /// What a script may spend before its operations are refused: what a physical partition serves in a second.
 pub const SCRIPT_CHARGE_MAX: RequestUnits = RequestUnits::from_hundredths(10_000 * 100);
 

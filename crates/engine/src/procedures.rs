@@ -8,20 +8,33 @@ use crate::access::{Action, Caller};
 use crate::containers::Located;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::execution::Footprint;
 use crate::items::required;
 use crate::scripts::ScriptKind;
+use crate::transactions::Ending;
 
-/// A stored procedure that ran, and whose writes are stored.
+/// A stored procedure that ran, and whose writes are stored, unless it was rehearsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcedureDone {
     /// What it answers with, as JSON; nothing where it said nothing.
     pub body: Option<String>,
     /// What it logged, if that was asked for.
     pub log: Option<String>,
+    /// What it read and wrote.
+    pub footprint: Footprint,
     /// What it cost.
     pub charge: RequestUnits,
     /// Where it ran, and with which commit.
     pub position: Position,
+}
+
+/// How a stored procedure is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ProcedureOptions {
+    /// Whether what it logs is wanted.
+    pub keeps_log: bool,
+    /// Whether what it writes is forgotten in the end. It costs the same. What only a commit refuses is not found out.
+    pub rehearses: bool,
 }
 
 impl Engine {
@@ -36,7 +49,7 @@ impl Engine {
         procedure: &str,
         partition_key: Option<&PartitionKey>,
         arguments: &[u8],
-        keeps_log: bool,
+        options: ProcedureOptions,
     ) -> Result<ProcedureDone> {
         let Located { container, by_rid } = located;
         caller.read_cost(self.consistency())?;
@@ -44,15 +57,18 @@ impl Engine {
         caller.access.check_item(Action::Write, container.rid(), None, Some(partition_key))?;
         let program = container.scripts().find(ScriptKind::StoredProcedure, procedure, *by_rid)?.program;
         let arguments = arguments.to_vec();
-        let transacted = self.run_scripts(caller, container, partition_key, move |execution| {
-            let (result, log) = execution.run(&program, Role::Procedure { arguments: &arguments }, keeps_log);
+        let ending = if options.rehearses { Ending::Forgotten } else { Ending::Stored };
+        let transacted = self.run_scripts(caller, container, partition_key, ending, move |execution| {
+            let role = Role::Procedure { arguments: &arguments };
+            let (result, log) = execution.run(&program, role, options.keeps_log);
             match result {
-                Ok(Finished { response_body, .. }) => Ok((response_body, log)),
+                Ok(Finished { response_body, .. }) => Ok((response_body, log, execution.take_footprint())),
                 Err(error) => Err(Error { script_log: log, ..error }),
             }
         });
         let transacted = transacted.await?;
-        let (body, log) = transacted.value;
-        Ok(ProcedureDone { body, log, charge: transacted.charge, position: transacted.position })
+        let (body, log, footprint) = transacted.value;
+        let (charge, position) = (transacted.charge, transacted.position);
+        Ok(ProcedureDone { body, log, footprint, charge, position })
     }
 }

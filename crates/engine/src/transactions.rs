@@ -46,6 +46,15 @@ pub struct Transacted<T> {
     pub position: Position,
 }
 
+/// What becomes of what a transaction wrote, if all went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It is stored.
+    Stored,
+    /// It is forgotten: the caller only wanted to know.
+    Forgotten,
+}
+
 /// A transaction that is open. Dropped without a commit it leaves no trace but its charge.
 pub struct Transaction {
     handle: Arc<ContainerHandle>,
@@ -121,7 +130,7 @@ impl Engine {
                 (transaction, outcome)
             })
         };
-        self.transact_with(caller, container, partition_key, run).await
+        self.transact_with(caller, container, partition_key, Ending::Stored, run).await
     }
 
     /// The same for work that decides itself where it runs.
@@ -130,6 +139,7 @@ impl Engine {
         caller: &Caller,
         container: &Arc<ContainerHandle>,
         partition_key: &PartitionKey,
+        ending: Ending,
         run: impl Fn(Transaction) -> F,
     ) -> Result<Transacted<T>>
     where
@@ -139,7 +149,7 @@ impl Engine {
         loop {
             let transaction = self.begin_attempt(caller, container, partition_key, Some(attempt)).await?;
             let (transaction, outcome) = run(transaction).await?;
-            let (mut spending, finished) = transaction.finish(outcome).await;
+            let (mut spending, finished) = transaction.finish(outcome, ending).await;
             match finished {
                 Err(error) if error.kind == ErrorKind::Conflict && attempt + 1 < TRANSACTION_ATTEMPTS_MAX => {
                     spending.is_repeated = true;
@@ -293,17 +303,18 @@ impl Transaction {
     /// meanwhile; then all of it can be tried again.
     pub async fn commit(self) -> Result<Transacted<()>> {
         self.check_time()?;
-        self.finish(Ok(())).await.1
+        self.finish(Ok(()), Ending::Stored).await.1
     }
 
-    /// Stores what was done if it went well.
-    async fn finish<T>(self, outcome: Result<T>) -> (Spending, Result<Transacted<T>>) {
+    /// Stores what was done if it went well, or forgets it.
+    async fn finish<T>(self, outcome: Result<T>, ending: Ending) -> (Spending, Result<Transacted<T>>) {
         let (charge, position) = (self.charge(), self.inner.position());
         let Transaction { handle, inner, mut spending, .. } = self;
         spending.charge = charge;
         let charged =
             |error: Error| Error { charge, position: Some(error.position.unwrap_or(position)), ..error };
         let finished = match outcome {
+            Ok(value) if ending == Ending::Forgotten => Ok(Transacted { value, charge, position }),
             Ok(value) => match inner.commit().await {
                 Ok(position) => Ok(Transacted { value, charge, position }),
                 Err(error) => Err(charged(handle.translate(error))),

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::execution::Execution;
 use crate::items::ItemWritten;
 use crate::scripts::{ScriptKind, TriggerOperation, TriggerTime};
+use crate::transactions::Ending;
 
 /// The triggers that a write names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,9 +69,10 @@ impl Engine {
         };
         let pre = find(&triggers.pre, TriggerTime::Pre)?;
         let post = find(&triggers.post, TriggerTime::Post)?;
-        let transacted = self.run_scripts(caller, container, partition_key, move |execution| {
-            write_and_run(execution, &write, pre.as_ref(), post.as_ref())
-        });
+        let transacted =
+            self.run_scripts(caller, container, partition_key, Ending::Stored, move |execution| {
+                write_and_run(execution, &write, pre.as_ref(), post.as_ref())
+            });
         let transacted = transacted.await?;
         let ItemWritten { written, response_body } = transacted.value;
         let written = Written { charge: transacted.charge, position: transacted.position, ..written };

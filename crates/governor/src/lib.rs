@@ -25,5 +25,5 @@ pub use bucket::{Bucket, BucketBudgets, BucketShares, Claim};
 pub use budget::{Admitted, Budget, Policy, Priority, Throttled};
 pub use histogram::{BOUNDS_US, Histogram};
 pub use hot_keys::HotKey;
-pub use meter::{Figures, Meter, OperationKind, Stretch};
+pub use meter::{Figures, History, Meter, OperationKind, Stretch};
 pub use units::RequestUnits;

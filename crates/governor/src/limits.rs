@@ -32,6 +32,9 @@ pub const BUCKETS_MAX: usize = 5;
 /// Windows that make the last minute.
 pub const MINUTE_WINDOWS: usize = 60;
 
+/// Minutes of the last hour, which are shown one by one.
+pub const HOUR_MINUTES: usize = 60;
+
 /// Windows of a stretch over which autoscale judges the rate. Service rule.
 pub const STRETCH_WINDOWS: usize = 5;
 

@@ -1,6 +1,7 @@
-//! What a physical partition served: totals, the last minute second by second, latencies and hot keys.
+//! What a physical partition served: totals, the last minute second by second and the last hour minute by minute,
+//! latencies and hot keys.
 //!
-//! Bounded whatever happens: a ring of seconds, fixed histograms, a fixed number of keys.
+//! Bounded whatever happens: a ring of seconds and one of minutes, fixed histograms, a fixed number of keys.
 //!
 //! Not here: what may be served (`budget`).
 
@@ -10,7 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::histogram::Histogram;
 use crate::hot_keys::{HotKey, HotKeys};
-use crate::limits::{HOUR_WINDOWS, MINUTE_WINDOWS, STRETCH_WINDOWS};
+use crate::limits::{HOUR_MINUTES, HOUR_WINDOWS, MINUTE_WINDOWS, STRETCH_WINDOWS};
 use crate::units::RequestUnits;
 use crate::window::Window;
 
@@ -65,6 +66,19 @@ pub struct Figures {
     pub latencies: [(OperationKind, Histogram); 4],
     /// Keys that cost the most in the last minute, the most costly first.
     pub hottest: Vec<HotKey>,
+}
+
+/// What a meter has seen lately, in steps of one length each, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// The running second, in seconds since 1970: the last of `seconds` ends where it begins.
+    pub now: i64,
+    /// The whole seconds before it.
+    pub seconds: Vec<Stretch>,
+    /// The running minute, in minutes since 1970: the last of `minutes` ends where it begins.
+    pub minute: i64,
+    /// The whole minutes before it.
+    pub minutes: Vec<Stretch>,
 }
 
 /// Counts what one physical partition serves.
@@ -138,6 +152,19 @@ impl Meter {
         }
     }
 
+    /// Returns what was counted lately.
+    pub fn history(&self, now_ms: i64) -> History {
+        let mut counts = self.lock();
+        counts.advance(now_ms);
+        let now = counts.window.second();
+        History {
+            now,
+            seconds: (1..=MINUTE_WINDOWS).rev().map(|back| counts.back(back)).collect(),
+            minute: minute(now),
+            minutes: (1..=HOUR_MINUTES).rev().map(|back| counts.minutes_back(back)).collect(),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Counts> {
         // Counts that a panic cut short are figures still.
         self.counts.lock()
@@ -163,6 +190,14 @@ const RING: usize = 64;
 
 const _: () = assert!(MINUTE_WINDOWS < RING && STRETCH_WINDOWS < RING);
 
+/// Room for the last hour and the running minute.
+const MINUTES: usize = HOUR_MINUTES + 1;
+
+/// The minute of a second.
+fn minute(second: i64) -> i64 {
+    second.div_euclid(MINUTE_WINDOWS as i64)
+}
+
 #[derive(Debug)]
 struct Counts {
     window: Window,
@@ -170,6 +205,9 @@ struct Counts {
     /// The running second is at `place`, the one before it one place before, round the end.
     ring: [Stretch; RING],
     place: usize,
+    /// The minute of the running second is at `minute_place`, without that second.
+    minutes: [Stretch; MINUTES],
+    minute_place: usize,
     latencies: [Histogram; 4],
     hot_keys: HotKeys,
     /// Highest average of a stretch that ended in the hour of the running second.
@@ -184,6 +222,8 @@ impl Default for Counts {
             total: Stretch::default(),
             ring: [Stretch::default(); RING],
             place: 0,
+            minutes: [Stretch::default(); MINUTES],
+            minute_place: 0,
             latencies: [Histogram::default(); 4],
             hot_keys: HotKeys::default(),
             peak: RequestUnits::ZERO,
@@ -194,11 +234,18 @@ impl Default for Counts {
 
 impl Counts {
     fn advance(&mut self, now_ms: i64) {
+        let before = minute(self.window.second());
         let begun = self.window.advance(now_ms);
         let second = self.window.second();
         if begun > 0 {
             // Stretches that end later lose a second and gain an empty one: none of them is higher.
             self.end_stretch();
+            let ended = self.ring[self.place];
+            add(&mut self.minutes[self.minute_place], ended);
+            for _ in 0..minute(second).abs_diff(before).min(MINUTES as u64) {
+                self.minute_place = (self.minute_place + 1) % MINUTES;
+                self.minutes[self.minute_place] = Stretch::default();
+            }
             for _ in 0..begun.min(RING as u64) {
                 self.place = (self.place + 1) % RING;
                 self.ring[self.place] = Stretch::default();
@@ -223,6 +270,10 @@ impl Counts {
 
     fn back(&self, seconds: usize) -> Stretch {
         self.ring[(self.place + RING - seconds) % RING]
+    }
+
+    fn minutes_back(&self, minutes: usize) -> Stretch {
+        self.minutes[(self.minute_place + MINUTES - minutes) % MINUTES]
     }
 }
 

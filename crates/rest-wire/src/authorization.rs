@@ -40,7 +40,14 @@ pub enum Credential {
     ResourceToken(String),
     /// A token of Microsoft Entra ID, or one that looks like it: three parts of base64 between dots.
     EntraToken(String),
+    /// The server has found out by other means who it is.
+    SignedIn(KeyAccess),
 }
+
+/// What the server adds to a request whose sender it believes already, as an extension: nothing that comes over a
+/// connection can be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignedIn(pub KeyAccess);
 
 /// What a valid signature permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +111,14 @@ pub enum AuthorizationError {
 }
 
 impl Credential {
+    /// Returns what shows who sends a request.
+    pub fn of_request(head: &http::request::Parts) -> Result<Credential, AuthorizationError> {
+        match head.extensions.get() {
+            Some(SignedIn(access)) => Ok(Credential::SignedIn(*access)),
+            None => Credential::of(&head.headers),
+        }
+    }
+
     /// Takes the `Authorization` header of a request apart.
     pub fn of(headers: &HeaderMap) -> Result<Credential, AuthorizationError> {
         let value = headers.get(header::AUTHORIZATION).ok_or(AuthorizationError::Missing)?;

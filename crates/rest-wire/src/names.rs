@@ -37,6 +37,8 @@ header_names! {
     POST_TRIGGER_INCLUDE = "x-ms-documentdb-post-trigger-include";
     POST_TRIGGER_EXCLUDE = "x-ms-documentdb-post-trigger-exclude";
     SCRIPT_ENABLE_LOGGING = "x-ms-documentdb-script-enable-logging";
+    SCRIPT_ENABLE_FOOTPRINT = "x-armilla-script-enable-footprint";
+    SCRIPT_REHEARSAL = "x-armilla-script-rehearsal";
     OFFER_THROUGHPUT = "x-ms-offer-throughput";
     OFFER_TYPE = "x-ms-offer-type";
     OFFER_AUTOPILOT = "x-ms-cosmos-offer-autopilot-settings";
@@ -72,6 +74,7 @@ header_names! {
 // Responses.
 header_names! {
     FEED_END = "x-armilla-feed-end";
+    SCRIPT_FOOTPRINT = "x-armilla-script-footprint";
     PREFERENCE_APPLIED = "preference-applied";
     REQUEST_CHARGE = "x-ms-request-charge";
     GATEWAY_VERSION = "x-ms-gatewayversion";

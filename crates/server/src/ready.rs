@@ -31,11 +31,14 @@ fn ready_line(addresses: &[(Door, SocketAddr)], data: &Data, pid: u32, start_ms:
     let (first, more): (Vec<_>, Vec<_>) =
         addresses.iter().partition(|(door, _)| *door == Door::of(Front::Sql));
     let join = |addresses: Vec<&(Door, SocketAddr)>| addresses.into_iter().map(field).collect::<String>();
+    let explorer = addresses.iter().find(|(door, _)| *door == Door::of(Front::Sql));
+    let explorer = explorer.map(|(_, address)| format!(" explorer={}", explorer_url(*address)));
     format!(
-        "armilla ready:{} data={} pid={pid} start_ms={start_ms}{}\n",
+        "armilla ready:{} data={} pid={pid} start_ms={start_ms}{}{}\n",
         join(first),
         data_name(data),
-        join(more)
+        join(more),
+        explorer.unwrap_or_default()
     )
 }
 
@@ -80,6 +83,9 @@ fn hints(settings: &Settings, addresses: &[(Door, SocketAddr)]) -> Vec<String> {
                 format!("Gremlin   {secure}  or  {}", secure.replacen("wss", "ws", 1))
             }
         });
+        if *door == Door::of(Front::Sql) {
+            hints.push(format!("explorer  {}", explorer_url(*address)));
+        }
         if let Some(text) = connection_string(settings, door.front, *address) {
             hints.push(format!("          {text}"));
         }
@@ -153,6 +159,14 @@ fn is_of_this_machine(ip: IpAddr) -> bool {
     ip.is_loopback() || ip.is_unspecified()
 }
 
+/// Returns the address of the explorer: in the clear on this machine, where a browser would warn of a certificate that it
+/// does not know.
+fn explorer_url(address: SocketAddr) -> String {
+    let secure = url(address);
+    let beginning = if is_of_this_machine(address.ip()) { plain(&secure) } else { secure };
+    format!("{beginning}_explorer/")
+}
+
 /// Returns the address of the MongoDB API as clients on this machine write it.
 fn mongo_url(address: SocketAddr) -> String {
     if is_of_this_machine(address.ip()) {
@@ -212,6 +226,12 @@ mod tests {
         ] {
             assert_eq!(url(address.parse().unwrap()), expected);
         }
+        for (address, expected) in [
+            ("127.0.0.1:8081", "http://localhost:8081/_explorer/"),
+            ("192.0.2.7:3", "https://192.0.2.7:3/_explorer/"),
+        ] {
+            assert_eq!(explorer_url(address.parse().unwrap()), expected);
+        }
     }
 
     #[test]
@@ -221,6 +241,7 @@ mod tests {
         let storage = (Door::of(Front::StorageTable), "127.0.0.1:10002".parse().unwrap());
         let east = (Door { front: Front::Sql, region: 1 }, "127.0.0.1:8082".parse().unwrap());
         let known = "armilla ready: sql=https://localhost:8081/ data=memory pid=7 start_ms=12";
+        let last = " explorer=http://localhost:8081/_explorer/";
         for (addresses, more) in [
             (&[sql][..], ""),
             (&[sql, table], " table=https://localhost:8902/"),
@@ -228,7 +249,7 @@ mod tests {
             (&[sql, east], " sql_region_2=https://localhost:8082/"),
             (&[sql, table, storage], " table=https://localhost:8902/ storage_table=https://localhost:10002/"),
         ] {
-            assert_eq!(ready_line(addresses, &Data::Memory, 7, 12), format!("{known}{more}\n"));
+            assert_eq!(ready_line(addresses, &Data::Memory, 7, 12), format!("{known}{more}{last}\n"));
         }
     }
 

@@ -13,16 +13,18 @@ use armilla_api_sql::{CrossPartitionQueries, SqlApi, SqlApiOptions};
 use armilla_api_table::{Flavour, TableApi, TableApiOptions};
 use armilla_engine::{Among, Engine, EngineOptions, WorkerStart};
 use armilla_env::Env;
+use armilla_explorer::{Explorer, ExplorerOptions};
 use armilla_kv::cache::CachedStore;
 use armilla_kv::memory::MemoryStore;
 use armilla_kv::{Durability, ErrorKind, Store};
 use armilla_kv_embedded::{EmbeddedStore, Options};
+use armilla_rest_wire::authorization::AccountKeys;
 use armilla_rest_wire::authorization::open_id::OpenId;
 use armilla_rest_wire::regions::Regions;
 
 use crate::data_dir::DataDir;
 use crate::open_id;
-use crate::requests::api::{Api, Door, Front};
+use crate::requests::api::{Api, Door, Front, Others, SqlPort};
 use crate::settings::options::{CrossPartitionChoice, DurabilityChoice};
 use crate::settings::{Data, Settings};
 
@@ -36,6 +38,8 @@ pub(crate) struct Storage {
     store: Arc<dyn Store>,
     engine: Engine,
     tables: OnceLock<TableApi>,
+    documents: OnceLock<MongoApi>,
+    graphs: OnceLock<GremlinApi>,
     open_id: Option<Arc<OpenId>>,
 }
 
@@ -95,7 +99,16 @@ impl Storage {
             Some(settings) => Some(open_id::start(settings, env).await?),
             None => None,
         };
-        Ok(Storage { folder, hold, store, engine, tables: OnceLock::new(), open_id })
+        Ok(Storage {
+            folder,
+            hold,
+            store,
+            engine,
+            tables: OnceLock::new(),
+            documents: OnceLock::new(),
+            graphs: OnceLock::new(),
+            open_id,
+        })
     }
 
     /// Returns the folder of the certificate, unless nothing is kept.
@@ -114,7 +127,17 @@ impl Storage {
         match door.front {
             Front::Sql => {
                 let sql = self.sql_api(settings, regions, env)?;
-                Ok(Api::Sql(sql, self.admin_api(settings, regions, env)?, door.region))
+                let admin = self.admin_api(settings, regions, env)?;
+                let explorer = self.explorer(settings, env)?;
+                let others = Others {
+                    table: match settings.table_address {
+                        Some(_) => Some(self.table_api(settings, env)?.in_flavour(Flavour::Cosmos)),
+                        None => None,
+                    },
+                    gremlin: settings.gremlin_address.map(|_| self.gremlin_api(settings, env)).transpose()?,
+                    mongo: settings.mongo_address.map(|_| self.mongo_api(settings, env)).transpose()?,
+                };
+                Ok(Api::Sql(SqlPort { sql, region: door.region, admin, explorer, others }))
             }
             Front::Table => Ok(Api::Table(self.table_api(settings, env)?.in_flavour(Flavour::Cosmos))),
             Front::StorageTable => {
@@ -127,6 +150,9 @@ impl Storage {
 
     /// Returns the MongoDB API over the engine.
     pub(crate) fn mongo_api(&self, settings: &Settings, env: &Env) -> Result<MongoApi> {
+        if let Some(api) = self.documents.get() {
+            return Ok(api.clone());
+        }
         let keys = std::iter::once(&settings.key).chain(&settings.secondary_key);
         let options = MongoApiOptions {
             keys: keys.cloned().collect(),
@@ -138,11 +164,16 @@ impl Storage {
             pipeline_time: settings.mongo.pipeline_time,
             ..MongoApiOptions::new(settings.key.as_str())
         };
-        MongoApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the MongoDB API")
+        let api = MongoApi::new(self.engine.clone(), env.clone(), options);
+        let api = api.context("cannot set up the MongoDB API")?;
+        Ok(self.documents.get_or_init(|| api).clone())
     }
 
     /// Returns the Gremlin API over the engine.
     pub(crate) fn gremlin_api(&self, settings: &Settings, env: &Env) -> Result<GremlinApi> {
+        if let Some(api) = self.graphs.get() {
+            return Ok(api.clone());
+        }
         let keys = std::iter::once(&settings.key).chain(&settings.secondary_key);
         let options = GremlinApiOptions {
             keys: keys.cloned().collect(),
@@ -153,7 +184,26 @@ impl Storage {
             timeout: settings.gremlin.timeout,
             aliases: settings.gremlin.aliases.clone(),
         };
-        GremlinApi::new(self.engine.clone(), env.clone(), options).context("cannot set up the Gremlin API")
+        let api = GremlinApi::new(self.engine.clone(), env.clone(), options);
+        let api = api.context("cannot set up the Gremlin API")?;
+        Ok(self.graphs.get_or_init(|| api).clone())
+    }
+
+    /// Returns the explorer over the engine.
+    fn explorer(&self, settings: &Settings, env: &Env) -> Result<Explorer> {
+        let read_write = std::iter::once(&settings.key).chain(&settings.secondary_key);
+        let read_only = settings.read_only_key.iter();
+        let keys = AccountKeys::new(read_write.map(String::as_str), read_only.map(String::as_str));
+        let options = ExplorerOptions {
+            keys: keys.context("cannot set up the explorer")?,
+            is_key_known: settings.uses_well_known_key(),
+            others: armilla_explorer::Others {
+                mongo: settings.mongo_address.is_some(),
+                gremlin: settings.gremlin_address.is_some(),
+                table: settings.table_address.is_some(),
+            },
+        };
+        Ok(Explorer::new(self.engine.clone(), env.clone(), options))
     }
 
     fn sql_api(&self, settings: &Settings, regions: &Arc<Regions>, env: &Env) -> Result<SqlApi> {

@@ -7,7 +7,7 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 40] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 41] = [
     (
         "server",
         &[
@@ -22,6 +22,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 40] = [
             "demo",
             "engine",
             "env",
+            "explorer",
             "kv",
             "kv-embedded",
             "kv-slate",
@@ -41,6 +42,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 40] = [
     ("report", &[]),
     ("client", &["launcher", "rest-wire", "env", "value"]),
     ("launcher", &[]),
+    ("explorer", &["engine", "rest-wire", "env", "value"]),
     ("api-admin", &["engine", "rest-wire", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),

@@ -10,7 +10,7 @@ use crate::path::{self, Resource};
 /// A verb, a path, a body, what the key of the account is answered and what the one for reading.
 type Row = (Method, &'static str, &'static str, u16, u16);
 
-fn rows() -> [Row; 16] {
+fn rows() -> [Row; 20] {
     let buckets = r#"{"throughputBuckets":[]}"#;
     let ranges = r#"{"ranges":["0","1"]}"#;
     [
@@ -23,6 +23,10 @@ fn rows() -> [Row; 16] {
         (Method::GET, "/_armilla/dbs/d/colls/c/throughputBuckets", "", 200, 200),
         (Method::PUT, "/_armilla/dbs/d/colls/c/throughputBuckets", buckets, 200, 403),
         (Method::PUT, "/_armilla/dbs/d/colls/x/throughputBuckets", buckets, 404, 403),
+        (Method::GET, "/_armilla/dbs/d/colls/c/partitions", "", 200, 200),
+        (Method::GET, "/_armilla/dbs/d/colls/x/partitions", "", 404, 404),
+        (Method::GET, "/_armilla/dbs/d/colls/c/history", "", 200, 200),
+        (Method::GET, "/_armilla/dbs/d/colls/x/history", "", 404, 404),
         (Method::GET, "/_armilla/regions", "", 200, 200),
         (Method::PUT, "/_armilla/regions/x", "{}", 404, 403),
         (Method::GET, "/_armilla/nodes", "", 200, 200),
@@ -78,16 +82,18 @@ fn kind(resource: &Resource<'_>) -> usize {
         Resource::Region { .. } => 8,
         Resource::Nodes => 9,
         Resource::Drain => 10,
+        Resource::History { .. } => 11,
+        Resource::PartitionsOf { .. } => 12,
     }
 }
 
 #[test]
 fn no_kind_of_resource_is_forgotten() {
-    let mut is_found = [false; 11];
+    let mut is_found = [false; 13];
     for (_, path, ..) in rows() {
         is_found[kind(&path::parse(path).unwrap())] = true;
     }
-    assert_eq!(is_found, [true; 11]);
+    assert_eq!(is_found, [true; 13]);
 }
 
 #[tokio::test]
@@ -98,6 +104,8 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::HEAD, "/_armilla/partitions", "GET"),
         (Method::GET, "/_armilla/dbs/d/colls/c/split", "POST"),
         (Method::DELETE, "/_armilla/dbs/d/colls/c/merge", "POST"),
+        (Method::PUT, "/_armilla/dbs/d/colls/c/partitions", "GET"),
+        (Method::PUT, "/_armilla/dbs/d/colls/c/history", "GET"),
         (Method::POST, "/_armilla/nodes", "GET"),
         (Method::GET, "/_armilla/nodes/drain", "POST"),
         (Method::GET, "/_armilla/backups", "POST"),

@@ -194,3 +194,70 @@ async fn names_in_paths_are_signed_as_they_are_sent() {
     let path = "/_armilla/dbs/d/colls/a%20b/split";
     client.post(path, "").await.expect(202);
 }
+
+#[tokio::test]
+async fn one_container_is_told_in_full() {
+    let client = Client::with_container().await;
+    let definition = r#"{"id":"other","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
+    client.post("/dbs/d/colls", definition).await.expect(201);
+    let key = [("x-ms-documentdb-partitionkey", r#"["a"]"#)];
+    let body = r#"{"id":"1","pk":"a"}"#;
+    client.send(Method::POST, "/dbs/d/colls/c/docs", &key, body).await.expect(201);
+    let of_all = client.get(PARTITIONS).await.expect(200).json();
+    let of_all = of_all.get("containers").and_then(Value::as_array).unwrap().to_vec();
+    assert_eq!(of_all.len(), 2);
+    let told = client.get("/_armilla/dbs/d/colls/c/partitions").await.expect(200).json();
+    for name in ["database", "container", "rid", "throughput", "mapVersion"] {
+        assert_eq!(told.get(name), of_all[0].get(name), "{name}");
+    }
+    let limits = told.get("limits").unwrap();
+    assert_eq!(limits.get("physicalPartitionRu").and_then(Value::as_i64), Some(10_000));
+    assert_eq!(limits.get("logicalPartitionBytes").and_then(Value::as_i64), Some(20 << 30));
+    let [partition] = told.get("partitions").and_then(Value::as_array).unwrap() else { panic!("{told:?}") };
+    let writes = partition.get("latencies").unwrap().get("write").unwrap();
+    let steps = writes.get("upTo").and_then(Value::as_array).unwrap();
+    let [Value::Array(last)] = steps else { panic!("{writes:?}") };
+    assert_eq!(last[1].as_i64(), Some(1));
+    assert!(last[0].as_i64().unwrap() >= writes.get("p99Us").and_then(Value::as_i64).unwrap());
+    let short = of_all[0].get("partitions").and_then(Value::as_array).unwrap()[0].get("latencies").unwrap();
+    assert_eq!(short.get("write").unwrap().get("upTo"), None);
+}
+
+#[tokio::test]
+async fn what_was_served_lately_is_told_in_steps() {
+    let client = Client::with_container().await;
+    let key = [("x-ms-documentdb-partitionkey", r#"["a"]"#)];
+    let history = async || client.get("/_armilla/dbs/d/colls/c/history").await.expect(200).json();
+    let steps = |history: &Value, name: &str| match history.get(name) {
+        Some(Value::Object(steps)) => steps.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let list = |steps: &Object, name: &str| -> Vec<f64> {
+        let [partition] = steps.get("partitions").and_then(Value::as_array).unwrap() else {
+            panic!("{steps:?}")
+        };
+        let list = partition.get(name).and_then(Value::as_array).unwrap();
+        list.iter().map(|value| value.as_f64().unwrap()).collect()
+    };
+
+    let body = r#"{"id":"1","pk":"a"}"#;
+    let written = client.send(Method::POST, "/dbs/d/colls/c/docs", &key, body).await.expect(201);
+    let charge: f64 = written.header("x-ms-request-charge").unwrap().parse().unwrap();
+    client.clock.advance(std::time::Duration::from_secs(1));
+    let told = history().await;
+    let seconds = steps(&told, "seconds");
+    assert_eq!(seconds.get("step").and_then(Value::as_i64), Some(1));
+    let used = list(&seconds, "used");
+    assert_eq!((used.len(), used[..59].iter().sum::<f64>(), used[59]), (60, 0.0, charge));
+    assert_eq!(list(&seconds, "operations")[59], 1.0);
+    assert_eq!(list(&seconds, "refused")[59], 0.0);
+    assert_eq!(list(&steps(&told, "minutes"), "used"), vec![0.0; 60]);
+
+    client.clock.advance(std::time::Duration::from_secs(60));
+    let later = history().await;
+    assert_eq!(list(&steps(&later, "seconds"), "used"), vec![0.0; 60]);
+    let minutes = steps(&later, "minutes");
+    assert_eq!(list(&minutes, "used")[59], charge);
+    let end = |steps: &Object| steps.get("end").and_then(Value::as_i64).unwrap();
+    assert_eq!((end(&minutes) % 60, end(&steps(&later, "seconds")) - end(&seconds)), (0, 60));
+}

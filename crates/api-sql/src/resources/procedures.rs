@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use armilla_engine::Located;
+use armilla_engine::{Footprint, Located, ProcedureOptions};
 use armilla_rest_wire::names;
-use armilla_value::{Value, json};
+use armilla_value::{Object, Value, json};
 use http::StatusCode;
 
 use crate::reply::Reply;
@@ -23,11 +23,14 @@ pub(crate) async fn execute(
 ) -> Result<Reply, Failure> {
     let caller = request.item_caller()?;
     let partition_key = operation_key(request, &located.container)?;
+    let rehearses = request.headers.flag(&names::SCRIPT_REHEARSAL)?;
+    let shows_footprint = rehearses || request.headers.flag(&names::SCRIPT_ENABLE_FOOTPRINT)?;
     let keeps_log = request.headers.flag(&names::SCRIPT_ENABLE_LOGGING)?;
+    let options = ProcedureOptions { keeps_log, rehearses };
     let arguments = arguments(&request.body)?;
     let done = request
         .engine
-        .execute_procedure(&caller, located, procedure, partition_key.as_ref(), &arguments, keeps_log)
+        .execute_procedure(&caller, located, procedure, partition_key.as_ref(), &arguments, options)
         .await?;
     let mut reply = match done.body {
         Some(body) => Reply::json(StatusCode::OK, body, done.charge),
@@ -37,7 +40,24 @@ pub(crate) async fn execute(
     if let Some(log) = &done.log {
         reply.script_log(log);
     }
+    if shows_footprint {
+        reply.script_footprint(&shown(&done.footprint));
+    }
     Ok(reply)
+}
+
+/// Returns what a script has read and written, as JSON.
+fn shown(footprint: &Footprint) -> String {
+    let Footprint { reads, queries, rows, writes, written, .. } = footprint;
+    let mut object = Object::default();
+    for (name, count) in [("reads", reads), ("queries", queries), ("rows", rows), ("writes", writes)] {
+        object.insert(name, i64::try_from(*count).unwrap_or(i64::MAX));
+    }
+    let written = written
+        .iter()
+        .map(|(touch, id)| Value::Object(Object::from([("operation", touch.name()), ("id", id.as_str())])));
+    object.insert("written", Value::Array(written.collect()));
+    json::to_string(&Value::Object(object))
 }
 
 /// Returns the arguments as a JSON array, or nothing. What is no array is one argument.

@@ -32,6 +32,41 @@ async fn run_logged(client: &Client, body: &str) -> Answer {
 }
 
 #[tokio::test]
+async fn rehearsals_tell_and_leave_nothing() {
+    let client = Client::with_container().await;
+    let body = "function () {
+        var c = getContext().getCollection(), link = c.getSelfLink();
+        c.createDocument(link, { id: 'ü%1', pk: 1 }, function (error, made) {
+            if (error) throw error;
+            c.replaceDocument(made._self, { id: 'ü%1', pk: 1, n: 2 });
+            c.queryDocuments(link, 'SELECT * FROM c', {}, function () {});
+            c.deleteDocument(made._self, function (error) { if (error) throw error; });
+            c.upsertDocument(link, { id: 'left', pk: 1 });
+            c.readDocument(c.getAltLink() + '/docs/none', function () {});
+        });
+    }";
+    store(&client, body).await;
+    let run = async |headers: &[(&'static str, &'static str)]| {
+        client.send(Method::POST, &format!("{SPROCS}/p"), &[&[KEY], headers].concat(), "").await.expect(200)
+    };
+    let rehearsed = run(&[("x-armilla-script-rehearsal", "true")]).await;
+    let told = rehearsed.header("x-armilla-script-footprint").unwrap();
+    let told = armilla_rest_wire::percent::decode(told).unwrap();
+    assert_eq!(
+        told,
+        r#"{"reads":1,"queries":1,"rows":0,"writes":4,"written":[{"operation":"create","id":"ü%1"},{"operation":"replace","id":"ü%1"},{"operation":"delete","id":"ü%1"},{"operation":"create","id":"left"}]}"#
+    );
+    let left = format!("{DOCS}/left");
+    client.send(Method::GET, &left, &[KEY], "").await.expect(404);
+
+    let stored = run(&[("x-armilla-script-enable-footprint", "true")]).await;
+    assert_eq!(stored.header("x-armilla-script-footprint"), rehearsed.header("x-armilla-script-footprint"));
+    assert_eq!(stored.header("x-ms-request-charge"), rehearsed.header("x-ms-request-charge"));
+    client.send(Method::GET, &left, &[KEY], "").await.expect(200);
+    assert_eq!(run(&[]).await.header("x-armilla-script-footprint"), None);
+}
+
+#[tokio::test]
 async fn arguments_arrive_in_order() {
     let client = Client::with_container().await;
     let body = "function (a, b) { getContext().getResponse().setBody([arguments.length, a, b]); }";

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use armilla_rest_wire::authorization::KeyAccess;
 use armilla_rest_wire::authorization::open_id::OpenId;
 use armilla_rest_wire::signature::{AccountKey, KeyError};
 use armilla_rest_wire::well_known::{STORAGE_ACCOUNT, STORAGE_KEY};
@@ -19,15 +20,6 @@ pub(super) const DEFAULT_ACCOUNT: &str = "localhost";
 const SECONDARY_SUFFIX: &str = "-secondary";
 /// Characters of the name of an account, as the service has it.
 const ACCOUNT_CHARACTERS: std::ops::RangeInclusive<usize> = 3..=24;
-
-/// What a valid signature permits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyAccess {
-    /// Everything.
-    ReadWrite,
-    /// Reads and queries.
-    ReadOnly,
-}
 
 /// The keys of the accounts, prepared for checking signatures.
 pub(crate) struct Accounts {

@@ -4,6 +4,8 @@
 //! resource. Ranges of keys are over both keys together: an entity is in the range if its pair of keys is between the
 //! two ends, both included.
 
+use armilla_rest_wire::authorization::KeyAccess;
+
 use super::error::{AuthError, AuthErrorKind};
 
 /// What is asked for.
@@ -125,6 +127,16 @@ pub(crate) enum Principal {
     ReadOnly,
     /// Whoever holds a shared access signature.
     Sas(SasGrant),
+}
+
+impl Principal {
+    /// Returns who shows a key.
+    pub(crate) fn of_key(access: KeyAccess) -> Principal {
+        match access {
+            KeyAccess::ReadWrite => Principal::Full,
+            KeyAccess::ReadOnly => Principal::ReadOnly,
+        }
+    }
 }
 
 /// What a request may do: who asks, and at which address.

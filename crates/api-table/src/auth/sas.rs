@@ -8,12 +8,13 @@
 
 use std::net::IpAddr;
 
+use armilla_rest_wire::authorization::KeyAccess;
 use armilla_rest_wire::percent;
 use armilla_rest_wire::well_known::STORAGE_ACCOUNT;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::accounts::{Accounts, Address, DEFAULT_ACCOUNT, KeyAccess, first_label};
+use super::accounts::{Accounts, Address, DEFAULT_ACCOUNT, first_label};
 use super::error::{AuthError, AuthErrorKind};
 use super::grant::{KeyBound, KeyRange, SasGrant, Scope};
 use super::limits::{POLICY_ID_CHARACTERS_MAX, SAS_VALUE_BYTES_MAX};

@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
+use armilla_rest_wire::authorization::KeyAccess;
 use armilla_rest_wire::percent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, Method};
 
-use super::accounts::{Accounts, Address, KeyAccess, is_known};
+use super::accounts::{Accounts, Address, is_known};
 use super::error::{AuthError, AuthErrorKind};
 use super::limits::AUTHORIZATION_BYTES_MAX;
 use super::query_string::pairs;

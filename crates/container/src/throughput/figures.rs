@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use armilla_governor::{Figures, RequestUnits};
+use armilla_governor::{Figures, History, RequestUnits};
 use armilla_kv::SpaceId;
 use armilla_value::PartitionKey;
 
@@ -68,6 +68,13 @@ impl Container {
             }
         };
         self.map_now().opened().map(figures).collect()
+    }
+
+    /// Returns what the partitions that were opened have served lately, by their ranges.
+    pub fn histories(&self) -> Vec<(u32, History)> {
+        let now_ms = self.clock().now_ms();
+        let history = |(slot, _): (&Arc<Slot>, Arc<Partition>)| (slot.range.id, slot.meter.history(now_ms));
+        self.map_now().opened().map(history).collect()
     }
 
     /// Returns what was asked of each partition that was opened in the last minute, in request units a second, with where it

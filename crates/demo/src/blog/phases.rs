@@ -13,7 +13,7 @@ use super::worker_process::WorkerProcess;
 use crate::check::{self, Expected};
 use crate::limits::{AWAY_WAIT, LOADED_AT_ONCE};
 use crate::live::{Lived, Writers};
-use crate::load::{self, Pace};
+use crate::load::{self, Loaded, Pace};
 use crate::measure::{self, Measured};
 use crate::model;
 use crate::options::BlogOptions;
@@ -22,7 +22,7 @@ use crate::place::Place;
 use crate::progress::{Progress, say};
 use crate::settle;
 use crate::shape::{Shape, Totals};
-use crate::workers::{self, Workers};
+use crate::workers::{self, Drained, Workers};
 
 /// Returns what runs many tasks at once.
 pub(super) fn many_threads() -> Result<Runtime> {
@@ -42,27 +42,8 @@ pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &En
     let totals = shape.totals();
     let many = many_threads()?;
     let has_own_server = place.child().is_some();
-    let loaded = if options.reuse {
-        None
-    } else {
-        Some(many.block_on(async {
-            let mut session = client.session();
-            load::create(&mut session, options.partitions).await?;
-            let partitions = if has_own_server { LOADED_AT_ONCE } else { usize::MAX };
-            let pace = Pace { connections: options.connections, partitions };
-            let loaded = load::fill(&client, &shape, &totals, pace, env).await?;
-            workers::begin(&mut session).await?;
-            anyhow::Ok(loaded)
-        })?)
-    };
-    let caught_up = many.block_on(async {
-        let mut workers = Workers::take_over(&client, options.connections, env).await?;
-        let tally = workers.tally();
-        let changes = move || tally.changes.load(Ordering::Relaxed);
-        let _progress =
-            Progress::start("making copies from the change feed", totals.in_posts(), env, changes);
-        workers.drain().await
-    })?;
+    let loaded = many.block_on(fill(options, &client, &shape, has_own_server, env))?;
+    let (_, caught_up) = many.block_on(catch_up(options, &client, &totals, env))?;
     let settled = match has_own_server {
         true => {
             say("letting the store put away what was loaded");
@@ -113,6 +94,41 @@ pub(super) fn run(options: &BlogOptions, users: u32, place: &mut Place, env: &En
         checked,
         took,
     })
+}
+
+/// Makes the databases and fills them, unless an earlier run has.
+pub(super) async fn fill(
+    options: &BlogOptions,
+    client: &Client,
+    shape: &Arc<Shape>,
+    has_own_server: bool,
+    env: &Env,
+) -> Result<Option<Loaded>> {
+    if options.reuse {
+        return Ok(None);
+    }
+    let mut session = client.session();
+    load::create(&mut session, options.partitions).await?;
+    let partitions = if has_own_server { LOADED_AT_ONCE } else { usize::MAX };
+    let pace = Pace { connections: options.connections, partitions };
+    let loaded = load::fill(client, shape, &shape.totals(), pace, env).await?;
+    workers::begin(&mut session).await?;
+    Ok(Some(loaded))
+}
+
+/// Lets workers make the copies.
+pub(super) async fn catch_up(
+    options: &BlogOptions,
+    client: &Client,
+    totals: &Totals,
+    env: &Env,
+) -> Result<(Workers, Drained)> {
+    let mut workers = Workers::take_over(client, options.connections, env).await?;
+    let tally = workers.tally();
+    let changes = move || tally.changes.load(Ordering::Relaxed);
+    let _progress = Progress::start("making copies from the change feed", totals.in_posts(), env, changes);
+    let drained = workers.drain().await?;
+    Ok((workers, drained))
 }
 
 async fn drain(client: &Client, options: &BlogOptions, env: &Env) -> Result<Duration> {

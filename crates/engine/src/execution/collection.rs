@@ -1,5 +1,7 @@
 //! What a script can reach: the items of its logical partition, through its transaction.
 
+use std::borrow::Cow;
+
 use armilla_container as container;
 use armilla_container::{ChangeKind, ETag, Item, Precondition, WriteMode};
 use armilla_script::limits::PAGE_SIZE_DEFAULT;
@@ -8,7 +10,7 @@ use armilla_script::{
 };
 use armilla_value::rid::ItemRid;
 
-use super::Execution;
+use super::{Execution, Touch};
 use crate::error::{Error, ErrorKind};
 use crate::queries::{QueryRequest, random};
 
@@ -35,6 +37,7 @@ impl Collection for Execution {
     fn read(&mut self, document: DocumentName<'_>, known: Option<&str>) -> Result<ReadDocument, Refusal> {
         let id = self.id_of(document)?;
         let found = self.transaction.inner().read(&id);
+        self.footprint.reads += 1;
         let Some(item) = self.allowed(found)? else { return Err(not_found(&id)) };
         let etag = item.etag(self.transaction.inner_ref().identity());
         if known.is_some_and(|known| known.trim() == "*" || ETag::parse(known) == Some(etag)) {
@@ -64,7 +67,9 @@ impl Collection for Execution {
     fn delete(&mut self, document: DocumentName<'_>, etag: Option<&str>) -> Result<(), Refusal> {
         let id = self.id_of(document)?;
         let deleted = self.transaction.inner().delete(&id, precondition(etag));
-        self.allowed(deleted).map(|_| ())
+        self.allowed(deleted)?;
+        self.footprint.write(Touch::Delete, &id);
+        Ok(())
     }
 
     fn query(&mut self, feed: FeedRequest<'_>) -> Result<FeedPage, Refusal> {
@@ -76,6 +81,8 @@ impl Collection for Execution {
         };
         match self.transaction.query_until(&request, self.closing) {
             Ok(page) => {
+                self.footprint.queries += 1;
+                self.footprint.rows += page.row_count() as u64;
                 let documents = [&b"["[..], &page.rows, b"]"].concat();
                 let documents = String::from_utf8(documents).map_err(|_| not_text())?;
                 Ok(FeedPage { documents, count: page.row_count(), continuation: page.continuation })
@@ -123,7 +130,11 @@ impl Execution {
     ) -> Result<(String, bool), Refusal> {
         let written = self.transaction.inner().put(mode, id, body, precondition);
         let written = self.allowed(written)?;
-        Ok((self.text(&written.item), written.kind == ChangeKind::Create))
+        let is_new = written.kind == ChangeKind::Create;
+        let touch = if is_new { Touch::Create } else { Touch::Replace };
+        let id = written.item.stored().root().get("id").and_then(|id| id.as_str().map(Cow::into_owned));
+        self.footprint.write(touch, id.as_deref().unwrap_or_default());
+        Ok((self.text(&written.item), is_new))
     }
 
     /// Returns an item's JSON as clients see it.

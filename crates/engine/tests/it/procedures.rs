@@ -1,6 +1,8 @@
 //! Stored procedures, from the request to what is stored.
 
-use armilla_engine::{Access, Caller, ErrorKind, ResourceKind, ScriptKind, Triggers, WriteMode, check};
+use armilla_engine::{
+    Access, Caller, ErrorKind, ProcedureOptions, ResourceKind, ScriptKind, Triggers, WriteMode, check,
+};
 use armilla_value::Value;
 
 use crate::support::{Fixture, defined, partition_key, refused, value};
@@ -287,7 +289,14 @@ async fn the_log_is_kept_if_asked_for() {
     let key = partition_key("a");
     for (keeps_log, expected) in [(true, true), (false, false)] {
         let run = |id| {
-            fixture.engine.execute_procedure(&fixture.caller, &located, id, Some(&key), b"[1]", keeps_log)
+            fixture.engine.execute_procedure(
+                &fixture.caller,
+                &located,
+                id,
+                Some(&key),
+                b"[1]",
+                ProcedureOptions { keeps_log, ..ProcedureOptions::default() },
+            )
         };
         let log = run("good").await.unwrap().log;
         assert_eq!(log.is_some(), expected);
@@ -314,7 +323,9 @@ async fn procedures_are_found_by_name_and_by_resource_id() {
     for (located, procedure, is_there) in
         [(&by_name, "p", true), (&by_rid, &*made.rid, true), (&by_rid, "p", false), (&by_name, "q", false)]
     {
-        let outcome = engine.execute_procedure(caller, located, procedure, Some(&key), b"", false).await;
+        let outcome = engine
+            .execute_procedure(caller, located, procedure, Some(&key), b"", ProcedureOptions::default())
+            .await;
         match is_there {
             true => assert_eq!(outcome.unwrap().body.as_deref(), Some("1")),
             false => drop(refused(outcome, kind)),
@@ -322,7 +333,7 @@ async fn procedures_are_found_by_name_and_by_resource_id() {
     }
     fixture.script(ScriptKind::UserDefinedFunction, "u", "function () {}").await.unwrap();
     refused(fixture.run("u", "a", "").await, kind);
-    let none = engine.execute_procedure(caller, &by_name, "p", None, b"", false).await;
+    let none = engine.execute_procedure(caller, &by_name, "p", None, b"", ProcedureOptions::default()).await;
     let error = refused(none, ErrorKind::Invalid);
     assert_eq!(error.message, "PartitionKey value must be supplied for this operation");
 }
@@ -368,8 +379,10 @@ async fn who_may_run_procedures() {
     for (index, (caller, on_a, on_b)) in callers.iter().enumerate() {
         for (key, allowed) in [("a", on_a), ("b", on_b)] {
             let key = partition_key(key);
-            let outcome =
-                fixture.engine.execute_procedure(caller, &located, "p", Some(&key), b"", false).await;
+            let outcome = fixture
+                .engine
+                .execute_procedure(caller, &located, "p", Some(&key), b"", ProcedureOptions::default())
+                .await;
             assert_eq!(outcome.is_ok(), *allowed, "{index}");
             assert!(outcome.is_ok() || refused(outcome, ErrorKind::Forbidden).charge.hundredths() == 0);
         }
@@ -458,8 +471,10 @@ async fn procedures_run_where_their_key_lies() {
     assert_eq!(ranges.len(), 4);
     let located = fixture.engine.container("d", "c").unwrap();
     let two = armilla_value::PartitionKey::from_json(br#"["a","b"]"#).unwrap();
-    let outcome =
-        fixture.engine.execute_procedure(&fixture.caller, &located, "p", Some(&two), b"", false).await;
+    let outcome = fixture
+        .engine
+        .execute_procedure(&fixture.caller, &located, "p", Some(&two), b"", ProcedureOptions::default())
+        .await;
     refused(outcome, ErrorKind::PartitionKeyMismatch);
 }
 
@@ -474,7 +489,16 @@ async fn an_account_that_was_opened_again_runs_no_more_scripts_elsewhere() {
     let located = old.container("d", "c").unwrap();
     for _ in 0..3 {
         let key = partition_key("a");
-        let late = old.execute_procedure(&second.caller, &located, "many", Some(&key), b"[1]", false).await;
+        let late = old
+            .execute_procedure(
+                &second.caller,
+                &located,
+                "many",
+                Some(&key),
+                b"[1]",
+                ProcedureOptions::default(),
+            )
+            .await;
         assert!(late.is_err());
     }
     assert_eq!(second.query("SELECT VALUE COUNT(1) FROM c").await, "0");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use armilla_engine::{
-    EngineOptions, ErrorKind, ListScope, QueryRequest, SCRIPT_CHARGE_MAX, ScriptKind, check,
+    EngineOptions, ErrorKind, ListScope, ProcedureOptions, QueryRequest, SCRIPT_CHARGE_MAX, ScriptKind, check,
 };
 
 use crate::procedures::{CREATE_MANY, DELETE_ALL, body};
@@ -184,7 +184,9 @@ async fn endless_scripts_leave_the_others_alone() {
     let (engine, caller, kind) = (&fixture.engine, &fixture.caller, ScriptKind::StoredProcedure);
     engine.create_script(caller, "d", "other", kind, &definition).await.unwrap();
     let located = engine.container("d", "other").unwrap();
-    let done = engine.execute_procedure(caller, &located, "p", Some(&partition_key("a")), b"", false).await;
+    let done = engine
+        .execute_procedure(caller, &located, "p", Some(&partition_key("a")), b"", ProcedureOptions::default())
+        .await;
     assert_eq!(done.unwrap().body.as_deref(), Some("1"));
     let moving = fixture.moving_time();
     for task in endless {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use armilla_engine::{
     Access, Answer, Caller, ContainerDefinition, ContainerHandle, Content, Engine, EngineOptions, Error,
     ErrorKind, ItemName, ItemWritten, Limits, OfferChange, OfferContent, PermissionDefinition, Policy,
-    Precondition, ProcedureDone, QueryRequest, RangeStatus, ReadItem, Resource, ScriptDefinition, ScriptKind,
-    Throughput, TriggerRule, Triggers, WorkerStart, WriteMode,
+    Precondition, ProcedureDone, ProcedureOptions, QueryRequest, RangeStatus, ReadItem, Resource,
+    ScriptDefinition, ScriptKind, Throughput, TriggerRule, Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::Store;
@@ -114,7 +114,16 @@ impl Fixture {
         let located = self.engine.container("d", "c").unwrap();
         let key = partition_key(key);
         let (caller, arguments) = (&self.caller, arguments.as_bytes());
-        self.engine.execute_procedure(caller, &located, procedure, Some(&key), arguments, false).await
+        self.engine
+            .execute_procedure(
+                caller,
+                &located,
+                procedure,
+                Some(&key),
+                arguments,
+                ProcedureOptions::default(),
+            )
+            .await
     }
 
     /// Stores a procedure of its own for a text, and runs it.

@@ -153,3 +153,35 @@ fn a_clock_set_back_starts_no_second() {
     read(&meter, 10_500, 1);
     assert_eq!(meter.figures(11_000, RATE).last_second.requests, 3);
 }
+
+#[test]
+fn the_last_hour_is_told_minute_by_minute() {
+    let meter = Meter::new();
+    let charges = |stretches: &[Stretch]| stretches.iter().map(|stretch| stretch.charge).collect::<Vec<_>>();
+    let none = vec![RequestUnits::ZERO; 60];
+    let history = meter.history(5_000);
+    assert_eq!((history.seconds.len(), history.minutes.len()), (60, 60));
+    assert_eq!((charges(&history.seconds), charges(&history.minutes)), (none.clone(), none.clone()));
+
+    // From the middle of minute 100 on, a request in each second of 90 minutes, of which none is served in minute 150.
+    for second in 6_030..11_430 {
+        if second / 60 != 150 {
+            read(&meter, second * 1_000 + 500, 2);
+        }
+    }
+    let history = meter.history(11_430_000);
+    assert_eq!((history.now, history.minute), (11_430, 190));
+    assert_eq!(charges(&history.seconds), vec![units(2); 60]);
+    let expected: Vec<_> = (130..190).map(|minute| units(if minute == 150 { 0 } else { 120 })).collect();
+    assert_eq!(charges(&history.minutes), expected);
+
+    // The running minute is told when it is whole; what is over an hour old is not.
+    let history = meter.history(11_460_000);
+    assert_eq!(history.minutes.last().map(|last| (last.requests, last.charge)), Some((30, units(60))));
+    let history = meter.history(11_460_000 + 3_600_000);
+    assert_eq!((charges(&history.seconds), charges(&history.minutes)), (none.clone(), none));
+
+    // A clock that goes back keeps what was counted where it stands.
+    read(&meter, 20_000_000, 1);
+    assert_eq!(meter.history(19_000_000).minutes.len(), 60);
+}

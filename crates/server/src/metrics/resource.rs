@@ -24,6 +24,8 @@ pub(crate) enum Resource {
     EncryptionKeys,
     Offers,
     Administration,
+    /// The page in the browser, and what it asks.
+    Explorer,
     Health,
     Metrics,
     /// Of the Table API: the list of tables, one table, its access policies.
@@ -39,7 +41,7 @@ pub(crate) enum Resource {
 
 impl Resource {
     /// Every kind, in the order of their numbers.
-    pub(crate) const ALL: [Resource; 22] = [
+    pub(crate) const ALL: [Resource; 23] = [
         Resource::Account,
         Resource::Databases,
         Resource::Containers,
@@ -55,6 +57,7 @@ impl Resource {
         Resource::EncryptionKeys,
         Resource::Offers,
         Resource::Administration,
+        Resource::Explorer,
         Resource::Health,
         Resource::Metrics,
         Resource::Tables,
@@ -113,6 +116,7 @@ impl Resource {
             ("dbs", Some("clientencryptionkeys"), _) => Resource::EncryptionKeys,
             ("offers", _, _) => Resource::Offers,
             ("_armilla", _, _) => Resource::Administration,
+            ("_explorer", _, _) => Resource::Explorer,
             ("health", None, _) => Resource::Health,
             ("metrics", None, _) => Resource::Metrics,
             _ => Resource::Other,
@@ -137,6 +141,7 @@ impl Resource {
             Resource::EncryptionKeys => "encryption_key",
             Resource::Offers => "offer",
             Resource::Administration => "administration",
+            Resource::Explorer => "explorer",
             Resource::Health => "health",
             Resource::Metrics => "metrics",
             Resource::Tables => "table",
@@ -202,6 +207,7 @@ mod tests {
             ("/dbs/d/users/u/permissions", Resource::Permissions),
             ("/offers/abc", Resource::Offers),
             ("/_armilla/partitions", Resource::Administration),
+            ("/_explorer/rest/dbs", Resource::Explorer),
             ("/_armilla/dbs/d/colls/c/split", Resource::Administration),
             ("/health", Resource::Health),
             ("/metrics", Resource::Metrics),

@@ -5,12 +5,16 @@ use std::net::IpAddr;
 
 use armilla_api_admin::AdminApi;
 use armilla_api_gremlin::GremlinApi;
+use armilla_api_mongo::MongoApi;
 use armilla_api_sql::SqlApi;
 use armilla_api_table::TableApi;
+use armilla_explorer::{Explorer, Onward};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
+
+use crate::requests::mongo;
 
 /// A front end with a port of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,15 +96,56 @@ impl Scheme {
 
 /// An API that answers requests.
 pub(crate) enum Api {
-    /// The SQL API at the address of a region, and the administration on the same port.
-    Sql(SqlApi, AdminApi, usize),
+    /// The SQL API, with the administration and the explorer on the same port.
+    Sql(SqlPort),
     /// The Table API in one of its flavours.
     Table(TableApi),
     /// The Gremlin API, as far as it is asked over HTTP.
     Gremlin(GremlinApi),
 }
 
+/// What is served on a port of the SQL API.
+pub(crate) struct SqlPort {
+    /// The SQL API.
+    pub(crate) sql: SqlApi,
+    /// Which of the account's regions it is the address of.
+    pub(crate) region: usize,
+    /// The administration.
+    pub(crate) admin: AdminApi,
+    /// The page in the browser.
+    pub(crate) explorer: Explorer,
+    /// The other APIs that the server has, which the page asks by way of this port.
+    pub(crate) others: Others,
+}
+
+/// The APIs that a server has beside the SQL API.
+#[derive(Default)]
+pub(crate) struct Others {
+    /// The Table API.
+    pub(crate) table: Option<TableApi>,
+    /// The Gremlin API.
+    pub(crate) gremlin: Option<GremlinApi>,
+    /// The MongoDB API.
+    pub(crate) mongo: Option<MongoApi>,
+}
+
 impl Api {
+    /// Returns a request as the API is to see it: one of the explorer's page is what that asks for, as whom it signed in.
+    pub(crate) fn enter<B>(&self, request: Request<B>) -> Result<Request<B>, Box<Response<Full<Bytes>>>> {
+        let Api::Sql(port) = self else { return Ok(request) };
+        if !Explorer::leads_on(request.uri().path()) {
+            return Ok(request);
+        }
+        let (mut head, body) = request.into_parts();
+        port.explorer.pass(&mut head)?;
+        Ok(Request::from_parts(head, body))
+    }
+
+    /// Tells whether a path is for pages of this very origin alone, whichever others may ask for the rest.
+    pub(crate) fn keeps_to_itself(&self, path: &str) -> bool {
+        matches!(self, Api::Sql(_)) && Explorer::serves(path)
+    }
+
     /// Tells whether the API's own rules let a web page send such a request, or ask whether it may.
     pub(crate) fn lets_in(&self, origin: &str, method: &Method) -> bool {
         match self {
@@ -120,18 +165,63 @@ impl Api {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Display,
     {
-        let scheme = scheme.name();
         match self {
-            Api::Sql(api, _, region) if !AdminApi::serves(request.uri().path()) => {
-                api.handle(request, armilla_api_sql::Peer { scheme, region: *region }).await
-            }
             // The future has room for one of them, which should not be the largest.
-            Api::Sql(_, admin, _) => Box::pin(admin.handle(request)).await,
+            Api::Sql(port) if port.has_beside(&request) => {
+                Box::pin(port.beside(request, scheme, address)).await
+            }
+            Api::Sql(port) => {
+                let peer = armilla_api_sql::Peer { scheme: scheme.name(), region: port.region };
+                port.sql.handle(request, peer).await
+            }
             Api::Table(api) => {
-                Box::pin(api.handle(request, armilla_api_table::Peer { scheme, address })).await
+                let peer = armilla_api_table::Peer { scheme: scheme.name(), address };
+                Box::pin(api.handle(request, peer)).await
             }
             Api::Gremlin(api) => Box::pin(api.handle(request)).await,
         }
+    }
+}
+
+impl SqlPort {
+    /// Tells whether a request is for what is served beside the SQL API.
+    fn has_beside<B>(&self, request: &Request<B>) -> bool {
+        let path = request.uri().path();
+        let onward = request.extensions().get::<Onward>();
+        AdminApi::serves(path)
+            || Explorer::serves(path)
+            || onward.is_some_and(|onward| *onward != Onward::Sql)
+    }
+
+    async fn beside<B>(&self, request: Request<B>, scheme: Scheme, address: IpAddr) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Display,
+    {
+        let others = &self.others;
+        let onward = request.extensions().get().copied();
+        if onward == Some(Onward::Table)
+            && let Some(table) = &others.table
+        {
+            let peer = armilla_api_table::Peer { scheme: scheme.name(), address };
+            return table.handle(request, peer).await;
+        }
+        if onward == Some(Onward::Gremlin)
+            && let Some(gremlin) = &others.gremlin
+        {
+            return gremlin.handle(request).await;
+        }
+        if onward == Some(Onward::Mongo)
+            && let Some(mongo) = &others.mongo
+        {
+            return mongo::over_http(mongo, request, address).await;
+        }
+        if AdminApi::serves(request.uri().path()) {
+            return self.admin.handle(request).await;
+        }
+        let is_local = address.to_canonical().is_loopback();
+        let peer = armilla_explorer::Peer { is_secure: scheme == Scheme::Https, is_local };
+        self.explorer.handle(request, peer).await
     }
 }
 

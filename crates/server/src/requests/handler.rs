@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use armilla_engine::{Caller, Engine};
 use armilla_env::Env;
+use armilla_explorer::Onward;
 use armilla_kv::Store;
 use armilla_rest_wire::names;
 use bytes::Bytes;
@@ -85,10 +86,7 @@ impl Handler {
         let _in_flight = self.metrics.request();
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let resource = match self.front {
-            Front::Sql | Front::Mongo | Front::Gremlin => Resource::of_request(uri.path(), request.headers()),
-            Front::Table | Front::StorageTable => Resource::of_table_request(&uri),
-        };
+        let resource = self.resource(&request);
         let span = tracing::debug_span!(
             "request",
             api = self.front.label(),
@@ -97,9 +95,8 @@ impl Handler {
             %peer,
             activity_id = activity_id(request.headers()),
         );
-        let answered = CatchPanic::new(self.answer(request, scheme, resource, peer, activity))
-            .instrument(span.clone())
-            .await;
+        let answered =
+            CatchPanic::new(self.answer(request, scheme, peer, activity)).instrument(span.clone()).await;
         let took = self.env.clock.elapsed().saturating_sub(start);
         let response = match answered {
             Ok(response) => response,
@@ -114,11 +111,23 @@ impl Handler {
         response
     }
 
+    /// Tells what a request is about.
+    fn resource<B>(&self, request: &Request<B>) -> Resource {
+        match self.front {
+            _ if request.extensions().get() == Some(&Onward::Table) => {
+                Resource::of_table_request(request.uri())
+            }
+            Front::Sql | Front::Mongo | Front::Gremlin => {
+                Resource::of_request(request.uri().path(), request.headers())
+            }
+            Front::Table | Front::StorageTable => Resource::of_table_request(request.uri()),
+        }
+    }
+
     async fn answer(
         &self,
         request: Request<Incoming>,
         scheme: Scheme,
-        resource: Resource,
         peer: SocketAddr,
         activity: &Arc<Activity>,
     ) -> Response<Full<Bytes>> {
@@ -131,7 +140,13 @@ impl Handler {
         {
             return answer::preflight(origins::preflight(page, request.headers()));
         }
-        let mut response = self.admitted(request, scheme, resource, peer, activity).await;
+        let mut response = match self.api.enter(request) {
+            Ok(request) => {
+                let resource = self.resource(&request);
+                self.admitted(request, scheme, resource, peer, activity).await
+            }
+            Err(refused) => *refused,
+        };
         if let Some(page) = page {
             origins::show(&page, response.headers_mut());
         }
@@ -147,7 +162,16 @@ impl Handler {
         if let Err(unknown) = self.hosts.check(request.uri(), request.headers()) {
             return Err(Box::new(answer::host_refused(self.front, &unknown.message())));
         }
-        match self.origins.sender(request.method(), request.uri(), request.headers(), scheme) {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        if self.api.keeps_to_itself(uri.path()) {
+            return match self.origins.own_sender(method, uri, headers, scheme) {
+                Sender::Own => Ok(None),
+                Sender::Page(_) | Sender::Foreign(_) => {
+                    Err(Box::new(answer::origin_refused(self.front, origins::OWN_PAGE_ONLY)))
+                }
+            };
+        }
+        match self.origins.sender(method, uri, headers, scheme) {
             Sender::Own => Ok(None),
             Sender::Page(page) => Ok(Some(page)),
             Sender::Foreign(Some(origin)) if self.api.lets_in(&origin, request.method()) => Ok(None),

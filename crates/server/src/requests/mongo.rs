@@ -1,10 +1,17 @@
-//! The MongoDB API behind frames.
+//! The MongoDB API behind frames; and behind HTTP, for the explorer's page.
 
+use std::fmt::Display;
 use std::future::Future;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
 
 use armilla_api_mongo::{Connection, MESSAGE_BYTES_MAX, MongoApi, Peer};
+use armilla_rest_wire::authorization::{KeyAccess, SignedIn};
+use armilla_rest_wire::body::{self, BodyError, BodyLimits};
 use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body::Body;
+use http_body_util::Full;
 use tokio::sync::Semaphore;
 
 use crate::listening::protocol::Session;
@@ -38,6 +45,56 @@ fn may_take_long(frame: &[u8]) -> bool {
 async fn aside<T>(work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|context| tokio::task::block_in_place(|| work.as_mut().poll(context))).await
+}
+
+const BODY_LIMITS: BodyLimits =
+    BodyLimits { bytes_max: MESSAGE_BYTES_MAX, drain_bytes_max: 2 * MESSAGE_BYTES_MAX };
+
+/// Answers one message that is the body of a request, from a page that has signed in.
+pub(crate) async fn over_http<B>(
+    api: &MongoApi,
+    request: Request<B>,
+    address: IpAddr,
+) -> Response<Full<Bytes>>
+where
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Display,
+{
+    let (head, sent) = request.into_parts();
+    let Some(SignedIn(access)) = head.extensions.get() else {
+        return plain(StatusCode::UNAUTHORIZED, "sign in first");
+    };
+    let frame = match body::read(sent, BODY_LIMITS).await {
+        Ok(frame) => frame,
+        Err(BodyError::TooLarge) => return plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long"),
+        Err(BodyError::Broken(_)) => {
+            return plain(StatusCode::BAD_REQUEST, "the message broke off: send it again");
+        }
+    };
+    // Frames are measured by those who read them from a connection.
+    if armilla_api_mongo::measure(&frame) != armilla_api_mongo::Measure::Bytes(frame.len()) {
+        return plain(StatusCode::BAD_REQUEST, "the body has to be one message of MongoDB's protocol");
+    }
+    let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let peer = Peer { address: SocketAddr::new(address, 0), local: host.to_owned() };
+    let mut connection = api.connect_as_account(&peer, *access == KeyAccess::ReadOnly);
+    let answer = aside(api.answer(&mut connection, &frame)).await;
+    let Some(reply) = answer.reply else {
+        return plain(StatusCode::BAD_REQUEST, "the message wants no answer: it has to be a command");
+    };
+    let mut response = Response::new(Full::new(reply));
+    let kind = HeaderValue::from_static("application/octet-stream");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
 }
 
 /// Answers messages of MongoDB's protocol.

@@ -73,12 +73,36 @@ impl Origins {
         if self.allowed.iter().any(|allowed| fits(allowed, origin)) {
             return Sender::Page(value.clone());
         }
+        self.own_or_foreign(origin, uri, headers, scheme)
+    }
+
+    /// Tells the same where pages of this server alone may ask, whichever others may ask for the rest.
+    pub(crate) fn own_sender(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        scheme: Scheme,
+    ) -> Sender {
+        match self.sender(method, uri, headers, scheme) {
+            Sender::Page(_) => {
+                let origin = headers.get(ORIGIN).and_then(|value| value.to_str().ok()).unwrap_or_default();
+                self.own_or_foreign(origin, uri, headers, scheme)
+            }
+            sender => sender,
+        }
+    }
+
+    fn own_or_foreign(&self, origin: &str, uri: &Uri, headers: &HeaderMap, scheme: Scheme) -> Sender {
         if is_own(origin, uri, headers, scheme) || self.advertised.as_deref() == Some(origin) {
             return Sender::Own;
         }
         Sender::Foreign(Some(origin.to_owned()))
     }
 }
+
+/// What a page of another origin is told that asks for what only the server's own page may have.
+pub(crate) const OWN_PAGE_ONLY: &str = "the explorer answers its own page alone";
 
 /// Says what a page has to be given for its requests to be answered.
 pub(crate) fn refusal(origin: Option<&str>) -> String {

@@ -1,0 +1,1 @@
+function e(e){return JSON.stringify(e).replace(/[\u007f-\uffff]/g,e=>`\\u${e.charCodeAt(0).toString(16).padStart(4,`0`)}`)}export{e as t};

@@ -1,0 +1,1 @@
+function e({partitionKey:e}){return e&&!e.systemKey?e.paths:[]}export{e as t};

@@ -57,6 +57,14 @@ fn a_node_that_was_paused_is_ended_before_another_has_the_account_for_itself() {
     assert!(!lost.is_valid());
 }
 
+/// Gives what the runtime does time to reach the disk: the clock is simulated, and the disk is not.
+async fn reach_the_disk() {
+    tokio::task::yield_now().await;
+    // The disk takes real time.
+    tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(5))).await.unwrap();
+    tokio::task::yield_now().await;
+}
+
 #[test]
 fn a_node_that_keeps_its_record_up_is_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +74,7 @@ fn a_node_that_keeps_its_record_up_is_found() {
     let member = joins(&serving, &board, &env);
     let drive = || {
         std::thread::scope(|scope| {
-            scope.spawn(|| serving.block_on(tokio::task::yield_now()));
+            scope.spawn(|| serving.block_on(reach_the_disk()));
         });
     };
     assert_eq!(living(&board, &env, &clock, drive), ["127.0.0.1:7000"]);

@@ -14,7 +14,7 @@ fn the_ready_line_has_its_words() {
     let (port, table_port, mongo_port) = (server.port(), server.port_of("table"), server.port_of("mongo"));
     let gremlin_port = server.port_of("gremlin");
     let words: Vec<&str> = server.ready().split(' ').collect();
-    assert_eq!(words.len(), 9, "{}", server.ready());
+    assert_eq!(words.len(), 10, "{}", server.ready());
     assert_eq!(
         &words[..4],
         ["armilla", "ready:", &format!("sql=https://localhost:{port}/"), "data=./armilla-data"]
@@ -22,6 +22,7 @@ fn the_ready_line_has_its_words() {
     assert_eq!(words[6], format!("table=https://localhost:{table_port}/"), "behind what older readers know");
     assert_eq!(words[7], format!("mongo=mongodb://localhost:{mongo_port}/"));
     assert_eq!(words[8], format!("gremlin=wss://localhost:{gremlin_port}/"));
+    assert_eq!(words[9], format!("explorer=http://localhost:{port}/_explorer/"));
     assert!(server.ready_value("pid").parse::<u32>().unwrap() > 0);
     assert!(server.ready_value("start_ms").parse::<u64>().unwrap() < 5_000);
     let log = server.log();

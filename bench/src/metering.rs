@@ -51,11 +51,12 @@ pub(crate) struct MeteringOptions {
 }
 
 /// The calls by themselves.
-const CALLS: [(&str, Part, bool, usize); 7] = [
+const CALLS: [(&str, Part, bool, usize); 8] = [
     ("clock, read four times", Part::Clock, true, 1),
     ("budget, enforced", Part::Budget, true, 1),
     ("budget, not enforced", Part::Budget, false, 1),
     ("figures", Part::Meter, true, 1),
+    ("record of requests, as many as there can be", Part::Record, true, 1),
     ("all, enforced", ALL.0, ALL.1, ALL.2),
     ("all, not enforced", Part::All, false, 1),
     ("all, enforced, 2 threads on one partition", Part::All, true, 2),
@@ -123,7 +124,16 @@ pub(crate) fn run(options: &MeteringOptions) -> Result<()> {
     let (engine, _) = InProcess::load(setup, &env, items, None)?;
     let mut enforced = setup.clone();
     enforced.place.server_arguments = PLENTY.map(str::to_owned).to_vec();
+    let mut unrecorded = setup.clone();
+    unrecorded.place.server_arguments = ["--request-record", "off"].map(str::to_owned).to_vec();
     let mut loaded = vec![
+        Loaded::start(
+            "HTTP: reads, not recorded",
+            Servers::new(&unrecorded, &env)?,
+            ONE_PARTITION_RU,
+            setup,
+            items,
+        )?,
         Loaded::start(
             "HTTP: reads, not enforced",
             Servers::new(setup, &env)?,

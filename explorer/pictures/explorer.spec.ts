@@ -155,6 +155,22 @@ test('throughput', async ({ page }) => {
   await picture(page, 'throughput', { height: 900 });
 });
 
+test('advice', async ({ page }) => {
+  test.setTimeout(180_000);
+  const users = await account.query<string>('blog-v2', 'posts', "SELECT DISTINCT VALUE c.userId FROM c WHERE c.type = 'post'");
+  // What follows within a second of an answer is taken to follow from it, and these users are only for the picture.
+  await page.waitForTimeout(1_500);
+  await account.ask('DELETE', '/_armilla/requests');
+  // A query that the key of the container does not serve, so that there is something to say.
+  for (let n = 0; n < 60; n += 1) {
+    await account.query('blog-v2', 'posts', `SELECT * FROM c WHERE c.userId = '${users[n % users.length]}' AND c.type = 'post'`);
+  }
+  await open(page, '#/db/blog-v2/c/posts/advice');
+  await page.getByRole('button', { name: 'Look', exact: true }).click();
+  await expect(page.locator('.advice-finding').first()).toBeVisible({ timeout: 60_000 });
+  await picture(page, 'advice', { height: 1_130 });
+});
+
 test('signing in', async ({ page }) => {
   const own = await startServer(['--key', KEY]);
   const shown = process.env['EXPLORER_PAGE'] === 'dist' ? await servePage(own) : own;

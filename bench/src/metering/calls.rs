@@ -7,6 +7,8 @@ use anyhow::{Result, anyhow};
 use armilla_crash::process_figures;
 use armilla_env::{Clock, Env, Random};
 use armilla_governor::{Budget, Meter, OperationKind, Policy, Priority, RequestUnits};
+use armilla_ledger::{Act, Ledger, Note, Outcome, Took};
+use armilla_value::{Component, PartitionKey};
 
 /// Logical partitions that are counted: more than the sketch of hot ones holds.
 const LOGICAL_KEYS: usize = 4_096;
@@ -25,6 +27,8 @@ pub(super) enum Part {
     Meter,
     /// All of it.
     All,
+    /// The record of what was asked: whether the request is written down, and doing so where it is.
+    Record,
 }
 
 /// A partition with its budget and its figures, as a container holds them.
@@ -32,6 +36,8 @@ struct Partition {
     clock: Arc<dyn Clock>,
     budget: RwLock<Arc<Budget>>,
     meter: Meter,
+    ledger: Ledger,
+    logical: Vec<PartitionKey>,
     keys: Vec<Vec<u8>>,
 }
 
@@ -44,6 +50,10 @@ pub(super) fn measure(env: &Env, part: Part, is_enforced: bool, threads: usize, 
         clock: env.clock.clone(),
         budget: RwLock::new(Arc::new(Budget::new(rate, policy))),
         meter: Meter::new(),
+        ledger: Ledger::new(),
+        logical: (0..LOGICAL_KEYS)
+            .map(|number| PartitionKey(vec![Component::String(format!("customer-{number:06}"))]))
+            .collect(),
         // As long as the key of a logical partition usually is.
         keys: (0..LOGICAL_KEYS).map(|number| format!("0123456789abcdef{number:016}").into_bytes()).collect(),
     };
@@ -70,7 +80,11 @@ impl Partition {
         while self.clock.elapsed() < end {
             let first = random.index(self.keys.len());
             for offset in 0..BATCH as usize {
-                self.operation(part, &self.keys[(first + offset) % self.keys.len()])?;
+                let place = (first + offset) % self.keys.len();
+                match part {
+                    Part::Record => self.record(&self.logical[place]),
+                    part => self.operation(part, &self.keys[place])?,
+                }
             }
             operations += BATCH;
         }
@@ -104,6 +118,19 @@ impl Partition {
         Ok(())
     }
 
+    /// Notes a point read as the engine does.
+    fn record(&self, key: &PartitionKey) {
+        let now_ms = self.clock.now_ms();
+        let Some(weight) = self.ledger.wants(now_ms) else { return };
+        let began = self.clock.elapsed();
+        let micros = u64::try_from((self.clock.elapsed() - began).as_micros()).unwrap_or(u64::MAX);
+        let took =
+            Took { charge: 100, micros, items: 1, rows: 1, bytes: 400, partitions: 1, ..Took::default() };
+        let act = Act::Read { id: "an-item-of-some-id" };
+        let note = Note { container: 1, act, key: Some(key), took, outcome: Outcome::Done };
+        self.ledger.note(now_ms, weight, &note);
+    }
+
     /// A budget may be exchanged while the partition serves.
     fn budget(&self) -> Arc<Budget> {
         self.budget.read().expect("no panic while the budget is held").clone()
@@ -117,7 +144,7 @@ mod tests {
     #[test]
     fn every_part_is_measured() {
         let env = Env::system();
-        for part in [Part::Clock, Part::Budget, Part::Meter, Part::All] {
+        for part in [Part::Clock, Part::Budget, Part::Meter, Part::All, Part::Record] {
             for threads in [1, 2] {
                 // Processor time is counted in hundredths of a second.
                 let ns = measure(&env, part, true, threads, 0.05).unwrap();

@@ -9,6 +9,10 @@
 //! PUT    /_armilla/dbs/{d}/colls/{c}/throughputBuckets   other shares, all of them
 //! GET    /_armilla/dbs/{d}/colls/{c}/partitions   the same of one container, with its latencies in full
 //! GET    /_armilla/dbs/{d}/colls/{c}/history      what the partitions of a container have served lately
+//! POST   /_armilla/advice                         {"database":"..","container":"..","try":[..]}: what is wrong with the data
+//!                                                 model, or what changes of it come to
+//! GET    /_armilla/requests                       what was asked of the account: the record that advice is made from
+//! DELETE /_armilla/requests                       forgets it
 //! GET    /_armilla/regions                        the regions that the account says it has
 //! PUT    /_armilla/regions/{name}                 {"online":false,"writable":true}, one of them or both
 //! GET    /_armilla/nodes                          the nodes that serve the account, where there are several
@@ -33,6 +37,7 @@
 //!
 //! Not here: the port, which is that of the SQL API (`server`).
 
+mod advice;
 mod auth;
 mod backups;
 mod body;
@@ -83,13 +88,17 @@ struct Shared {
     env: Env,
     options: AdminApiOptions,
     keys: AccountKeys,
+    /// Held by the one piece of advice that is being made: it takes memory, and all cores.
+    advising: tokio::sync::Mutex<()>,
 }
 
 impl AdminApi {
     /// Puts the administration in front of an engine.
     pub fn new(engine: Engine, env: Env, options: AdminApiOptions) -> Result<AdminApi, KeyError> {
         let keys = options.keys()?;
-        Ok(AdminApi { shared: Arc::new(Shared { engine, env, options, keys }) })
+        Ok(AdminApi {
+            shared: Arc::new(Shared { engine, env, options, keys, advising: tokio::sync::Mutex::default() }),
+        })
     }
 
     /// Tells whether a path belongs here.
@@ -171,6 +180,8 @@ impl AdminApi {
         let request = Request { method: &head.method, body, caller, engine: &self.shared.engine };
         match resource {
             Resource::Partitions => partitions::read(&request).await,
+            Resource::Advice => advice::make(&request, &self.shared.env, &self.shared.advising).await,
+            Resource::Requests => advice::requests(&request, &self.shared.env),
             Resource::Regions => regions::list(&request, &self.shared.options.regions),
             Resource::Region { name } => regions::change(&request, &self.shared.options.regions, name),
             Resource::Nodes => nodes::list(&request),

@@ -13,3 +13,6 @@ pub(crate) const PATH_BYTES_MAX: usize = 20 * 1024;
 
 /// How far the date of a signature may lie from the server's clock.
 pub(crate) const DATE_SKEW_DEFAULT: Duration = Duration::from_secs(15 * 60);
+
+/// Changes of the data model that are tried together, at most.
+pub(crate) const ALTERATIONS_MAX: usize = 32;

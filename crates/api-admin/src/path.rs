@@ -24,6 +24,10 @@ type Segment<'p> = Cow<'p, str>;
 pub(crate) enum Resource<'p> {
     /// The physical partitions of all containers, with their figures.
     Partitions,
+    /// What is wrong with the data model.
+    Advice,
+    /// What was asked of the account.
+    Requests,
     /// The regions that the account says it has.
     Regions,
     /// One of them.
@@ -79,6 +83,8 @@ pub(crate) fn parse(path: &str) -> Result<Resource<'_>, Failure> {
     }
     Ok(match segments[..count] {
         [WORD, "partitions"] => Resource::Partitions,
+        [WORD, "advice"] => Resource::Advice,
+        [WORD, "requests"] => Resource::Requests,
         [WORD, "regions"] => Resource::Regions,
         [WORD, "regions", name] => Resource::Region { name: decode(name)? },
         [WORD, "nodes"] => Resource::Nodes,
@@ -145,6 +151,8 @@ mod tests {
                 Resource::History { database: database.clone(), container: container.clone() },
             ),
             ("/_armilla/dbs/a%20b/colls/split/merge", Resource::Merge { database, container }),
+            ("/_armilla/advice", Resource::Advice),
+            ("/_armilla/requests", Resource::Requests),
             ("/_armilla/regions", Resource::Regions),
             ("/_armilla/regions/a%20b", Resource::Region { name: "a b".into() }),
             ("/_armilla/nodes", Resource::Nodes),

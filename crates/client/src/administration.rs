@@ -58,6 +58,21 @@ impl Client {
         self.expect(answer, StatusCode::OK)
     }
 
+    /// Asks for advice on the data model, and returns it as JSON. It takes seconds.
+    pub async fn advice(&self, body: String) -> Result<Bytes> {
+        let answer = self.ask(Method::POST, "/_armilla/advice", body.into()).await?;
+        if answer.status == StatusCode::NOT_FOUND && message(&answer.body).is_none() {
+            bail!("the server at {self} gives no advice: is it armilla, and new enough?");
+        }
+        self.expect(answer, StatusCode::OK)
+    }
+
+    /// Has the server forget what it has recorded of requests.
+    pub async fn forget_requests(&self) -> Result<()> {
+        let answer = self.ask(Method::DELETE, "/_armilla/requests", Bytes::new()).await?;
+        self.expect(answer, StatusCode::OK).map(|_| ())
+    }
+
     /// Returns the nodes that serve the account, as JSON.
     pub async fn nodes(&self) -> Result<Bytes> {
         let answer = self.ask(Method::GET, "/_armilla/nodes", Bytes::new()).await?;

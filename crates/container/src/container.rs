@@ -234,6 +234,17 @@ impl Container {
         admission.finish(&slot, logical, read(), |read| read.charge)
     }
 
+    /// Returns an item as it is, without charging for it, if this process has its partition: for those who look at how
+    /// items change.
+    pub fn peek(&self, partition_key: &PartitionKey, id: &str) -> Option<Item> {
+        let address = ItemAddress::new(&self.compiled(), partition_key, id).ok()?;
+        let (_, partition) = self.route(&address.hashed).ok()?;
+        match partition.far {
+            Some(_) => None,
+            None => partition.read(&address.key).ok()?,
+        }
+    }
+
     /// Reads an item by its number, which its resource id holds.
     pub fn read_item_by_number(
         &self,

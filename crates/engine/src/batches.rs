@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use armilla_container::{BatchDone, BatchFailed, BatchStep, Position, Receipt, RequestUnits};
+use armilla_ledger::Act;
 use armilla_value::PartitionKey;
 
 use crate::access::Caller;
@@ -87,8 +88,15 @@ impl Engine {
             found_wrong.push(wrong);
         }
         let inner = container.container();
+        let noting = self.noting();
         let done = inner.batch_with_receipts(partition_key, steps, receipts, cost, caller.claim).await;
-        match done.map_err(|error| container.translate(error))? {
+        let done = done.map_err(|error| container.translate(error));
+        if let Some(noting) = noting {
+            noting.write(container, Act::Batch, Some(partition_key), &done, |done| match done {
+                Ok(BatchDone { charge, .. }) | Err(BatchFailed { charge, .. }) => (*charge, 0),
+            });
+        }
+        match done? {
             Ok(BatchDone { steps, charge, position }) => {
                 let results = steps.into_iter().map(|step| Ok(step.into())).collect();
                 Ok(BatchAnswer { results, charge, position: Some(position) })

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use armilla_container::{FeedMode, FeedPage, FeedRequest, FeedStart, ListScope, RequestUnits};
 use armilla_env::SleepFuture;
+use armilla_ledger::Act;
 use armilla_value::{HashedKey, hashed_key};
 
 use crate::access::{Access, Action, Caller};
@@ -87,7 +88,7 @@ impl Engine {
         };
         let mut read = FeedRequest {
             mode: request.mode,
-            scope,
+            scope: scope.clone(),
             start: request.start,
             modified_since: request.modified_since,
             items_max: request.items_max.unwrap_or(PAGE_ITEMS_DEFAULT),
@@ -95,7 +96,13 @@ impl Engine {
             cost,
             claim: caller.claim,
         };
-        let page = self.read_feed(container, read.clone()).await?;
+        let noting = self.noting();
+        let page = self.read_feed(container, read.clone()).await;
+        if let Some(noting) = noting {
+            let rows = |page: &FeedPage| (page.charge, page.changes.len() as u64);
+            noting.page(container, Act::Changes, partition_key, &page, rows);
+        }
+        let page = page?;
         let wait = request.wait.map(|wait| wait.min(FEED_WAIT_MAX)).filter(|wait| !wait.is_zero());
         let Some(wait) = wait else { return Ok(FeedAnswer { page, wait: None }) };
         if is_worth_showing(&page) {

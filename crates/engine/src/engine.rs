@@ -9,6 +9,7 @@ use armilla_container::{KnownNumbers, Limits, SharedBudgets, Whereabouts};
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, SpaceId, Store};
+use armilla_ledger::Ledger;
 use armilla_script::Workers;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) backups: Backups,
     pub(crate) script_time: Duration,
     pub(crate) policy: Policy,
+    /// What was asked of the account.
+    pub(crate) ledger: Arc<Ledger>,
     /// Whether containers are tended.
     pub(crate) background: bool,
     /// Transactions that callers may hold open.
@@ -159,7 +162,8 @@ impl Engine {
         SharedBudgets::new(throughput, self.limits(), self.policy())
     }
 
-    pub(crate) fn env(&self) -> &Env {
+    /// Returns the clock and the randomness that it uses.
+    pub fn env(&self) -> &Env {
         &self.shared.env
     }
 

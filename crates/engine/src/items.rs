@@ -5,9 +5,10 @@ mod written;
 use std::sync::Arc;
 
 use armilla_container::{
-    ETag, IdRange, ItemBody, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem, Work,
-    WriteMode, Written, price,
+    ETag, IdRange, ItemBody, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem,
+    RequestUnits, Work, WriteMode, Written, price,
 };
+use armilla_ledger::Act;
 use armilla_value::rid::ItemRid;
 use armilla_value::{PartitionKey, extract};
 
@@ -16,6 +17,7 @@ use crate::condition;
 use crate::containers::ContainerHandle;
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind, Result};
+use crate::noting::text_of;
 use crate::triggers::{TriggeredWrite, Triggers};
 
 pub use written::ItemWritten;
@@ -46,6 +48,24 @@ pub(crate) const PAGE_ITEMS_DEFAULT: usize = 100;
 impl Engine {
     /// Reads an item. `known` is the version that the caller holds already, if it asks for another only.
     pub fn read_item(
+        &self,
+        caller: &Caller,
+        container: &ContainerHandle,
+        name: ItemName<'_>,
+        partition_key: Option<&PartitionKey>,
+        known: Option<ETag>,
+    ) -> Result<ReadItem> {
+        let Some(noting) = self.noting() else {
+            return self.read_unnoted(caller, container, name, partition_key, known);
+        };
+        let read = self.read_unnoted(caller, container, name, partition_key, known);
+        if let ItemName::Id(id) = name {
+            noting.read(container, partition_key, id, &read);
+        }
+        read
+    }
+
+    fn read_unnoted(
         &self,
         caller: &Caller,
         container: &ContainerHandle,
@@ -97,12 +117,18 @@ impl Engine {
             // Large, and rare: it is not to make the futures of all writes large.
             return Box::pin(done).await;
         }
-        container
+        let noted = self.noting().map(|noting| (noting, body.clone()));
+        let written = container
             .container()
             .write_item(mode, partition_key, None, body, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
-            .map_err(|error| container.translate(error))
+            .map_err(|error| container.translate(error));
+        if let Some((noting, body)) = noted {
+            let act = Act::Create { item: text_of(&body) };
+            noting.write(container, act, Some(partition_key), &written, written_bytes);
+        }
+        written
     }
 
     /// Replaces an item.
@@ -133,12 +159,20 @@ impl Engine {
             // Large, and rare: it is not to make the futures of all writes large.
             return Box::pin(done).await;
         }
-        container
+        let (noting, changing) = (self.noting(), self.changing(container, &partition_key, &id));
+        let written = container
             .container()
             .write_item(WriteMode::Replace, &partition_key, Some(&id), body, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
-            .map_err(|error| container.translate(error))
+            .map_err(|error| container.translate(error));
+        if let (Some(changing), Ok(written)) = (changing, &written) {
+            changing.done(self, container, &partition_key, &id, &written.item);
+        }
+        if let Some(noting) = noting {
+            noting.write(container, Act::Replace { id: &id }, Some(&partition_key), &written, written_bytes);
+        }
+        written
     }
 
     /// Writes what changes to parts of an item made of it: like a replace, but the change log tells it apart. No trigger runs.
@@ -152,11 +186,19 @@ impl Engine {
         precondition: Precondition,
     ) -> Result<Written> {
         caller.access.check_item(Action::Write, container.rid(), Some(id), Some(partition_key))?;
-        container
+        let (noting, changing) = (self.noting(), self.changing(container, partition_key, id));
+        let written = container
             .container()
             .write_item(WriteMode::Update, partition_key, Some(id), body, precondition, caller.claim)
             .await
-            .map_err(|error| container.translate(error))
+            .map_err(|error| container.translate(error));
+        if let (Some(changing), Ok(written)) = (changing, &written) {
+            changing.done(self, container, partition_key, id, &written.item);
+        }
+        if let Some(noting) = noting {
+            noting.write(container, Act::Patch { id }, Some(partition_key), &written, revised_bytes);
+        }
+        written
     }
 
     /// Deletes an item.
@@ -177,12 +219,17 @@ impl Engine {
             // Large, and rare: it is not to make the futures of all writes large.
             return Box::pin(done).await;
         }
-        container
+        let noting = self.noting();
+        let written = container
             .container()
             .delete_item(&partition_key, &id, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
-            .map_err(|error| container.translate(error))
+            .map_err(|error| container.translate(error));
+        if let Some(noting) = noting {
+            noting.write(container, Act::Delete { id: &id }, Some(&partition_key), &written, written_bytes);
+        }
+        written
     }
 
     /// Changes parts of an item, if a condition holds for it: `FROM c WHERE ...`, as in a query.
@@ -199,11 +246,19 @@ impl Engine {
     ) -> Result<Written> {
         let (partition_key, id) = self.resolve(caller, container, name, partition_key)?;
         let patch = condition::conditional(patch, condition, container)?;
-        container
+        let (noting, changing) = (self.noting(), self.changing(container, &partition_key, &id));
+        let written = container
             .container()
             .patch_item(&partition_key, &id, patch, precondition, caller.claim)
             .await
-            .map_err(|error| container.translate(error))
+            .map_err(|error| container.translate(error));
+        if let (Some(changing), Ok(written)) = (changing, &written) {
+            changing.done(self, container, &partition_key, &id, &written.item);
+        }
+        if let Some(noting) = noting {
+            noting.write(container, Act::Patch { id: &id }, Some(&partition_key), &written, revised_bytes);
+        }
+        written
     }
 
     /// Returns a page of items.
@@ -214,7 +269,16 @@ impl Engine {
         request: PageRequest,
     ) -> Result<ItemPage> {
         let request = self.list_request(caller, container, request)?;
-        container.container().list_items(&request).map_err(|error| container.translate(error))
+        let noting = self.noting();
+        let page = container.container().list_items(&request).map_err(|error| container.translate(error));
+        if let Some(noting) = noting {
+            let key = match &request.scope {
+                ListScope::PartitionKey(key) => Some(key),
+                ListScope::All | ListScope::Range { .. } => None,
+            };
+            noting.page(container, Act::List, key, &page, |page| (page.charge, page.items.len() as u64));
+        }
+        page
     }
 
     /// Returns a page of items of one logical partition in the order of their ids.
@@ -277,6 +341,15 @@ impl Engine {
         caller.access.check_item(Action::Write, container.rid(), Some(&id), Some(&partition_key))?;
         Ok((partition_key, id))
     }
+}
+
+/// What a write cost, and the bytes of what it left.
+fn written_bytes(written: &ItemWritten) -> (RequestUnits, u64) {
+    revised_bytes(&written.written)
+}
+
+fn revised_bytes(written: &Written) -> (RequestUnits, u64) {
+    (written.charge, written.item.stored().text_bytes().len() as u64)
 }
 
 fn read_by_number(

@@ -37,6 +37,7 @@ mod limits;
 mod lookups;
 mod neighbours;
 mod nodes;
+mod noting;
 mod offers;
 mod open;
 mod permissions;
@@ -48,6 +49,7 @@ mod record;
 mod reindexing;
 mod reshaping;
 mod resource;
+mod sampling;
 mod scripts;
 mod supply;
 mod sweeping;
@@ -93,6 +95,7 @@ pub use ranges::{RangeInfo, RangeMap, RangeStatus};
 pub use resource::{
     Answer, Content, Feed, OfferContent, PermissionContent, Resource, ResourceKind, ResourcePrecondition,
 };
+pub use sampling::{ItemSample, SampleSize};
 pub use scripts::{ScriptDefinition, ScriptKind, TriggerOperation, TriggerRule, TriggerTime};
 pub use throughput::Throughput;
 pub use transactions::{Transacted, Transaction};

@@ -204,6 +204,7 @@ impl Engine {
         caller.access.check_item(Action::Read, container.rid(), None, partition_key)?;
         let clock = &self.env().clock;
         let began = clock.elapsed();
+        let noting = self.noting();
         let is_usable =
             |reader: &PartitionReader| lookup.paths.iter().all(|path| reader.usable().is_path_usable(path));
         if !readers.iter().all(is_usable) {
@@ -267,7 +268,12 @@ impl Engine {
             left -= part;
             reader.spend(caller.claim, RequestUnits::from_hundredths(part), took);
         }
-        Ok(Some(LookedUp { done, is_crowded, taken: sum, work: LookupWork(work), charge }))
+        let looked = LookedUp { done, is_crowded, taken: sum, work: LookupWork(work), charge };
+        if let Some(noting) = noting {
+            let is_first = lookup.before.0 == QueryWork::default();
+            noting.look_up(container, lookup, partition_key, readers.len(), is_first, &looked);
+        }
+        Ok(Some(looked))
     }
 }
 

@@ -11,6 +11,7 @@ use armilla_container::{KNOWN_LOOKUPS_BYTES, KNOWN_NUMBERS_BYTES, KnownNumbers, 
 use armilla_env::Env;
 use armilla_governor::Policy;
 use armilla_kv::{Batch, Family, SpaceId, Store};
+use armilla_ledger::Ledger;
 use armilla_script::{WorkerStart, Workers};
 use bytes::Bytes;
 use parking_lot::RwLock;
@@ -51,6 +52,8 @@ pub struct EngineOptions {
     pub known_lookups_bytes: usize,
     /// Whether containers are tended: split, re-indexed, swept.
     pub background: bool,
+    /// Whether it is recorded what is asked of the account.
+    pub records_requests: bool,
 }
 
 /// How long one waits who finds no process that keeps the resource tree, before it looks again.
@@ -67,6 +70,7 @@ impl Default for EngineOptions {
             known_numbers_bytes: KNOWN_NUMBERS_BYTES,
             known_lookups_bytes: KNOWN_LOOKUPS_BYTES,
             background: true,
+            records_requests: true,
         }
     }
 }
@@ -172,6 +176,8 @@ impl Engine {
         let to_drop = std::mem::take(&mut loader.to_drop);
         let (tree, counters) = loader.finish()?;
         writer.counters = counters;
+        let ledger = Arc::new(Ledger::new());
+        ledger.set_on(options.records_requests);
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let engine = Engine {
             shared: Arc::new(Shared {
@@ -192,6 +198,7 @@ impl Engine {
                 backups: Backups::default(),
                 script_time: options.script_time,
                 policy: options.policy,
+                ledger,
                 background: options.background,
                 among,
                 open_transactions: Arc::new(tokio::sync::Semaphore::new(TRANSACTIONS_OPEN_MAX)),

@@ -1,6 +1,7 @@
 //! Stored procedures: running them.
 
 use armilla_container::{Position, RequestUnits};
+use armilla_ledger::Act;
 use armilla_script::{Finished, Role};
 use armilla_value::PartitionKey;
 
@@ -66,7 +67,13 @@ impl Engine {
                 Err(error) => Err(Error { script_log: log, ..error }),
             }
         });
-        let transacted = transacted.await?;
+        let noting = self.noting();
+        let transacted = transacted.await;
+        if let Some(noting) = noting {
+            let act = Act::Procedure { name: procedure };
+            noting.write(container, act, Some(partition_key), &transacted, |done| (done.charge, 0));
+        }
+        let transacted = transacted?;
         let (body, log, footprint) = transacted.value;
         let (charge, position) = (transacted.charge, transacted.position);
         Ok(ProcedureDone { body, log, footprint, charge, position })

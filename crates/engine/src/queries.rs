@@ -73,11 +73,25 @@ impl Engine {
         container: &Arc<ContainerHandle>,
         request: QueryRequest,
     ) -> Result<QueryPage> {
+        let Some(noting) = self.noting() else {
+            return self.query_unnoted(caller, container, Arc::new(request.seen_by(&caller.access))).await;
+        };
+        let request = Arc::new(request.seen_by(&caller.access));
+        let page = self.query_unnoted(caller, container, request.clone()).await;
+        noting.query(container, &request, &page);
+        page
+    }
+
+    async fn query_unnoted(
+        &self,
+        caller: &Caller,
+        container: &Arc<ContainerHandle>,
+        request: Arc<QueryRequest>,
+    ) -> Result<QueryPage> {
         let cost = caller.read_cost(self.consistency())?;
-        let request = request.seen_by(&caller.access);
         caller.access.check_item(Action::Read, container.rid(), None, request.partition_key())?;
         let (handle, session, env) = (container.clone(), caller.session.clone(), self.env().clone());
-        let (claim, request) = (caller.claim, Arc::new(request));
+        let claim = caller.claim;
         let page = || {
             self.in_turn(&request.query, |helpers| {
                 let (handle, request, env) = (handle.clone(), request.clone(), env.clone());

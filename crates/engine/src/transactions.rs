@@ -20,6 +20,7 @@ use armilla_container::{
     self as container, ChargeMeter, Position, Precondition, ReadCost, Receipt, RequestUnits,
 };
 use armilla_env::Env;
+use armilla_ledger::Act;
 use armilla_value::PartitionKey;
 use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
@@ -130,7 +131,12 @@ impl Engine {
                 (transaction, outcome)
             })
         };
-        self.transact_with(caller, container, partition_key, Ending::Stored, run).await
+        let noting = self.noting();
+        let done = self.transact_with(caller, container, partition_key, Ending::Stored, run).await;
+        if let Some(noting) = noting {
+            noting.write(container, Act::Batch, Some(partition_key), &done, |done| (done.charge, 0));
+        }
+        done
     }
 
     /// The same for work that decides itself where it runs.

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use armilla_container::{ItemBody, Precondition, WriteMode, Written};
+use armilla_ledger::Act;
 use armilla_script::{Finished, Program, Role, WriteKind};
 use armilla_value::PartitionKey;
 
@@ -73,7 +74,16 @@ impl Engine {
             self.run_scripts(caller, container, partition_key, Ending::Stored, move |execution| {
                 write_and_run(execution, &write, pre.as_ref(), post.as_ref())
             });
-        let transacted = transacted.await?;
+        let noting = self.noting();
+        let transacted = transacted.await;
+        if let Some(noting) = noting {
+            let act = match kind {
+                WriteKind::Create | WriteKind::Upsert => Act::Create { item: b"{}" },
+                WriteKind::Replace | WriteKind::Delete => Act::Batch,
+            };
+            noting.write(container, act, Some(partition_key), &transacted, |done| (done.charge, 0));
+        }
+        let transacted = transacted?;
         let ItemWritten { written, response_body } = transacted.value;
         let written = Written { charge: transacted.charge, position: transacted.position, ..written };
         Ok(ItemWritten { written, response_body })

@@ -247,7 +247,8 @@ impl Function {
         )
     }
 
-    /// Says whether the result depends on when the query runs, so that it may not be stored or indexed.
+    /// Says whether the result depends on when the query runs, so that it may not be stored or indexed, nor
+    /// computed before the query runs.
     pub fn is_volatile(self) -> bool {
         !self.is_deterministic()
             || matches!(

@@ -1,5 +1,6 @@
 //! What the program does besides serving: looking after a data folder, and asking a server that runs.
 
+pub(crate) mod advise;
 pub(crate) mod backup;
 pub(crate) mod backup_options;
 pub(crate) mod buckets;

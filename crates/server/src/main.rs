@@ -42,7 +42,7 @@ use clap::Parser as _;
 
 use crate::allocator::Allocator;
 use crate::commands::{
-    backup, buckets, check, feed, nodes, partition_table, query, region, repair, reshape, restore,
+    advise, backup, buckets, check, feed, nodes, partition_table, query, region, repair, reshape, restore,
 };
 use crate::requests::catch_panic;
 use crate::settings::options::{CheckOptions, Command, CommandLine, LogFormat, Options};
@@ -80,6 +80,7 @@ fn main() -> ExitCode {
         Some(Command::Region(options)) => region::run(&options, env),
         Some(Command::Buckets(options)) => buckets::run(&options, env),
         Some(Command::Partitions(options)) => partition_table::show(&options, env),
+        Some(Command::Advise(options)) => advise::run(&options, env),
         Some(Command::Query(options)) => query::ask(&options, env),
         Some(Command::Backup(options)) => backup::run(&options, env),
         Some(Command::Restore(options)) => restore::run(&options, &env),

@@ -194,6 +194,10 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     /// How throughput is enforced.
     pub(crate) policy: Policy,
+    /// Whether it is recorded what is asked.
+    pub(crate) records_requests: bool,
+    /// Where that record is kept across restarts.
+    pub(crate) request_record_file: Option<PathBuf>,
     /// The account's consistency level.
     pub(crate) consistency: Consistency,
     /// Who puts together the results of several physical partitions.
@@ -386,6 +390,8 @@ impl Settings {
             write_buffer_bytes: u64::from(write_buffer_mb) * 1024 * 1024,
             limits: service_limits,
             policy,
+            records_requests: options.request_record != Some(Switch::Off),
+            request_record_file: options.request_record_file,
             consistency: consistency(options.consistency.as_deref())?,
             cross_partition_queries: options.cross_partition_queries.unwrap_or(CrossPartitionChoice::Merge),
             script_time: Duration::from_secs(

@@ -30,6 +30,7 @@ use crate::settings::{Data, Settings};
 
 #[cfg_attr(not(feature = "object-storage"), path = "storage/no_objects.rs")]
 pub(crate) mod objects;
+mod request_record;
 
 /// Everything that is open.
 pub(crate) struct Storage {
@@ -41,6 +42,7 @@ pub(crate) struct Storage {
     documents: OnceLock<MongoApi>,
     graphs: OnceLock<GremlinApi>,
     open_id: Option<Arc<OpenId>>,
+    request_record_file: Option<PathBuf>,
 }
 
 impl Storage {
@@ -79,6 +81,7 @@ impl Storage {
             script_time: settings.script_time,
             script_workers: WorkerStart::ThisProgram,
             policy: settings.policy,
+            records_requests: settings.records_requests,
             known_numbers_bytes: CacheShares::of(settings).numbers,
             known_lookups_bytes: CacheShares::of(settings).lookups,
             ..EngineOptions::default()
@@ -95,6 +98,11 @@ impl Storage {
             }
         };
         let engine = opened.map_err(|error| anyhow!("cannot open the account: {error}"))?;
+        if let Some(path) = &settings.request_record_file
+            && let Err(error) = request_record::take_back(path, engine.ledger())
+        {
+            tracing::warn!("the record of requests begins anew: {error:#}");
+        }
         let open_id = match &settings.open_id {
             Some(settings) => Some(open_id::start(settings, env).await?),
             None => None,
@@ -108,6 +116,7 @@ impl Storage {
             documents: OnceLock::new(),
             graphs: OnceLock::new(),
             open_id,
+            request_record_file: settings.request_record_file.clone(),
         })
     }
 
@@ -292,6 +301,12 @@ impl Storage {
     /// Waits for writes on their way and closes the store.
     pub(crate) async fn close(self) -> Result<()> {
         let closed = self.engine.close().await;
+        if let Some(path) = &self.request_record_file {
+            let report = self.engine.ledger().report(self.engine.env().clock.now_ms());
+            if let Err(error) = request_record::leave(path, &report) {
+                tracing::error!("the record of requests is lost: {error:#}");
+            }
+        }
         // Not before: another may open everything as soon as it is given up.
         if let Some(hold) = self.hold {
             hold.release().await;

@@ -25,6 +25,8 @@ function title(here: Route): string[] {
   switch (here.kind) {
     case 'home':
       return ['Account'];
+    case 'advice':
+      return ['Advice'];
     case 'new-database':
       return ['New database'];
     case 'database':
@@ -43,6 +45,8 @@ function Content({ here }: { here: Route }) {
   switch (here.kind) {
     case 'home':
       return <ViewHost entry={frameViews.home} database="" container="" rest={[]} />;
+    case 'advice':
+      return <ViewHost entry={frameViews.advice} database="" container="" rest={[]} />;
     case 'new-database':
       return <ViewHost entry={frameViews.newDatabase} database="" container="" rest={[]} />;
     case 'database':

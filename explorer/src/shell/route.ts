@@ -1,12 +1,13 @@
 //! Where the reader is: the fragment of the address, its names encoded.
 
 export const CONTAINER_VIEWS = [
-  'items', 'query', 'mongo', 'gremlin', 'table', 'settings', 'partitions', 'throughput', 'scripts', 'feed',
+  'items', 'query', 'mongo', 'gremlin', 'table', 'settings', 'partitions', 'throughput', 'scripts', 'feed', 'advice',
 ] as const;
 export type ContainerView = (typeof CONTAINER_VIEWS)[number];
 
 export type Route =
   | { kind: 'home' }
+  | { kind: 'advice' }
   | { kind: 'new-database' }
   | { kind: 'database'; database: string }
   | { kind: 'new-container'; database: string }
@@ -19,6 +20,8 @@ export function href(route: Route): string {
   switch (route.kind) {
     case 'home':
       return '#/';
+    case 'advice':
+      return '#/advice';
     case 'new-database':
       return '#/new-database';
     case 'database':
@@ -42,6 +45,7 @@ export function parse(fragment: string): Route {
   }
   const [first, database, third, container, view, ...rest] = segments;
   if (first === 'new-database') return { kind: 'new-database' };
+  if (first === 'advice') return { kind: 'advice' };
   if (first !== 'db' || !database) return { kind: 'home' };
   if (third === undefined || third === '') return { kind: 'database', database };
   if (third === 'new-container') return { kind: 'new-container', database };

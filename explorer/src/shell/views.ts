@@ -31,6 +31,7 @@ const found = import.meta.glob<{ default: ComponentType<ViewProps> }>([
   '../views/throughput/index.tsx',
   '../views/scripts/index.tsx',
   '../views/feed/index.tsx',
+  '../views/advice/index.tsx',
   '../views/users/index.tsx',
 ]);
 
@@ -43,6 +44,11 @@ function entry(title: string, path: string, isFor?: ViewEntry['isFor']): ViewEnt
 function has(api: 'mongo' | 'gremlin' | 'table'): boolean {
   const here = session.value;
   return here !== null && here.apis[api] && here.access !== 'token';
+}
+
+/** Advice is made from all that was asked of the account: it is for keys of the account. */
+export function mayLook(): boolean {
+  return session.value !== null && session.value.access !== 'token';
 }
 
 /** Returns the partition key of a container; null while it is not known. */
@@ -77,6 +83,7 @@ export const containerViews = new Map<ContainerView, ViewEntry>(
       ['throughput', 'Throughput', '../views/throughput/index.tsx'],
       ['scripts', 'Scripts', '../views/scripts/index.tsx'],
       ['feed', 'Change feed', '../views/feed/index.tsx'],
+      ['advice', 'Advice', '../views/advice/index.tsx', mayLook],
     ] satisfies [ContainerView, string, string, ViewEntry['isFor']?][]
   ).flatMap(([name, title, path, isFor]: [ContainerView, string, string, ViewEntry['isFor']?]) => {
     const one = entry(title, path, isFor);
@@ -95,6 +102,7 @@ export const usersView = entry('Users', '../views/users/index.tsx');
 /** Pages of the account and of databases. */
 export const frameViews = {
   home: { title: 'Account', load: () => import('../views/home/index') },
+  advice: { title: 'Advice', load: () => import('../views/advice/index') },
   newDatabase: { title: 'New database', load: () => import('../views/database/create') },
   database: { title: 'Database', load: () => import('../views/database/index') },
   newContainer: { title: 'New container', load: () => import('../views/container/create') },

@@ -21,18 +21,20 @@ export function Problem({ error }: { error: unknown }) {
     <div class="problem" role="alert">
       <p class="said">{text}</p>
       {facts.length > 0 && (
-        <dl class="facts">
-          {facts.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd class="mono">{value}</dd>
-            </div>
-          ))}
+        <div class="facts">
+          <dl class="facts">
+            {facts.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd class="mono">{value}</dd>
+              </div>
+            ))}
+          </dl>
           <CopyButton
             text={[text, ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')}
             label="Copy the whole message"
           />
-        </dl>
+        </div>
       )}
     </div>
   );

@@ -7,10 +7,11 @@ use super::Problem;
 use crate::repository::Source;
 
 /// Which of our crates each crate may use. All arrows point down.
-pub(super) const ALLOWED: [(&str, &[&str]); 41] = [
+pub(super) const ALLOWED: [(&str, &[&str]); 44] = [
     (
         "server",
         &[
+            "advisor",
             "api-admin",
             "api-gremlin",
             "api-mongo",
@@ -27,6 +28,7 @@ pub(super) const ALLOWED: [(&str, &[&str]); 41] = [
             "kv-embedded",
             "kv-slate",
             "lease",
+            "ledger",
             "peer",
             "report",
             "rest-wire",
@@ -43,7 +45,8 @@ pub(super) const ALLOWED: [(&str, &[&str]); 41] = [
     ("client", &["launcher", "rest-wire", "env", "value"]),
     ("launcher", &[]),
     ("explorer", &["engine", "rest-wire", "env", "value"]),
-    ("api-admin", &["engine", "rest-wire", "env", "value"]),
+    ("api-admin", &["advisor", "engine", "ledger", "rest-wire", "env", "value"]),
+    ("advisor", &["engine", "ledger", "profile", "sql", "index", "kv", "env", "value"]),
     ("api-sql", &["engine", "rest-wire", "env", "value"]),
     ("api-table", &["engine", "rest-wire", "env", "value"]),
     (
@@ -82,12 +85,17 @@ pub(super) const ALLOWED: [(&str, &[&str]); 41] = [
     ("mongo-expression", &["value"]),
     ("mongo-wire", &["value"]),
     ("rest-wire", &["value"]),
-    ("engine", &["backup", "container", "governor", "query", "script", "index", "kv", "env", "value"]),
+    (
+        "engine",
+        &["backup", "container", "governor", "ledger", "query", "script", "index", "kv", "env", "value"],
+    ),
     ("query", &["sql", "functions", "index", "value"]),
     ("script-worker", &["script"]),
     ("script", &["value"]),
     ("container", &["governor", "index", "kv", "env", "value"]),
     ("governor", &[]),
+    ("ledger", &["sql", "value"]),
+    ("profile", &["value"]),
     ("index", &["value"]),
     ("functions", &["value"]),
     ("sql", &[]),
@@ -103,14 +111,27 @@ pub(super) const ALLOWED: [(&str, &[&str]); 41] = [
 ];
 
 /// Crates that know nothing of protocols.
-pub(super) const INSIDE: [&str; 10] =
-    ["value", "governor", "index", "sql", "functions", "query", "kv", "backup", "container", "engine"];
+pub(super) const INSIDE: [&str; 12] = [
+    "value",
+    "governor",
+    "ledger",
+    "profile",
+    "index",
+    "sql",
+    "functions",
+    "query",
+    "kv",
+    "backup",
+    "container",
+    "engine",
+];
 
 /// Families of crates that belong to protocols: these, and those named after them.
 const EDGE: [&str; 4] = ["hyper", "http", "serde", "rustls"];
 
 /// Crates that compute and do nothing else: no runtime, no sockets.
-pub(super) const PURE: [&str; 6] = ["value", "governor", "index", "sql", "functions", "query"];
+pub(super) const PURE: [&str; 8] =
+    ["value", "governor", "ledger", "profile", "index", "sql", "functions", "query"];
 
 /// What a pure crate may not use.
 const IMPURE: [&str; 3] = ["tokio", "tracing", "ring"];

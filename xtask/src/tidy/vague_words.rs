@@ -6,7 +6,8 @@ use super::Problem;
 use crate::repository::Source;
 
 /// The crates that hold to it, with their tests.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 17] = [
+    "advisor",
     "backup",
     "container",
     "engine",
@@ -16,6 +17,8 @@ const CRATES: [&str; 14] = [
     "index",
     "kv",
     "kv-embedded",
+    "ledger",
+    "profile",
     "query",
     "script",
     "script-worker",

@@ -10,7 +10,7 @@ use crate::path::{self, Resource};
 /// A verb, a path, a body, what the key of the account is answered and what the one for reading.
 type Row = (Method, &'static str, &'static str, u16, u16);
 
-fn rows() -> [Row; 20] {
+fn rows() -> [Row; 23] {
     let buckets = r#"{"throughputBuckets":[]}"#;
     let ranges = r#"{"ranges":["0","1"]}"#;
     [
@@ -29,6 +29,9 @@ fn rows() -> [Row; 20] {
         (Method::GET, "/_armilla/dbs/d/colls/x/history", "", 404, 404),
         (Method::GET, "/_armilla/regions", "", 200, 200),
         (Method::PUT, "/_armilla/regions/x", "{}", 404, 403),
+        (Method::POST, "/_armilla/advice", "", 200, 200),
+        (Method::GET, "/_armilla/requests", "", 200, 200),
+        (Method::DELETE, "/_armilla/requests", "", 200, 403),
         (Method::GET, "/_armilla/nodes", "", 200, 200),
         (Method::POST, "/_armilla/nodes/drain", "", 400, 403),
         (Method::POST, "/_armilla/backups", "", 201, 403),
@@ -84,16 +87,18 @@ fn kind(resource: &Resource<'_>) -> usize {
         Resource::Drain => 10,
         Resource::History { .. } => 11,
         Resource::PartitionsOf { .. } => 12,
+        Resource::Advice => 13,
+        Resource::Requests => 14,
     }
 }
 
 #[test]
 fn no_kind_of_resource_is_forgotten() {
-    let mut is_found = [false; 13];
+    let mut is_found = [false; 15];
     for (_, path, ..) in rows() {
         is_found[kind(&path::parse(path).unwrap())] = true;
     }
-    assert_eq!(is_found, [true; 13]);
+    assert_eq!(is_found, [true; 15]);
 }
 
 #[tokio::test]
@@ -106,6 +111,8 @@ async fn verbs_that_a_resource_does_not_take() {
         (Method::DELETE, "/_armilla/dbs/d/colls/c/merge", "POST"),
         (Method::PUT, "/_armilla/dbs/d/colls/c/partitions", "GET"),
         (Method::PUT, "/_armilla/dbs/d/colls/c/history", "GET"),
+        (Method::GET, "/_armilla/advice", "POST"),
+        (Method::POST, "/_armilla/requests", "GET"),
         (Method::POST, "/_armilla/nodes", "GET"),
         (Method::GET, "/_armilla/nodes/drain", "POST"),
         (Method::GET, "/_armilla/backups", "POST"),

@@ -124,6 +124,11 @@ impl ContainerHandle {
         self.rid
     }
 
+    /// Returns the resource id as a number.
+    pub fn number(&self) -> u64 {
+        u64::from_be_bytes(self.rid.to_bytes())
+    }
+
     /// Returns the container's name.
     pub fn id(&self) -> &str {
         &self.id

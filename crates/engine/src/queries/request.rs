@@ -132,7 +132,7 @@ impl QueryRequest {
     }
 
     /// Returns the logical partition that it is about, where it names one.
-    pub(super) fn partition_key(&self) -> Option<&PartitionKey> {
+    pub(crate) fn partition_key(&self) -> Option<&PartitionKey> {
         match &self.scope {
             ListScope::PartitionKey(partition_key) => Some(partition_key),
             ListScope::All | ListScope::Range { .. } => None,
@@ -203,6 +203,13 @@ impl QueryPage {
     /// Returns how many rows there are.
     pub fn row_count(&self) -> usize {
         self.row_ends.len()
+    }
+
+    /// Returns the rows one by one, where they are JSON.
+    pub(crate) fn json_rows(&self) -> impl Iterator<Item = &[u8]> {
+        // A comma stands before each but the first.
+        let starts = std::iter::once(0).chain(self.row_ends.iter().map(|end| *end as usize + 1));
+        starts.zip(&self.row_ends).filter_map(|(start, end)| self.rows.get(start..*end as usize))
     }
 
     /// Returns the rows one by one, where the form puts nothing between them.

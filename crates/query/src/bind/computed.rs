@@ -64,7 +64,7 @@ impl ComputedProperty {
                 Expr::Udf(..) => "user-defined functions",
                 // An item is indexed before the server has given it these.
                 Expr::System(_) | Expr::Slot(0) | Expr::DocumentId => "properties that the server adds",
-                Expr::Call(function, _) if !function.is_deterministic() => "non-deterministic functions",
+                Expr::Call(function, _) if function.is_volatile() => "non-deterministic functions",
                 Expr::Call(function, _) if is_spatial(*function) => "spatial functions",
                 _ => return,
             };

@@ -120,7 +120,7 @@ impl Folder<'_> {
 /// Returns whether an expression has only constant operands, and always the same value.
 fn is_foldable(expr: &Expr) -> bool {
     let is_operation = match expr {
-        Expr::Call(function, _) => function.is_deterministic(),
+        Expr::Call(function, _) => !function.is_volatile(),
         Expr::Undefined
         | Expr::Constant(_)
         | Expr::Slot(_)

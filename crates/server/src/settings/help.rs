@@ -291,3 +291,16 @@ pub(crate) const AFTER_RESTORE_HELP: &str = r#"Examples:
       Another one; `armilla backup list /backups/shop` names them.
 
 A restore that is cut off leaves a folder that no server takes: empty it and restore again."#;
+
+/// The end of the help of `armilla advise`.
+pub(crate) const AFTER_ADVISE_HELP: &str = "\
+Examples:
+  armilla advise
+  armilla advise --database blog --html advice.html --fail-on severe
+  armilla advise --try-key posts:/userId
+  armilla advise --try-index posts:+/type,-/creationDate
+  armilla advise --try-embed posts:/userId=users:/username --try-count posts:post.commentCount=comment
+  armilla advise --try-copy 'posts.post:/userId,/content<100'
+  armilla advise --items posts:/postId=posts.jsonl --items users:/id=users.jsonl --requests log.jsonl
+
+docs/modelling explains each finding, and how a file of requests is written.";

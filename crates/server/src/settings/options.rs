@@ -15,6 +15,7 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 
+use crate::commands::advise::options::AdviseOptions;
 use crate::commands::backup_options::{BackupOptions, RestoreOptions};
 use crate::commands::client_options::{
     BucketsOptions, DrainOptions, MergeOptions, NodesOptions, PartitionsOptions, QueryOptions, RegionOptions,
@@ -106,6 +107,12 @@ pub(crate) enum Command {
     /// Exit code 0: asked. 1: it could not.
     #[command(after_help = help::AFTER_QUERY_HELP)]
     Query(Box<QueryOptions>),
+    /// Say what is wrong with a data model, by the data and the requests of a running server or of files, and what it costs
+    ///
+    /// What would be better is measured on a copy in memory. Exit code 0: done. 2: there is a finding that --fail-on names.
+    /// 1: it could not.
+    #[command(after_help = help::AFTER_ADVISE_HELP)]
+    Advise(Box<AdviseOptions>),
     /// Print the changes of a container of a running server, one JSON object a line, and follow
     ///
     /// Items come as they are now, in the order of their last change under each partition key, with the number of
@@ -503,6 +510,14 @@ pub(crate) struct Options {
     #[arg(long, env = "ARMILLA_BURST_CAPACITY", value_name = "on|off", hide_possible_values = true, help_heading = THROUGHPUT)]
     pub(crate) burst_capacity: Option<Switch>,
 
+    /// Whether it is recorded what is asked, in memory, for `armilla advise` [default: on]
+    #[arg(long, env = "ARMILLA_REQUEST_RECORD", value_name = "on|off", hide_possible_values = true, help_heading = THROUGHPUT)]
+    pub(crate) request_record: Option<Switch>,
+
+    /// File in which the record of requests is kept across restarts [default: none]
+    #[arg(long, env = "ARMILLA_REQUEST_RECORD_FILE", value_name = "FILE", help_heading = THROUGHPUT)]
+    pub(crate) request_record_file: Option<PathBuf>,
+
     /// Request units a second that one physical partition serves: decides how many a container gets [default: 10000]
     #[arg(long, env = "ARMILLA_PHYSICAL_PARTITION_RU", value_name = "RU", help_heading = THROUGHPUT)]
     pub(crate) physical_partition_ru: Option<u32>,
@@ -655,6 +670,8 @@ impl Options {
             script_seconds: self.script_seconds.or(lower.script_seconds),
             throttle: self.throttle.or(lower.throttle),
             burst_capacity: self.burst_capacity.or(lower.burst_capacity),
+            request_record: self.request_record.or(lower.request_record),
+            request_record_file: self.request_record_file.or(lower.request_record_file),
             physical_partition_ru: self.physical_partition_ru.or(lower.physical_partition_ru),
             continuous_backup: self.continuous_backup.or(lower.continuous_backup),
             sharing_containers_max: self.sharing_containers_max.or(lower.sharing_containers_max),
@@ -712,6 +729,7 @@ mod tests {
                 "durability" => "\"relaxed\"",
                 "throttle"
                 | "burst-capacity"
+                | "request-record"
                 | "multi-write"
                 | "mongo-server-side-retry"
                 | "mongo-test-commands"
@@ -726,6 +744,7 @@ mod tests {
                 | "secondary-key"
                 | "read-only-key"
                 | "data-dir"
+                | "request-record-file"
                 | "store"
                 | "log-level"
                 | "advertised-url"

@@ -85,11 +85,16 @@ function Databases({ all }: { all: readonly Sum[] | null }) {
     <section class="card flush">
       <div class="row between head">
         <h2>Databases</h2>
-        {can('manage') && (
-          <a class="button" href={href({ kind: 'new-database' })}>
-            New database
+        <div class="row">
+          <a class="button" href={href({ kind: 'advice' })}>
+            Advice
           </a>
-        )}
+          {can('manage') && (
+            <a class="button" href={href({ kind: 'new-database' })}>
+              New database
+            </a>
+          )}
+        </div>
       </div>
       <div class="scroll">
         <table class="list">

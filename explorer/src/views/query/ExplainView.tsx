@@ -121,7 +121,7 @@ function Indexes({ asked, explained, uses, hints }: IndexesProps) {
         )}
       </p>
       {hints.length > 0 ? (
-        <HintList database={asked.database} container={asked.container} hints={hints} />
+        <HintList database={asked.database} container={asked.container} text={asked.text} hints={hints} />
       ) : scansForFilter(explained) ? (
         <p class="notice">
           Items are scanned and the filter is checked on each. No index serves this filter as it is written: functions over a

@@ -152,7 +152,7 @@ function Failure({ state }: { state: RunState }) {
           {placeText(text, one.from)}: <code>{text.slice(one.from, one.to) || 'the end of the text'}</code>
         </p>
       ))}
-      {hint && state.asked && <HintList database={state.asked.database} container={state.asked.container} hints={[hint]} />}
+      {hint && state.asked && <HintList database={state.asked.database} container={state.asked.container} text={text} hints={[hint]} />}
     </div>
   );
 }

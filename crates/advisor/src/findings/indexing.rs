@@ -1,0 +1,288 @@
+//! Indexes that nothing uses, and those that are missing.
+
+use std::collections::BTreeSet;
+
+use armilla_engine::IndexingMode;
+use armilla_ledger::report::ShapeKind;
+
+use super::{Candidate, Case, cut, percent};
+use crate::alteration::Alteration;
+use crate::evidence::ContainerEvidence;
+use crate::finding::{Finding, Severity};
+use crate::model::name;
+
+/// What one leaf of an item costs to index, in request units for each write.
+const LEAF_PRICE: f64 = 0.38;
+
+/// Rows that are read for each that is given before an index is missed.
+const READ_PER_ROW_MAX: u64 = 10;
+
+fn writes_per_second(case: &Case<'_>, container: &ContainerEvidence) -> f64 {
+    let is_write = |kind| matches!(kind, ShapeKind::Create | ShapeKind::Replace | ShapeKind::Patch);
+    let shapes = case.shapes(container).iter().filter(|shape| is_write(shape.kind));
+    shapes.map(|shape| case.per_second(container, shape)).sum()
+}
+
+/// Paths that every write brings into the index and no query uses.
+pub(super) fn index_not_used(case: &Case<'_>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for container in case.containers() {
+        if !case.was_watched() || !case.shows_usual(container) {
+            continue;
+        }
+        let is_all = container.definition.indexing.to_value();
+        let is_none = container.definition.indexing.mode == IndexingMode::None;
+        // A policy that someone has written is not second-guessed path by path.
+        let is_default = is_all == armilla_index::IndexingPolicy::default().to_value();
+        let mut used: BTreeSet<String> = BTreeSet::new();
+        let mut queries = 0;
+        for (shape, facts) in case.queries(container) {
+            queries += shape.total.count;
+            used.extend(facts.indexable().map(str::to_owned));
+        }
+        if is_none || !is_default || queries == 0 {
+            continue;
+        }
+        let mut unused: Vec<(String, f64)> = Vec::new();
+        for entity in container.profile.entities.values() {
+            for (path, at) in &entity.paths {
+                let is_leaf = at.objects + at.arrays < at.values;
+                let is_used = used.iter().any(|name| {
+                    name == path
+                        || name.starts_with(&format!("{path}/"))
+                        || path.starts_with(&format!("{name}/"))
+                });
+                if is_leaf && !is_used && path != "/id" && !container.is_key_path(path) {
+                    let leaves = at.values as f64 / container.profile.items.max(1) as f64;
+                    match unused.iter_mut().find(|(known, _)| known == path) {
+                        Some((_, known)) => *known += leaves,
+                        None => unused.push((path.clone(), leaves)),
+                    }
+                }
+            }
+        }
+        let leaves: f64 = unused.iter().map(|(_, leaves)| leaves).sum();
+        let writes = writes_per_second(case, container);
+        if unused.is_empty() || writes <= 0.0 {
+            continue;
+        }
+        unused.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        unused.truncate(50);
+        let paths: Vec<String> = unused.iter().map(|(path, _)| format!("{path}/?")).collect();
+        let saved = LEAF_PRICE * leaves * writes;
+        let part = saved * case.evidence.seconds() / case.evidence.charge().max(0.01);
+        let mut finding = Finding::new(
+            "index-not-used",
+            if part > 0.05 { Severity::Warning } else { Severity::Note },
+            format!("{} paths are indexed on every write, and no query uses them", unused.len()),
+        )
+        .about(&container.name)
+        .because(cut(&paths.join(", ")))
+        .because(format!("{leaves:.1} leaves of each item; {writes:.2} writes a second; {queries} queries were seen"))
+        .advise("Leave them out of the index. They can be put back at any time, and are then indexed in the background.")
+        .but("A query that is asked once a month was not seen.")
+        .sure(0.6);
+        finding.policy = Some(without(container, &paths));
+        found.push(Candidate {
+            finding,
+            alterations: vec![Alteration::Exclude { container: container.name.clone(), paths }],
+        });
+    }
+    found
+}
+
+/// Returns a container's indexing policy with more paths left out.
+fn without(container: &ContainerEvidence, paths: &[String]) -> armilla_value::Value {
+    use armilla_value::{Object, Value};
+    let mut policy = container.definition.indexing.to_value();
+    if let Value::Object(object) = &mut policy {
+        let one = |path: &String| {
+            let mut object = Object::default();
+            object.insert("path", Value::String(path.clone()));
+            Value::Object(object)
+        };
+        let more: Vec<Value> = paths.iter().map(one).collect();
+        match object.get_mut("excludedPaths") {
+            Some(Value::Array(list)) => list.extend(more),
+            _ => {
+                object.insert("excludedPaths", Value::Array(more));
+            }
+        }
+    }
+    policy
+}
+
+fn with_composite(container: &ContainerEvidence, paths: &[(String, bool)]) -> armilla_value::Value {
+    use armilla_value::{Object, Value};
+    let mut policy = container.definition.indexing.to_value();
+    if let Value::Object(object) = &mut policy {
+        let one = |(path, is_down): &(String, bool)| {
+            let mut object = Object::default();
+            object.insert("path", Value::String(path.clone()));
+            let order = if *is_down { "descending" } else { "ascending" };
+            object.insert("order", Value::String(order.to_owned()));
+            Value::Object(object)
+        };
+        let composite = Value::Array(paths.iter().map(one).collect());
+        match object.get_mut("compositeIndexes") {
+            Some(Value::Array(list)) => list.push(composite),
+            _ => {
+                object.insert("compositeIndexes", Value::Array(vec![composite]));
+            }
+        }
+    }
+    policy
+}
+
+/// A filter that no index serves.
+pub(super) fn filter_without_index(case: &Case<'_>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for container in case.containers() {
+        for (shape, facts) in case.queries(container) {
+            let total = &shape.total;
+            let part = case.part(shape);
+            if total.count < 10
+                || facts.filters.is_empty()
+                || total.items <= READ_PER_ROW_MAX * total.rows.max(total.count)
+            {
+                continue;
+            }
+            let excluded: Vec<&String> =
+                facts.filters.iter().filter(|path| !is_indexed(container, path)).collect();
+            if excluded.is_empty() && facts.functions.is_empty() {
+                continue;
+            }
+            let paths: Vec<String> = excluded.iter().map(|path| format!("{path}/?")).collect();
+            let (advice, alterations) = match paths.is_empty() {
+                false => (
+                    format!("Include {} in the index.", paths.join(", ")),
+                    vec![Alteration::Include { container: container.name.clone(), paths: paths.clone() }],
+                ),
+                true => (
+                    format!(
+                        "{} cannot be answered by the index alone: keep what it computes in a member of its own (or a \
+                         computed property) that is indexed, and compare that.",
+                        facts.functions.join(", ")
+                    ),
+                    Vec::new(),
+                ),
+            };
+            found.push(Candidate {
+                finding: Finding::new(
+                    "filter-without-index",
+                    if part > 0.05 { Severity::Severe } else { Severity::Warning },
+                    "A query reads many items for each row that it gives",
+                )
+                .about(&container.name)
+                .because(cut(&name(container.short_name(), shape)))
+                .because(format!(
+                    "{} items were read for {} rows, at {:.2} RU a query: {} of all request units",
+                    total.items,
+                    total.rows,
+                    case.charge(container, shape),
+                    percent(part)
+                ))
+                .advise(advice)
+                .sure(0.9),
+                alterations,
+            });
+        }
+    }
+    found
+}
+
+/// Whether the index of a container has a path, by the longest rule that fits.
+fn is_indexed(container: &ContainerEvidence, path: &str) -> bool {
+    if container.definition.indexing.mode == IndexingMode::None {
+        return false;
+    }
+    let policy = container.definition.indexing.to_value();
+    let best = |member: &str| {
+        let list = policy.get(member).and_then(|list| match list {
+            armilla_value::Value::Array(list) => Some(list.as_slice()),
+            _ => None,
+        });
+        let paths = list.unwrap_or(&[]).iter().filter_map(|one| one.get("path")?.as_str());
+        paths.filter_map(|rule| fits(rule, path)).max()
+    };
+    match (best("includedPaths"), best("excludedPaths")) {
+        (included, Some(excluded)) => included.is_some_and(|included| included > excluded),
+        (included, None) => included.is_some(),
+    }
+}
+
+/// How well a rule fits a path: the more of it, the better; an exact end better than an open one.
+fn fits(rule: &str, path: &str) -> Option<usize> {
+    let rule = rule.replace('"', "");
+    if let Some(exact) = rule.strip_suffix("/?") {
+        return (exact == path).then_some(2 * path.len() + 1);
+    }
+    let open = rule.strip_suffix("/*")?;
+    (path == open || path.starts_with(&format!("{open}/"))).then_some(2 * open.len())
+}
+
+/// A filter and an order that two paths of one index would serve together.
+pub(super) fn order_without_composite(case: &Case<'_>) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    for container in case.containers() {
+        for (shape, facts) in case.queries(container) {
+            let total = &shape.total;
+            let Some((_, is_down)) = facts.orders.first() else { continue };
+            let equals: Vec<&String> = facts
+                .equals
+                .iter()
+                .map(|(path, _)| path)
+                // Within one logical partition its key is no condition.
+                .filter(|path| {
+                    !(path.contains("[]") || (container.is_key_path(path) && shape.total.keyed > 0))
+                })
+                .collect();
+            let mut paths: Vec<(String, bool)> =
+                equals.iter().map(|path| ((*path).clone(), *is_down)).collect();
+            paths.extend(facts.orders.iter().cloned());
+            let walked = total.entries + total.items;
+            let is_wasteful = walked > READ_PER_ROW_MAX * total.rows.max(total.count);
+            if paths.len() < 2 || !is_wasteful || total.count < 10 || has_composite(container, &paths) {
+                continue;
+            }
+            let part = case.part(shape);
+            let option: Vec<String> = paths
+                .iter()
+                .map(|(path, down)| format!("{path} {}", if *down { "DESC" } else { "ASC" }))
+                .collect();
+            let mut finding = Finding::new(
+                "order-without-composite",
+                if part > 0.05 { Severity::Severe } else { Severity::Warning },
+                "A query filters by one path and orders by another",
+            )
+            .about(&container.name)
+            .because(cut(&name(container.short_name(), shape)))
+            .because(format!(
+                "{walked} index entries and items were read for {} rows, at {:.2} RU a query: {} of all request units",
+                total.rows,
+                case.charge(container, shape),
+                percent(part)
+            ))
+            .advise(format!(
+                "Make a composite index of ({}), and name {} in ORDER BY as well, so that it is used.",
+                option.join(", "),
+                equals.iter().map(|path| format!("c{}", path.replace('/', "."))).collect::<Vec<_>>().join(", ")
+            ))
+            .but("Each write brings one entry more into the index.")
+            .sure(0.9);
+            finding.policy = Some(with_composite(container, &paths));
+            found.push(Candidate {
+                finding,
+                alterations: vec![Alteration::Composite { container: container.name.clone(), paths }],
+            });
+        }
+    }
+    found
+}
+
+fn has_composite(container: &ContainerEvidence, paths: &[(String, bool)]) -> bool {
+    container.definition.indexing.composites().iter().any(|composite| {
+        composite.len() == paths.len()
+            && composite.iter().zip(paths).all(|(one, (path, _))| one.path.text() == path.as_str())
+    })
+}

@@ -1,0 +1,9 @@
+//! Accounts with faults put in on purpose, and without: what the advisor makes of them.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+mod account;
+mod blog;
+mod faults;
+mod good;
+mod whole;

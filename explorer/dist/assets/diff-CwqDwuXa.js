@@ -1,0 +1,3 @@
+var e=1500;function t(e,t){let[r,i]=[e.split(`
+`),t.split(`
+`)],a=0;for(;a<r.length&&a<i.length&&r[a]===i[a];)a+=1;let o=0;for(;o<r.length-a&&o<i.length-a&&r[r.length-1-o]===i[i.length-1-o];)o+=1;let[s,c]=n(r.slice(a,r.length-o),i.slice(a,i.length-o)),l=(e,t)=>e.map((n,r)=>({text:n,isOther:r>=a&&r<e.length-o&&!t.has(r-a)}));return[l(r,s),l(i,c)]}function n(t,n){let r=[new Set,new Set];if(t.length>e||n.length>e)return r;let i=n.length+1,a=new Uint16Array((t.length+1)*i),o=(e,t)=>a[e*i+t]??0;for(let e=t.length-1;e>=0;--e)for(let r=n.length-1;r>=0;--r)a[e*i+r]=t[e]===n[r]?o(e+1,r+1)+1:Math.max(o(e+1,r),o(e,r+1));for(let e=0,i=0;e<t.length&&i<n.length;)t[e]===n[i]?(r[0].add(e),r[1].add(i),e+=1,i+=1):o(e+1,i)>=o(e,i+1)?e+=1:i+=1;return r}export{t};

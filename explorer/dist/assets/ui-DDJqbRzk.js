@@ -1,1 +1,0 @@
-import"./confirm-Bk5krnp6.js";import"./index-C_kzc0gD.js";import"./Figure-aTJmQeTB.js";import"./Table-DYZhNUCC.js";import"./Tabs-B1HiEmnJ.js";

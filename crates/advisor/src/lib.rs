@@ -1,9 +1,9 @@
 //! The advisor: what is wrong with a data model, and what it costs.
 //!
-//! It looks at an account's data ([`gather`](gather::gather): definitions, figures, a sample of items) and at what was
-//! asked of it (the ledger), finds what the rules of modelling say about it ([`findings`]), and measures what would be
-//! better: the model is altered ([`alteration`]), built in memory with the real engine, and the recorded requests are
-//! done again ([`trial`]).
+//! It looks at an account's data (`gather`: definitions, figures, a sample of items) and at what was
+//! asked of it (the ledger), finds what the rules of modelling say about it (`findings`), and measures what would be
+//! better: the model is altered (`alteration`), built in memory with the real engine, and the recorded requests are
+//! done again (`trial`).
 //!
 //! Invariant: nothing is changed in the account that is looked at, and what is told of request units was charged by the
 //! engine, here or there.

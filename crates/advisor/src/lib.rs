@@ -12,6 +12,7 @@
 
 mod advise;
 mod alteration;
+mod definitions;
 mod evidence;
 mod facts;
 mod finding;

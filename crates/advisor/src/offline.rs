@@ -14,8 +14,9 @@ use armilla_engine::{
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
 use armilla_ledger::lines::{Asked, Line};
-use armilla_value::{Object, PartitionKey, Value, json};
+use armilla_value::{PartitionKey, Value, json};
 
+use crate::definitions;
 use crate::model::key_at;
 
 /// An account made of files. Its time passes with the requests and not by itself, so that the same files give the same
@@ -77,15 +78,7 @@ impl Offline {
         key_paths: &[String],
         throughput: u32,
     ) -> Result<(), OfflineError> {
-        let mut key = Object::default();
-        key.insert("paths", Value::Array(key_paths.iter().map(|path| Value::String(path.clone())).collect()));
-        let kind = if key_paths.len() > 1 { "MultiHash" } else { "Hash" };
-        key.insert("kind", Value::String(kind.to_owned()));
-        key.insert("version", Value::Int64(2));
-        let mut definition = Object::default();
-        definition.insert("id", Value::String(name.to_owned()));
-        definition.insert("partitionKey", Value::Object(key));
-        let definition = ContainerDefinition::from_value(&Value::Object(definition))
+        let definition = ContainerDefinition::from_value(&definitions::container(name, key_paths))
             .map_err(|error| OfflineError(format!("container '{name}': {error}")))?;
         let throughput = Throughput::Manual(throughput);
         self.engine.create_container(&Caller::full(), DATABASE, definition, Some(throughput)).await?;

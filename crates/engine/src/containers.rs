@@ -261,6 +261,7 @@ impl Engine {
             }
         }
         found.mark_deleted();
+        self.ledger().forget_container(found.number());
         drop(writer);
         self.drop_spaces(&spaces).await?;
         Ok(resource::deleted())

@@ -171,7 +171,10 @@ impl Engine {
         {
             let mut tree = self.tree_mut();
             if let Some(removed) = tree.databases.remove(&id) {
-                removed.containers.iter().for_each(|container| container.mark_deleted());
+                for container in removed.containers.iter() {
+                    container.mark_deleted();
+                    self.ledger().forget_container(container.number());
+                }
             }
             tree.offers.retain(|number, _| !offers.contains(number));
         }

@@ -119,8 +119,7 @@ impl Noting<'_> {
         let act = Act::Query { text: &text, parameters };
         if let Ok(page) = outcome {
             took.partitions = u32::try_from(page.positions.len()).unwrap_or(u32::MAX);
-            took.items = page.work.fetched + page.work.scanned;
-            took.entries = page.work.entries;
+            (took.items, took.entries) = page.read_counts();
             took.rows = page.row_count() as u64;
             took.bytes = page.rows.len() as u64;
         }

@@ -8,6 +8,7 @@ use armilla_sql::ast::{Direction, Expr, ExprKind, OrderByKind, OrderItem};
 use armilla_value::{Object, PartitionKey, Value, json};
 
 use super::{Alteration, CannotAlter, shorten};
+use crate::definitions;
 use crate::facts::Facts;
 use crate::model::{Model, ModelContainer, Operation, Request, Scope, Step, key_at};
 use crate::paths;
@@ -20,33 +21,17 @@ pub(super) fn apply(alteration: &Alteration, model: &Model) -> Result<Model, Can
             change_key(&mut model, place, paths)?;
         }
         Alteration::Composite { container, paths } => {
-            let one = |(path, is_down): &(String, bool)| {
-                let mut object = Object::default();
-                object.insert("path", Value::String(path.clone()));
-                let order = if *is_down { "descending" } else { "ascending" };
-                object.insert("order", Value::String(order.to_owned()));
-                Value::Object(object)
-            };
-            let composite = Value::Array(paths.iter().map(one).collect());
             let place = place(&model, container)?;
-            add_to_policy(&mut model.containers[place], "compositeIndexes", vec![composite]);
+            definitions::add_composite(policy_of(&mut model.containers[place])?, paths);
             order_by_all(&mut model, place, paths);
         }
         Alteration::Exclude { container, paths } => {
             let place = place(&model, container)?;
-            add_to_policy(
-                &mut model.containers[place],
-                "excludedPaths",
-                paths.iter().map(|one| path(one)).collect(),
-            );
+            definitions::exclude(policy_of(&mut model.containers[place])?, paths);
         }
         Alteration::Include { container, paths } => {
             let place = place(&model, container)?;
-            add_to_policy(
-                &mut model.containers[place],
-                "includedPaths",
-                paths.iter().map(|one| path(one)).collect(),
-            );
+            definitions::include(policy_of(&mut model.containers[place])?, paths);
         }
         Alteration::Embed { container, entity, reference, source, members } => {
             let (host, source) = (place(&model, container)?, place(&model, source)?);
@@ -114,47 +99,24 @@ fn place(model: &Model, name: &str) -> Result<usize, CannotAlter> {
     })
 }
 
-fn path(path: &str) -> Value {
-    let mut object = Object::default();
-    object.insert("path", Value::String(path.to_owned()));
-    Value::Object(object)
-}
-
-fn add_to_policy(container: &mut ModelContainer, member: &str, more: Vec<Value>) {
-    let Value::Object(definition) = &mut container.definition else { return };
+/// Returns the indexing policy of a container, which gets one where it has none.
+fn policy_of(container: &mut ModelContainer) -> Result<&mut Value, CannotAlter> {
+    let name = &container.name;
+    let no_object = || CannotAlter(format!("the definition of {name} is not an object"));
+    let Value::Object(definition) = &mut container.definition else { return Err(no_object()) };
     if !matches!(definition.get("indexingPolicy"), Some(Value::Object(_))) {
         definition.insert("indexingPolicy", Value::Object(Object::default()));
     }
-    let Some(Value::Object(policy)) = definition.get_mut("indexingPolicy") else { return };
-    if policy.get("includedPaths").is_none() && member == "excludedPaths" {
-        policy.insert("includedPaths", Value::Array(vec![path("/*")]));
-    }
-    match policy.get_mut(member) {
-        Some(Value::Array(list)) => {
-            more.into_iter().for_each(|one| {
-                if !list.contains(&one) {
-                    list.push(one);
-                }
-            });
-        }
-        _ => {
-            policy.insert(member, Value::Array(more));
-        }
-    }
+    definition.get_mut("indexingPolicy").ok_or_else(no_object)
 }
 
 fn change_key(model: &mut Model, place: usize, key_paths: &[String]) -> Result<(), CannotAlter> {
     let container = &mut model.containers[place];
     let before = container.key_paths.clone();
-    let mut key = Object::default();
-    key.insert("paths", Value::Array(key_paths.iter().map(|path| Value::String(path.clone())).collect()));
-    let kind = if key_paths.len() > 1 { "MultiHash" } else { "Hash" };
-    key.insert("kind", Value::String(kind.to_owned()));
-    key.insert("version", Value::Int64(2));
     let Value::Object(definition) = &mut container.definition else {
         return Err(CannotAlter(format!("the definition of {} is not an object", container.name)));
     };
-    definition.insert("partitionKey", Value::Object(key));
+    definition.insert("partitionKey", definitions::partition_key(key_paths));
     container.key_paths = key_paths.to_vec();
     // Where each item has gone to, for those who read it by its id.
     let container = &model.containers[place];
@@ -560,14 +522,8 @@ fn newest(
     Ok(())
 }
 
+/// Returns the definition of a container that is made, by the name with that of its database.
 fn definition(name: &str, key: &str) -> Value {
     let short = name.split_once('/').map_or(name, |(_, short)| short);
-    let mut partition_key = Object::default();
-    partition_key.insert("paths", Value::Array(vec![Value::String(key.to_owned())]));
-    partition_key.insert("kind", Value::String("Hash".to_owned()));
-    partition_key.insert("version", Value::Int64(2));
-    let mut object = Object::default();
-    object.insert("id", Value::String(short.to_owned()));
-    object.insert("partitionKey", Value::Object(partition_key));
-    Value::Object(object)
+    definitions::container(short, &[key.to_owned()])
 }

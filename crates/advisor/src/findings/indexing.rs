@@ -7,6 +7,7 @@ use armilla_ledger::report::ShapeKind;
 
 use super::{Candidate, Case, cut, percent};
 use crate::alteration::Alteration;
+use crate::definitions;
 use crate::evidence::ContainerEvidence;
 use crate::finding::{Finding, Severity};
 use crate::model::name;
@@ -82,56 +83,15 @@ pub(super) fn index_not_used(case: &Case<'_>) -> Vec<Candidate> {
         .advise("Leave them out of the index. They can be put back at any time, and are then indexed in the background.")
         .but("A query that is asked once a month was not seen.")
         .sure(0.6);
-        finding.policy = Some(without(container, &paths));
+        let mut policy = container.definition.indexing.to_value();
+        definitions::exclude(&mut policy, &paths);
+        finding.policy = Some(policy);
         found.push(Candidate {
             finding,
             alterations: vec![Alteration::Exclude { container: container.name.clone(), paths }],
         });
     }
     found
-}
-
-/// Returns a container's indexing policy with more paths left out.
-fn without(container: &ContainerEvidence, paths: &[String]) -> armilla_value::Value {
-    use armilla_value::{Object, Value};
-    let mut policy = container.definition.indexing.to_value();
-    if let Value::Object(object) = &mut policy {
-        let one = |path: &String| {
-            let mut object = Object::default();
-            object.insert("path", Value::String(path.clone()));
-            Value::Object(object)
-        };
-        let more: Vec<Value> = paths.iter().map(one).collect();
-        match object.get_mut("excludedPaths") {
-            Some(Value::Array(list)) => list.extend(more),
-            _ => {
-                object.insert("excludedPaths", Value::Array(more));
-            }
-        }
-    }
-    policy
-}
-
-fn with_composite(container: &ContainerEvidence, paths: &[(String, bool)]) -> armilla_value::Value {
-    use armilla_value::{Object, Value};
-    let mut policy = container.definition.indexing.to_value();
-    if let Value::Object(object) = &mut policy {
-        let one = |(path, is_down): &(String, bool)| {
-            let mut object = Object::default();
-            object.insert("path", Value::String(path.clone()));
-            let order = if *is_down { "descending" } else { "ascending" };
-            object.insert("order", Value::String(order.to_owned()));
-            Value::Object(object)
-        };
-        let composite = Value::Array(paths.iter().map(one).collect());
-        match object.get_mut("compositeIndexes") {
-            Some(Value::Array(list)) => list.push(composite),
-            _ => {
-                object.insert("compositeIndexes", Value::Array(vec![composite]));
-            }
-        }
-    }
-    policy
 }
 
 /// A filter that no index serves.
@@ -270,7 +230,9 @@ pub(super) fn order_without_composite(case: &Case<'_>) -> Vec<Candidate> {
             ))
             .but("Each write brings one entry more into the index.")
             .sure(0.9);
-            finding.policy = Some(with_composite(container, &paths));
+            let mut policy = container.definition.indexing.to_value();
+            definitions::add_composite(&mut policy, &paths);
+            finding.policy = Some(policy);
             found.push(Candidate {
                 finding,
                 alterations: vec![Alteration::Composite { container: container.name.clone(), paths }],

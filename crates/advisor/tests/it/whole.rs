@@ -1,7 +1,7 @@
 //! What holds whatever is found.
 
 use armilla_advisor::Severity;
-use armilla_engine::Caller;
+use armilla_engine::{Caller, ResourcePrecondition};
 
 use crate::account::{Account, DATABASE, HOUR, text};
 
@@ -46,6 +46,27 @@ async fn looking_changes_nothing() {
     let advice = account.advice().await;
     assert!(!advice.findings.is_empty());
     assert_eq!(state(), before);
+}
+
+/// A page tells what its query read up to its end. Added up over all pages, 400 items were told as 1,400.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_query_reads_is_counted_once_however_many_pages_it_has() {
+    let account = used().await;
+    account.begin();
+    account.query("posts", "SELECT * FROM c", &[], None).await;
+    let report = account.engine.ledger().report(account.env.clock.now_ms());
+    let shape = &report.containers.values().next().unwrap().shapes[0];
+    assert_eq!((shape.total.count, shape.total.items, shape.total.rows), (1, 400, 400));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_container_that_is_deleted_is_forgotten() {
+    let account = used().await;
+    let now_ms = || account.env.clock.now_ms();
+    assert_eq!(account.engine.ledger().report(now_ms()).containers.len(), 1);
+    let caller = Caller::full();
+    account.engine.delete_database(&caller, DATABASE, ResourcePrecondition::None).await.unwrap();
+    assert!(account.engine.ledger().report(now_ms()).containers.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -205,6 +205,14 @@ impl QueryPage {
         self.row_ends.len()
     }
 
+    /// Returns how many items this page read, and how many index entries it walked beside them: without those of the
+    /// pages before it.
+    pub(crate) fn read_counts(&self) -> (u64, u64) {
+        let Priced { before, after, .. } = &self.priced;
+        let items = (after.fetched + after.scanned).saturating_sub(before.fetched + before.scanned);
+        (items, after.entries.saturating_sub(before.entries))
+    }
+
     /// Returns the rows one by one, where they are JSON.
     pub(crate) fn json_rows(&self) -> impl Iterator<Item = &[u8]> {
         // A comma stands before each but the first.

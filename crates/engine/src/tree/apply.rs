@@ -260,6 +260,7 @@ impl Engine {
     /// Ends a container that another process has deleted.
     fn end_container(&self, container: &Arc<ContainerHandle>) {
         container.mark_deleted();
+        self.ledger().forget_container(container.number());
         let map = container.container().map();
         let is_own = |range: &&Range| container.container().has_opened(range.id) || self.is_here(range.space);
         let own: Vec<SpaceId> = map.ranges.iter().filter(is_own).map(|range| range.space).collect();

@@ -118,3 +118,18 @@ def test_without_a_server(tmp_path: Path):
     failed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert failed.returncode == 1
     assert "log.jsonl line 1" in failed.stderr
+
+
+def test_a_record_that_cannot_be_read_is_left_as_it_is(tmp_path: Path, expect_log):
+    # It was told, and then written over when the server ended.
+    record = tmp_path / "requests.json"
+    record.write_text('{"half')
+    expect_log("the record of requests begins anew")
+    server = Server(tmp_path, *ARGUMENTS, "--request-record-file", str(record)).start()
+    server.stop()
+    assert record.read_text() == '{"half'
+    assert any("begins anew" in line for line in server.complaints())
+    record.unlink()
+    server = Server(tmp_path, *ARGUMENTS, "--request-record-file", str(record)).start()
+    server.stop()
+    assert json.loads(record.read_text())

@@ -98,10 +98,14 @@ impl Storage {
             }
         };
         let engine = opened.map_err(|error| anyhow!("cannot open the account: {error}"))?;
-        if let Some(path) = &settings.request_record_file
+        let mut request_record_file = settings.request_record_file.clone();
+        if let Some(path) = &request_record_file
             && let Err(error) = request_record::take_back(path, engine.ledger())
         {
-            tracing::warn!("the record of requests begins anew: {error:#}");
+            tracing::warn!(
+                "the record of requests begins anew and is not kept; the file stays as it is: {error:#}"
+            );
+            request_record_file = None;
         }
         let open_id = match &settings.open_id {
             Some(settings) => Some(open_id::start(settings, env).await?),
@@ -116,7 +120,7 @@ impl Storage {
             documents: OnceLock::new(),
             graphs: OnceLock::new(),
             open_id,
-            request_record_file: settings.request_record_file.clone(),
+            request_record_file,
         })
     }
 

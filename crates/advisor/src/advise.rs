@@ -1,7 +1,6 @@
 //! Advice: what the rules find, with what each change would save, measured.
 
 use armilla_engine::Error;
-use armilla_env::Env;
 use armilla_value::{Object, Value};
 
 use crate::alteration::{Alteration, CannotAlter};
@@ -10,7 +9,7 @@ use crate::finding::{Comparison, ComparisonLine, Finding, Severity, text};
 use crate::findings::{self, Candidate, Case};
 use crate::limits::{FINDINGS_MAX, TRIALS_MAX};
 use crate::model::Model;
-use crate::trial::{Measured, Trial};
+use crate::trial::{Measured, Trial, Workshop};
 
 /// What there is to say of an account.
 #[derive(Debug, Clone, Default)]
@@ -62,11 +61,11 @@ const CHANGE_PART_MIN: f64 = 0.005;
 const SAVED_PART_MIN: f64 = 0.02;
 
 /// Judges an account.
-pub async fn advise(evidence: &Evidence, env: &Env) -> Result<Advice, Error> {
+pub async fn advise(evidence: &Evidence, workshop: &Workshop) -> Result<Advice, Error> {
     let model = Model::of(evidence);
     let candidates = findings::candidates(&Case { evidence });
     let base = match candidates.iter().any(|candidate| !candidate.alterations.is_empty()) {
-        true => Trial::of(&model, env).await?.measure(&model).await,
+        true => Trial::of(&model, workshop).await?.measure(&model).await,
         false => Vec::new(),
     };
     let mut advice = Advice {
@@ -87,7 +86,7 @@ pub async fn advise(evidence: &Evidence, env: &Env) -> Result<Advice, Error> {
         let comparison = match known {
             Some(comparison) => comparison,
             None if tried.len() < TRIALS_MAX => {
-                let comparison = altered(&model, &base, &alterations, env).await?;
+                let comparison = altered(&model, &base, &alterations, workshop).await?;
                 tried.push((alterations.clone(), comparison.clone()));
                 comparison
             }
@@ -118,7 +117,7 @@ pub async fn advise(evidence: &Evidence, env: &Env) -> Result<Advice, Error> {
         other.severity.cmp(&one.severity).then_with(|| saved(other).total_cmp(&saved(one)))
     });
     advice.findings.truncate(FINDINGS_MAX);
-    advice.stages = stages(&model, base, &kept, env).await?;
+    advice.stages = stages(&model, base, &kept, workshop).await?;
     Ok(advice)
 }
 
@@ -126,10 +125,10 @@ pub async fn advise(evidence: &Evidence, env: &Env) -> Result<Advice, Error> {
 pub async fn compare(
     evidence: &Evidence,
     alterations: &[Alteration],
-    env: &Env,
+    workshop: &Workshop,
 ) -> Result<Result<Comparison, CannotAlter>, Error> {
     let model = Model::of(evidence);
-    let base = Trial::of(&model, env).await?.measure(&model).await;
+    let base = Trial::of(&model, workshop).await?.measure(&model).await;
     let mut after = model.clone();
     for alteration in alterations {
         match alteration.apply(&after) {
@@ -137,7 +136,7 @@ pub async fn compare(
             Err(error) => return Ok(Err(error)),
         }
     }
-    let measured = Trial::of(&after, env).await?.measure(&after).await;
+    let measured = Trial::of(&after, workshop).await?.measure(&after).await;
     Ok(Ok(comparison(&model, &base, &measured, true)))
 }
 
@@ -145,7 +144,7 @@ async fn altered(
     model: &Model,
     base: &[Measured],
     alterations: &[Alteration],
-    env: &Env,
+    workshop: &Workshop,
 ) -> Result<Option<Comparison>, Error> {
     let mut after = model.clone();
     for alteration in alterations {
@@ -154,7 +153,7 @@ async fn altered(
             Err(_) => return Ok(None),
         }
     }
-    let measured = Trial::of(&after, env).await?.measure(&after).await;
+    let measured = Trial::of(&after, workshop).await?.measure(&after).await;
     Ok(Some(comparison(model, base, &measured, false)))
 }
 
@@ -163,7 +162,7 @@ async fn stages(
     model: &Model,
     base: Vec<Measured>,
     kept: &[Alteration],
-    env: &Env,
+    workshop: &Workshop,
 ) -> Result<Vec<Stage>, Error> {
     let is_place = |alteration: &&Alteration| {
         matches!(alteration, Alteration::Copy { .. } | Alteration::Newest { .. } | Alteration::Key { .. })
@@ -186,7 +185,7 @@ async fn stages(
             }
         }
         options.retain(|option| !option.is_empty());
-        let measured = Trial::of(&after, env).await?.measure(&after).await;
+        let measured = Trial::of(&after, workshop).await?.measure(&after).await;
         stages.push(Stage { title, options, comparison: comparison(&model, &base, &measured, false) });
         (model, base) = (after, measured);
     }

@@ -31,4 +31,4 @@ pub use finding::{Comparison, ComparisonLine, Finding, Severity};
 pub use gather::{Selection, gather};
 pub use model::Model;
 pub use offline::{Offline, OfflineError};
-pub use trial::{Measured, Trial};
+pub use trial::{Measured, Trial, Workshop};

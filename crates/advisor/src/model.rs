@@ -76,6 +76,17 @@ pub struct Step {
     pub recorded: f64,
     /// Whether the caller does not wait for it: work of a change feed.
     pub in_background: bool,
+    /// Where each item that it creates is counted in the same transaction.
+    pub counted_in: Option<CountedIn>,
+}
+
+/// A member of another item of the logical partition that counts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CountedIn {
+    /// What that item says it is.
+    pub entity: String,
+    /// The member.
+    pub member: String,
 }
 
 /// The value that led from one request to the next.
@@ -314,6 +325,7 @@ fn step(model: &Model, container: usize, shape: &Shape, times: f64, link: Option
         link,
         recorded: shape.total.charge as f64 / 100.0 / count,
         in_background: false,
+        counted_in: None,
     }
 }
 

@@ -9,18 +9,46 @@ use std::sync::Arc;
 use armilla_engine::plans::PricedWork;
 use armilla_engine::{
     Caller, ContainerDefinition, ContainerHandle, Engine, EngineOptions, Error, ItemBody, ItemName, Limits,
-    ListScope, Policy, Precondition, QueryPage, QueryRequest, Throughput, Triggers, WorkerStart, WriteMode,
+    ListScope, Located, Policy, Precondition, ProcedureOptions, QueryPage, QueryRequest, ScriptDefinition,
+    ScriptKind, Throughput, Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::memory::MemoryStore;
 use armilla_ledger::report::ShapeKind;
-use armilla_value::{Object, Value, json};
+use armilla_value::{Object, PartitionKey, Value, json};
 
 use crate::limits::{PAGES_MAX, REQUESTS_MEASURED};
-use crate::model::{Model, ModelContainer, Operation, Request, Scope, Step};
+use crate::model::{CountedIn, Model, ModelContainer, Operation, Request, Scope, Step};
 
 /// Request units a second of a physical partition on a copy: containers begin with as many partitions as they should.
 const PARTITION_RU: u32 = 1_000;
+
+/// The procedure that creates an item and counts it in another one of its logical partition.
+const ADD_AND_COUNT: &str = "addAndCount";
+
+/// Its text, as one would write it.
+const ADD_AND_COUNT_BODY: &str = r"function addAndCount(hostId, member, item) {
+    const collection = getContext().getCollection();
+    collection.readDocument(`${collection.getAltLink()}/docs/${hostId}`, (error, host) => {
+        if (error) throw error;
+        host[member] += 1;
+        collection.replaceDocument(host._self, host, (error) => {
+            if (error) throw error;
+            collection.createDocument(collection.getSelfLink(), item, (error) => {
+                if (error) throw error;
+            });
+        });
+    });
+}";
+
+/// What copies of a model are built with.
+#[derive(Clone)]
+pub struct Workshop {
+    /// Where time and chance come from.
+    pub env: Env,
+    /// How what runs scripts is started.
+    pub script_workers: WorkerStart,
+}
 
 /// A model in memory.
 pub struct Trial {
@@ -38,6 +66,7 @@ struct StepName {
     kind: ShapeKind,
     entity: Option<String>,
     first: String,
+    counted_in: Option<CountedIn>,
 }
 
 impl StepName {
@@ -49,6 +78,7 @@ impl StepName {
             entity: step.entity.clone(),
             // Steps of one shape may want different sorts of items.
             first: format!("{:?}", step.requests.first()),
+            counted_in: step.counted_in.clone(),
         }
     }
 }
@@ -68,19 +98,24 @@ pub struct Measured {
 
 impl Trial {
     /// Builds a model in memory.
-    pub async fn of(model: &Model, env: &Env) -> Result<Trial, Error> {
+    pub async fn of(model: &Model, workshop: &Workshop) -> Result<Trial, Error> {
         let limits = Limits { physical_partition_ru: PARTITION_RU, ..Limits::default() };
         let options = EngineOptions {
             limits,
             policy: Policy { enforced: false, burst: false },
-            script_workers: WorkerStart::ThisProgram,
+            script_workers: workshop.script_workers.clone(),
             background: false,
             ..EngineOptions::default()
         };
-        let engine = Engine::open_at_rest(Arc::new(MemoryStore::new()), env.clone(), options).await?;
+        let engine =
+            Engine::open_at_rest(Arc::new(MemoryStore::new()), workshop.env.clone(), options).await?;
         let mut trial = Trial { engine, containers: Vec::new(), scales: Vec::new() };
-        for container in &model.containers {
+        for (place, container) in model.containers.iter().enumerate() {
             trial.add(container).await?;
+            let mut steps = model.operations.iter().flat_map(|operation| &operation.steps);
+            if steps.any(|step| step.container == place && step.counted_in.is_some()) {
+                trial.add_procedure(container).await?;
+            }
         }
         Ok(trial)
     }
@@ -112,6 +147,19 @@ impl Trial {
         }
         self.containers.push(handle);
         self.scales.push(container.scale);
+        Ok(())
+    }
+
+    async fn add_procedure(&self, container: &ModelContainer) -> Result<(), Error> {
+        let (database, _) = container.name.split_once('/').unwrap_or(("trial", ""));
+        let handle = &self.containers[self.containers.len() - 1];
+        let definition = ScriptDefinition {
+            id: ADD_AND_COUNT.to_owned(),
+            body: ADD_AND_COUNT_BODY.to_owned(),
+            trigger: None,
+        };
+        let (caller, kind) = (Caller::full(), ScriptKind::StoredProcedure);
+        self.engine.create_script(&caller, database, handle.id(), kind, &definition).await?;
         Ok(())
     }
 
@@ -165,7 +213,11 @@ impl Trial {
                 let items: Vec<&Value> =
                     container.items_of(step.entity.as_deref()).take(REQUESTS_MEASURED).collect();
                 for item in items {
-                    charges.push(self.write(container, handle, item, step.kind).await.ok()?);
+                    let charge = match &step.counted_in {
+                        Some(counted_in) => self.add_and_count(container, handle, item, counted_in).await,
+                        None => self.write(container, handle, item, step.kind).await,
+                    };
+                    charges.push(charge.ok()?);
                 }
             }
             // One that was made up reads an item of its sort.
@@ -194,12 +246,7 @@ impl Trial {
         (count > 0).then(|| charges.iter().sum::<f64>() / count as f64)
     }
 
-    fn read(
-        &self,
-        handle: &ContainerHandle,
-        key: &armilla_value::PartitionKey,
-        id: &str,
-    ) -> Result<f64, Error> {
+    fn read(&self, handle: &ContainerHandle, key: &PartitionKey, id: &str) -> Result<f64, Error> {
         let read = self.engine.read_item(&Caller::full(), handle, ItemName::Id(id), Some(key), None)?;
         Ok(units(read.charge.hundredths()))
     }
@@ -215,12 +262,8 @@ impl Trial {
         let key = container.key_of(item).ok_or_else(|| Error::invalid("an item has no partition key"))?;
         let (free, none) = (Precondition::None, Triggers::default());
         if kind == ShapeKind::Create {
-            // The same item under another id, taken away again.
-            let mut again = item.clone();
-            let id = format!("{}-0", item.get("id").and_then(Value::as_str).unwrap_or("trial"));
-            if let Value::Object(object) = &mut again {
-                object.insert("id", Value::String(id.clone()));
-            }
+            // Taken away again.
+            let (again, id) = renamed(item);
             let key = container.key_of(&again).unwrap_or(key);
             let body = ItemBody::from(json::to_string(&again));
             let write =
@@ -235,6 +278,35 @@ impl Trial {
         let name = ItemName::Id(id);
         let write = self.engine.replace_item(&caller, handle, name, Some(&key), body, free, &none);
         Ok(units(write.await?.charge.hundredths()))
+    }
+
+    /// Creates an item like another one and counts it, in one transaction that is forgotten in the end.
+    async fn add_and_count(
+        &self,
+        container: &ModelContainer,
+        handle: &Arc<ContainerHandle>,
+        item: &Value,
+        counted_in: &CountedIn,
+    ) -> Result<f64, Error> {
+        let no_key = || Error::invalid("an item has no partition key");
+        let key = container.key_of(item).ok_or_else(no_key)?;
+        let mut hosts = container.items_of(Some(&counted_in.entity));
+        let host = hosts.find(|host| container.key_of(host).as_ref() == Some(&key));
+        let host = host.and_then(|host| host.get("id")).ok_or_else(no_key)?;
+        let member = Value::String(counted_in.member.clone());
+        let arguments = json::to_string(&Value::Array(vec![host.clone(), member, renamed(item).0]));
+        let located = Located { container: handle.clone(), by_rid: false };
+        let options = ProcedureOptions { rehearses: true, ..ProcedureOptions::default() };
+        let caller = Caller::full();
+        let done = self.engine.execute_procedure(
+            &caller,
+            &located,
+            ADD_AND_COUNT,
+            Some(&key),
+            arguments.as_bytes(),
+            options,
+        );
+        Ok(units(done.await?.charge.hundredths()))
     }
 
     async fn query(
@@ -307,6 +379,16 @@ fn scaled(page: &QueryPage, scale: f64) -> f64 {
 
 fn units(hundredths: u64) -> f64 {
     hundredths as f64 / 100.0
+}
+
+/// Returns an item under another id, and that id.
+fn renamed(item: &Value) -> (Value, String) {
+    let mut again = item.clone();
+    let id = format!("{}-0", item.get("id").and_then(Value::as_str).unwrap_or("trial"));
+    if let Value::Object(object) = &mut again {
+        object.insert("id", Value::String(id.clone()));
+    }
+    (again, id)
 }
 
 /// Returns an item with one member changed, as most writes change one: the first number that is no key, else none.

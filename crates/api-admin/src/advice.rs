@@ -3,8 +3,8 @@
 //!
 //! One piece of advice is made at a time: it takes a copy of a sample into memory, and as many cores as there are.
 
-use armilla_advisor::{Alteration, CannotAlter, Selection};
-use armilla_engine::Access;
+use armilla_advisor::{Alteration, CannotAlter, Selection, Workshop};
+use armilla_engine::{Access, WorkerStart};
 use armilla_env::Env;
 use armilla_ledger::json::to_value;
 use armilla_rest_wire::status::Status;
@@ -41,9 +41,10 @@ pub(crate) async fn make(
     if evidence.containers.is_empty() && (selection.database.is_some() || selection.container.is_some()) {
         return Err(Failure::new(Status::NOT_FOUND, "there is no container of that name"));
     }
+    let workshop = Workshop { env: env.clone(), script_workers: WorkerStart::ThisProgram };
     let document = match alterations.is_empty() {
-        true => armilla_advisor::advise(&evidence, env).await?.to_value(),
-        false => match armilla_advisor::compare(&evidence, &alterations, env).await? {
+        true => armilla_advisor::advise(&evidence, &workshop).await?.to_value(),
+        false => match armilla_advisor::compare(&evidence, &alterations, &workshop).await? {
             Ok(comparison) => comparison.to_value(),
             Err(error) => return Err(Failure::bad_request(error.to_string())),
         },

@@ -12,8 +12,12 @@ pub const ASSIGNMENT_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Partitions that are taken from nodes at a time, to have the load even or to let nodes end, in permille of all.
 pub(crate) const MOVING_PERMILLE: usize = 10;
 
-/// The least of that bound.
+/// The least of that bound, for what is taken from nodes that are about to end.
 pub const MOVING_MAX: usize = 16;
+
+/// The least of that bound, for what is taken from nodes that go on, to have the load even: nothing hurries, and each one that is
+/// on its way keeps requests waiting.
+pub(crate) const EVENING_MAX: usize = 2;
 
 /// How uneven the load of two nodes may be before a partition is moved, in percent of what a node has on average.
 pub(crate) const UNEVEN_PERCENT: u64 = 10;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::assignment::{Assignment, Node, Place};
-use crate::limits::{MOVING_MAX, MOVING_PERMILLE};
+use crate::limits::{EVENING_MAX, MOVING_MAX, MOVING_PERMILLE};
 use crate::note::Note;
 use crate::placement::{Partition, place};
 use crate::{NodeId, PartitionId};
@@ -51,7 +51,8 @@ pub fn next(
     let wanted: Vec<NodeId> =
         living.iter().filter(|(_, node)| node.is_wanted()).map(|(id, _)| id.clone()).collect();
     let mut places: BTreeMap<PartitionId, Place> = BTreeMap::new();
-    let moving_max = MOVING_MAX.max(partitions.len() * MOVING_PERMILLE / 1_000);
+    let share = partitions.len() * MOVING_PERMILLE / 1_000;
+    let moving_max = MOVING_MAX.max(share);
     let is_leaving = |place: &Place| matches!(place, Place::Leaving { .. });
     let mut moving = current.places.values().filter(|place| is_leaving(place)).count();
     let known: BTreeSet<PartitionId> = partitions.iter().map(|partition| partition.id).collect();
@@ -98,8 +99,12 @@ pub fn next(
         })
         .copied()
         .collect();
-    // One thing after the other: what is under way would be forgotten in what is even.
-    let moves_max = if places.values().any(is_leaving) { 0 } else { moving_max };
+    // One thing after the other: what is under way would be forgotten in what is even. And what no node serves comes first: what
+    // is opened now, and what one who says nothing may be about to leave behind.
+    let is_unsettled = places.values().any(is_leaving)
+        || living.values().any(|node| node.is_quiet)
+        || known.iter().any(|id| !places.contains_key(id));
+    let moves_max = if is_unsettled { 0 } else { EVENING_MAX.max(share) };
     let place_of = |id: PartitionId| match places.get(&id)? {
         Place::On(node) => Some(node),
         Place::Leaving { .. } => None,
@@ -162,7 +167,7 @@ mod tests {
         let first = start();
         let taken =
             next(&first, &living(&[("a", 1), ("b", 1), ("c", 0)]), &partitions(20), &Pins::new()).unwrap();
-        assert_eq!((taken.epoch, leaving(&taken)), (2, 6));
+        assert_eq!((taken.epoch, leaving(&taken)), (2, EVENING_MAX));
         assert_eq!(taken.of_node(&id("c")).count(), 0);
         // Nothing happens before they know, and no more is taken meanwhile.
         assert_eq!(
@@ -171,14 +176,36 @@ mod tests {
         );
         let half =
             next(&taken, &living(&[("a", 2), ("b", 1), ("c", 2)]), &partitions(20), &Pins::new()).unwrap();
-        assert_eq!((half.of_node(&id("c")).count(), leaving(&half)), (3, 3));
+        assert_eq!((half.of_node(&id("c")).count(), leaving(&half)), (1, 1));
         let whole =
             next(&half, &living(&[("a", 3), ("b", 3), ("c", 3)]), &partitions(20), &Pins::new()).unwrap();
-        assert_eq!((whole.of_node(&id("c")).count(), leaving(&whole)), (6, 0));
-        assert_eq!(
-            next(&whole, &living(&[("a", 4), ("b", 4), ("c", 4)]), &partitions(20), &Pins::new()),
-            None
-        );
+        assert_eq!((whole.of_node(&id("c")).count(), leaving(&whole)), (2, 0));
+    }
+
+    #[test]
+    fn a_node_that_comes_gets_its_share_a_few_at_a_time() {
+        let (mut all, mut rounds) = (start(), 0);
+        loop {
+            let epoch = all.epoch;
+            let known = living(&[("a", epoch), ("b", epoch), ("c", epoch)]);
+            let Some(after) = next(&all, &known, &partitions(20), &Pins::new()) else { break };
+            assert!(leaving(&after) <= EVENING_MAX);
+            (all, rounds) = (after, rounds + 1);
+        }
+        assert_eq!(counts(&all), [("a".to_owned(), 7), ("b".to_owned(), 7), ("c".to_owned(), 6)]);
+        // One round takes, and the next one gives and can't take: nothing is taken while something is on its way.
+        assert_eq!(rounds, 6);
+    }
+
+    #[test]
+    fn nothing_is_moved_to_have_it_even_while_a_node_says_nothing_or_a_partition_has_no_node() {
+        let first = start();
+        let mut nodes = living(&[("a", 1), ("b", 1), ("c", 1)]);
+        assert_eq!(leaving(&next(&first, &nodes, &partitions(20), &Pins::new()).unwrap()), EVENING_MAX);
+        let given = next(&first, &nodes, &partitions(21), &Pins::new()).unwrap();
+        assert_eq!((given.of_node(&id("c")).count(), leaving(&given)), (1, 0));
+        nodes.get_mut(&id("a")).unwrap().is_quiet = true;
+        assert_eq!(leaving(&next(&first, &nodes, &partitions(20), &Pins::new()).unwrap()), 0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use armilla_value::{Object, PartitionKey, Value, json};
 use super::{Alteration, CannotAlter, shorten};
 use crate::definitions;
 use crate::facts::Facts;
-use crate::model::{Model, ModelContainer, Operation, Request, Scope, Step, key_at};
+use crate::model::{CountedIn, Model, ModelContainer, Operation, Request, Scope, Step, key_at};
 use crate::paths;
 
 pub(super) fn apply(alteration: &Alteration, model: &Model) -> Result<Model, CannotAlter> {
@@ -241,6 +241,7 @@ fn nothing_of(step: &Step) -> Step {
         link: None,
         recorded: 0.0,
         in_background: false,
+        counted_in: None,
     }
 }
 
@@ -304,18 +305,13 @@ fn count(
     model.containers[place].items = Arc::new(items);
     for operation in &mut model.operations {
         operation.steps.retain(|step| !counts_them(step, place, discriminator.as_deref(), counted));
-        let creates = operation.steps.iter().find(|step| {
+        let creates = operation.steps.iter_mut().filter(|step| {
             step.container == place
                 && step.kind == ShapeKind::Create
                 && step.entity.as_deref() == Some(counted)
         });
-        if let Some(step) = creates.cloned() {
-            // In one transaction: the item that counts is read, and written again.
-            let (read, write) = (ShapeKind::Read, ShapeKind::Replace);
-            for kind in [read, write] {
-                let more = Step { kind, entity: Some(entity.to_owned()), ..nothing_of(&step) };
-                operation.steps.push(more);
-            }
+        for step in creates {
+            step.counted_in = Some(CountedIn { entity: entity.to_owned(), member: member.to_owned() });
         }
     }
     Ok(())

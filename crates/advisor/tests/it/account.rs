@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use armilla_advisor::{Advice, Finding, Selection, advise, gather};
+use armilla_advisor::{Advice, Finding, Selection, Workshop, advise, gather};
 use armilla_engine::{
-    Caller, ContainerDefinition, Engine, EngineOptions, ItemBody, ItemName, ListScope, Policy, Precondition,
-    QueryRequest, Throughput, Triggers, WriteMode,
+    Caller, ContainerDefinition, Engine, EngineOptions, ItemBody, ItemName, ListScope, Located, Policy,
+    Precondition, ProcedureOptions, QueryRequest, ScriptDefinition, ScriptKind, Throughput, Triggers,
+    WorkerStart, WriteMode,
 };
 use armilla_env::{Env, SimulatedClock};
 use armilla_kv::memory::MemoryStore;
@@ -26,6 +27,7 @@ impl Account {
         let options = EngineOptions {
             policy: Policy { enforced: false, burst: false },
             background: false,
+            script_workers: WorkerStart::Thread(armilla_script_worker::serve),
             ..EngineOptions::default()
         };
         let engine = Engine::open_at_rest(Arc::new(MemoryStore::new()), env.clone(), options).await.unwrap();
@@ -71,6 +73,18 @@ impl Account {
         let caller = Caller::full();
         let write = self.engine.replace_item(&caller, &handle, name, Some(&key), body, free, &none);
         write.await.unwrap();
+    }
+
+    /// Creates a procedure and runs it.
+    pub(crate) async fn run(&self, container: &str, key: &str, body: &str, arguments: &str) -> f64 {
+        let key = PartitionKey::from_json(format!("[{key}]").as_bytes()).unwrap();
+        let definition = ScriptDefinition { id: "run".to_owned(), body: body.to_owned(), trigger: None };
+        let (caller, kind) = (Caller::full(), ScriptKind::StoredProcedure);
+        self.engine.create_script(&caller, DATABASE, container, kind, &definition).await.unwrap();
+        let located = Located { container: self.handle(container), by_rid: false };
+        let (key, options) = (Some(&key), ProcedureOptions::default());
+        let run = self.engine.execute_procedure(&caller, &located, "run", key, arguments.as_bytes(), options);
+        run.await.unwrap().charge.hundredths() as f64 / 100.0
     }
 
     pub(crate) fn read(&self, container: &str, key: &str, id: &str) -> f64 {
@@ -119,8 +133,10 @@ impl Account {
     }
 
     pub(crate) async fn advice(&self) -> Advice {
+        let script_workers = WorkerStart::Thread(armilla_script_worker::serve);
+        let workshop = Workshop { env: self.env.clone(), script_workers };
         let evidence = gather(&self.engine, &Caller::full(), &Selection::default()).await.unwrap();
-        advise(&evidence, &self.env).await.unwrap()
+        advise(&evidence, &workshop).await.unwrap()
     }
 }
 

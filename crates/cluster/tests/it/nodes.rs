@@ -96,28 +96,28 @@ fn count(ownership: &Ownership) -> usize {
 #[tokio::test]
 async fn partitions_are_given_and_what_a_newcomer_gets_was_released_before() {
     let world = World::new();
-    let (roll, host) = (Count(8), world.host());
+    let (roll, host) = (Count(4), world.host());
     let mut first = world.join().await;
     let mut coordinator = world.coordinator(&first);
     assert_eq!(coordinator.round(&roll).await.unwrap(), Some(1));
     assert_eq!(count(&first.ownership()), 0);
     assert!(first.look(&*host).await.unwrap());
-    assert_eq!(count(&first.ownership()), 8);
+    assert_eq!(count(&first.ownership()), 4);
     settle().await;
     assert_eq!(coordinator.round(&roll).await.unwrap(), None);
     let mut second = world.join().await;
     assert_eq!(coordinator.round(&roll).await.unwrap(), Some(2));
     second.look(&*host).await.unwrap();
     // The first does not know yet, and the second has nothing.
-    assert_eq!((count(&first.ownership()), count(&second.ownership())), (8, 0));
+    assert_eq!((count(&first.ownership()), count(&second.ownership())), (4, 0));
     settle().await;
     assert_eq!(coordinator.round(&roll).await.unwrap(), None);
     first.look(&*host).await.unwrap();
-    assert_eq!((count(&first.ownership()), host.released.lock().len()), (4, 4));
+    assert_eq!((count(&first.ownership()), host.released.lock().len()), (2, 2));
     settle().await;
     assert_eq!(coordinator.round(&roll).await.unwrap(), Some(3));
     second.look(&*host).await.unwrap();
-    assert_eq!((count(&first.ownership()), count(&second.ownership())), (4, 4));
+    assert_eq!((count(&first.ownership()), count(&second.ownership())), (2, 2));
     let (owner, node) = second.ownership().owner_of(first.ownership().mine()[0]).unwrap();
     assert_eq!((&owner, node.address.as_str()), (first.ownership().node(), "a:1"));
 }

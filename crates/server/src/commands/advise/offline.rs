@@ -4,8 +4,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use armilla_advisor::{Alteration, Offline, Selection};
-use armilla_engine::Caller;
+use armilla_advisor::{Alteration, Offline, Selection, Workshop};
+use armilla_engine::{Caller, WorkerStart};
 use armilla_env::Env;
 use armilla_ledger::lines;
 use armilla_value::json;
@@ -53,9 +53,13 @@ pub(super) async fn make(options: &AdviseOptions, alterations: &[Alteration], en
     if let Some(seconds) = options.over_seconds {
         evidence.report.since_ms = evidence.report.until_ms - i64::from(seconds.max(1)) * 1_000;
     }
+    let workshop = Workshop { env: env.clone(), script_workers: WorkerStart::ThisProgram };
     let document = match alterations.is_empty() {
-        true => armilla_advisor::advise(&evidence, env).await.map_err(|error| anyhow!("{error}"))?.to_value(),
-        false => armilla_advisor::compare(&evidence, alterations, env)
+        true => armilla_advisor::advise(&evidence, &workshop)
+            .await
+            .map_err(|error| anyhow!("{error}"))?
+            .to_value(),
+        false => armilla_advisor::compare(&evidence, alterations, &workshop)
             .await
             .map_err(|error| anyhow!("{error}"))?
             .map_err(|error| anyhow!("{error}"))?

@@ -28,6 +28,7 @@ pub(crate) fn composite(paths: &[(String, bool)]) -> Value {
 
 /// Adds paths that an index leaves out.
 pub(crate) fn exclude(policy: &mut Value, paths: &[String]) {
+    take_away(policy, "includedPaths", paths);
     // What is left out is left out of everything, and that has to be said.
     if policy.get("includedPaths").is_none() {
         add(policy, "includedPaths", vec![path("/*")]);
@@ -37,6 +38,7 @@ pub(crate) fn exclude(policy: &mut Value, paths: &[String]) {
 
 /// Adds paths that an index has.
 pub(crate) fn include(policy: &mut Value, paths: &[String]) {
+    take_away(policy, "excludedPaths", paths);
     add(policy, "includedPaths", paths.iter().map(|one| path(one)).collect());
 }
 
@@ -62,6 +64,17 @@ fn add(policy: &mut Value, member: &str, more: Vec<Value>) {
     }
 }
 
+/// Takes paths out of a list of a policy: one path is in one list.
+fn take_away(policy: &mut Value, member: &str, paths: &[String]) {
+    let Value::Object(policy) = policy else { return };
+    let Some(Value::Array(list)) = policy.get_mut(member) else { return };
+    let is_meant = |one: &Value| {
+        let path = one.get("path").and_then(Value::as_str);
+        path.is_some_and(|path| paths.iter().any(|meant| meant == path))
+    };
+    list.retain(|one| !is_meant(one));
+}
+
 fn path(path: &str) -> Value {
     object([("path", Value::String(path.to_owned()))])
 }
@@ -82,6 +95,18 @@ mod tests {
         exclude(&mut policy, &["/a/?".to_owned(), "/b/?".to_owned()]);
         add_composite(&mut policy, &[("/c".to_owned(), false), ("/d".to_owned(), true)]);
         let expected = r#"{"excludedPaths":[{"path":"/a/?"},{"path":"/b/?"}],"includedPaths":[{"path":"/*"}],"compositeIndexes":[[{"path":"/c","order":"ascending"},{"path":"/d","order":"descending"}]]}"#;
+        assert_eq!(json::to_string(&policy), expected);
+    }
+
+    #[test]
+    fn a_path_is_left_out_or_not() {
+        let mut policy =
+            json::parse(br#"{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/a/?"}]}"#).unwrap();
+        include(&mut policy, &["/a/?".to_owned()]);
+        let expected = r#"{"includedPaths":[{"path":"/*"},{"path":"/a/?"}],"excludedPaths":[]}"#;
+        assert_eq!(json::to_string(&policy), expected);
+        exclude(&mut policy, &["/a/?".to_owned()]);
+        let expected = r#"{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/a/?"}]}"#;
         assert_eq!(json::to_string(&policy), expected);
     }
 }

@@ -179,3 +179,8 @@ pub(crate) fn sort_name(entity: &str) -> String {
         entity => format!("items '{entity}'"),
     }
 }
+
+/// Returns a sort of items with the container that has them.
+pub(crate) fn sort_of(container: &ContainerEvidence, entity: &str) -> String {
+    format!("{} of {}", sort_name(entity), container.short_name())
+}

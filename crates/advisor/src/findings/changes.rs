@@ -2,7 +2,7 @@
 
 use armilla_ledger::report::ShapeKind;
 
-use super::{Candidate, Case, cut, percent, sort_name};
+use super::{Candidate, Case, cut, percent, sort_name, sort_of};
 use crate::finding::{Finding, Severity};
 
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -186,8 +186,8 @@ pub(super) fn copies_out_of_step(case: &Case<'_>) -> Vec<Candidate> {
                 format!(
                     "{} of the copies of {} in {} are not what they are copies of",
                     percent(behind),
-                    sort_name(&copy.source.1),
-                    sort_name(&copy.host.1)
+                    sort_of(source, &copy.source.1),
+                    sort_of(host, &copy.host.1)
                 ),
             )
             .about(&host.name)

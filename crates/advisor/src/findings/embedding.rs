@@ -2,7 +2,7 @@
 
 use armilla_ledger::report::{EntityChanges, ShapeKind};
 
-use super::{Candidate, Case, percent, sort_name};
+use super::{Candidate, Case, percent, sort_name, sort_of};
 use crate::evidence::ContainerEvidence;
 use crate::finding::{Finding, Severity};
 
@@ -160,8 +160,8 @@ pub(super) fn volatile_copy(case: &Case<'_>) -> Vec<Candidate> {
                 if part > 0.6 { Severity::Severe } else { Severity::Warning },
                 format!(
                     "{} carry a copy of {} that changes more often than they do",
-                    sort_name(&copy.host.1),
-                    sort_name(&copy.source.1)
+                    sort_of(host, &copy.host.1),
+                    sort_of(source, &copy.source.1)
                 ),
             )
             .about(&host.name)

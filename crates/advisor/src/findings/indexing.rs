@@ -101,9 +101,11 @@ pub(super) fn filter_without_index(case: &Case<'_>) -> Vec<Candidate> {
         for (shape, facts) in case.queries(container) {
             let total = &shape.total;
             let part = case.part(shape);
+            // Items that are looked at and not wanted count as entries.
+            let walked = total.entries + total.items;
             if total.count < 10
                 || facts.filters.is_empty()
-                || total.items <= READ_PER_ROW_MAX * total.rows.max(total.count)
+                || walked <= READ_PER_ROW_MAX * total.rows.max(total.count)
             {
                 continue;
             }
@@ -136,8 +138,7 @@ pub(super) fn filter_without_index(case: &Case<'_>) -> Vec<Candidate> {
                 .about(&container.name)
                 .because(cut(&name(container.short_name(), shape)))
                 .because(format!(
-                    "{} items were read for {} rows, at {:.2} RU a query: {} of all request units",
-                    total.items,
+                    "{walked} index entries and items were read for {} rows, at {:.2} RU a query: {} of all request units",
                     total.rows,
                     case.charge(container, shape),
                     percent(part)

@@ -287,6 +287,8 @@ pub(super) fn newest_of_all(case: &Case<'_>) -> Vec<Candidate> {
 }
 
 const SORTS_MIN: usize = 2;
+/// Index entries and items that are read for each row where the index finds the right ones, and some to spare.
+const WALKED_PER_ROW_MAX: u64 = 4;
 
 /// Items of several sorts that do not say which.
 pub(super) fn no_discriminator(case: &Case<'_>) -> Vec<Candidate> {
@@ -331,10 +333,11 @@ pub(super) fn discriminator_not_filtered(case: &Case<'_>) -> Vec<Candidate> {
                 facts.filters.iter().all(|path| path == "/id" || entity.paths.contains_key(path))
             });
             let reads_others = sorts.count() >= SORTS_MIN;
+            let walked = total.entries + total.items;
             if is_named
                 || !reads_others
                 || facts.filters.is_empty()
-                || total.items <= 2 * total.rows
+                || walked <= WALKED_PER_ROW_MAX * total.rows
                 || total.count < 10
             {
                 continue;
@@ -347,7 +350,7 @@ pub(super) fn discriminator_not_filtered(case: &Case<'_>) -> Vec<Candidate> {
                 )
                 .about(&container.name)
                 .because(cut(&name(container.short_name(), shape)))
-                .because(format!("{} items were read for {} rows", total.items, total.rows))
+                .because(format!("{walked} index entries and items were read for {} rows", total.rows))
                 .advise(format!("Add a comparison with {discriminator}: the index finds the right ones."))
                 .sure(0.6)
                 .into(),

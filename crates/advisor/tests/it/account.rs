@@ -23,12 +23,17 @@ pub(crate) struct Account {
 
 impl Account {
     pub(crate) async fn new() -> Account {
+        Account::with(EngineOptions::default()).await
+    }
+
+    /// An account with a limit or a default of its own.
+    pub(crate) async fn with(options: EngineOptions) -> Account {
         let (env, clock) = Env::simulated(7);
         let options = EngineOptions {
             policy: Policy { enforced: false, burst: false },
             background: false,
             script_workers: WorkerStart::Thread(armilla_script_worker::serve),
-            ..EngineOptions::default()
+            ..options
         };
         let engine = Engine::open_at_rest(Arc::new(MemoryStore::new()), env.clone(), options).await.unwrap();
         engine.create_database(&Caller::full(), DATABASE, None).await.unwrap();
@@ -49,6 +54,15 @@ impl Account {
             ContainerDefinition::from_value(&json::parse(definition.as_bytes()).unwrap()).unwrap();
         let throughput = Throughput::Autoscale { max: partitions * 10_000, increment_percent: None };
         self.engine.create_container(&Caller::full(), DATABASE, definition, Some(throughput)).await.unwrap();
+    }
+
+    /// Makes a container with so much throughput.
+    pub(crate) async fn container_at(&self, name: &str, key: &str, rate: u32) {
+        let definition = format!(r#"{{"id":"{name}","partitionKey":{{"paths":["{key}"]}}}}"#);
+        let definition =
+            ContainerDefinition::from_value(&json::parse(definition.as_bytes()).unwrap()).unwrap();
+        let throughput = Some(Throughput::Manual(rate));
+        self.engine.create_container(&Caller::full(), DATABASE, definition, throughput).await.unwrap();
     }
 
     fn handle(&self, container: &str) -> Arc<armilla_engine::ContainerHandle> {
@@ -122,6 +136,19 @@ impl Account {
         }
     }
 
+    /// Returns the values of a path of what the first physical partition has.
+    pub(crate) async fn keys_of_first_partition(&self, container: &str, member: &str) -> Vec<String> {
+        let handle = self.handle(container);
+        let first = handle.ranges(&Caller::full()).unwrap().ranges.into_iter().next().unwrap();
+        let mut request =
+            QueryRequest::with_parameters(format!("SELECT VALUE c.{member} FROM c"), Vec::new());
+        request.scope = ListScope::Range { id: Some(first.id), min: None, max: None };
+        let page = self.engine.query_items(&Caller::full(), &handle, request).await.unwrap();
+        assert!(page.continuation.is_none());
+        let rows = String::from_utf8(page.rows).unwrap();
+        rows.split(',').map(|row| row.trim_matches('"').to_owned()).collect()
+    }
+
     /// Lets time pass.
     pub(crate) fn pass(&self, time: Duration) {
         self.clock.advance(time);
@@ -129,6 +156,8 @@ impl Account {
 
     /// Forgets what was asked so far: it was the loading.
     pub(crate) fn begin(&self) {
+        // Of a second in which much is done not everything is written down.
+        self.pass(Duration::from_secs(60));
         self.engine.ledger().forget();
     }
 

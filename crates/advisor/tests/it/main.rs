@@ -4,6 +4,8 @@
 
 mod account;
 mod blog;
+mod capacity;
+mod copies;
 mod faults;
 mod good;
 mod whole;

@@ -6,6 +6,7 @@ import { Account } from '../tests/support/account';
 import { startServer } from '../tests/support/server';
 import { servePage } from '../tests/support/page-server';
 import { write } from '../tests/query-data';
+import { write as writeInto } from '../tests/support/write';
 import { startBlog, Traffic, untilCrest, type Blog } from './blog';
 import { picture } from './picture';
 
@@ -97,6 +98,22 @@ test('items', async ({ page }) => {
   await expect(page.getByRole('textbox', { name: 'Item as JSON' })).toContainText('likeCount');
   await picture(page, 'items', { height: 560 });
   await picture(page, 'items-narrow', { width: 400 });
+});
+
+test('mongo', async ({ page }) => {
+  await open(page, '#/db/blog-v2/c/posts/mongo');
+  await page.getByLabel('What is asked').selectOption('aggregate');
+  const stages = [
+    { $match: { type: 'post' } },
+    { $group: { _id: '$userUsername', posts: { $sum: 1 }, likes: { $sum: '$likeCount' } } },
+    { $sort: { likes: -1 } },
+    { $limit: 10 },
+  ];
+  await writeInto(page, 'Pipeline', `[\n${stages.map((stage) => `  ${JSON.stringify(stage)}`).join(',\n')}\n]`);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'RU' })).toContainText('10 documents');
+  await picture(page, 'mongo');
 });
 
 test('gremlin', async ({ page }) => {

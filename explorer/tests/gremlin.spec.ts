@@ -70,6 +70,11 @@ test('a graph is drawn, explored and inspected', async ({ page, account, apis })
   await page.getByRole('button', { name: 'person Ben' }).locator('circle').dblclick();
   await expect(page.locator('.graph-link')).toHaveCount(4);
   await settled(page);
+  // Each label can be read.
+  const labels = await page.locator('.graph-link text').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+  const apart = (one: DOMRect, other: DOMRect) => one.right <= other.left || other.right <= one.left || one.bottom <= other.top || other.bottom <= one.top;
+  expect(labels).toHaveLength(4);
+  expect(labels.every((one, at) => labels.slice(at + 1).every((other) => apart(one, other)))).toBe(true);
   await expectAccessible(page);
   await shoot(page, 'gremlin');
 

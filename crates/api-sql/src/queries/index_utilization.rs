@@ -86,8 +86,23 @@ impl<'p> Indexes<'p> {
             }
         }
         // What one partition uses does not lack because another has nothing to look for.
-        indexes.potential.retain(|missing| !indexes.used.iter().any(|used| used.paths == missing.paths));
+        indexes.potential.retain(|missing| !indexes.used.iter().any(|used| serves_alike(used, missing)));
         indexes
+    }
+}
+
+/// Whether two indexes have the same paths: a composite one that is in use lies in the order that its query asks for, while
+/// one that is missing is told as if the order were free.
+fn serves_alike(used: &Served, missing: &Served) -> bool {
+    fn sorted(served: &Served) -> Vec<&str> {
+        let name = |path: &String| -> usize { path.rfind(' ').unwrap_or(path.len()) };
+        let mut names: Vec<&str> = served.paths.iter().map(|path| &path[..name(path)]).collect();
+        names.sort_unstable();
+        names
+    }
+    match (used.composite, missing.composite) {
+        (true, true) => sorted(used) == sorted(missing),
+        (one, other) => one == other && used.paths == missing.paths,
     }
 }
 

@@ -4,7 +4,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { captionOf } from './elements';
-import { lineOf, RADIUS, round, type Graph, type Link, type Node } from './graph';
+import { labelPlaces, lineOf, RADIUS, round, type Graph, type Link, type Node } from './graph';
 import type { Chosen } from './GraphPane';
 import { useLayout } from './layout';
 import { useCamera } from './camera';
@@ -52,9 +52,10 @@ export function Drawing({ graph, caption, colours, chosen, onChoose, onExpand, h
       const node = graph.nodes.get(id);
       if (node) element.setAttribute('transform', moveOf(node));
     }
+    const labels = labelsOf(graph);
     for (const [id, element] of links.current) {
       const link = graph.links.get(id);
-      if (link) placeLink(element, link);
+      if (link) placeLink(element, link, labels.get(id));
     }
     camera.follow();
   };
@@ -123,6 +124,7 @@ export function Drawing({ graph, caption, colours, chosen, onChoose, onExpand, h
   const isNear = (link: Link) =>
     chosen !== null && (chosen.kind === 'edge' ? chosen.id === link.id : chosen.id === link.source.id || chosen.id === link.target.id);
   const hasLabels = graph.links.size <= LABELS_MAX;
+  const labels = labelsOf(graph);
   return (
     <svg ref={svg} class="graph-drawing" role="group" aria-label={`Graph of ${all.length} vertices and ${graph.links.size} edges`} onPointerDown={camera.pan}>
       <defs>
@@ -133,6 +135,7 @@ export function Drawing({ graph, caption, colours, chosen, onChoose, onExpand, h
       <g ref={camera.view}>
         {[...graph.links.values()].map((link) => {
           const line = lineOf(link);
+          const label = labels.get(link.id) ?? line.at(0.5);
           return (
             <g
               key={link.id}
@@ -143,7 +146,7 @@ export function Drawing({ graph, caption, colours, chosen, onChoose, onExpand, h
               <path class="graph-reach" d={line.path} />
               <path class="graph-line" d={line.path} marker-end="url(#graph-tip)" />
               {(hasLabels || isNear(link)) && (
-                <text x={line.x} y={line.y} dy="-3">
+                <text x={label.x} y={label.y} dy="-3">
                   {short(link.edge.label)}
                 </text>
               )}
@@ -184,12 +187,18 @@ export function Drawing({ graph, caption, colours, chosen, onChoose, onExpand, h
   );
 }
 
-function placeLink(element: SVGGElement, link: Link): void {
+/** Where labels stand; with too many of them, each in the middle of its edge. */
+function labelsOf(graph: Graph): ReturnType<typeof labelPlaces> {
+  return graph.links.size <= LABELS_MAX ? labelPlaces(graph, (link) => short(link.edge.label)) : new Map();
+}
+
+function placeLink(element: SVGGElement, link: Link, label: { x: number; y: number } | undefined): void {
   const line = lineOf(link);
+  const { x, y } = label ?? line.at(0.5);
   for (const path of element.querySelectorAll('path')) path.setAttribute('d', line.path);
   const text = element.querySelector('text');
-  text?.setAttribute('x', String(line.x));
-  text?.setAttribute('y', String(line.y));
+  text?.setAttribute('x', String(x));
+  text?.setAttribute('y', String(y));
 }
 
 /** Puts a vertex somewhere, to stay there. */

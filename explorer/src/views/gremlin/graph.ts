@@ -103,12 +103,18 @@ export const RADIUS = 11;
 const TEXT_ROOM = 15;
 const STEEP = 0.6;
 
-/** Returns the line of an edge, from rim to rim, and where its label stands. */
-export function lineOf({ source, target, bend }: Link): { path: string; x: number; y: number } {
+interface Point {
+  x: number;
+  y: number;
+}
+
+/** Returns the line of an edge, from rim to rim, and the point of it after a part of the way. */
+export function lineOf({ source, target, bend }: Link): { path: string; at(part: number): Point } {
   if (source === target) {
     const size = 26 + 10 * Math.abs(bend);
     const { x, y } = source;
-    return { path: `M${x - 7},${y - 9}C${x - size},${y - size * 1.9} ${x + size},${y - size * 1.9} ${x + 8},${y - 10}`, x, y: y - size * 1.5 };
+    const path = `M${x - 7},${y - 9}C${x - size},${y - size * 1.9} ${x + size},${y - size * 1.9} ${x + 8},${y - 10}`;
+    return { path, at: () => ({ x, y: y - size * 1.5 }) };
   }
   const [dx, dy] = [target.x - source.x, target.y - source.y];
   const length = Math.hypot(dx, dy) || 1;
@@ -124,7 +130,50 @@ export function lineOf({ source, target, bend }: Link): { path: string; x: numbe
   const isFromBelow = my - target.y > Math.hypot(mx - target.x, my - target.y) * STEEP;
   const [x2, y2] = rim(target, RADIUS + 5 + (isFromBelow ? TEXT_ROOM : 0));
   const path = bend === 0 ? `M${x1},${y1}L${x2},${y2}` : `M${x1},${y1}Q${round(mx)},${round(my)} ${x2},${y2}`;
-  return { path, x: round((source.x + target.x) / 2 - (uy * off) / 2), y: round((source.y + target.y) / 2 + (ux * off) / 2) };
+  const between = (part: number, from: number, middle: number, to: number) =>
+    round((1 - part) ** 2 * from + 2 * part * (1 - part) * middle + part ** 2 * to);
+  return { path, at: (part) => ({ x: between(part, source.x, mx, target.x), y: between(part, source.y, my, target.y) }) };
+}
+
+/** Where on its line a label may stand, the best first. */
+const LABEL_PLACES = [0.5, 0.42, 0.58, 0.35, 0.65, 0.28, 0.72];
+/** About what a label takes, with a little around it. */
+const [CHARACTER_WIDTH, ABOVE, BELOW] = [7, 16, 2];
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** Returns where the label of each edge stands: on its line, where it covers as little of vertices and other labels as can be. */
+export function labelPlaces(graph: Graph, textOf: (link: Link) => string): Map<string, Point> {
+  const taken: Box[] = [...graph.nodes.values()].map(({ x, y }) => ({ left: x - RADIUS, right: x + RADIUS, top: y - RADIUS, bottom: y + RADIUS + TEXT_ROOM }));
+  const places = new Map<string, Point>();
+  for (const link of graph.links.values()) {
+    const line = lineOf(link);
+    const half = (textOf(link).length * CHARACTER_WIDTH) / 2;
+    let best: { point: Point; box: Box; covers: number } | null = null;
+    for (const part of LABEL_PLACES) {
+      const point = line.at(part);
+      const box = { left: point.x - half, right: point.x + half, top: point.y - ABOVE, bottom: point.y + BELOW };
+      const covers = taken.reduce((sum, other) => sum + shared(box, other), 0);
+      if (best === null || covers < best.covers) best = { point, box, covers };
+      if (covers === 0) break;
+    }
+    if (best === null) continue;
+    taken.push(best.box);
+    places.set(link.id, best.point);
+  }
+  return places;
+}
+
+/** Returns how much two boxes share. */
+function shared(one: Box, other: Box): number {
+  const width = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+  const height = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+  return Math.max(width, 0) * Math.max(height, 0);
 }
 
 export const round = (n: number) => Math.round(n * 10) / 10;

@@ -62,6 +62,10 @@ function Drawing({ axis, drawn, possible, measures, width, height }: DrawingProp
   const high = Math.max(0, ...values);
   const low = Math.min(0, ...values);
   const marks = ticks(low, high === low ? low + 1 : high, 5);
+  // The highest value lies below a line, too.
+  const [one = 0, next = 1] = marks;
+  const below = marks.at(-1) ?? 0;
+  if (below < high) marks.push(below + next - one);
   const top = Math.max(high, marks.at(-1) ?? 0) || 1;
   const left = Math.max(40, 12 + Math.max(...marks.map((mark) => short(mark).length)) * 7);
   const box = { left, right: width - 14, top: 12, bottom: height - 30 };

@@ -38,6 +38,16 @@ fn both_versions_say_the_same() {
     expect![[r#"{"UtilizedIndexes":{"SingleIndexes":[{"IndexSpec":"/a/?"}],"CompositeIndexes":[{"IndexSpecs":["/b ASC","/c DESC"]}]},"PotentialIndexes":{"SingleIndexes":[{"IndexSpec":"/d/?","IndexImpactScore":"High"}],"CompositeIndexes":[{"IndexSpecs":["/a ASC","/d ASC"],"IndexImpactScore":"High"}]}}"#]].assert_eq(&second(&plans, &[]));
 }
 
+/// A composite index that is used lies in the order that was asked for; one that is missing is told by the filter alone.
+#[test]
+fn a_composite_index_that_is_used_is_not_missing_in_another_order() {
+    let plans = [
+        plan(vec![served(&["/b DESC", "/a DESC"], true)], vec![]),
+        plan(vec![], vec![served(&["/a ASC", "/b ASC"], true), served(&["/a ASC", "/c ASC"], true)]),
+    ];
+    expect![[r#"{"UtilizedIndexes":{"SingleIndexes":[],"CompositeIndexes":[{"IndexSpecs":["/b DESC","/a DESC"]}]},"PotentialIndexes":{"SingleIndexes":[],"CompositeIndexes":[{"IndexSpecs":["/a ASC","/c ASC"],"IndexImpactScore":"High"}]}}"#]].assert_eq(&second(&plans, &[]));
+}
+
 #[test]
 fn without_plans_the_lists_are_empty() {
     expect![[r#"{"UtilizedSingleIndexes":[],"PotentialSingleIndexes":[],"UtilizedCompositeIndexes":[],"PotentialCompositeIndexes":[]}"#]].assert_eq(&first(&[], &[]));

@@ -1,0 +1,1 @@
+import{E as e}from"./confirm-BB5yqMlr.js";function t({label:t,value:n,unit:r,hint:i}){return e(`div`,{class:`figure`,title:i,children:[e(`div`,{class:`name`,children:t}),e(`div`,{class:`amount`,children:[n,r&&e(`span`,{class:`unit`,children:r})]})]})}export{t};

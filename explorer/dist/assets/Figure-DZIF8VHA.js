@@ -1,1 +1,0 @@
-import{E as e}from"./confirm-S6qCzs9S.js";function t({label:t,value:n,unit:r,hint:i}){return e(`div`,{class:`figure`,title:i,children:[e(`div`,{class:`name`,children:t}),e(`div`,{class:`amount`,children:[n,r&&e(`span`,{class:`unit`,children:r})]})]})}export{t};

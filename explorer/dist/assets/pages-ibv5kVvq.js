@@ -1,1 +1,0 @@
-import{x as e}from"./confirm-S6qCzs9S.js";var t=`200`;async function n(n,r,i){let a=[],o=null;do{let s={"x-ms-max-item-count":t};o!==null&&(s[`x-ms-continuation`]=o);let c=await e({path:n,headers:s,signal:i,retries:5});a.push(...c.json()[r]??[]),o=c.continuation}while(o!==null);return a}export{n as t};

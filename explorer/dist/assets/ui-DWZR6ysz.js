@@ -1,1 +1,0 @@
-import"./confirm-S6qCzs9S.js";import"./index-BXKi_Ing.js";import"./Figure-DZIF8VHA.js";import"./Table-DRO4mbvZ.js";import"./Tabs-B2iAdyFg.js";

@@ -157,7 +157,8 @@ async fn altered(
     Ok(Some(comparison(model, base, &measured, false)))
 }
 
-/// First what changes items where they are, then what copies them or gives them another key.
+/// First what changes items where they are, then what copies them or gives them another key. Each is added to those before
+/// it if it saves something beside them: what serves a query by itself may be in the way of what serves it better.
 async fn stages(
     model: &Model,
     base: Vec<Measured>,
@@ -175,17 +176,24 @@ async fn stages(
         if alterations.is_empty() {
             continue;
         }
-        let mut after = model.clone();
+        let (mut after, mut measured) = (model.clone(), base.clone());
         let mut options = Vec::new();
+        let mut is_changed = false;
         for alteration in alterations {
             // One may take away what another would have changed.
-            if let Ok(next) = alteration.apply(&after) {
-                after = next;
-                options.push(alteration.option());
+            let Ok(next) = alteration.apply(&after) else { continue };
+            let then = Trial::of(&next, workshop).await?.measure(&next).await;
+            let saving = comparison(&after, &measured, &then, false);
+            if saving.saved() < SAVED_PART_MIN * saving.before() {
+                continue;
             }
+            (after, measured, is_changed) = (next, then, true);
+            options.push(alteration.option());
+        }
+        if !is_changed {
+            continue;
         }
         options.retain(|option| !option.is_empty());
-        let measured = Trial::of(&after, workshop).await?.measure(&after).await;
         stages.push(Stage { title, options, comparison: comparison(&model, &base, &measured, false) });
         (model, base) = (after, measured);
     }

@@ -53,6 +53,13 @@ impl Rate {
     }
 }
 
+impl Rate {
+    /// Returns about how many requests there were in this second so far.
+    pub(crate) fn in_second(&self, now_ms: i64) -> u32 {
+        self.total.in_second(now_ms.div_euclid(1_000) as u32)
+    }
+}
+
 impl Stripe {
     /// Counts some, and returns how many there were in this second.
     ///

@@ -19,7 +19,8 @@ use crate::entity;
 use crate::gate::{Gate, Rate};
 use crate::hash;
 use crate::limits::{
-    CHANGES_A_SECOND, ORIGIN_MS, ORIGINS_A_SECOND, PLAIN_TEXT_CHARS_MAX, REQUEST_VALUES_MAX,
+    ALL_A_SECOND, CHANGES_A_SECOND, ORIGIN_MS, ORIGINS_A_SECOND, ORIGINS_BEFORE, PLAIN_TEXT_CHARS_MAX,
+    REQUEST_VALUES_MAX,
 };
 use crate::links::{Follower, Links, ShapeRef, Spot};
 use crate::note::{Act, Note, Outcome};
@@ -95,7 +96,7 @@ impl Ledger {
     /// Tells whether the answer to a request is to be watched.
     #[inline]
     pub fn wants_answer(&self, now_ms: i64) -> bool {
-        self.is_on() && self.answers.opens(now_ms)
+        self.is_on() && self.rate.in_second(now_ms) < ORIGINS_BEFORE && self.answers.opens(now_ms)
     }
 
     /// Tells whether a write is to be compared with what was there.
@@ -114,7 +115,9 @@ impl Ledger {
         let shape = self.shard(note.container).lock().note(now_ms, weight, note, &named.name(), &self.rooms);
         // One that was throttled comes again.
         let Some(shape) = shape.filter(|_| note.outcome != Outcome::Throttled) else { return };
-        if now_ms >= self.watched_until_ms.load(Relaxed) {
+        // Where not every request is written down, what follows an answer cannot be told.
+        let is_some_of_many = self.rate.in_second(now_ms) >= ALL_A_SECOND;
+        if is_some_of_many || now_ms >= self.watched_until_ms.load(Relaxed) {
             return;
         }
         let values = named.values(note);

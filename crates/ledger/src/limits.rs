@@ -127,6 +127,12 @@ pub const ORIGINS_MAX: usize = 64;
 /// How long an answer is watched.
 pub const ORIGIN_MS: i64 = 1_000;
 
+/// How many requests later an answer is watched no more: where many callers ask at once, what comes then is another's.
+pub const ORIGIN_REQUESTS: u64 = 256;
+
+/// Requests of a second after which no answer of it is watched: those that follow are to be written down, too.
+pub const ORIGINS_BEFORE: u32 = ALL_A_SECOND / 2;
+
 /// Rows of an answer that are looked at.
 pub const ORIGIN_ROWS_MAX: usize = 200;
 

@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::answer::{Answer, Entity};
 use crate::limits::{
     FOLLOWED_PATHS_MAX, FULL_PAUSE_MS, IDLE_MS, LINKS_BYTES_MAX, LINKS_MAX, LIVE_BYTES_MAX, ORIGIN_LINKS_MAX,
-    ORIGIN_MS, ORIGINS_MAX, REQUEST_HITS_MAX,
+    ORIGIN_MS, ORIGIN_REQUESTS, ORIGINS_MAX, REQUEST_HITS_MAX,
 };
 use crate::report::{Link, Slot};
 use crate::sizes::{heap, table_entry};
@@ -69,6 +69,8 @@ pub(crate) struct Follower<'f> {
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     origins: VecDeque<Origin>,
+    /// Requests that came while answers were watched.
+    requests: u64,
     /// What the answers take that are watched.
     live_bytes: usize,
     links: HashMap<LinkName, Counts>,
@@ -86,6 +88,8 @@ pub(crate) struct Links {
 struct Origin {
     shape: ShapeRef,
     from_ms: i64,
+    /// How many requests had come.
+    from_request: u64,
     answer: Answer,
     /// What its own request was about: a request of the same shape that has it again follows nothing.
     own: Vec<(Spot, u64)>,
@@ -153,12 +157,14 @@ impl Links {
             path.count(&answer);
         }
         self.live_bytes += bytes;
-        self.origins.push_back(Origin { shape, from_ms: now_ms, answer, own, followed: Vec::new() });
+        let (from_ms, from_request) = (now_ms, self.requests);
+        self.origins.push_back(Origin { shape, from_ms, from_request, answer, own, followed: Vec::new() });
         true
     }
 
     /// Counts a request that may follow some of the answers.
     pub(crate) fn follow(&mut self, now_ms: i64, follower: &Follower<'_>) {
+        self.requests = self.requests.wrapping_add(1);
         self.expire(now_ms);
         if !follower.is_continued {
             self.end_repeated(follower);
@@ -321,7 +327,11 @@ impl Links {
 
     fn expire(&mut self, now_ms: i64) {
         // A clock that was set far back ends them, too.
-        let lives = |origin: &Origin| now_ms.abs_diff(origin.from_ms) < ORIGIN_MS.unsigned_abs();
+        let requests = self.requests;
+        let lives = |origin: &Origin| {
+            now_ms.abs_diff(origin.from_ms) < ORIGIN_MS.unsigned_abs()
+                && requests.wrapping_sub(origin.from_request) <= ORIGIN_REQUESTS
+        };
         if self.origins.iter().all(lives) {
             return;
         }

@@ -179,6 +179,43 @@ async fn a_filter_and_an_order_without_a_composite_index() {
     assert!(line.after < line.before * 0.9, "{line:?}");
 }
 
+/// An index in the order that is asked for, and a list of the newest, both serve a query; the second does nothing beside
+/// the first, or the other way round.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_remedies_for_one_fault_all_of_it_has_those_that_help_beside_each_other() {
+    let account = Account::new().await;
+    account.container("posts", "/postId", 6).await;
+    let text = "word ".repeat(50);
+    for number in 0..9_600 {
+        let sort = if number % 16 == 0 { "post" } else { "comment" };
+        let key = format!("p{}", number / 16);
+        let date = format!("2026-{:02}-{:02}T{:02}:00:00Z", 1 + number % 12, 1 + number % 28, number % 24);
+        let item = format!(
+            r#"{{"id":"i{number}","postId":"{key}","type":"{sort}","text":"{text}","creationDate":"{date}"}}"#
+        );
+        account.put("posts", &format!("\"{key}\""), &item).await;
+    }
+    account.begin();
+    for _ in 0..30 {
+        let newest = "SELECT TOP 100 * FROM c WHERE c.type = 'post' ORDER BY c.creationDate DESC";
+        account.query("posts", newest, &[], None).await;
+        account.pass(Duration::from_secs(5));
+    }
+    let advice = account.advice().await;
+    for rule in ["order-without-composite", "newest-of-all"] {
+        only(&advice, rule);
+    }
+    assert!(!advice.stages.is_empty());
+    let mut before = f64::INFINITY;
+    for stage in &advice.stages {
+        for line in &stage.comparison.lines {
+            assert!(line.after < line.before, "{}: {line:?}", stage.title);
+            assert!(line.before <= before, "{line:?}");
+            before = line.after;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn paths_that_are_indexed_for_nothing() {
     let account = Account::new().await;

@@ -1,7 +1,7 @@
 use armilla_value::{Component, PartitionKey, Value};
 
 use super::*;
-use crate::limits::{CONTAINER_SHAPES_MAX, IDLE_MS, MEMORY_BYTES_MAX};
+use crate::limits::{CONTAINER_SHAPES_MAX, IDLE_MS, MEMORY_BYTES_MAX, ORIGIN_REQUESTS};
 use crate::note::Took;
 use crate::report::{ContainerRequests, Link, Shape, Slot, Tally};
 

@@ -149,7 +149,13 @@ proptest! {
     #[test]
     fn text_never_becomes_markup(text in "[^`]*|[<>&\"'/= a-z\u{0}\u{1}\u{b}\n-]{0,20}|</?(script|style|svg|title)>.*") {
         let page = page_of(&text.replace('`', "'"));
-        prop_assert_eq!(elements(&page.render()), elements(&page_of("x").render()));
+        // A long name beside bars has two lines.
+        let known = |html: &str| {
+            let mut all = elements(html);
+            all.dedup_by(|one, other| one == "text" && one == other);
+            all
+        };
+        prop_assert_eq!(known(&page.render()), known(&page_of("x").render()));
     }
 
     #[test]

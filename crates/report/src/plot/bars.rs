@@ -11,6 +11,9 @@ use crate::text::clip;
 
 const GROUP_GAP: f64 = 13.0;
 const BAR_GAP: f64 = 3.0;
+/// What names beside the bars take at most.
+const NAME_WIDTH_MAX: f64 = 272.0;
+const LINE_HEIGHT: f64 = 15.0;
 
 /// What a plot of bars shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,9 +35,12 @@ pub struct Bars {
 /// Draws bars in groups.
 pub fn bars(plot: &Bars) -> Svg {
     let (mut drawing, mut y) = Drawing::begin(&plot.title);
-    let groups: Vec<String> =
-        plot.groups.iter().take(GROUPS_MAX).map(|name| clip(name, LABEL_CHARACTERS_MAX)).collect();
     let series = &plot.series[..plot.series.len().min(SERIES_MAX)];
+    let thickness = if series.len() <= 3 { 13.0 } else { 10.0 };
+    let group_height = series.len().max(1) as f64 * (thickness + BAR_GAP) - BAR_GAP;
+    let lines_max = ((group_height + GROUP_GAP) / LINE_HEIGHT) as usize;
+    let groups: Vec<Vec<String>> =
+        plot.groups.iter().take(GROUPS_MAX).map(|name| lines_of(name, lines_max.clamp(1, 2))).collect();
     let value_of = |series: &[Series], number: usize, group: usize| {
         series.get(number).and_then(|series| series.values.get(group).copied().flatten())
     };
@@ -45,12 +51,10 @@ pub fn bars(plot: &Bars) -> Svg {
     let span = Span::fit(plot.axis.scale, values.flatten(), Ends::Round);
 
     y = drawing.legend(y, legend(series, &plot.references)) + 4.0;
-    let left = groups.iter().map(|name| text_width(name)).fold(24.0, f64::max).min(260.0) + 14.0;
+    let left = groups.iter().flatten().map(|line| text_width(line)).fold(24.0, f64::max) + 14.0;
     // Room for the figure at the end of the longest bar.
     let right = WIDTH - 62.0;
     let x_of = |place: f64| left + place * (right - left);
-    let thickness = if series.len() <= 3 { 13.0 } else { 10.0 };
-    let group_height = series.len().max(1) as f64 * (thickness + BAR_GAP) - BAR_GAP;
     let bottom = y + groups.len() as f64 * (group_height + GROUP_GAP);
 
     for tick in span.ticks() {
@@ -59,8 +63,11 @@ pub fn bars(plot: &Bars) -> Svg {
     }
     drawing.line("base", (x_of(span.base()), y), (x_of(span.base()), bottom));
     let mut top = y + GROUP_GAP / 2.0;
-    for (group, name) in groups.iter().enumerate() {
-        drawing.text("name end", left - 12.0, top + group_height / 2.0 + 4.0, name);
+    for (group, lines) in groups.iter().enumerate() {
+        let first = top + group_height / 2.0 + 4.0 - (lines.len() - 1) as f64 * LINE_HEIGHT / 2.0;
+        for (number, line) in lines.iter().enumerate() {
+            drawing.text("name end", left - 12.0, first + number as f64 * LINE_HEIGHT, line);
+        }
         for number in 0..series.len() {
             let bar_top = top + number as f64 * (thickness + BAR_GAP);
             let value = value_of(series, number, group);
@@ -92,6 +99,26 @@ pub fn bars(plot: &Bars) -> Svg {
     y = drawing.left_out(y, plot.groups.len() - groups.len(), "groups");
     y = drawing.left_out(y, plot.series.len() - series.len(), "series");
     drawing.finish(&plot.title, &plot.description, y, data(plot))
+}
+
+/// Returns a name in lines that fit beside the bars, broken between words where that can be.
+fn lines_of(name: &str, lines_max: usize) -> Vec<String> {
+    let mut rest = clip(name, LABEL_CHARACTERS_MAX * lines_max);
+    let mut lines = Vec::new();
+    while text_width(&rest) > NAME_WIDTH_MAX && lines.len() + 1 < lines_max {
+        let fits = |end: &usize| text_width(&rest[..*end]) <= NAME_WIDTH_MAX;
+        let ends = rest.char_indices().map(|(at, _)| at).take_while(fits);
+        let end = ends.last().unwrap_or(0);
+        let end = rest[..end].rfind(' ').filter(|space| space * 2 > end).unwrap_or(end);
+        let after = rest.split_off(end);
+        lines.push(rest);
+        rest = after.trim_start().to_owned();
+    }
+    while text_width(&rest) > NAME_WIDTH_MAX {
+        rest = clip(&rest, rest.chars().count() - 1);
+    }
+    lines.push(rest);
+    lines
 }
 
 fn legend(series: &[Series], references: &[Series]) -> Vec<(Swatch, String)> {

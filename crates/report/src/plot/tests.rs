@@ -26,6 +26,31 @@ fn count(svg: &Svg, what: &str) -> usize {
 }
 
 #[test]
+fn a_long_name_is_broken_and_stays_within_the_drawing() {
+    let name = "blog-v1/posts: SELECT * FROM c WHERE (c.postId = @1) AND (c.type = @2)";
+    let mut plot = sample_bars();
+    plot.groups[0] = name.to_owned();
+    let names = |plot: &Bars| -> Vec<String> {
+        let svg = bars(plot).standalone();
+        let texts = svg.split("class=\"name end\"").skip(1);
+        texts.map(|text| text.split(['>', '<']).nth(1).unwrap().to_owned()).collect()
+    };
+    let lines = names(&plot);
+    assert_eq!(lines.len(), plot.groups.len() + 1, "{lines:?}");
+    assert_eq!(format!("{} {}", lines[0], lines[1]), name);
+    assert!(lines.iter().all(|line| line.chars().count() <= 40), "{lines:?}");
+    // Where the bars of a group leave room for one line it is cut, and says so.
+    plot.series.truncate(1);
+    plot.references.truncate(1);
+    let lines = names(&plot);
+    assert!(lines[0].starts_with("blog-v1/posts") && lines[0].ends_with('\u{2026}'), "{lines:?}");
+    // One without a place to break it.
+    plot = sample_bars();
+    plot.groups[0] = "x".repeat(300);
+    assert!(names(&plot).iter().all(|line| line.chars().count() <= 40));
+}
+
+#[test]
 fn bars_in_full() {
     let svg = bars(&sample_bars());
     elements(&svg.standalone());

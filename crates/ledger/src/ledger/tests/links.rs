@@ -266,3 +266,61 @@ fn a_new_link_pushes_out_one_that_was_not_followed_for_an_hour() {
     follow(NOW + 1_000_000 + IDLE_MS, 2_499..2_500);
     assert!(has_last(NOW));
 }
+
+/// Many callers at once, more than are written down: each asks for twelve posts, then for the user of each.
+#[test]
+fn at_a_high_rate_links_are_as_at_a_low_one() {
+    let ledger = Ledger::new();
+    let (callers, a_second) = (16_usize, 8_000_i64);
+    let mut turns = vec![0_usize; callers];
+    let mut requests: i64 = 0;
+    for _ in 0..10_000 {
+        for (caller, turn) in turns.iter_mut().enumerate() {
+            let now_ms = NOW + requests * 1_000 / a_second;
+            requests += 1;
+            let operation = *turn / 13;
+            let first = (operation * 16 + caller) * 12;
+            let weight = ledger.wants(now_ms);
+            match *turn % 13 {
+                0 => {
+                    let owner = key(&format!("shelf-{first}"));
+                    let note = Note { key: Some(&owner), ..query(POSTS, POSTS_QUERY, &[]) };
+                    if let Some(weight) = weight {
+                        ledger.note(now_ms, weight, &note);
+                        if ledger.wants_answer(now_ms) {
+                            let rows: Vec<String> = (first..first + 12).map(post).collect();
+                            ledger.watch_answer(now_ms, &note, rows.iter().map(String::as_bytes));
+                        }
+                    }
+                }
+                at => {
+                    let id = format!("user-{}", first + at - 1);
+                    if let Some(weight) = weight {
+                        ledger.note(now_ms, weight, &done(USERS, Act::Read { id: &id }, Some(&key(&id))));
+                    }
+                }
+            }
+            *turn += 1;
+        }
+    }
+    let links = told(&ledger);
+    let [(path, slot, [origins, _, followed, follows])] = &links[..] else { panic!("{links:?}") };
+    assert_eq!((path.as_str(), slot), ("/userId", &Slot::Id));
+    assert!(*origins >= 100, "{links:?}");
+    assert!(followed * 10 >= origins * 9, "{links:?}");
+    let each = *follows as f64 / *origins as f64;
+    assert!((10.0..=12.5).contains(&each), "{each} reads after each: {links:?}");
+}
+
+/// What comes much later is another caller's, though it comes soon.
+#[test]
+fn an_answer_is_watched_for_so_many_requests() {
+    let ledger = Ledger::new();
+    ask_for_posts(&ledger, NOW, 0..20);
+    read_user(&ledger, NOW, "user-1");
+    for at in 0..ORIGIN_REQUESTS {
+        read_user(&ledger, NOW, &format!("stranger-{at}"));
+    }
+    read_user(&ledger, NOW, "user-2");
+    assert_eq!(told(&ledger), [("/userId".to_owned(), Slot::Id, [1, 20, 1, 1])]);
+}

@@ -40,6 +40,7 @@ from azure.core.exceptions import AzureError
 from azure.cosmos import PartitionKey
 from azure.cosmos.exceptions import CosmosHttpResponseError
 
+from cluster_ceiling import Ceiling
 from cluster_clients import PROCEDURE, PROCEDURE_BODY, connect
 from cluster_figures import Trouble, figures
 from cluster_history import Version, read_operations, read_versions, version_of
@@ -92,6 +93,7 @@ class Run:
         self.environment: dict[str, str] = {}
         self.nodes: list[Node] = []
         self.programs: list[Program] = []
+        self.ceiling: Ceiling | None = None
         self.troubles: list[Trouble] = []
         self.wrong: list[str] = []
         self.items: list[dict[str, str]] = []
@@ -117,6 +119,8 @@ class Run:
                 self._stop_clients()
             raise
         finally:
+            if self.ceiling:
+                self.ceiling.stop()
             self._record()
             for one in [*self.programs, *self.nodes]:
                 one.end()
@@ -131,6 +135,8 @@ class Run:
     def _start_nodes(self) -> None:
         if self.weed:
             self.environment = self.weed.start().environment()
+            weed = self.weed
+            self.ceiling = Ceiling(lambda name: weed.put(f"{BUCKET}/{name}")).start()
         flags = ["--store", self.place, "--node", "127.0.0.1:0", "--lease-seconds", str(self.options.lease_seconds)]
         for api in ("table", "mongo", "gremlin"):
             flags += [f"--{api}-port", "off"]
@@ -356,6 +362,7 @@ class Run:
             "troubles": [dataclasses.asdict(trouble) for trouble in self.troubles],
             "items": self.items,
             "probes": self.probes,
+            "ceiling": self.ceiling and {"puts": self.ceiling.puts, "sleeps": self.ceiling.sleeps},
             "ranges": getattr(self, "ranges", {}),
             "starts": {node.number: node.starts for node in self.nodes},
             "was_away": {node.number: sorted(node.was_away) for node in self.nodes},
@@ -396,10 +403,11 @@ def judge_folder(folder: Path) -> Verdict:
         "troubles": dict(Counter(trouble.kind for trouble in troubles)),
         "exit_codes_after_pauses": kept["exit_codes_after_pauses"],
         "refusals": _refusals(operations),
-        "availability": figures(operations, troubles, kept["ended"], kept["lease_seconds"]),
+        "availability": figures(operations, troubles, kept["ended"], kept["lease_seconds"], kept.get("ceiling")),
     }
     of_kills = verdict.figures["availability"].get("kill")
-    again = of_kills and of_kills["seconds_until_hurt_served_again"]["p99"]
+    # While the store or the machine stands still no node can serve; both figures are told.
+    again = of_kills and of_kills["of_those_without_a_stall"]["p99"]
     if again is not None and again > SERVED_AGAIN_SECONDS_MAX:
         verdict.wrong.append(f"partitions of killed nodes served again after {again} s (p99)")
     return verdict

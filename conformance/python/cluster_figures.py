@@ -10,6 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from cluster_ceiling import is_stalled, spans, stalls
 from cluster_history import Operation
 
 NS = 1_000_000_000
@@ -61,8 +62,16 @@ def longest_gap(successes: list[int], began: int, ended: int) -> tuple[float, in
     return best / NS, over
 
 
-def figures(operations: list[Operation], troubles: list[Trouble], ended: int, lease_seconds: float) -> dict[str, Any]:
-    """Returns how available the account was."""
+def figures(
+    operations: list[Operation],
+    troubles: list[Trouble],
+    ended: int,
+    lease_seconds: float,
+    ceiling: dict[str, list] | None = None,
+) -> dict[str, Any]:
+    """Returns how available the account was; beside it what the store and the machine were, where that was measured."""
+    puts, sleeps = (ceiling or {}).get("puts", []), (ceiling or {}).get("sleeps", [])
+    stalled = stalls(puts, sleeps)
     probes: dict[str, list[Operation]] = defaultdict(list)
     for operation in operations:
         if operation.client.startswith("probe-") and operation.outcome == "ok":
@@ -70,6 +79,8 @@ def figures(operations: list[Operation], troubles: list[Trouble], ended: int, le
     partitions = [Partition(mine) for mine in probes.values()]
     latencies = [(one.returned - one.invoked) / NS for one in operations if one.outcome == "ok"]
     found: dict[str, Any] = {"latency_of_all_seconds": spread(latencies), "in_turn": []}
+    if ceiling:
+        found["ceiling"] = {"seconds_of_a_put": spread(spans(puts)), "stalls_seconds": spread(spans(stalled))}
     seen: dict[str, list[Seen]] = defaultdict(list)
     for trouble in troubles:
         # Another node may be in trouble at the same time.
@@ -83,7 +94,13 @@ def figures(operations: list[Operation], troubles: list[Trouble], ended: int, le
             "of_those_where_the_coordinator_was_hurt": spread(
                 [value for one in some if one.trouble.coordinated for value in one.again]
             ),
+            "of_those_without_a_stall": spread(
+                [value for one in some if not one.is_stalled(stalled) for value in one.again]
+            ),
             "seconds_longest_gap_of_spared": spread([value for one in some for value in one.gaps]),
+            "gaps_of_those_without_a_stall": spread(
+                [value for one in some if not one.is_stalled(stalled) for value in one.gaps]
+            ),
             "seconds_latency_of_spared": spread([value for one in some for value in one.latencies]),
             "seconds_longest_gap_after_return": spread([value for one in some for value in one.returning]),
         }
@@ -125,6 +142,11 @@ class Seen:
                 self.latencies += [(one.returned - one.invoked) / NS for one in during]
             # Partitions are given back to a node that is there again.
             self.returning.append(longest_gap(partition.returns, whole, over)[0])
+
+    def is_stalled(self, stalled: list[tuple[int, int]]) -> bool:
+        """Whether the store or the machine stood still before all was served again."""
+        began = self.trouble.began
+        return is_stalled(stalled, began, began + int(max([*self.again, *self.gaps], default=0) * NS))
 
     def told(self) -> str:
         """Returns it in one line of a report."""

@@ -558,3 +558,32 @@ def test_figures():
     # Another node in trouble at the same time changes nothing about what is seen of this one.
     other = Trouble("pause", 1, began=10 * second + 1, ended=12 * second, whole=15 * second)
     assert cluster_figures.figures(probes, [trouble, other], 17 * second, lease_seconds=6)["kill"] == of_kills
+
+
+def test_a_stall_of_the_store_or_the_machine_is_told_apart():
+    second = cluster_figures.NS
+    probes = [
+        did("read", at * second, at * second + 1, "made", client="probe-a", item="a") for at in (9, 14, 15, 29, 34, 35)
+    ]
+    troubles = [
+        Trouble("kill", 0, began=10 * second, ended=12 * second, whole=15 * second),
+        Trouble("kill", 0, began=30 * second, ended=32 * second, whole=35 * second),
+    ]
+
+    def counts(ceiling):
+        found = cluster_figures.figures(probes, troubles, 37 * second, lease_seconds=6, ceiling=ceiling)
+        return (
+            found["kill"]["seconds_until_hurt_served_again"]["count"],
+            found["kill"]["of_those_without_a_stall"]["count"],
+            found.get("ceiling"),
+        )
+
+    assert counts(None) == (2, 2, None)
+    # A put that takes a second is none, and one that was over before the trouble is another's.
+    puts = [[11 * second, 12 * second], [7 * second, 10 * second - 1]]
+    assert counts({"puts": puts, "sleeps": []})[:2] == (2, 2)
+    assert counts({"puts": [*puts, [11 * second, 13 * second]], "sleeps": []})[:2] == (2, 1)
+    told = counts({"puts": puts, "sleeps": [[33 * second, 36 * second]]})
+    assert told[:2] == (2, 1)
+    assert told[2]["seconds_of_a_put"]["max"] == 3
+    assert told[2]["stalls_seconds"]["count"] == 2

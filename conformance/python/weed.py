@@ -59,9 +59,9 @@ class Weed:
         deadline = time.monotonic() + START_SECONDS_MAX
         while True:
             try:
-                self._put(BUCKET)
+                self.put(BUCKET)
                 # The first object makes it grow the volumes that objects lie in, which takes a while.
-                self._put(f"{BUCKET}/first")
+                self.put(f"{BUCKET}/first")
                 return self
             except (urllib.error.URLError, OSError) as error:
                 if time.monotonic() > deadline:
@@ -70,7 +70,8 @@ class Weed:
                     raise AssertionError(f"SeaweedFS does not answer: {error}; {text}") from error
                 time.sleep(0.2)
 
-    def _put(self, path: str) -> None:
+    def put(self, path: str) -> None:
+        """Puts an empty object, or makes a bucket."""
         request = urllib.request.Request(f"{self.endpoint}/{path}", method="PUT", data=b"")
         urllib.request.urlopen(request, timeout=START_SECONDS_MAX)
 

@@ -8,6 +8,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
+from http.client import HTTPException
 
 PUT_PERIOD_SECONDS = 0.25
 SLEEP_SECONDS = 0.05
@@ -45,7 +46,7 @@ class Ceiling:
             began = time.monotonic_ns()
             number += 1
             # One that failed is over as well, and the next one tells how long it goes on.
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, HTTPException):
                 self._put(f"ceiling/{number % 16}")
             self.puts.append((began, time.monotonic_ns()))
 

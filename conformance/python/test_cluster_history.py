@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+import cluster_chaos
 import cluster_figures
 from cluster_figures import Trouble, longest_gap, percentile
 from cluster_history import Operation, Version, by_item, holds, outcome_of, read_operations, version_of
@@ -587,3 +588,20 @@ def test_a_stall_of_the_store_or_the_machine_is_told_apart():
     assert told[:2] == (2, 1)
     assert told[2]["seconds_of_a_put"]["max"] == 3
     assert told[2]["stalls_seconds"]["count"] == 2
+
+
+def test_what_is_late_is_judged_without_stalls_unless_they_are_most_of_it():
+    def told(count, calm_count, p99):
+        return cluster_chaos._late(
+            {
+                "seconds_until_hurt_served_again": {"count": count, "p99": 99},
+                "of_those_without_a_stall": {"count": calm_count, "p99": p99},
+            }
+        )
+
+    assert told(10, 5, 9.9) == []
+    assert told(0, 0, None) == []
+    assert told(10, 5, 10.1) == ["partitions of killed nodes served again after 10.1 s (p99)"]
+    for calm_count, p99 in [(4, 9.9), (0, None)]:
+        [wrong] = told(10, calm_count, p99)
+        assert "stood still in most kills" in wrong

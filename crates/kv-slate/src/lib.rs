@@ -9,6 +9,8 @@
 //!   asks for one put of the log for it; what comes meanwhile is the next group (`queue.rs`, `tree.rs`).
 //! * **Fenced.** Inside one process handles have generations, as in the other stores. Between processes it is SlateDB's
 //!   writer epoch: opening a tree fences the process that had it before, whose puts then fail.
+//! * **Opened soon.** What the log has is put into a sorted file every 256 puts, since who opens the tree after a kill
+//!   reads the log object by object (`log.rs`).
 //! * **Reads that wait** for the object store wait on threads of this crate, and the thread that asked steps out of its
 //!   runtime for so long; reads that find everything in memory never leave their thread (`waiting.rs`).
 //! * **Dropping** writes a mark, after which no process opens the space again, and deletes its objects in the background
@@ -22,6 +24,7 @@ mod failure;
 mod figures;
 mod keys;
 mod limits;
+mod log;
 mod options;
 mod place;
 mod queue;

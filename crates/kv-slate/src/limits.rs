@@ -20,6 +20,10 @@ pub(crate) const GATHER_TIME_MAX: Duration = Duration::from_millis(5);
 /// Bytes of a tree in memory that make a sorted file.
 pub(crate) const SORTED_FILE_BYTES: usize = 16 * 1024 * 1024;
 
+/// Objects of a tree's log that make a sorted file, however small: reading one takes a request when the tree is opened after
+/// a kill.
+pub(crate) const LOG_OBJECTS_MAX: u32 = 256;
+
 /// Most bytes of a tree in memory; writers wait for the object store above it.
 pub(crate) const UNFLUSHED_BYTES_MAX: usize = 128 * 1024 * 1024;
 

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use crate::failure;
 use crate::figures::Figures;
 use crate::limits::{GATHER_PART, GATHER_TIME_MAX, REST_LOOKS};
+use crate::log::Log;
 use crate::place::Place;
 use crate::queue::{Job, Queue, Writer};
 use crate::tree::Tree;
@@ -155,12 +156,15 @@ impl Shared {
             return Ok(tree);
         }
         let resting = space.resting().ok_or_else(|| space.not_open())?;
-        // Where another process has had it meanwhile, what this one's handles know of it is old.
-        if Tree::epoch_of(&self, space.id).await? != Some(resting.epoch) {
-            *space.resting.lock() = None;
-            return Err(failure::fenced(space.id));
+        // Where another process has had it meanwhile, what this one's handles know of it is old. Nor is it taken from one
+        // that gets it while this is on its way.
+        if let Err(error) = self.open_tree(&space, Some(resting.epoch)).await {
+            if error.kind() == ErrorKind::Fenced {
+                *space.resting.lock() = None;
+                return Err(failure::fenced(space.id));
+            }
+            return Err(error);
         }
-        self.open_tree(&space).await?;
         space.queue.wake();
         space.tree().ok_or_else(|| space.not_open())
     }
@@ -201,7 +205,7 @@ impl Shared {
     pub(crate) async fn open_space(self: Arc<Shared>, id: u64) -> Result<(Arc<SpaceState>, Arc<Writer>)> {
         let space = self.state(id);
         let _turn = space.turn.lock().await;
-        self.open_tree(&space).await?;
+        self.open_tree(&space, None).await?;
         let (generation, left) = space.queue.take_over();
         self.fail(left, || failure::fenced(id));
         Ok((space.clone(), Arc::new(Writer { generation, is_closed: AtomicBool::new(false) })))
@@ -217,7 +221,7 @@ impl Shared {
         let space = self.state(id);
         let (tree, begun, view) = {
             let _turn = space.turn.lock().await;
-            self.open_tree(&space).await?;
+            self.open_tree(&space, space.resting().map(|resting| resting.epoch)).await?;
             let tree = space.tree().ok_or_else(|| space.not_open())?;
             let (begun, snapshot) = tree.begin_checkpoint(lifetime).await?;
             let view = View::of(self, &space, &tree, snapshot);
@@ -232,12 +236,12 @@ impl Shared {
     pub(crate) async fn open_for_reading(self: &Arc<Shared>, id: u64) -> Result<Arc<SpaceState>> {
         let space = self.state(id);
         let _turn = space.turn.lock().await;
-        self.open_tree(&space).await?;
+        self.open_tree(&space, space.resting().map(|resting| resting.epoch)).await?;
         Ok(space.clone())
     }
 
-    /// Opens a tree unless it is open. The caller has the turn.
-    async fn open_tree(self: &Arc<Shared>, space: &Arc<SpaceState>) -> Result<()> {
+    /// Opens a tree unless it is open; with an epoch only where no process has had it since. The caller has the turn.
+    async fn open_tree(self: &Arc<Shared>, space: &Arc<SpaceState>, epoch: Option<u64>) -> Result<()> {
         self.check_open()?;
         if space.is_dropped() {
             return Err(failure::dropped(space.id));
@@ -252,7 +256,7 @@ impl Shared {
             space.is_dropped.store(true, Ordering::Release);
             return Err(failure::dropped(space.id));
         }
-        let tree = Arc::new(Tree::open(self, space.id).await?);
+        let tree = Arc::new(Tree::open(self, space.id, epoch).await?);
         *space.tree.write() = Some(tree.clone());
         *space.resting.lock() = None;
         space.idle_looks.store(0, Ordering::Relaxed);
@@ -361,15 +365,16 @@ impl Shared {
 
 /// A group that was put into the object store.
 #[derive(Clone, Copy)]
-struct Put {
+pub(crate) struct Put {
     batches: usize,
     took: Duration,
-    ended: Instant,
+    pub(crate) ended: Instant,
 }
 
 /// Writes what comes for a tree, as long as it is the tree of its space.
 async fn write_groups(shared: Arc<Shared>, space: Arc<SpaceState>, tree: Arc<Tree>) {
     let mut last = None;
+    let mut log = Log::of(&shared, &tree);
     loop {
         space.queue.arrived().await;
         if let Some(last) = last {
@@ -383,6 +388,9 @@ async fn write_groups(shared: Arc<Shared>, space: Arc<SpaceState>, tree: Arc<Tre
             return;
         }
         last = shared.write_group(&space, &tree).await;
+        if let Some(put) = &last {
+            log.count(put, &shared, &tree);
+        }
     }
 }
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use armilla_kv::{Durability, Op, Result};
 use parking_lot::RwLock;
-use slatedb::admin::Admin;
-use slatedb::config::{CheckpointOptions, CheckpointScope};
+use slatedb::config::{CheckpointOptions, CheckpointScope, FlushOptions, FlushType};
 use slatedb::{CheckpointCreateResult, CheckpointHandle, Db, DbSnapshot, WriteBatch};
 
 use crate::failure;
@@ -24,15 +23,22 @@ pub(crate) struct Tree {
     memory_bytes: Arc<AtomicI64>,
     /// Whether it was asked for since that was last looked at.
     is_used: AtomicBool,
+    /// Whether what is in memory is being put into a sorted file.
+    pub(crate) is_sorting: AtomicBool,
 }
 
 impl Tree {
-    /// Opens the tree of a space, or makes it, and fences every process that had it.
-    pub(crate) async fn open(shared: &Shared, id: u64) -> Result<Tree> {
+    /// Opens the tree of a space, or makes it, and fences every process that had it. With an epoch it is opened only where
+    /// none has had it since, and otherwise fails as fenced, which leaves the other what it has.
+    pub(crate) async fn open(shared: &Shared, id: u64, epoch: Option<u64>) -> Result<Tree> {
         let memory_bytes = Arc::new(AtomicI64::new(0));
         let figures =
             TreeFigures { memory_bytes: memory_bytes.clone(), stalls: shared.figures.stalls.clone() };
-        let db = Db::builder(shared.place.space(id), shared.place.objects().clone())
+        let mut db = Db::builder(shared.place.space(id), shared.place.objects().clone());
+        if let Some(epoch) = epoch {
+            db = db.with_expected_epoch(epoch);
+        }
+        let db = db
             .with_settings(shared.settings.clone())
             .with_db_cache(shared.cache.clone(), id)
             .with_metrics_recorder(Arc::new(figures))
@@ -40,14 +46,8 @@ impl Tree {
             .await
             .map_err(|error| failure::of_read(&error))?;
         let published = db.snapshot().map_err(|error| failure::of_read(&error))?;
-        Ok(Tree { db, published: RwLock::new(published), memory_bytes, is_used: AtomicBool::new(true) })
-    }
-
-    /// Returns how often a process has opened the tree of a space to write, as the object store has it.
-    pub(crate) async fn epoch_of(shared: &Shared, id: u64) -> Result<Option<u64>> {
-        let admin = Admin::builder(shared.place.space(id), shared.place.objects().clone()).build();
-        let manifest = admin.read_manifest(None).await.map_err(|error| failure::of_read(&error))?;
-        Ok(manifest.map(|manifest| manifest.writer_epoch()))
+        let (is_used, is_sorting) = (AtomicBool::new(true), AtomicBool::new(false));
+        Ok(Tree { db, published: RwLock::new(published), memory_bytes, is_used, is_sorting })
     }
 
     /// Asks the object store whether it is still this process that has the tree.
@@ -89,6 +89,18 @@ impl Tree {
             }
         }
         self.db.snapshot().map_err(|error| failure::of_write(&error))
+    }
+
+    /// Returns whether there was something in the log when it was opened.
+    pub(crate) fn was_replayed(&self) -> bool {
+        let status = self.db.status();
+        status.durable_seq > status.current_manifest.last_l0_seq()
+    }
+
+    /// Puts what is in memory into a sorted file. Writers go on meanwhile.
+    pub(crate) async fn sort(&self) -> Result<()> {
+        let options = FlushOptions { flush_type: FlushType::MemTable };
+        self.db.flush_with_options(options).await.map_err(|error| failure::of_read(&error))
     }
 
     /// Begins to keep the moment that it is at, for so long, and returns what readers of that moment see. The caller has the

@@ -4,5 +4,6 @@
 
 mod faults;
 mod fencing;
+mod log;
 mod resting;
 mod suite;

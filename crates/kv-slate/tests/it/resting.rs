@@ -1,7 +1,7 @@
 //! Trees that nothing asks for are closed, and open again when they are.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use armilla_env::SystemClock;
@@ -9,6 +9,7 @@ use armilla_kv::{Batch, ErrorKind, Family, Result, Space, SpaceId, Store, block_
 use armilla_kv_slate::{Place, SlateOptions, SlateStore};
 use armilla_testing_objects::{Fate, FaultyObjects, Op};
 use bytes::Bytes;
+use object_store::ObjectStore;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 
@@ -105,4 +106,34 @@ fn what_another_had_meanwhile_is_not_taken_back() {
     assert!(space.get(Family::Item, b"a").is_err());
     // And it goes on to have it.
     put(&*other, "d").unwrap();
+}
+
+/// One that wakes may be held up between looking whether it still has the tree and taking it. It took the tree from the
+/// process that had got it meanwhile, and wrote what it had made of what it knew before.
+#[test]
+fn what_another_gets_while_it_wakes_is_not_taken_back() {
+    let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+    let is_slow = Arc::new(AtomicBool::new(false));
+    let slow = is_slow.clone();
+    let plan = move |op: Op, path: &Path| {
+        let waits = op == Op::Put && path.as_ref().contains("/manifest/") && slow.load(Ordering::Relaxed);
+        Fate { there: if waits { Duration::from_secs(1) } else { Duration::ZERO }, ..Fate::default() }
+    };
+    let held_up = FaultyObjects::new(objects.clone(), Arc::new(SystemClock::new()), Arc::new(plan));
+    let first = open(&Place::of(Arc::new(held_up), "", "held up"));
+    let space = first.open_space(SpaceId(1)).unwrap();
+    put(&*space, "a").unwrap();
+    wait();
+    is_slow.store(true, Ordering::Relaxed);
+    let waking = {
+        let space = space.clone();
+        std::thread::spawn(move || put(&*space, "late"))
+    };
+    std::thread::sleep(Duration::from_millis(300));
+    let second = SlateStore::open(Place::of(objects, "", "not held up"), &SlateOptions::default()).unwrap();
+    let other = second.open_space(SpaceId(1)).unwrap();
+    put(&*other, "b").unwrap();
+    assert_eq!(waking.join().unwrap().unwrap_err().kind(), ErrorKind::Fenced);
+    put(&*other, "c").unwrap();
+    assert_eq!(other.get(Family::Item, b"late").unwrap(), None);
 }

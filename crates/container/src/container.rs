@@ -340,7 +340,7 @@ impl Container {
                     .map_err(write::refused)
             };
             match self.write(&compiled, partition_key, claim, prepare).await {
-                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                Err(error) if error.kind == ErrorKind::Moved => self.await_move(&mut turn, error).await?,
                 written => return written,
             }
         }
@@ -370,7 +370,7 @@ impl Container {
                 Ok(Intent::Delete { address, precondition })
             };
             match self.write(&compiled, partition_key, claim, prepare).await {
-                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                Err(error) if error.kind == ErrorKind::Moved => self.await_move(&mut turn, error).await?,
                 written => return written,
             }
         }
@@ -403,7 +403,7 @@ impl Container {
                 Ok(Intent::Patch { address, partition_key, patch, precondition })
             };
             match self.write(&compiled, partition_key, claim, prepare).await {
-                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                Err(error) if error.kind == ErrorKind::Moved => self.await_move(&mut turn, error).await?,
                 written => return written,
             }
         }

@@ -184,5 +184,8 @@ pub(crate) const LEFTOVER_LOOKS: u32 = 10;
 /// that no process stops for that.
 pub(crate) const TREE_LEASE: Duration = Duration::from_secs(30);
 
+/// How much longer the keeper of the tree waits for those that may still trust their copy: no clock is that much slower.
+pub(crate) const TREE_LEASE_GRACE: Duration = Duration::from_secs(3);
+
 /// How long a page of a query is begun anew because a partition has gone to another process.
 pub(crate) const MOVED_PAGE_PATIENCE: Duration = Duration::from_secs(20);

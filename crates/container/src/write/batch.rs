@@ -57,7 +57,7 @@ impl Container {
                 return done;
             }
             match self.batch_here(partition_key, steps.clone(), receipts.clone(), cost, claim).await {
-                Err(error) if error.kind == ErrorKind::Moved => turn.check(error)?,
+                Err(error) if error.kind == ErrorKind::Moved => self.await_move(&mut turn, error).await?,
                 done => return done,
             }
         }

@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use armilla_container::Whereabouts;
 use armilla_container::wire::{In, Out, unreadable};
 use bytes::Bytes;
 
 use super::Among;
-use super::keeper::moved;
 use super::messages::{COMMIT, FIGURES, FOLLOW, LOCK, RESHAPE, UNLOCK, answer, done, read_records};
 use super::session::NodeSession;
 use crate::error::Result;
-use crate::record::ROOT_SPACE;
 
 /// How long one who asks what is new is kept waiting.
 const FOLLOW_WAIT: Duration = Duration::from_millis(500);
@@ -34,11 +31,8 @@ impl Among {
             FIGURES => return self.serve_figures(),
             _ => {}
         }
-        if !matches!(self.nodes.find(ROOT_SPACE), Whereabouts::Here { .. }) {
-            return Err(moved());
-        }
         let keeper = &self.keeper;
-        keeper.open().await?;
+        keeper.open(self.nodes.as_ref()).await?;
         match kind {
             FOLLOW => {
                 let (node, epoch, number) = (from.text()?, from.u64()?, from.u64()?);
@@ -46,7 +40,7 @@ impl Among {
                 if (epoch, number) == (0, 0) {
                     // Who asks for everything may want to know what became of its own change.
                     keeper.settle(&node).await;
-                    keeper.open().await?;
+                    keeper.open(self.nodes.as_ref()).await?;
                 }
                 let mut told = keeper.told.subscribe();
                 keeper.heard(node, epoch, number)?;

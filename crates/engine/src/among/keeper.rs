@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use armilla_container::Whereabouts;
 use armilla_env::Env;
 use armilla_kv::{Batch, Family, Space, Store};
 use bytes::Bytes;
@@ -12,7 +13,7 @@ use tokio::sync::{Notify, watch};
 
 use super::messages::News;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::TREE_LEASE;
+use crate::limits::{TREE_LEASE, TREE_LEASE_GRACE};
 use crate::neighbours::{Nodes, Written};
 use crate::record::{self, ROOT_SPACE, tag};
 
@@ -46,6 +47,9 @@ pub(super) struct Keeper {
 /// The tree as it is stored.
 struct Kept {
     space: Arc<dyn Space>,
+    /// Since which assignment this process has the space. What is kept of a time before is of no use: another process may
+    /// have changed the tree in between.
+    since: u64,
     epoch: u64,
     number: u64,
     records: BTreeMap<Bytes, Bytes>,
@@ -136,11 +140,17 @@ impl Keeper {
         self.told.send_modify(|count| *count += 1);
     }
 
-    /// Opens the root space, unless it is open.
-    pub(super) async fn open(&self) -> Result<()> {
+    /// Opens the root space, unless it is open. Fails where another process is to have it.
+    pub(super) async fn open(&self, nodes: &dyn Nodes) -> Result<()> {
         let _opening = self.opening.lock().await;
-        if self.kept.lock().is_some() {
-            return Ok(());
+        // Who lets go of it holds the same, so that it is seen here where it has gone.
+        let since = held(nodes)?;
+        {
+            let mut kept = self.kept.lock();
+            if kept.as_ref().is_some_and(|kept| kept.since == since) {
+                return Ok(());
+            }
+            *kept = None;
         }
         let space = self.store.open_space(ROOT_SPACE)?;
         let mut records = record::read_all(&*space.snapshot()?)?;
@@ -157,8 +167,14 @@ impl Keeper {
         }
         let mut epoch = [0u8; 8];
         self.env.entropy.fill(&mut epoch);
+        // It may have gone while it was read.
+        if held(nodes).ok() != Some(since) {
+            self.store.release_space(ROOT_SPACE)?;
+            return Err(moved());
+        }
         *self.kept.lock() = Some(Kept {
             space,
+            since,
             epoch: u64::from_be_bytes(epoch),
             number: 0,
             records,
@@ -383,7 +399,8 @@ impl Keeper {
         let left = |node: &str| {
             let known = kept.followers.get(node);
             let (has, heard) = known.map_or((0, kept.began), |known| (known.number, known.heard));
-            let left = (heard + TREE_LEASE).saturating_sub(now);
+            // Its clock may be slower than this one.
+            let left = (heard + TREE_LEASE + TREE_LEASE_GRACE).saturating_sub(now);
             (node != by && has < number && !left.is_zero()).then_some(left)
         };
         let of_living = living.iter().filter_map(|node| left(node));
@@ -396,6 +413,14 @@ impl Keeper {
 impl Turn {
     fn is(&self, lock: u64, life: &Arc<()>) -> bool {
         self.lock == lock && std::ptr::eq(self.life.as_ptr(), Arc::as_ptr(life))
+    }
+}
+
+/// Returns since which assignment this process has the root space.
+fn held(nodes: &dyn Nodes) -> Result<u64> {
+    match nodes.find(ROOT_SPACE) {
+        Whereabouts::Here { since } => Ok(since),
+        Whereabouts::At(_) | Whereabouts::Nowhere => Err(moved()),
     }
 }
 

@@ -27,12 +27,22 @@ struct Alone {
     has_lost: AtomicBool,
     /// A space that no node has.
     lost: AtomicU64,
+    /// How often another node has had the root space and given it back; odd while it has it.
+    root_moves: AtomicU64,
 }
 
 impl Peers for Alone {
     fn find(&self, space: SpaceId) -> Whereabouts {
+        if space == ROOT_SPACE {
+            let moves = self.root_moves.load(Ordering::Acquire);
+            return if moves % 2 == 0 {
+                Whereabouts::Here { since: 1 + moves }
+            } else {
+                Whereabouts::Nowhere
+            };
+        }
         let is_lost = self.has_lost.load(Ordering::Acquire) || space.0 == self.lost.load(Ordering::Acquire);
-        match space != ROOT_SPACE && is_lost {
+        match is_lost {
             true => Whereabouts::Nowhere,
             false => Whereabouts::Here { since: 1 },
         }
@@ -91,6 +101,10 @@ struct HeldStore {
 
 struct State {
     is_held: watch::Sender<bool>,
+    /// Held as long as spaces of containers take to open.
+    opening: parking_lot::Mutex<()>,
+    /// How many have begun to open.
+    openings: AtomicU64,
     /// Reads that fail because another process has the space.
     moved_reads: AtomicU64,
 }
@@ -108,7 +122,9 @@ struct HeldSnapshot {
 
 impl HeldStore {
     fn new() -> Arc<HeldStore> {
-        let state = State { is_held: watch::Sender::new(false), moved_reads: AtomicU64::new(0) };
+        let (opening, openings, moved_reads) =
+            (parking_lot::Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let state = State { is_held: watch::Sender::new(false), opening, openings, moved_reads };
         Arc::new(HeldStore { inner: Arc::new(MemoryStore::new()), state: Arc::new(state) })
     }
 
@@ -119,6 +135,10 @@ impl HeldStore {
 
 impl Store for HeldStore {
     fn open_space(&self, space: SpaceId) -> kv::Result<Arc<dyn Space>> {
+        if space != ROOT_SPACE {
+            self.state.openings.fetch_add(1, Ordering::AcqRel);
+            drop(self.state.opening.lock());
+        }
         let inner = self.inner.open_space(space)?;
         Ok(Arc::new(HeldSpace { inner, state: self.state.clone(), is_root: space == ROOT_SPACE }))
     }
@@ -267,7 +287,7 @@ async fn keeper(store: &Arc<HeldStore>) -> (Arc<Keeper>, Arc<dyn Nodes>, Arc<()>
     let (env, _clock) = Env::simulated(1);
     let keeper = Arc::new(Keeper::new(store.clone(), env));
     let (nodes, life): (Arc<dyn Nodes>, Arc<()>) = (Arc::new(Alone::default()), Arc::default());
-    keeper.open().await.unwrap();
+    keeper.open(nodes.as_ref()).await.unwrap();
     keeper.take_turn(nodes.as_ref(), 1, "a", &life).await;
     (keeper, nodes, life)
 }
@@ -321,7 +341,7 @@ async fn what_may_be_stored_is_not_said_to_be_undone() {
     keeper.release().await;
     store.hold(false);
     assert_eq!(caller.await.unwrap().unwrap_err().kind, ErrorKind::OutcomeUnknown);
-    keeper.open().await.unwrap();
+    keeper.open(nodes.as_ref()).await.unwrap();
     assert!(keeper.news(0, 0).unwrap().records.contains(&records()[0]));
 }
 
@@ -330,12 +350,41 @@ async fn a_turn_ends_where_the_tree_goes_to_another() {
     let store = HeldStore::new();
     let (keeper, nodes, life) = keeper(&store).await;
     keeper.release().await;
-    keeper.open().await.unwrap();
+    keeper.open(nodes.as_ref()).await.unwrap();
     let late = storing(&keeper, &nodes, &life).await.unwrap();
     assert_eq!(late.unwrap_err().kind, ErrorKind::Unavailable);
     // Its end was said while no node could hear it.
     let other = Arc::new(());
     keeper.take_turn(nodes.as_ref(), 2, "b", &other).await;
+}
+
+/// A process that waited for a change to be known opened the root space again after another process had been given it. It
+/// kept what it read then, and when the space came back told everybody to go back to that: containers that were made in
+/// between were dropped.
+#[tokio::test]
+async fn what_was_kept_before_another_had_the_tree_is_not_told() {
+    let store = HeldStore::new();
+    let (env, _clock) = Env::simulated(1);
+    let keeper = Keeper::new(store.clone(), env);
+    let nodes = Alone::default();
+    keeper.open(&nodes).await.unwrap();
+    nodes.root_moves.fetch_add(1, Ordering::AcqRel);
+    keeper.release().await;
+    let late = keeper.open(&nodes).await;
+    assert_eq!(late.unwrap_err().kind, ErrorKind::Unavailable);
+    // The other makes a container.
+    let (key, value) = records()[0].clone();
+    let mut batch = Batch::new();
+    batch.put(Family::Meta, key, value.unwrap());
+    store.open_space(ROOT_SPACE).unwrap().commit(batch).await.unwrap();
+    nodes.root_moves.fetch_add(1, Ordering::AcqRel);
+    keeper.open(&nodes).await.unwrap();
+    assert!(keeper.news(0, 0).unwrap().records.contains(&records()[0]));
+    // Gone and back before it was told to let go.
+    let epoch = keeper.news(0, 0).unwrap().epoch;
+    nodes.root_moves.fetch_add(2, Ordering::AcqRel);
+    keeper.open(&nodes).await.unwrap();
+    assert_ne!(keeper.news(0, 0).unwrap().epoch, epoch);
 }
 
 #[tokio::test]
@@ -397,6 +446,43 @@ async fn a_page_that_finds_its_partition_gone_is_begun_anew() {
         .unwrap();
     assert_eq!(page.rows, br#""1""#);
     assert_eq!(fixture.store.state.moved_reads.load(Ordering::Acquire), 0);
+}
+
+/// A write that came while its partition was being opened asked again and again without letting go of its thread. As many
+/// of them as there are threads kept a node from doing anything else, the answers that the opening waited for among it.
+#[tokio::test]
+async fn writes_let_others_go_on_while_their_partition_is_opened() {
+    let fixture = Fixture::new().await;
+    let container = fixture.container(r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#).await;
+    fixture.write(&container).await;
+    let space = container.container().map().ranges[0].space;
+    container.container().release(&[space]).await;
+    let opened = fixture.store.state.openings.load(Ordering::Acquire);
+    let held = fixture.store.state.opening.lock();
+    let write = || {
+        let (engine, container, caller) = (fixture.engine.clone(), container.clone(), fixture.caller.clone());
+        async move {
+            let key = PartitionKey::from_json(br#"["p"]"#).unwrap();
+            let body = br#"{"id":"1","pk":"p"}"#.as_slice();
+            let (mode, free, none) = (WriteMode::Upsert, Precondition::None, Triggers::default());
+            let body = armilla_container::ItemBody::from(Bytes::from_static(body));
+            engine.write_item(&caller, &container, mode, Some(&key), body, free, &none).await.map(|_| ())
+        }
+    };
+    let first = write();
+    let first = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(first)
+    });
+    while fixture.store.state.openings.load(Ordering::Acquire) == opened {
+        tokio::task::yield_now().await;
+    }
+    let second = tokio::spawn(write());
+    turns().await;
+    assert!(!second.is_finished());
+    drop(held);
+    second.await.unwrap().unwrap();
+    tokio::task::spawn_blocking(move || first.join().unwrap()).await.unwrap().unwrap();
 }
 
 #[tokio::test]

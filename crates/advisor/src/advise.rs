@@ -62,10 +62,10 @@ const SAVED_PART_MIN: f64 = 0.02;
 
 /// Judges an account.
 pub async fn advise(evidence: &Evidence, workshop: &Workshop) -> Result<Advice, Error> {
-    let model = Model::of(evidence);
+    let mut model = Model::of(evidence);
     let candidates = findings::candidates(&Case { evidence });
     let base = match candidates.iter().any(|candidate| !candidate.alterations.is_empty()) {
-        true => Trial::of(&model, workshop).await?.measure(&model).await,
+        true => as_it_is(&mut model, workshop).await?,
         false => Vec::new(),
     };
     let mut advice = Advice {
@@ -127,8 +127,8 @@ pub async fn compare(
     alterations: &[Alteration],
     workshop: &Workshop,
 ) -> Result<Result<Comparison, CannotAlter>, Error> {
-    let model = Model::of(evidence);
-    let base = Trial::of(&model, workshop).await?.measure(&model).await;
+    let mut model = Model::of(evidence);
+    let base = as_it_is(&mut model, workshop).await?;
     let mut after = model.clone();
     for alteration in alterations {
         match alteration.apply(&after) {
@@ -138,6 +138,13 @@ pub async fn compare(
     }
     let measured = Trial::of(&after, workshop).await?.measure(&after).await;
     Ok(Ok(comparison(&model, &base, &measured, true)))
+}
+
+/// Measures the model that an account has, and has it know what was charged there.
+async fn as_it_is(model: &mut Model, workshop: &Workshop) -> Result<Vec<Measured>, Error> {
+    let mut trial = Trial::of(model, workshop).await?;
+    trial.calibrate(model).await;
+    Ok(trial.measure(model).await)
 }
 
 async fn altered(

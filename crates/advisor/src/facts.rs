@@ -18,7 +18,7 @@ pub struct Facts {
     pub equals: Vec<(String, Term)>,
     /// Paths that are compared in another way: ranges, prefixes, lists, functions.
     pub compares: Vec<String>,
-    /// Every path that is named anywhere in the filter.
+    /// Every path that is named anywhere in the filter, or in a source that is a query.
     pub filters: Vec<String>,
     /// Paths that are sorted by, and whether downwards.
     pub orders: Vec<(String, bool)>,
@@ -69,6 +69,21 @@ impl Facts {
         let orders = self.orders.iter().map(|(path, _)| path);
         self.filters.iter().chain(orders).chain(&self.groups).map(String::as_str)
     }
+
+    /// Returns whether the filter says nothing but which sort of items is wanted: whoever asks is given the same.
+    pub fn is_of_all(&self, discriminator: Option<&str>) -> bool {
+        self.filters.iter().all(|path| Some(path.as_str()) == discriminator)
+    }
+
+    /// Returns whether the filter says nothing but which sort of items of which logical partition is wanted.
+    pub fn is_of_key(&self, discriminator: Option<&str>, key_paths: &[String]) -> bool {
+        self.filters.iter().all(|path| Some(path.as_str()) == discriminator || key_paths.contains(path))
+    }
+
+    /// Returns whether rows are made of many items each, so that they do not say how many there are.
+    pub fn is_condensed(&self) -> bool {
+        self.is_aggregate || !self.groups.is_empty()
+    }
 }
 
 impl Term {
@@ -93,19 +108,13 @@ struct Reader {
 
 impl Reader {
     fn query(&mut self, query: &Query) {
-        for (place, source) in query.from.iter().flat_map(|from| &from.sources).enumerate() {
-            let CollectionKind::Path { root, segments } = &source.collection().kind else { continue };
-            // The container goes by any name.
-            let mut path = match place {
-                0 => String::new(),
-                _ => self.path_of(&root.text).unwrap_or_default(),
+        for source in query.from.iter().flat_map(|from| &from.sources) {
+            let path = match &source.collection().kind {
+                CollectionKind::Path { root, segments } => Some(self.collection(&root.text, segments)),
+                CollectionKind::Query(inner) => self.rows(inner),
             };
-            for segment in segments {
-                match segment {
-                    PathSegment::Name(name) => push(&mut path, &name.text),
-                    PathSegment::Index(_) => path.push_str("/[]"),
-                }
-            }
+            // What is computed is at no path.
+            let Some(mut path) = path else { continue };
             if matches!(source.kind, SourceKind::Iterate { .. }) {
                 self.facts.joins.push(path.clone());
                 path.push_str("/[]");
@@ -138,6 +147,52 @@ impl Reader {
             self.facts.rows_max = Some(*count);
         }
         self.selection(&query.selection);
+    }
+
+    fn collection(&self, root: &str, segments: &[PathSegment]) -> String {
+        // The container goes by any name that nothing else has.
+        let mut path = self.path_of(root).unwrap_or_default();
+        for segment in segments {
+            match segment {
+                PathSegment::Name(name) => push(&mut path, &name.text),
+                PathSegment::Index(_) => path.push_str("/[]"),
+            }
+        }
+        path
+    }
+
+    /// Reads a source that is a query. Returns the path that its rows are at, if they are at one.
+    fn rows(&mut self, query: &Query) -> Option<String> {
+        let mut inner = self.inside(query);
+        self.facts.joins.append(&mut inner.facts.joins);
+        self.facts.filters.extend(inner.facts.indexable().map(str::to_owned));
+        let path = match &query.selection {
+            Selection::Value(value) => inner.path(value),
+            Selection::Star | Selection::List(_) => None,
+        };
+        if path.is_none() {
+            self.facts.filters.extend(inner.given(&query.selection, self.names.len()));
+        }
+        path
+    }
+
+    /// Reads a query inside of this one: names mean there what they mean here, and it has names of its own.
+    fn inside(&self, query: &Query) -> Reader {
+        let mut inner = Reader { names: self.names.clone(), facts: Facts::default() };
+        inner.query(query);
+        inner
+    }
+
+    /// Returns the paths that the query gives which was read; the names beyond the first so many are its own. The path of
+    /// the whole item is empty.
+    fn given(self, selection: &Selection, names_outside: usize) -> Vec<String> {
+        let is_star = matches!(selection, Selection::Star);
+        match self.facts.gives {
+            Some(paths) if !paths.is_empty() => paths,
+            None if !is_star => vec![String::new()],
+            // Constants and `*` say no more than where the rows are from.
+            _ => self.names.into_iter().skip(names_outside).map(|(_, path)| path).collect(),
+        }
     }
 
     fn selection(&mut self, selection: &Selection) {
@@ -190,9 +245,19 @@ impl Reader {
 
     /// Adds every path in an expression.
     fn paths(&self, expr: &Expr, out: &mut Vec<String>) {
-        match self.path(expr) {
-            Some(path) => out.push(path),
-            None => children(expr, &mut |child| self.paths(child, out)),
+        match (self.path(expr), subquery(expr)) {
+            (Some(path), _) => out.push(path),
+            (None, Some(query)) => self.paths_inside(query, matches!(expr.kind, ExprKind::Exists(_)), out),
+            (None, None) => children(expr, &mut |child| self.paths(child, out)),
+        }
+    }
+
+    /// Adds every path in a subquery. Where it is only asked whether there are rows, its filter says which.
+    fn paths_inside(&self, query: &Query, is_exists: bool, out: &mut Vec<String>) {
+        let inner = self.inside(query);
+        out.extend(inner.facts.indexable().map(str::to_owned));
+        if !is_exists || query.filter.is_none() {
+            out.extend(inner.given(&query.selection, self.names.len()));
         }
     }
 
@@ -238,6 +303,19 @@ fn term_of(expr: &Expr) -> Option<Term> {
             Literal::Double(value) => Value::Double(*value),
             Literal::String(value) => Value::String(value.clone()),
         })),
+        _ => None,
+    }
+}
+
+/// Returns the subquery that an expression is, if it is one.
+fn subquery(expr: &Expr) -> Option<&Query> {
+    match &expr.kind {
+        ExprKind::Subquery(query)
+        | ExprKind::Exists(query)
+        | ExprKind::ArrayQuery(query)
+        | ExprKind::All(query)
+        | ExprKind::First(query)
+        | ExprKind::Last(query) => Some(query),
         _ => None,
     }
 }
@@ -318,5 +396,62 @@ mod tests {
         assert_eq!(facts.functions, ["CONTAINS", "LOWER"]);
         assert_eq!(facts.compares, ["/title"]);
         assert!(Facts::of("SELECT").is_none());
+        assert!(Facts::of("a query without a text, over /age").is_none());
+    }
+
+    #[test]
+    fn subqueries_name_paths_of_the_item() {
+        let some =
+            facts("SELECT * FROM c WHERE EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t.name = @name)");
+        assert_eq!(some.filters, ["/tags/[]/name"]);
+        assert_eq!(some.compares, ["/tags/[]/name"]);
+        assert!(some.equals.is_empty());
+        assert_eq!(
+            facts("SELECT * FROM c WHERE EXISTS(SELECT VALUE 1 FROM t IN c.tags)").filters,
+            ["/tags/[]"]
+        );
+        // A name inside is another one than the same outside.
+        let named =
+            facts("SELECT * FROM c WHERE EXISTS(SELECT VALUE c FROM c IN c.tags WHERE c.at > 1) AND c.x > 2");
+        assert_eq!(named.filters, ["/tags/[]/at", "/x"]);
+        let list =
+            facts("SELECT c.id, ARRAY(SELECT VALUE t.name FROM t IN c.tags WHERE t.at > 1) AS names FROM c");
+        let gives = ["/id", "/tags/[]/at", "/tags/[]/name"].map(str::to_owned);
+        assert_eq!(list.gives, Some(gives.to_vec()));
+        let within =
+            facts("SELECT * FROM c WHERE 2 IN (c.x, ARRAY_LENGTH(ARRAY(SELECT * FROM t IN c.tags)))");
+        assert_eq!(within.filters, ["/tags/[]", "/x"]);
+        assert_eq!(facts("SELECT c.id, (SELECT VALUE c) AS whole FROM c").gives, None);
+    }
+
+    #[test]
+    fn sources_that_are_queries_name_paths_of_the_item() {
+        let counted =
+            facts("SELECT VALUE COUNT(1) FROM c JOIN (SELECT VALUE t FROM t IN c.tags WHERE t.name = 'x')");
+        assert_eq!(counted.filters, ["/tags/[]/name"]);
+        assert_eq!(counted.joins, ["/tags"]);
+        let named = facts(
+            "SELECT * FROM c JOIN (SELECT VALUE t FROM t IN c.tags WHERE t.name = 'x') AS s WHERE s.at = 1",
+        );
+        assert_eq!(named.filters, ["/tags/[]/at", "/tags/[]/name"]);
+        assert!(named.equal_to("/tags/[]/at").is_some());
+        let made = facts("SELECT * FROM c JOIN (SELECT t.at FROM t IN c.tags) AS s WHERE s.at = 1");
+        assert_eq!(made.filters, ["/tags/[]/at"]);
+    }
+
+    #[test]
+    fn what_all_are_given_and_what_one_is_given_are_told_apart() {
+        let all = facts("SELECT TOP 9 * FROM c WHERE c.type = 'order' ORDER BY c.at DESC");
+        assert!(all.is_of_all(Some("/type")) && !all.is_of_all(None));
+        let mine =
+            facts("SELECT TOP 9 * FROM c WHERE c.type = 'order' AND c.userId = @user ORDER BY c.at DESC");
+        let keys = ["/userId".to_owned()];
+        assert!(!mine.is_of_all(Some("/type")));
+        assert!(mine.is_of_key(Some("/type"), &keys) && !mine.is_of_key(Some("/type"), &[]));
+        assert!(facts("SELECT TOP 9 * FROM c ORDER BY c.at DESC").is_of_all(None));
+        assert!(
+            !mine.is_condensed() && facts("SELECT c.x, COUNT(1) AS n FROM c GROUP BY c.x").is_condensed()
+        );
+        assert!(facts("SELECT c.x FROM c GROUP BY c.x").is_condensed());
     }
 }

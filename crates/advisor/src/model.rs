@@ -13,6 +13,7 @@ use crate::evidence::Evidence;
 use crate::facts::Facts;
 use crate::limits::{ALONE_PART_MIN, FOLLOWED_PART_MIN, PARTITIONS_MAX};
 use crate::paths;
+use crate::trial::Calibration;
 
 /// Containers, and what is done to them.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,8 @@ pub struct Model {
     pub containers: Vec<ModelContainer>,
     /// What is done, the dearest first.
     pub operations: Vec<Operation>,
+    /// Whether reads cost twice as much by default as they have to.
+    pub is_strong: bool,
 }
 
 /// A container of a model.
@@ -74,6 +77,10 @@ pub struct Step {
     pub link: Option<StepLink>,
     /// What one was charged, in request units.
     pub recorded: f64,
+    /// Rows that one gave.
+    pub recorded_rows: f64,
+    /// What that says of what is measured.
+    pub(crate) calibration: Option<Calibration>,
     /// Whether the caller does not wait for it: work of a change feed.
     pub in_background: bool,
     /// Where each item that it creates is counted in the same transaction.
@@ -146,7 +153,8 @@ impl Model {
             discriminator: container.profile.discriminator.clone(),
             scale: 1.0 / container.sampled().max(f64::MIN_POSITIVE),
         });
-        let mut model = Model { containers: containers.collect(), operations: Vec::new() };
+        let mut model =
+            Model { containers: containers.collect(), operations: Vec::new(), is_strong: evidence.is_strong };
         model.operations = operations(evidence, &model);
         model
     }
@@ -324,6 +332,8 @@ fn step(model: &Model, container: usize, shape: &Shape, times: f64, link: Option
         facts: (shape.kind == ShapeKind::Query).then(|| Facts::of(&shape.text)).flatten(),
         link,
         recorded: shape.total.charge as f64 / 100.0 / count,
+        recorded_rows: shape.total.rows as f64 / count,
+        calibration: None,
         in_background: false,
         counted_in: None,
     }

@@ -1,22 +1,25 @@
 //! Measuring a model: it is built in memory with the real engine, and its operations are done there.
 //!
-//! Request units are those that the engine charges. Where the sample is a part of the container, what a query over
-//! more than one logical partition reads is charged as often as the part goes into the whole.
+//! Request units are those that the engine charges. Where the sample is a part of the container, queries over more than
+//! one logical partition are planned as on the whole, and what they read is charged as often as the part goes into it.
+//! What requests of the account were charged there is what they cost: of what the copy says of the same requests after a
+//! change, only the difference counts ([`Trial::calibrate`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use armilla_engine::plans::PricedWork;
 use armilla_engine::{
-    Caller, ContainerDefinition, ContainerHandle, Engine, EngineOptions, Error, ItemBody, ItemName, Limits,
-    ListScope, Located, Policy, Precondition, ProcedureOptions, QueryPage, QueryRequest, ScriptDefinition,
-    ScriptKind, Throughput, Triggers, WorkerStart, WriteMode,
+    Caller, Consistency, ContainerDefinition, ContainerHandle, Engine, EngineOptions, Error, ItemBody,
+    ItemName, Limits, ListScope, Located, Policy, Precondition, ProcedureOptions, QueryPage, QueryRequest,
+    ScriptDefinition, ScriptKind, Throughput, Triggers, WorkerStart, WriteMode,
 };
 use armilla_env::Env;
 use armilla_kv::memory::MemoryStore;
 use armilla_ledger::report::ShapeKind;
 use armilla_value::{Object, PartitionKey, Value, json};
 
+use crate::facts::Facts;
 use crate::limits::{PAGES_MAX, REQUESTS_MEASURED};
 use crate::model::{CountedIn, Model, ModelContainer, Operation, Request, Scope, Step};
 
@@ -56,6 +59,118 @@ pub struct Trial {
     containers: Vec<Arc<ContainerHandle>>,
     /// How often each container's sample goes into it.
     scales: Vec<f64>,
+    /// What steps were found to cost.
+    costs: HashMap<StepName, Option<Cost>>,
+}
+
+/// What a request costs on a copy, on the average.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Cost {
+    /// What does not depend on how many items there are, in request units.
+    once: f64,
+    /// What is read of the sample, in request units.
+    each: f64,
+    /// How often that is read in the whole.
+    growth: f64,
+    /// Whether more is read where there are more items: not where one logical partition is asked, or a limit reached.
+    is_growing: bool,
+    /// Whether it is a query of one logical partition.
+    is_keyed: bool,
+    /// Rows that it gives.
+    rows: f64,
+}
+
+impl Cost {
+    fn of_one(charge: f64) -> Cost {
+        Cost { once: charge, growth: 1.0, ..Cost::default() }
+    }
+
+    fn units(&self) -> f64 {
+        self.once + self.each * self.growth
+    }
+
+    /// Adds a page, of which what it reads is read so often in the whole; partitions are as many there.
+    fn add(&mut self, page: &QueryPage, scale: f64) {
+        let (mut once, mut each) = (0i64, 0i64);
+        for part in page.price() {
+            match part.work {
+                PricedWork::Partitions | PricedWork::Seeks | PricedWork::Rest => once += part.hundredths,
+                _ => each += part.hundredths,
+            }
+        }
+        // The rest can be less than nothing.
+        let (once, each) = (once as f64 / 100.0, each as f64 / 100.0);
+        let whole = self.each * self.growth + each * scale;
+        self.once += once;
+        self.each += each;
+        self.growth = if self.each > 0.0 { whole / self.each } else { 1.0 };
+        self.rows += page.row_count() as f64;
+    }
+
+    /// Returns what all of them cost on the average, each as often as its weight says.
+    fn mean(costs: &[(Cost, f64)]) -> Option<Cost> {
+        let weights: f64 = costs.iter().map(|(_, weight)| weight).sum();
+        if weights <= 0.0 {
+            return None;
+        }
+        let mean = |part: fn(&Cost) -> f64| {
+            costs.iter().map(|(cost, weight)| part(cost) * weight).sum::<f64>() / weights
+        };
+        let each = mean(|cost| cost.each);
+        let growth = if each > 0.0 { mean(|cost| cost.each * cost.growth) / each } else { 1.0 };
+        Some(Cost {
+            once: mean(|cost| cost.once),
+            each,
+            growth,
+            is_growing: mean(|cost| f64::from(u8::from(cost.is_growing))) > 0.5,
+            is_keyed: mean(|cost| f64::from(u8::from(cost.is_keyed))) > 0.5,
+            rows: mean(|cost| cost.rows),
+        })
+    }
+}
+
+/// How what requests were charged in the account compares with what they cost on the copy of the model as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Calibration {
+    container: usize,
+    kind: ShapeKind,
+    found: Cost,
+    /// By what what does not depend on how many items there are is to be multiplied.
+    once: f64,
+    /// By what the rest is.
+    each: f64,
+    /// How many times as many rows they gave in the account; where rows do not say it, how much more there is.
+    rows: f64,
+}
+
+impl Calibration {
+    /// Compares with what requests of a step's shape were charged, and what they gave.
+    fn new(step: &Step, found: Cost) -> Option<Calibration> {
+        if step.recorded <= 0.0 || found.units() <= 0.0 {
+            return None;
+        }
+        let (left, each) = (step.recorded - found.once, found.each * found.growth);
+        let of_all = step.recorded / found.units();
+        let (once, each) = if left > 0.0 && each > 0.0 { (1.0, left / each) } else { (of_all, of_all) };
+        let is_condensed = step.facts.as_ref().is_some_and(Facts::is_condensed);
+        let is_known = !is_condensed && step.recorded_rows > 0.0 && found.rows > 0.0;
+        let rows = if is_known { step.recorded_rows / found.rows } else { found.growth };
+        Some(Calibration { container: step.container, kind: step.kind, found, once, each, rows })
+    }
+
+    /// Returns what a step costs that was found to cost so much on a copy.
+    fn units(&self, step: &Step, cost: &Cost) -> f64 {
+        if step.kind != self.kind {
+            return cost.units();
+        }
+        let is_alike = cost.is_growing == self.found.is_growing && cost.is_keyed == self.found.is_keyed;
+        if is_alike && step.container == self.container {
+            return cost.once * self.once + cost.each * cost.growth * self.each;
+        }
+        // A logical partition of the copy has what the sample had of it: what was a part of the rows still is.
+        let often = if self.found.is_growing && cost.is_keyed { self.rows } else { cost.growth };
+        cost.once + cost.each * often
+    }
 }
 
 /// What steps have in common that cost the same.
@@ -100,8 +215,11 @@ impl Trial {
     /// Builds a model in memory.
     pub async fn of(model: &Model, workshop: &Workshop) -> Result<Trial, Error> {
         let limits = Limits { physical_partition_ru: PARTITION_RU, ..Limits::default() };
+        // Reads are charged as in the account.
+        let consistency = if model.is_strong { Consistency::Strong } else { Consistency::Session };
         let options = EngineOptions {
             limits,
+            consistency,
             policy: Policy { enforced: false, burst: false },
             script_workers: workshop.script_workers.clone(),
             background: false,
@@ -109,7 +227,7 @@ impl Trial {
         };
         let engine =
             Engine::open_at_rest(Arc::new(MemoryStore::new()), workshop.env.clone(), options).await?;
-        let mut trial = Trial { engine, containers: Vec::new(), scales: Vec::new() };
+        let mut trial = Trial { engine, containers: Vec::new(), scales: Vec::new(), costs: HashMap::new() };
         for (place, container) in model.containers.iter().enumerate() {
             trial.add(container).await?;
             let mut steps = model.operations.iter().flat_map(|operation| &operation.steps);
@@ -163,39 +281,49 @@ impl Trial {
         Ok(())
     }
 
+    /// Compares what the requests of a model cost on its copy with what they were charged in the account, and has the model
+    /// say what to make of what is measured of it and of those that are made from it.
+    pub async fn calibrate(&mut self, model: &mut Model) {
+        // Of one shape the account knows the average.
+        let mut shapes: HashMap<(usize, u32), Vec<(Cost, f64)>> = HashMap::new();
+        let snapshot = model.clone();
+        for operation in &snapshot.operations {
+            for step in &operation.steps {
+                if let Some(cost) = self.cost(&snapshot, step).await {
+                    let weight = operation.per_second * step.times;
+                    shapes.entry((step.container, step.shape)).or_default().push((cost, weight));
+                }
+            }
+        }
+        for step in model.operations.iter_mut().flat_map(|operation| &mut operation.steps) {
+            let costs = shapes.get(&(step.container, step.shape));
+            step.calibration = costs.and_then(|costs| Calibration::new(step, Cost::mean(costs)?));
+        }
+    }
+
     /// Measures every operation of the model that this was built from.
-    pub async fn measure(&self, model: &Model) -> Vec<Measured> {
-        let mut known: HashMap<StepName, Option<f64>> = HashMap::new();
+    pub async fn measure(&mut self, model: &Model) -> Vec<Measured> {
         let mut all = Vec::with_capacity(model.operations.len());
         for operation in &model.operations {
-            all.push(self.operation(model, operation, &mut known).await);
+            all.push(self.operation(model, operation).await);
         }
         all
     }
 
-    async fn operation(
-        &self,
-        model: &Model,
-        operation: &Operation,
-        known: &mut HashMap<StepName, Option<f64>>,
-    ) -> Measured {
+    async fn operation(&mut self, model: &Model, operation: &Operation) -> Measured {
         let mut measured = Measured { is_whole: true, ..Measured::default() };
         for step in &operation.steps {
-            let name = StepName::of(step);
-            let charge = match known.get(&name) {
-                Some(charge) => *charge,
-                None => {
-                    let charge = self.step(model, step).await;
-                    known.insert(name, charge);
-                    charge
-                }
+            let cost = self.cost(model, step).await;
+            measured.is_whole &= cost.is_some();
+            let charge = match (&cost, &step.calibration) {
+                (Some(cost), Some(calibration)) => calibration.units(step, cost),
+                (Some(cost), None) => cost.units(),
+                (None, _) => step.recorded,
             };
-            measured.is_whole &= charge.is_some();
-            let charge = step.times * charge.unwrap_or(step.recorded);
             match step.in_background {
-                true => measured.background += charge,
+                true => measured.background += step.times * charge,
                 false => {
-                    measured.charge += charge;
+                    measured.charge += step.times * charge;
                     measured.requests += step.times;
                 }
             }
@@ -203,11 +331,22 @@ impl Trial {
         measured
     }
 
+    /// Returns what a step costs, which is found out once.
+    async fn cost(&mut self, model: &Model, step: &Step) -> Option<Cost> {
+        let name = StepName::of(step);
+        if let Some(cost) = self.costs.get(&name) {
+            return *cost;
+        }
+        let cost = self.step(model, step).await;
+        self.costs.insert(name, cost);
+        cost
+    }
+
     /// Returns what a request of a step costs on the average; nothing where none can be done.
-    async fn step(&self, model: &Model, step: &Step) -> Option<f64> {
+    async fn step(&self, model: &Model, step: &Step) -> Option<Cost> {
         let container = model.containers.get(step.container)?;
         let handle = self.containers.get(step.container)?;
-        let mut charges = Vec::new();
+        let mut costs = Vec::new();
         match step.kind {
             ShapeKind::Create | ShapeKind::Replace | ShapeKind::Patch => {
                 let items: Vec<&Value> =
@@ -217,33 +356,36 @@ impl Trial {
                         Some(counted_in) => self.add_and_count(container, handle, item, counted_in).await,
                         None => self.write(container, handle, item, step.kind).await,
                     };
-                    charges.push(charge.ok()?);
+                    costs.push(Cost::of_one(charge.ok()?));
                 }
             }
-            // One that was made up reads an item of its sort.
-            ShapeKind::Read if step.requests.is_empty() => {
-                for item in container.items_of(step.entity.as_deref()).take(REQUESTS_MEASURED) {
-                    let id = item.get("id").and_then(Value::as_str)?;
-                    charges.push(self.read(handle, &container.key_of(item)?, id).ok()?);
+            ShapeKind::Read => {
+                for request in step.requests.iter().take(REQUESTS_MEASURED) {
+                    if let Request::Read { key, id } = request {
+                        // What is not in the sample cannot be read.
+                        costs.extend(self.read(handle, key, id).ok().map(Cost::of_one));
+                    }
+                }
+                // Where nothing could be, as where the request was made up, items of its sort are.
+                if costs.is_empty() {
+                    for item in container.items_of(step.entity.as_deref()).take(REQUESTS_MEASURED) {
+                        let id = item.get("id").and_then(Value::as_str)?;
+                        costs.push(Cost::of_one(self.read(handle, &container.key_of(item)?, id).ok()?));
+                    }
                 }
             }
             _ => {
                 for request in step.requests.iter().take(REQUESTS_MEASURED) {
-                    let charge = match request {
-                        Request::Read { key, id } => self.read(handle, key, id),
-                        Request::Query { text, parameters, scope, rows_max } => {
-                            let request = QueryRequest::with_parameters(text.clone(), parameters.clone());
-                            let request = QueryRequest { rows_max: *rows_max, ..request };
-                            self.query(handle, request, scope, self.scales[step.container], step).await
-                        }
-                    };
-                    // What is not in the sample cannot be read.
-                    charges.extend(charge.ok());
+                    let Request::Query { text, parameters, scope, rows_max } = request else { continue };
+                    let request = QueryRequest::with_parameters(text.clone(), parameters.clone());
+                    let request = QueryRequest { rows_max: *rows_max, ..request };
+                    let scale = self.scales[step.container];
+                    costs.extend(self.query(handle, request, scope, scale, step).await.ok());
                 }
             }
         }
-        let count = charges.len();
-        (count > 0).then(|| charges.iter().sum::<f64>() / count as f64)
+        let costs: Vec<(Cost, f64)> = costs.into_iter().map(|cost| (cost, 1.0)).collect();
+        Cost::mean(&costs)
     }
 
     fn read(&self, handle: &ContainerHandle, key: &PartitionKey, id: &str) -> Result<f64, Error> {
@@ -316,35 +458,39 @@ impl Trial {
         scope: &Scope,
         scale: f64,
         step: &Step,
-    ) -> Result<f64, Error> {
+    ) -> Result<Cost, Error> {
         let caller = Caller::full();
-        let mut charge = 0.0;
+        let request = QueryRequest { magnification: scale.round().max(1.0) as u64, ..request };
+        let mut cost = Cost { growth: 1.0, ..Cost::default() };
         match scope {
             Scope::Key(key) => {
                 let request = QueryRequest { scope: ListScope::PartitionKey(key.clone()), ..request };
-                for page in self.pages(handle, request).await? {
-                    charge += units(page.charge.hundredths());
-                }
+                self.pages(handle, request).await?.iter().for_each(|page| cost.add(page, 1.0));
+                cost.is_keyed = true;
             }
             Scope::Every => {
                 let limited = step.facts.as_ref().and_then(|facts| facts.rows_max);
                 let pages = self.pages(handle, request).await?;
                 let rows: usize = pages.iter().map(QueryPage::row_count).sum();
                 // A query that ends with its limit ends there in the whole as well.
-                let scale = if limited.is_some_and(|limit| rows as u64 >= limit) { 1.0 } else { scale };
-                charge += pages.iter().map(|page| scaled(page, scale)).sum::<f64>();
+                cost.is_growing = limited.is_none_or(|limit| (rows as u64) < limit);
+                let scale = if cost.is_growing { scale } else { 1.0 };
+                pages.iter().for_each(|page| cost.add(page, scale));
             }
             Scope::EachPartition => {
+                let (mut asked, mut filled) = (0, 0);
                 for range in handle.ranges(&caller)?.ranges {
                     let scope = ListScope::Range { id: Some(range.id), min: None, max: None };
                     let request = QueryRequest { scope, ..request.clone() };
                     let page = self.engine.query_items(&caller, handle, request.clone()).await?;
                     let full = request.rows_max.is_some_and(|most| page.row_count() >= most);
-                    charge += scaled(&page, if full { 1.0 } else { scale });
+                    cost.add(&page, if full { 1.0 } else { scale });
+                    (asked, filled) = (asked + 1, filled + usize::from(full));
                 }
+                cost.is_growing = filled * 2 <= asked;
             }
         }
-        Ok(charge)
+        Ok(cost)
     }
 
     async fn pages(
@@ -363,18 +509,6 @@ impl Trial {
             }
         }
     }
-}
-
-/// Returns what a page costs where there is more of everything that it reads, and as many partitions.
-fn scaled(page: &QueryPage, scale: f64) -> f64 {
-    let parts = page.price().into_iter().map(|part| {
-        let often = match part.work {
-            PricedWork::Partitions | PricedWork::Seeks | PricedWork::Rest => 1.0,
-            _ => scale,
-        };
-        part.hundredths as f64 * often
-    });
-    parts.sum::<f64>() / 100.0
 }
 
 fn units(hundredths: u64) -> f64 {
@@ -407,4 +541,45 @@ fn touched(item: &Value) -> Value {
         changed.insert(name, value);
     }
     Value::Object(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A query that was charged 20 request units and gave so many rows.
+    fn step(text: &str, recorded_rows: f64) -> Step {
+        Step {
+            times: 1.0,
+            container: 0,
+            shape: 0,
+            kind: ShapeKind::Query,
+            requests: Vec::new(),
+            entity: None,
+            facts: Facts::of(text),
+            link: None,
+            recorded: 20.0,
+            recorded_rows,
+            calibration: None,
+            in_background: false,
+            counted_in: None,
+        }
+    }
+
+    #[test]
+    fn a_copy_by_key_has_as_much_more_as_the_rows_say_or_as_the_whole_has() {
+        let found = Cost { once: 10.0, each: 2.0, growth: 5.0, is_growing: true, is_keyed: false, rows: 1.0 };
+        let keyed = Cost { once: 3.0, each: 1.0, growth: 1.0, is_growing: false, is_keyed: true, rows: 1.0 };
+        let list = "SELECT * FROM c WHERE c.userId = @user";
+        let count = "SELECT VALUE COUNT(1) FROM c WHERE c.userId = @user";
+        let groups = "SELECT c.type FROM c WHERE c.userId = @user GROUP BY c.type";
+        for (text, rows, often) in [(list, 4.0, 4.0), (list, 0.0, 5.0), (count, 1.0, 5.0), (groups, 1.0, 5.0)]
+        {
+            let before = step(text, rows);
+            let calibration = Calibration::new(&before, found).unwrap();
+            assert_eq!(calibration.units(&before, &found), 20.0, "{text}");
+            let after = Step { container: 1, ..before };
+            assert_eq!(calibration.units(&after, &keyed), 3.0 + often, "{text}");
+        }
+    }
 }

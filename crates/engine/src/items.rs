@@ -2,11 +2,12 @@
 
 mod written;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use armilla_container::{
-    ETag, IdRange, ItemBody, ItemPage, ListRequest, ListScope, Patch, Precondition, ReadCost, ReadItem,
-    RequestUnits, Work, WriteMode, Written, price,
+    ChangeKind, ETag, IdRange, Item, ItemBody, ItemPage, ListRequest, ListScope, Patch, Precondition,
+    ReadCost, ReadItem, RequestUnits, Work, WriteMode, Written, price,
 };
 use armilla_ledger::Act;
 use armilla_value::rid::ItemRid;
@@ -118,14 +119,27 @@ impl Engine {
             return Box::pin(done).await;
         }
         let noted = self.noting().map(|noting| (noting, body.clone()));
+        let changing = match mode {
+            WriteMode::Upsert => self.changing_by(container, partition_key, &body),
+            WriteMode::Create | WriteMode::Replace | WriteMode::Update => None,
+        };
         let written = container
             .container()
             .write_item(mode, partition_key, None, body, precondition, caller.claim)
             .await
             .map(ItemWritten::from)
             .map_err(|error| container.translate(error));
+        if let (Some((id, changing)), Ok(written)) = (changing, &written) {
+            changing.done(self, container, partition_key, &id, &written.item);
+        }
         if let Some((noting, body)) = noted {
-            let act = Act::Create { item: text_of(&body) };
+            // What was there before has not made the container larger.
+            let replaced = written.as_ref().ok().filter(|written| written.kind == ChangeKind::Replace);
+            let id = replaced.and_then(|written| id_of(&written.item));
+            let act = match &id {
+                Some(id) => Act::Replace { id },
+                None => Act::Create { item: text_of(&body) },
+            };
             noting.write(container, act, Some(partition_key), &written, written_bytes);
         }
         written
@@ -367,8 +381,12 @@ fn read_by_number(
 pub(crate) fn item_address(container: &ContainerHandle, found: &ReadItem) -> (PartitionKey, String) {
     let root = found.item.stored().root();
     let partition_key = extract(root, &container.definition().partition_key.paths);
-    let id = root.get("id").and_then(|id| id.as_str()).map(|id| id.into_owned()).unwrap_or_default();
-    (partition_key, id)
+    (partition_key, id_of(&found.item).unwrap_or_default())
+}
+
+/// Returns the id that an item has.
+fn id_of(item: &Item) -> Option<String> {
+    item.stored().root().get("id")?.as_str().map(Cow::into_owned)
 }
 
 /// Refuses triggers to those who may write one item only: a trigger may write every item with the same partition key.

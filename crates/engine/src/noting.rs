@@ -213,11 +213,24 @@ impl Engine {
         key: &PartitionKey,
         id: &str,
     ) -> Option<Changing> {
+        self.notes_changes().then(|| container.container().peek(key, id))?.map(|before| Changing { before })
+    }
+
+    /// The same by what is about to be written, with its id.
+    pub(crate) fn changing_by(
+        &self,
+        container: &ContainerHandle,
+        key: &PartitionKey,
+        body: &ItemBody,
+    ) -> Option<(String, Changing)> {
+        let id = self.notes_changes().then(|| body.id())??;
+        let before = container.container().peek(key, &id)?;
+        Some((id, Changing { before }))
+    }
+
+    fn notes_changes(&self) -> bool {
         let ledger = self.ledger();
-        if !ledger.is_on() || !ledger.wants_change(self.env().clock.now_ms()) {
-            return None;
-        }
-        container.container().peek(key, id).map(|before| Changing { before })
+        ledger.is_on() && ledger.wants_change(self.env().clock.now_ms())
     }
 }
 

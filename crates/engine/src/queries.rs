@@ -294,7 +294,8 @@ fn query(
         let readers = scope::readers(container, scope, &asker.session, &cuts);
         let readers = readers.map_err(|error| handle.translate(error))?;
         let source = |reader| {
-            ReaderSource::new(Arc::new(reader), asker.claim, env.clock.clone(), prepared.patience.clone())
+            let (clock, patience) = (env.clock.clone(), prepared.patience.clone());
+            ReaderSource::new(Arc::new(reader), asker.claim, clock, patience).magnified(request.magnification)
         };
         sources.extend(readers.into_iter().map(source));
     }

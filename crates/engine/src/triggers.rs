@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use armilla_container::{ItemBody, Precondition, WriteMode, Written};
+use armilla_container::{ChangeKind, ItemBody, Precondition, WriteMode, Written};
 use armilla_ledger::Act;
 use armilla_script::{Finished, Program, Role, WriteKind};
 use armilla_value::PartitionKey;
@@ -77,9 +77,11 @@ impl Engine {
         let noting = self.noting();
         let transacted = transacted.await;
         if let Some(noting) = noting {
+            let was_there =
+                transacted.as_ref().is_ok_and(|done| done.value.written.kind != ChangeKind::Create);
             let act = match kind {
-                WriteKind::Create | WriteKind::Upsert => Act::Create { item: b"{}" },
-                WriteKind::Replace | WriteKind::Delete => Act::Batch,
+                WriteKind::Create | WriteKind::Upsert if !was_there => Act::Create { item: b"{}" },
+                WriteKind::Create | WriteKind::Upsert | WriteKind::Replace | WriteKind::Delete => Act::Batch,
             };
             noting.write(container, act, Some(partition_key), &transacted, |done| (done.charge, 0));
         }

@@ -132,12 +132,18 @@ struct Chooser<'p> {
 }
 
 impl Chooser<'_> {
+    /// Returns how many items there are to be found. Samples have logical partitions whole.
+    fn item_count(&self) -> u64 {
+        let often = if self.source.is_logical() { 1 } else { self.source.magnification() };
+        self.source.item_count().saturating_mul(often)
+    }
+
     /// Chooses how items are found without regard to their order.
     fn unordered(&self, indexes: &mut Indexes<'_>) -> Result<Found> {
         if let Some(point) = self.point() {
             return Ok(point);
         }
-        let item_count = self.source.item_count();
+        let item_count = self.item_count();
         if self.source.is_logical() {
             if item_count <= LOGICAL_SCANNED_MAX {
                 return Ok(self.scan(item_count));
@@ -213,7 +219,7 @@ impl Chooser<'_> {
     }
 
     fn scan(&self, found_count: u64) -> Found {
-        let item_count = self.source.item_count();
+        let item_count = self.item_count();
         // Few enough items are put in the order in which they were made.
         let is_small = item_count <= ORDERED_NUMBERS_MAX as u64;
         Found {

@@ -138,6 +138,12 @@ pub trait Source: Send + Sync {
     /// Returns the number of items and their bytes in the whole physical partition.
     fn totals(&self) -> (u64, u64);
 
+    /// Returns how many times more items and entries a plan is chosen for than there are: more than 1 where this is a sample,
+    /// and what the plan of the whole would cost is asked. What is found does not depend on it.
+    fn magnification(&self) -> u64 {
+        1
+    }
+
     /// Returns whether the index of a path is complete.
     fn is_path_usable(&self, path: &[PathSegment]) -> bool;
 

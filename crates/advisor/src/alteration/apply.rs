@@ -240,6 +240,8 @@ fn nothing_of(step: &Step) -> Step {
         facts: None,
         link: None,
         recorded: 0.0,
+        recorded_rows: 0.0,
+        calibration: None,
         in_background: false,
         counted_in: None,
     }
@@ -275,6 +277,13 @@ fn count(
     counted: &str,
 ) -> Result<(), CannotAlter> {
     let container = &model.containers[place];
+    let path = format!("/{member}");
+    if member == "id" || container.key_paths.iter().any(|key| *key == path) {
+        return Err(CannotAlter(format!(
+            "{path} says which item it is in {}; counts go into a member of their own",
+            container.name
+        )));
+    }
     let mut counts: HashMap<String, i64> = HashMap::new();
     for item in container.items_of(Some(counted)) {
         let Some(key) = container.key_of(item) else { continue };
@@ -289,7 +298,7 @@ fn count(
             if container.entity(&item) == Some(entity) {
                 let key = container.key_of(&item).map(|key| key.to_json()).unwrap_or_default();
                 let count = counts.get(&key).copied().unwrap_or(0);
-                paths::put(&mut item, &format!("/{member}"), Value::Int64(count));
+                paths::put(&mut item, &path, Value::Int64(count));
                 hosts += 1;
             }
             item
@@ -301,10 +310,19 @@ fn count(
             container.name
         )));
     }
-    let discriminator = container.discriminator.clone();
+    let counting = container.discriminator.clone().map(|discriminator| Counting {
+        place,
+        key_paths: container.key_paths.clone(),
+        discriminator,
+        entity,
+        counted,
+    });
     model.containers[place].items = Arc::new(items);
     for operation in &mut model.operations {
-        operation.steps.retain(|step| !counts_them(step, place, discriminator.as_deref(), counted));
+        if let Some(counting) = &counting {
+            let steps = std::mem::take(&mut operation.steps);
+            operation.steps = steps.into_iter().flat_map(|step| counting.kept_up(step)).collect();
+        }
         let creates = operation.steps.iter_mut().filter(|step| {
             step.container == place
                 && step.kind == ShapeKind::Create
@@ -317,20 +335,62 @@ fn count(
     Ok(())
 }
 
-/// Whether a step counts the items of a sort in one logical partition, because of another's answer.
-fn counts_them(step: &Step, place: usize, discriminator: Option<&str>, counted: &str) -> bool {
-    let (Some(facts), Some(_), Some(discriminator)) = (&step.facts, &step.link, discriminator) else {
-        return false;
-    };
-    let names_it = step.requests.iter().any(|request| match request {
-        Request::Query { text, parameters, .. } => {
-            let facts = Facts::of(text);
-            let term = facts.as_ref().and_then(|facts| facts.equal_to(discriminator)?.value(parameters));
-            term.and_then(Value::as_str) == Some(counted)
+/// Items of one sort that count those of another in their logical partition.
+struct Counting<'c> {
+    place: usize,
+    key_paths: Vec<String>,
+    discriminator: String,
+    entity: &'c str,
+    counted: &'c str,
+}
+
+impl Counting<'_> {
+    /// Returns what becomes of a step. What was counted because of another's answer is in that answer; what was counted by
+    /// itself is in the item that counts, which is read.
+    fn kept_up(&self, step: Step) -> Vec<Step> {
+        let (counts, others): (Vec<Request>, Vec<Request>) =
+            step.requests.iter().cloned().partition(|request| self.is_count(&step, request));
+        if counts.is_empty() {
+            return vec![step];
         }
-        Request::Read { .. } => false,
-    });
-    step.container == place && facts.is_aggregate && names_it
+        let part = counts.len() as f64 / step.requests.len() as f64;
+        let mut left = Vec::new();
+        if step.link.is_none() {
+            left.push(Step {
+                times: step.times * part,
+                kind: ShapeKind::Read,
+                entity: Some(self.entity.to_owned()),
+                recorded: step.recorded,
+                in_background: step.in_background,
+                ..nothing_of(&step)
+            });
+        }
+        if !others.is_empty() {
+            left.push(Step { times: step.times * (1.0 - part), requests: others, ..step });
+        }
+        left
+    }
+
+    /// Whether a request counts all items of the sort in one logical partition.
+    fn is_count(&self, step: &Step, request: &Request) -> bool {
+        let Request::Query { text, parameters, scope, .. } = request else { return false };
+        let is_of_all = step.facts.as_ref().is_some_and(|facts| {
+            facts.is_aggregate && facts.is_of_key(Some(&self.discriminator), &self.key_paths)
+        });
+        let is_one_key = |scope: &Scope| matches!(scope, Scope::Key(_));
+        step.container == self.place
+            && is_of_all
+            && (is_one_key(scope) || is_one_key(&scope_for(text, parameters, &self.key_paths)))
+            && wants(request, &self.discriminator, self.counted)
+    }
+}
+
+/// Whether a request asks for items of a sort, and no others.
+fn wants(request: &Request, discriminator: &str, entity: &str) -> bool {
+    let Request::Query { text, parameters, .. } = request else { return false };
+    let facts = Facts::of(text);
+    let term = facts.as_ref().and_then(|facts| facts.equal_to(discriminator)?.value(parameters));
+    term.and_then(Value::as_str) == Some(entity)
 }
 
 fn copy(
@@ -415,14 +475,7 @@ fn copy_writes(operation: &mut Operation, from: usize, to: usize, entity: Option
 /// Whether a query wants items of a sort, and no others.
 fn is_about(step: &Step, discriminator: Option<&str>, entity: Option<&str>) -> bool {
     let (Some(discriminator), Some(entity)) = (discriminator, entity) else { return entity.is_none() };
-    step.requests.iter().any(|request| match request {
-        Request::Query { text, parameters, .. } => {
-            let facts = Facts::of(text);
-            let term = facts.as_ref().and_then(|facts| facts.equal_to(discriminator)?.value(parameters));
-            term.and_then(Value::as_str) == Some(entity)
-        }
-        Request::Read { .. } => false,
-    })
+    step.requests.iter().any(|request| wants(request, discriminator, entity))
 }
 
 /// Has items read by their ids that a query named by them.
@@ -498,10 +551,7 @@ fn newest(
             let is_served = step.container == place
                 && step.kind == ShapeKind::Query
                 && is_about(step, Some(&discriminator), Some(entity))
-                && step
-                    .facts
-                    .as_ref()
-                    .is_some_and(|facts| facts.orders.first() == Some(&(order.to_owned(), true)));
+                && wants_newest_of_all(step, &discriminator, order);
             if !is_served {
                 continue;
             }
@@ -516,6 +566,15 @@ fn newest(
         copy_writes(operation, place, made, Some(entity));
     }
     Ok(())
+}
+
+/// Whether a query wants the newest of all, not those of a user, nor those of a logical partition.
+fn wants_newest_of_all(step: &Step, discriminator: &str, order: &str) -> bool {
+    let is_keyed = |request: &Request| matches!(request, Request::Query { scope: Scope::Key(_), .. });
+    let is_of_all = step.facts.as_ref().is_some_and(|facts| {
+        facts.orders.first() == Some(&(order.to_owned(), true)) && facts.is_of_all(Some(discriminator))
+    });
+    is_of_all && !step.requests.iter().any(is_keyed)
 }
 
 /// Returns the definition of a container that is made, by the name with that of its database.

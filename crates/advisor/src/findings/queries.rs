@@ -72,7 +72,9 @@ pub(super) fn repeated_aggregate(case: &Case<'_>) -> Vec<Candidate> {
                 .into_iter()
                 .find(|link| (link.to_container, link.to_shape) == (container.number, shape.id));
             let is_often = rate > 1.0 || part > PART_MIN || link.is_some();
-            if !facts.is_aggregate || !is_keyed || !is_often || shape.total.count < 10 {
+            // What is counted by a further condition is another number for each value of that.
+            let is_of_all = facts.is_of_key(container.profile.discriminator.as_deref(), &container.key_paths);
+            if !facts.is_aggregate || !is_keyed || !is_of_all || !is_often || shape.total.count < 10 {
                 continue;
             }
             // What counts is what the count belongs to: the item whose answer led to it.
@@ -141,10 +143,13 @@ fn is_fan_out(case: &Case<'_>, container: &ContainerEvidence, shape: &Shape) -> 
         && case.fan_out(container, shape) >= FAN_OUT_MIN
 }
 
-fn limited_order(facts: &Facts, shape: &Shape) -> bool {
+/// Whether a query wants the first few of all items of a sort: not of those of one user.
+fn wants_first_of_all(container: &ContainerEvidence, shape: &Shape, facts: &Facts) -> bool {
     // Clients ask for a page where the text has no limit.
     let is_page = shape.total.ranged * 2 > shape.total.count;
-    facts.orders.len() == 1 && (facts.rows_max.is_some() || is_page)
+    facts.orders.len() == 1
+        && (facts.rows_max.is_some() || is_page)
+        && facts.is_of_all(container.profile.discriminator.as_deref())
 }
 
 /// A query that asks every physical partition, often.
@@ -153,7 +158,9 @@ pub(super) fn fan_out_query(case: &Case<'_>) -> Vec<Candidate> {
     for container in case.containers() {
         for (shape, facts) in case.queries(container) {
             let part = case.part(shape);
-            if !is_fan_out(case, container, shape) || part < PART_MIN || limited_order(&facts, shape) {
+            // Those are told as newest-of-all.
+            let is_first = wants_first_of_all(container, shape, &facts);
+            if !is_fan_out(case, container, shape) || part < PART_MIN || is_first {
                 continue;
             }
             let discriminator = container.profile.discriminator.as_deref();
@@ -238,7 +245,8 @@ pub(super) fn newest_of_all(case: &Case<'_>) -> Vec<Candidate> {
         for (shape, facts) in case.queries(container) {
             let part = case.part(shape);
             let is_often = case.per_second(container, shape) * 60.0 > 1.0 || part > PART_MIN;
-            if !is_fan_out(case, container, shape) || !limited_order(&facts, shape) || !is_often {
+            let is_first = wants_first_of_all(container, shape, &facts);
+            if !is_fan_out(case, container, shape) || !is_first || !is_often {
                 continue;
             }
             let Some((order, is_down)) = facts.orders.first() else { continue };

@@ -70,12 +70,19 @@ impl Account {
     }
 
     pub(crate) async fn put(&self, container: &str, key: &str, item: &str) {
+        self.write(container, WriteMode::Create, key, item).await;
+    }
+
+    pub(crate) async fn upsert(&self, container: &str, key: &str, item: &str) {
+        self.write(container, WriteMode::Upsert, key, item).await;
+    }
+
+    async fn write(&self, container: &str, mode: WriteMode, key: &str, item: &str) {
         let key = PartitionKey::from_json(format!("[{key}]").as_bytes()).unwrap();
         let (handle, none) = (self.handle(container), Triggers::default());
         let body = ItemBody::from(item);
         let (caller, free) = (Caller::full(), Precondition::None);
-        let write =
-            self.engine.write_item(&caller, &handle, WriteMode::Create, Some(&key), body, free, &none);
+        let write = self.engine.write_item(&caller, &handle, mode, Some(&key), body, free, &none);
         write.await.unwrap();
     }
 
@@ -162,9 +169,15 @@ impl Account {
     }
 
     pub(crate) async fn advice(&self) -> Advice {
+        self.advice_by(|_| true).await
+    }
+
+    /// What is advised by those items of the sample alone that are kept.
+    pub(crate) async fn advice_by(&self, keep: impl Fn(&Value) -> bool) -> Advice {
         let script_workers = WorkerStart::Thread(armilla_script_worker::serve);
         let workshop = Workshop { env: self.env.clone(), script_workers };
-        let evidence = gather(&self.engine, &Caller::full(), &Selection::default()).await.unwrap();
+        let mut evidence = gather(&self.engine, &Caller::full(), &Selection::default()).await.unwrap();
+        evidence.containers.iter_mut().for_each(|container| container.sample.retain(&keep));
         advise(&evidence, &workshop).await.unwrap()
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use armilla_advisor::Severity;
+use armilla_ledger::report::ShapeKind;
 
 use crate::account::{Account, DAY, HOUR, found, only};
 
@@ -90,6 +91,87 @@ async fn a_query_that_asks_every_partition() {
     let then = other.query("orders", text, &[("@c", "\"c7\"")], Some("\"c7\"")).await;
     near("after", line.after, then);
     assert_eq!(finding.try_it, ["--try-copy shop/orders:/customer"]);
+}
+
+/// The latest of one user were taken for the latest of all: a list of those was advised, in which the query would have found
+/// next to nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_latest_of_one_user_are_not_the_latest_of_all() {
+    let account = Account::new().await;
+    account.container("orders", "/shop", 6).await;
+    for number in 0..1_200 {
+        let (sort, shop) = (["order", "visit"][number % 2], number / 2 % 40);
+        let date = format!("2026-{:02}-{:02}T{:02}:00:00Z", 1 + number % 12, 1 + number % 28, number % 24);
+        let item = format!(
+            r#"{{"id":"o{number}","shop":"shop-{shop}","type":"{sort}","userId":"user-{}","date":"{date}"}}"#,
+            number / 2 % 30
+        );
+        account.put("orders", &format!("\"shop-{shop}\""), &item).await;
+    }
+    account.begin();
+    for round in 0..40 {
+        let of_all = "SELECT TOP 20 * FROM c WHERE c.type = 'order' ORDER BY c.date DESC";
+        account.query("orders", of_all, &[], None).await;
+        account.pass(Duration::from_secs(2));
+        let user = format!("\"user-{}\"", round % 30);
+        let of_user =
+            "SELECT TOP 20 * FROM c WHERE c.userId = @user AND c.type = 'order' ORDER BY c.date DESC";
+        account.query("orders", of_user, &[("@user", &user)], None).await;
+        account.pass(Duration::from_secs(2));
+        let shop = format!("\"shop-{round}\"");
+        let of_shop = "SELECT TOP 5 * FROM c WHERE c.type = 'order' ORDER BY c.date DESC";
+        account.query("orders", of_shop, &[], Some(&shop)).await;
+        account.pass(Duration::from_secs(2));
+    }
+    let advice = account.advice().await;
+    let newest = only(&advice, "newest-of-all");
+    let lines = &newest.comparison.as_ref().unwrap().lines;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].operation.contains("TOP 20") && !lines[0].operation.contains("userId"), "{lines:?}");
+    let of_user = only(&advice, "fan-out-query");
+    assert!(of_user.evidence[0].contains("c.userId"), "{:?}", of_user.evidence);
+    assert_eq!(of_user.try_it, ["--try-copy shop/orders.order:/userId"]);
+}
+
+/// What is counted because of another's answer is in that answer then, and what follows nothing is read. It stayed what it
+/// was, and saved nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_that_follows_no_other_request() {
+    let account = Account::new().await;
+    account.container("posts", "/postId", 1).await;
+    for number in 0..100 {
+        let key = format!("\"post-{number}\"");
+        let post = format!(r#"{{"id":"post-{number}","postId":"post-{number}","type":"post","title":"a"}}"#);
+        account.put("posts", &key, &post).await;
+        for comment in 0..20 {
+            let item = format!(
+                r#"{{"id":"comment-{number}-{comment}","postId":"post-{number}","type":"comment","userId":"user-{comment}"}}"#
+            );
+            account.put("posts", &key, &item).await;
+        }
+    }
+    account.begin();
+    let of_all = "SELECT VALUE COUNT(1) FROM c WHERE c.postId = @post AND c.type = 'comment'";
+    let of_user =
+        "SELECT VALUE COUNT(1) FROM c WHERE c.postId = @post AND c.type = 'comment' AND c.userId = @user";
+    let mut charge = 0.0;
+    for number in 0..40 {
+        let key = format!("\"post-{number}\"");
+        charge += account.query("posts", of_all, &[("@post", &key)], Some(&key)).await;
+        account.pass(Duration::from_secs(2));
+        let parameters = [("@post", key.as_str()), ("@user", "\"user-3\"")];
+        account.query("posts", of_user, &parameters, Some(&key)).await;
+        account.pass(Duration::from_secs(2));
+    }
+    let advice = account.advice().await;
+    let finding = only(&advice, "repeated-aggregate");
+    assert_eq!(finding.try_it, ["--try-count shop/posts:post.commentCount=comment"]);
+    // How many are of one user is another number.
+    let lines = &finding.comparison.as_ref().unwrap().lines;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    near("before", lines[0].before, charge / 40.0);
+    near("after", lines[0].after, account.read("posts", "\"post-3\"", "post-3"));
+    assert_eq!((lines[0].requests_before, lines[0].requests_after), (1.0, 1.0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -259,6 +341,66 @@ async fn paths_that_are_indexed_for_nothing() {
     assert!(finding.policy.is_some());
 }
 
+/// The rule looked at the texts that it could read, and told the paths of the others to be used by nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_that_cannot_be_read_may_use_any_path() {
+    let account = Account::new().await;
+    account.container("events", "/device", 1).await;
+    let event = |number: usize| {
+        format!(r#"{{"id":"e{number}","device":"d{}","a":{number},"b":{number},"c":{number}}}"#, number % 50)
+    };
+    for number in 0..1_100 {
+        account.put("events", &format!("\"d{}\"", number % 50), &event(number)).await;
+    }
+    account.begin();
+    // Of its shape the beginning is kept.
+    let any: Vec<String> = (0..400).map(|number| format!("c.b = {}", number + 5_000)).collect();
+    let long = format!("SELECT * FROM c WHERE {}", any.join(" OR "));
+    for number in 1_100..1_150 {
+        let key = format!("\"d{}\"", number % 50);
+        account.put("events", &key, &event(number)).await;
+        account.pass(Duration::from_secs(5));
+        account.query("events", "SELECT * FROM c WHERE c.a > 5", &[], Some(&key)).await;
+        account.pass(Duration::from_secs(5));
+        account.query("events", &long, &[], Some(&key)).await;
+        account.pass(Duration::from_secs(5));
+    }
+    account.pass(DAY);
+    let advice = account.advice().await;
+    assert!(found(&advice, "index-not-used").is_empty(), "{:#?}", advice.findings);
+}
+
+/// Of a count, one row says nothing of how much was read in vain; and what an index answers was blamed for what it does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn functions_that_an_index_answers_are_not_told_to_lack_one() {
+    let account = Account::new().await;
+    account.container("users", "/team", 1).await;
+    for number in 0..600 {
+        let item = format!(
+            r#"{{"id":"u{number}","team":"t{}","email":"u{number}@example.org","tags":["a"],"n":{number}}}"#,
+            number % 2
+        );
+        account.put("users", &format!("\"t{}\"", number % 2), &item).await;
+    }
+    account.begin();
+    for _ in 0..12 {
+        for text in [
+            "SELECT VALUE COUNT(1) FROM c WHERE IS_DEFINED(c.email)",
+            "SELECT VALUE COUNT(1) FROM c WHERE STARTSWITH(c.email, 'u')",
+            "SELECT VALUE COUNT(1) FROM c WHERE ARRAY_CONTAINS(c.tags, 'a')",
+            "SELECT c.team, COUNT(1) AS users FROM c WHERE LENGTH(c.email) > 3 GROUP BY c.team",
+            "SELECT * FROM c WHERE STARTSWITH(c.email, 'u') AND c.n * 2 = 10",
+            "SELECT * FROM c WHERE STARTSWITH(c.email, 'u') AND UPPER(c.email) = 'U5@EXAMPLE.ORG'",
+        ] {
+            account.query("users", text, &[], Some("\"t1\"")).await;
+        }
+    }
+    account.pass(HOUR);
+    let advice = account.advice().await;
+    let finding = only(&advice, "filter-without-index");
+    assert!(finding.advice.starts_with("UPPER cannot be answered"), "{}", finding.advice);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn events_that_are_appended_by_writing_everything_again() {
     let account = Account::new().await;
@@ -276,6 +418,31 @@ async fn events_that_are_appended_by_writing_everything_again() {
     let advice = account.advice().await;
     let finding = only(&advice, "events-by-replace");
     let evidence = &finding.evidence[0];
+    assert!(evidence.contains("was written 100 times, 100 of them appended"), "{evidence}");
+}
+
+/// An upsert of what is there was told as a create: containers seemed to grow that never did, and nothing was seen of how
+/// items change.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upsert_of_what_is_there_replaces_it() {
+    let account = Account::new().await;
+    account.container("devices", "/id", 1).await;
+    let device = |length: usize| {
+        let events: Vec<String> = (0..length).map(|at| format!(r#"{{"at":{at}}}"#)).collect();
+        format!(r#"{{"id":"d","events":[{}]}}"#, events.join(","))
+    };
+    account.begin();
+    for length in 0..=100 {
+        account.pass(Duration::from_secs(10));
+        account.upsert("devices", "\"d\"", &device(length)).await;
+    }
+    let report = account.engine.ledger().report(account.env.clock.now_ms());
+    let shapes = &report.containers.values().next().unwrap().shapes;
+    let mut kinds: Vec<_> = shapes.iter().map(|shape| (shape.kind, shape.total.count)).collect();
+    kinds.sort();
+    assert_eq!(kinds, [(ShapeKind::Create, 1), (ShapeKind::Replace, 100)]);
+    let advice = account.advice().await;
+    let evidence = &only(&advice, "events-by-replace").evidence[0];
     assert!(evidence.contains("was written 100 times, 100 of them appended"), "{evidence}");
 }
 

@@ -8,4 +8,5 @@ mod capacity;
 mod copies;
 mod faults;
 mod good;
+mod samples;
 mod whole;

@@ -85,6 +85,7 @@ fn explain(
         for reader in readers.map_err(|error| handle.translate(error))? {
             let patience = prepared.patience.clone();
             let source = ReaderSource::new(Arc::new(reader), asker.claim, env.clock.clone(), patience);
+            let source = source.magnified(request.magnification);
             partitions.push(PartitionPlan {
                 range_id: source.range_id(),
                 item_count: source.item_count(),

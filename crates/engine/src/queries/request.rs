@@ -108,6 +108,8 @@ pub struct QueryRequest {
     pub continuation: Option<String>,
     /// Where an ordered query begins, as some clients say it.
     pub resume_filter: Option<Value>,
+    /// How many times more items than there are its plan is chosen for. On a sample, that is the plan of the whole.
+    pub magnification: u64,
 }
 
 impl QueryRequest {
@@ -150,6 +152,7 @@ impl QueryRequest {
             form: None,
             continuation: None,
             resume_filter: None,
+            magnification: 1,
         }
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct ReaderSource {
     hidden: HashSet<u64>,
     clock: Arc<dyn Clock>,
     patience: Patience,
+    /// How many times more items than there are a plan is chosen for.
+    magnification: u64,
     index_ns: AtomicU64,
     load_ns: AtomicU64,
     /// The admission that pays for what is read; none where it is paid for elsewhere.
@@ -69,6 +71,7 @@ impl ReaderSource {
             hidden,
             clock,
             patience,
+            magnification: 1,
             index_ns: AtomicU64::new(0),
             load_ns: AtomicU64::new(0),
             gate: None,
@@ -76,6 +79,11 @@ impl ReaderSource {
             loaded_items: AtomicU64::new(0),
             loaded_bytes: AtomicU64::new(0),
         }
+    }
+
+    /// Has plans chosen as if there were so many times more items.
+    pub(super) fn magnified(self, magnification: u64) -> ReaderSource {
+        ReaderSource { magnification, ..self }
     }
 
     /// Returns whether the partition lets the query in.
@@ -196,6 +204,10 @@ impl Source for ReaderSource {
 
     fn totals(&self) -> (u64, u64) {
         self.reader.totals()
+    }
+
+    fn magnification(&self) -> u64 {
+        self.magnification
     }
 
     fn is_path_usable(&self, path: &[PathSegment]) -> bool {

@@ -4,6 +4,8 @@
 //! of insertion, so the numbers of the first ones and of the last tell how dense they lie; values between two others
 //! are taken to be spread evenly.
 //!
+//! What was counted and guessed of a sample is told as what the whole has ([`Source::magnification`]).
+//!
 //! Invariants:
 //! * a plan costs at most [`PROBES_MAX`] reads of at most [`COUNTED_ENTRIES_MAX`] entries, whatever the query;
 //! * an index that was asked about [`SAMPLED_RANGES_MAX`] times is known well enough.
@@ -41,6 +43,7 @@ const GUESSED_RANGE_PART: u64 = 3;
 /// Counts and guesses.
 pub(super) struct Estimator<'s> {
     source: &'s dyn Source,
+    magnification: u64,
     /// Beyond so many entries, the caller does not care how many there are.
     counted_max: usize,
     probes: usize,
@@ -63,6 +66,7 @@ impl<'s> Estimator<'s> {
     pub(super) fn new(source: &'s dyn Source) -> Estimator<'s> {
         Estimator {
             source,
+            magnification: source.magnification().max(1),
             counted_max: COUNTED_ENTRIES_MAX,
             probes: 0,
             samples: HashMap::new(),
@@ -74,12 +78,16 @@ impl<'s> Estimator<'s> {
 
     /// Says beyond how many entries it does not matter how many there are.
     pub(super) fn count_to(&mut self, entries: u64) {
-        self.counted_max = usize::try_from(entries)
+        self.counted_max = usize::try_from(entries / self.magnification)
             .map_or(COUNTED_ENTRIES_MAX, |entries| entries.clamp(1, COUNTED_ENTRIES_MAX));
     }
 
     /// Returns how many entries an index has.
     pub(super) fn size(&mut self, index: IndexId) -> Result<u64> {
+        Ok(self.size_here(index)?.saturating_mul(self.magnification))
+    }
+
+    fn size_here(&mut self, index: IndexId) -> Result<u64> {
         if let Some(size) = self.sizes.get(&index) {
             return Ok(*size);
         }
@@ -95,6 +103,10 @@ impl<'s> Estimator<'s> {
         intervals: &[Interval],
         is_composite: bool,
     ) -> Result<u64> {
+        Ok(self.entries_here(index, intervals, is_composite)?.saturating_mul(self.magnification))
+    }
+
+    fn entries_here(&mut self, index: IndexId, intervals: &[Interval], is_composite: bool) -> Result<u64> {
         let covers_all = |interval: &Interval| {
             interval.low[..] <= [class::NULL][..] && interval.high[..] > [class::MAX_KEY][..]
         };
@@ -109,7 +121,7 @@ impl<'s> Estimator<'s> {
                 return self.interval(index, only, is_composite);
             }
         }
-        let size = self.size(index)?;
+        let size = self.size_here(index)?;
         if size == 0 {
             return Ok(0);
         }
@@ -203,7 +215,7 @@ impl<'s> Estimator<'s> {
         if self.counted_max < COUNTED_ENTRIES_MAX {
             return Ok(counted + 1);
         }
-        let size = self.size(index)?;
+        let size = self.size_here(index)?;
         let number = |entry: &Bytes| split_entry(entry).map(|(_, _, number)| number);
         let guess = if interval.is_point {
             let last = self.extreme(index, interval, Direction::Reverse)?.as_ref().and_then(number);

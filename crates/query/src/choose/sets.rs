@@ -34,7 +34,7 @@ pub(super) struct Indexes<'s> {
     pub(super) estimator: Estimator<'s>,
     paths: HashMap<Vec<PathSegment>, PathFacts>,
     pub(super) composites: Vec<CompositeIndex>,
-    /// Items of the physical partition.
+    /// Items of the physical partition that a plan is chosen for.
     pub(super) item_count: u64,
 }
 
@@ -78,7 +78,7 @@ impl<'s> Indexes<'s> {
             estimator: Estimator::new(source),
             paths: HashMap::new(),
             composites: source.composites(),
-            item_count: source.totals().0,
+            item_count: source.totals().0.saturating_mul(source.magnification()),
         }
     }
 

@@ -52,6 +52,10 @@ impl Source for Counting<'_> {
     fn totals(&self) -> (u64, u64) {
         self.inner.totals()
     }
+
+    fn magnification(&self) -> u64 {
+        self.inner.magnification()
+    }
     fn is_path_usable(&self, path: &[PathSegment]) -> bool {
         self.inner.is_path_usable(path)
     }

@@ -1,4 +1,4 @@
-//! While a policy is changed, and how much planning reads.
+//! While a policy is changed, of samples, and how much planning reads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,17 +13,19 @@ use crate::choose::choose;
 use crate::error::Result;
 use crate::source::{CompositeIndex, Direction, MemorySource, Source, SourceItem, SystemProperty};
 
-/// A source whose index is being built, and that counts what is read of it.
+/// A source whose index is being built, or that is a sample, and that counts what is read of it.
 struct Changing {
     inner: MemorySource,
     is_built: bool,
+    magnification: u64,
     reads: AtomicUsize,
     entries_read: AtomicUsize,
 }
 
 impl Changing {
     fn new(inner: MemorySource, is_built: bool) -> Changing {
-        Changing { inner, is_built, reads: AtomicUsize::new(0), entries_read: AtomicUsize::new(0) }
+        let (reads, entries_read) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Changing { inner, is_built, magnification: 1, reads, entries_read }
     }
 }
 
@@ -45,6 +47,9 @@ impl Source for Changing {
     }
     fn totals(&self) -> (u64, u64) {
         self.inner.totals()
+    }
+    fn magnification(&self) -> u64 {
+        self.magnification
     }
     fn is_path_usable(&self, path: &[PathSegment]) -> bool {
         self.is_built && self.inner.is_path_usable(path)
@@ -133,6 +138,36 @@ fn what_is_not_built_yet_is_sorted_and_not_refused() {
                 Scan in the order of insertion
         "#]],
     );
+}
+
+/// On the advisor's copy, which is a part of the container, a query loaded items where the whole joins two indexes.
+#[test]
+fn a_sample_is_planned_as_the_whole_is() {
+    let everyone = people(20_400);
+    let sample: Vec<_> = everyone.iter().step_by(53).cloned().collect();
+    let whole = source(everyone, super::EVERYTHING);
+    let as_it_is = Changing::new(source(sample.clone(), super::EVERYTHING), true);
+    let magnified = Changing { magnification: 53, ..Changing::new(source(sample, super::EVERYTHING), true) };
+    // How many entries are expected is not what is done with them.
+    let plan = |query: &str, source: &dyn Source| {
+        let plan = choose(&compile(query).plan, source).unwrap().to_string();
+        plan.replace(|letter: char| letter.is_ascii_digit(), "").replace("entry", "entries")
+    };
+    for (query, depends) in [
+        ("SELECT * FROM c WHERE c.age = 3 AND ARRAY_CONTAINS(c.tags, 't13')", true),
+        ("SELECT VALUE c.x FROM c WHERE c.age = 3 AND ARRAY_CONTAINS(c.tags, 't13')", true),
+        ("SELECT * FROM c WHERE c.age = 3 AND c.x > 200000", true),
+        ("SELECT * FROM c WHERE c.city = 'Oslo' AND c.x < 5000 ORDER BY c.ts", true),
+        ("SELECT TOP 5 * FROM c WHERE c.city = 'Oslo' ORDER BY c.ts DESC", true),
+        ("SELECT * FROM c WHERE c.id = '53'", false),
+    ] {
+        assert_eq!(plan(query, &whole), plan(query, &magnified), "{query}");
+        let here = plan(query, &as_it_is);
+        assert_eq!(plan(query, &whole) != here, depends, "{query}: {here}");
+    }
+    // What is counted is what there is.
+    let count = "SELECT VALUE COUNT(1) FROM c";
+    assert_eq!(choose(&compile(count).plan, &magnified).unwrap().to_string(), plan(count, &whole));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Following the changes of a container.
 
 import { test, expect, expectAccessible, shoot } from './support/fixture';
+import { hold } from './support/hold';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
@@ -37,6 +38,49 @@ test('changes appear as they are made, with what is new', async ({ page, account
   await shoot(page, 'feed');
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(page.getByText(/^Stopped/)).toBeVisible();
+});
+
+test('long integers that differ in their last digit are told apart', async ({ page, account }) => {
+  const database = await account.database();
+  await account.container(database, 'orders');
+  await page.goto(account.url(`#/db/${database}/c/orders/feed`));
+  await page.getByRole('button', { name: 'Follow' }).click();
+  await expect(page.getByText(/^Following: 0 changes/)).toBeVisible();
+  const changes = page.getByRole('list', { name: 'Changes, the newest first' }).getByRole('listitem');
+  await account.item(database, 'orders', ['a'], '{"id":"1","pk":"a","n":9007199254740993,"same":[9007199254740993]}');
+  await expect(changes).toHaveCount(1);
+  await account.item(database, 'orders', ['a'], '{"id":"1","pk":"a","n":9007199254740995,"same":[9007199254740993]}');
+  await expect(changes).toHaveCount(2);
+  await expect(changes.first().locator('.feed-what')).toHaveText('changed n');
+  await changes.first().getByRole('button').first().click();
+  const text = changes.first().locator('.feed-text');
+  await expect(text.locator('del')).toContainText('"n": 9007199254740993');
+  await expect(text.locator('ins')).toContainText('"n": 9007199254740995');
+});
+
+test('following that is given up before its first answer does not begin', async ({ page, account }) => {
+  const database = await account.database();
+  await account.container(database, 'orders');
+  await page.goto(account.url(`#/db/${database}/c/orders/feed`));
+  let asked = 0;
+  page.on('request', (request) => {
+    if (request.headers()['a-im']) asked += 1;
+  });
+  const follow = page.getByRole('button', { name: 'Follow' });
+  const afterStop = await hold(page, 'GET', '**/pkranges');
+  await follow.click();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  afterStop();
+  await page.waitForTimeout(1_500);
+  expect(asked).toBe(0);
+
+  const afterLeaving = await hold(page, 'GET', '**/pkranges');
+  await follow.click();
+  await page.getByRole('navigation', { name: 'Views of the container' }).getByRole('link', { name: 'Settings', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Follow' })).toBeHidden();
+  afterLeaving();
+  await page.waitForTimeout(1_500);
+  expect(asked).toBe(0);
 });
 
 test('from the beginning every item comes', async ({ page, account }) => {

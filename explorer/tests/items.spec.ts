@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { expect, expectAccessible, setTheme, shoot, test, type Page } from './support/fixture';
+import { hold } from './support/hold';
 
 /** Replaces the whole text of an editor. */
 async function type(page: Page, text: string): Promise<void> {
@@ -144,6 +145,131 @@ test('unsaved text is asked about before another row is shown', async ({ page, a
   await question.getByRole('button', { name: 'Discard and leave' }).click();
   await expect(page.getByRole('textbox', { name: 'Item as JSON' })).toContainText('two');
   await expect(page).toHaveURL(/items\/two\//);
+});
+
+test('a save on its way is not typed over, and calls nobody back who has left', async ({ page, account }) => {
+  const database = await account.database();
+  await account.container(database, 'c');
+  await account.items(database, 'c', [
+    { id: 'one', pk: 'a', by: 'nobody' },
+    { id: 'two', pk: 'a', by: 'nobody' },
+  ]);
+  await page.goto(account.url(`#/db/${database}/c/c/items`));
+  const editor = page.locator('.cm-content[aria-label="Item as JSON"]');
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const two = page.getByRole('gridcell', { name: 'two', exact: true });
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  await page.getByRole('gridcell', { name: 'one', exact: true }).click();
+  await type(page, '{"id": "one", "pk": "a", "by": "me"}');
+  const refuse = await hold(page, 'PUT', '**/docs/one');
+  await save.click();
+  await expect(editor).toHaveAttribute('aria-readonly', 'true');
+  await two.click();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  refuse({ status: 429, json: { code: 'TooManyRequests', message: 'Come again later.' } });
+  await expect(page.getByRole('alert')).toContainText('Come again later.');
+  await expect(editor).toHaveAttribute('aria-readonly', 'false');
+  await expect(editor).toContainText('"me"');
+
+  // Another item is shown when the answer comes: the row is told of it, and nothing else.
+  const sendOne = await hold(page, 'PUT', '**/docs/one');
+  await save.click();
+  await two.click();
+  await question.getByRole('button', { name: 'Discard and leave' }).click();
+  await expect(editor).toContainText('two');
+  sendOne();
+  await expect(page.getByRole('gridcell', { name: 'me', exact: true })).toBeVisible();
+  await expect(page).toHaveURL(/items\/two\//);
+  await expect(editor).toContainText('nobody');
+
+  // Another view.
+  await type(page, '{"id": "two", "pk": "a", "by": "me"}');
+  const sendTwo = await hold(page, 'PUT', '**/docs/two');
+  await save.click();
+  await page.getByRole('navigation', { name: 'Views of the container' }).getByRole('link', { name: 'Settings', exact: true }).click();
+  await question.getByRole('button', { name: 'Discard and leave' }).click();
+  await expect(page).toHaveURL(/settings$/);
+  const answered = page.waitForResponse((response) => response.request().method() === 'PUT');
+  sendTwo();
+  await answered;
+  await expect.poll(() => account.query(database, 'c', 'SELECT VALUE c["by"] FROM c')).toEqual(['me', 'me']);
+  await page.waitForTimeout(300);
+  await expect(page).toHaveURL(/settings$/);
+});
+
+test('a list that begins anew leaves the item that was shown, after a question', async ({ page, account }) => {
+  const database = await account.database();
+  await account.container(database, 'c');
+  await account.items(database, 'c', Array.from({ length: 9 }, (_, n) => ({ id: `i-${n}`, pk: 'a', n })));
+  await page.goto(account.url(`#/db/${database}/c/c/items`));
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  const none = page.getByText('No item is chosen');
+  const row = (id: string) => page.getByRole('gridcell', { name: id, exact: true });
+  const filter = page.getByLabel('Filter: what stands behind WHERE');
+  await filter.fill('c.n >= 6');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('3 matches, all of them')).toBeVisible();
+  await row('i-6').click();
+  await type(page, '{"id": "i-6", "pk": "a", "n": 6, "typed": true}');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.getByRole('textbox', { name: 'Item as JSON' })).toContainText('typed');
+  await expect(filter).toHaveValue('c.n >= 6');
+  await page.getByRole('button', { name: 'Load the items again' }).click();
+  await question.getByRole('button', { name: 'Discard and leave' }).click();
+  await expect(none).toBeVisible();
+  await row('i-7').click();
+  await expect(none).toBeHidden();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await expect(none).toBeVisible();
+  await expect(page.getByText('9 items, all of them')).toBeVisible();
+
+  await row('i-4').click();
+  await type(page, '{"id": "i-4", "pk": "a", "n": 4, "typed": true}');
+  await page.getByRole('button', { name: 'Upload' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Upload items' });
+  await dialog.getByLabel('File with items').setInputFiles({ name: 'one.jsonl', mimeType: 'text/plain', buffer: Buffer.from('{"id":"u","pk":"a"}') });
+  await dialog.getByRole('button', { name: 'Upload' }).click();
+  await expect(dialog.getByRole('status')).toContainText('Done: 1 item written, 0 refused');
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  await question.getByRole('button', { name: 'Discard and leave' }).click();
+  await expect(none).toBeVisible();
+  await expect(page.getByText('10 items, all of them')).toBeVisible();
+});
+
+test('the table has every digit', async ({ page, account }) => {
+  const database = await account.database();
+  await account.container(database, 'c');
+  await account.item(database, 'c', ['a'], '{"id":"one","pk":"a","big":9007199254740993,"list":[9007199254740993,1]}');
+  await page.goto(account.url(`#/db/${database}/c/c/items`));
+  await expect(page.getByRole('gridcell', { name: '9007199254740993', exact: true })).toBeVisible();
+  await expect(page.getByRole('gridcell', { name: '[9007199254740993,1]', exact: true })).toBeVisible();
+});
+
+test('object ids and dates are keys where the container has such types', async ({ page, account }) => {
+  const database = await account.database();
+  const [oid, date] = [{ $oid: '0123456789abcdef01234567' }, { $date: { $numberLong: '-5' } }];
+  await account.container(database, 'typed', ['/pk'], { extendedTypes: true });
+  await account.container(database, 'plain');
+  const items = [
+    { container: 'typed', id: 'first', pk: oid, key: oid, shown: JSON.stringify(oid) },
+    { container: 'typed', id: 'second', pk: date, key: date, shown: JSON.stringify(date) },
+    // Not as the server writes it, and where there is no such type: an object, which is no key.
+    { container: 'typed', id: 'third', pk: { $oid: 'not one' }, key: {}, shown: 'undefined' },
+    { container: 'plain', id: 'fourth', pk: oid, key: {}, shown: 'undefined' },
+  ];
+  for (const { container, id, pk, key } of items) await account.item(database, container, [key], { id, pk });
+  for (const { container, id, pk, shown } of items) {
+    await page.goto(account.url(`#/db/${database}/c/${container}/items`));
+    await page.getByRole('gridcell', { name: id, exact: true }).click();
+    await expect(page.locator('.detail .status code')).toHaveText(shown);
+    await type(page, JSON.stringify({ id, pk, seen: true }));
+    await page.keyboard.press('ControlOrMeta+s');
+    await expect(page.getByText(/Saved for/)).toBeVisible();
+    // The address has the key, too.
+    await page.reload();
+    await expect(page.getByRole('textbox', { name: 'Item as JSON' })).toContainText('"seen": true');
+  }
 });
 
 test('a filter finds items, and says what is wrong with it', async ({ page, account }) => {

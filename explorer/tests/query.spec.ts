@@ -61,6 +61,23 @@ test('long integers keep their digits', async ({ page }) => {
   await expect(page.getByRole('textbox', { name: 'Rows as JSON' })).toContainText('9007199254740993');
 });
 
+test('long integers keep their digits in parameters and in the partition key', async ({ page }) => {
+  await page.getByLabel('Where the query looks').selectOption('key');
+  await page.getByLabel('Value of /pk').fill('9007199254740993');
+  await write(page, 'SELECT * FROM c WHERE c.total = @n OR ARRAY_CONTAINS(@list, c.total)');
+  const values = page.getByRole('region', { name: 'Parameters' });
+  await values.getByLabel('Value of @n').fill('9007199254740993');
+  await expect(values).toContainText('number');
+  await values.getByLabel('Value of @list').fill('[9007199254740995]');
+  const asked = page.waitForRequest((request) => request.headers()['x-ms-documentdb-partitionkey'] !== undefined);
+  await page.keyboard.press('Enter');
+  const request = await asked;
+  expect(request.headers()['x-ms-documentdb-partitionkey']).toBe('[9007199254740993]');
+  expect(request.postData()).toContain('"value":9007199254740993}');
+  expect(request.postData()).toContain('"value":[9007199254740995]');
+  await expect(page.locator('.query-status')).toContainText('0 rows');
+});
+
 test('one partition key is asked, and a wrong one is told', async ({ page }) => {
   await page.getByLabel('Where the query looks').selectOption('key');
   await write(page, 'SELECT VALUE COUNT(1) FROM c');

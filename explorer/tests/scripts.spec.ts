@@ -1,6 +1,7 @@
 //! Stored procedures, triggers and functions.
 
 import { test, expect, expectAccessible, shoot, type Page } from './support/fixture';
+import { hold } from './support/hold';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
@@ -138,7 +139,31 @@ test('what was typed is not lost without a question', async ({ page, account }) 
   await page.getByRole('button', { name: 'two' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await expect(page.locator('.script-editor')).toContainText('return 7');
+  await page.getByRole('button', { name: 'New function' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.locator('.script-editor')).toContainText('return 7');
   await page.getByRole('button', { name: 'Undo changes' }).click();
   await page.getByRole('button', { name: 'two' }).click();
   await expect(page.getByRole('heading', { name: 'two' })).toBeVisible();
+});
+
+test('a save on its way is not typed over, and calls nobody back who has left', async ({ page, account }) => {
+  const database = await account.database();
+  await account.container(database, 'orders');
+  for (const id of ['one', 'two']) {
+    await account.ask('POST', `/dbs/${database}/colls/orders/udfs`, { id, body: `function ${id}() { return 1; }` });
+  }
+  await page.goto(account.url(`#/db/${database}/c/orders/scripts/functions/one`));
+  await write(page, 'function one() { return 7; }');
+  const send = await hold(page, 'PUT', '**/udfs/one');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(page.locator('.script-editor .cm-content')).toHaveAttribute('aria-readonly', 'true');
+  await page.getByRole('button', { name: 'two', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Discard and leave' }).click();
+  await expect(page.getByRole('heading', { name: 'two' })).toBeVisible();
+  send();
+  await expect(page.getByText('one was saved.')).toBeVisible();
+  await expect(page).toHaveURL(/functions\/two$/);
+  await page.getByRole('button', { name: 'one', exact: true }).click();
+  await expect(page.locator('.script-editor')).toContainText('return 7');
 });

@@ -36,18 +36,22 @@ test('a user gets a permission, whose token is shown once and works', async ({ p
   await expect(dialog.getByText(/^Good until/)).toBeVisible();
   const token = await dialog.getByLabel('Token', { exact: true }).inputValue();
   expect(token).toMatch(/^type=resource&ver=1/);
-  const holder = new Account(server.url, { token });
-  const read = await holder.ask('GET', `/dbs/${database}/colls/orders/docs/1`, undefined, {
-    'x-ms-documentdb-partitionkey': '["Oslo"]',
-  });
-  expect(read.status, read.text).toBe(200);
+  const read = async () => {
+    const holder = new Account(server.url, { token });
+    const key = { 'x-ms-documentdb-partitionkey': '["Oslo"]' };
+    return (await holder.ask('GET', `/dbs/${database}/colls/orders/docs/1`, undefined, key)).status;
+  };
+  expect(await read()).toBe(200);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await expect(page.locator('body')).not.toContainText('type=resource');
 
   await page.getByRole('button', { name: 'Delete reads-oslo' }).click();
+  await expect(dialog).toContainText('stay good until they end');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(row).toBeHidden();
+  expect(await read()).toBe(200);
   await page.getByRole('button', { name: 'Delete the user…' }).click();
+  await expect(dialog).toContainText('stay good until they end');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByText('There is none yet.')).toBeVisible();
 });

@@ -1,6 +1,7 @@
 //! The change feed of a container, a page at a time.
 
 import { ask } from './client';
+import { parseExact } from './exact';
 import { everyPage } from './pages';
 import { containerPath } from './resources';
 
@@ -92,7 +93,7 @@ export async function feedPage(
   if (arc.min !== '') headers['x-ms-start-epk'] = arc.min;
   if (arc.max.toUpperCase() !== 'FF') headers['x-ms-end-epk'] = arc.max;
   const answer = await ask({ path: `${containerPath(database, container)}/docs`, headers, signal });
-  const entries = answer.text === '' ? [] : answer.json<{ Documents: Entry[] }>().Documents;
+  const entries = answer.text === '' ? [] : (parseExact(answer.text) as { Documents: Entry[] }).Documents;
   return {
     changes: entries.map((entry) => changeOf(entry, mode)),
     position: answer.etag ?? '',

@@ -1,8 +1,9 @@
 //! Items: pages of them, and one at a time.
 
 import { ask, segment, type Answer } from './client';
+import { keyPaths } from './keys';
 import { elementsOf, without } from './raw-json';
-import { containerPath, type PartitionKeyDefinition } from './resources';
+import { containerPath, type Container } from './resources';
 
 /** An item as it is stored. `raw` is its text, in which numbers keep every digit. */
 export interface Item {
@@ -83,16 +84,23 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   return at;
 }
 
+/** Object ids and dates just as the server writes them: spelled otherwise, they are objects to it as well. */
+const TYPED_KEYS = [/^\{"\$oid":"[\da-f]{24}"\}$/, /^\{"\$date":\{"\$numberLong":"(?:0|-?[1-9]\d{0,18})"\}\}$/];
+
+/** What says where the partition key of an item stands, and what counts as a value of it. */
+export type Keyed = Pick<Container, 'partitionKey' | 'extendedTypes'>;
+
 /**
  * Returns the partition key of an item, a component for each path: `{}` stands for a path at which it has nothing, or no plain
- * value. Containers without a key have none.
+ * value. Object ids and dates are values where the container has types that JSON lacks. Containers without a key have none.
  */
-export function partitionKey(value: unknown, definition: PartitionKeyDefinition | undefined): unknown[] {
-  if (!definition || definition.systemKey) return [];
-  return definition.paths.map((path) => {
+export function partitionKey(value: unknown, container: Keyed | undefined): unknown[] {
+  return (container ? keyPaths(container) : []).map((path) => {
     const component = valueAt(value, segmentsOf(path));
     if (component === undefined) return {};
-    return typeof component === 'object' && component !== null ? {} : component;
+    if (typeof component !== 'object' || component === null) return component;
+    const isTyped = container?.extendedTypes === true && TYPED_KEYS.some((one) => one.test(JSON.stringify(component)));
+    return isTyped ? component : {};
   });
 }
 
@@ -103,9 +111,14 @@ export function keyHeader(key: readonly unknown[]): Record<string, string> {
   return { 'x-ms-documentdb-partitionkey': text };
 }
 
+/** Tells whether a component of a key is `{}`. */
+function isNothing(component: unknown): boolean {
+  return typeof component === 'object' && component !== null && Object.keys(component).length === 0;
+}
+
 /** Shows a partition key to a reader. */
 export function keyText(key: readonly unknown[]): string {
-  return key.map((one) => (typeof one === 'object' && one !== null ? 'undefined' : JSON.stringify(one))).join(' / ');
+  return key.map((one) => (isNothing(one) ? 'undefined' : JSON.stringify(one))).join(' / ');
 }
 
 function itemPath(database: string, container: string, id: string, self?: unknown): string {

@@ -75,6 +75,16 @@ export function members(object: string): Member[] {
   return found;
 }
 
+/** Returns the text of what an object has at a path; undefined where there is nothing. */
+export function rawAt(object: string, path: readonly string[]): string | undefined {
+  let at: string | undefined = object;
+  for (const name of path) {
+    if (!at?.startsWith('{')) return undefined;
+    at = members(at).find((one) => one.name === name)?.raw;
+  }
+  return at;
+}
+
 /** Returns the elements of one member of an object, which is an array; none if it has no such member. */
 export function elementsOf(object: string, member: string): string[] {
   const found = members(object).find((one) => one.name === member);

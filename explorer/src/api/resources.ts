@@ -44,6 +44,8 @@ export interface Container extends Resource {
   changeFeedPolicy?: { retentionDuration?: number };
   computedProperties?: { name: string; query: string }[];
   defaultTtl?: number;
+  /** Whether objects of extended JSON stand for types that JSON lacks, as in collections of the MongoDB API. */
+  extendedTypes?: boolean;
   [member: string]: unknown;
 }
 

@@ -68,7 +68,7 @@ export function Editor(props: EditorProps) {
 
   // At once, before the next key: later, an older text would replace what was typed meanwhile.
   useLayoutEffect(() => made.current?.setText(value), [value, isReady]);
-  useEffect(() => made.current?.setReadOnly(readOnly), [readOnly, isReady]);
+  useLayoutEffect(() => made.current?.setReadOnly(readOnly), [readOnly, isReady]);
   useEffect(() => made.current?.setMarks(marks), [marks, isReady]);
 
   const style = minLines === undefined ? undefined : { minHeight: `${minLines * 1.55 * 13 + 14}px` };

@@ -1,5 +1,6 @@
 //! Two states of an item as one text, whose lines say what is in which.
 
+import { isExact } from '../../api/exact';
 import type { Item } from '../../api/feed';
 
 export interface Line {
@@ -27,11 +28,12 @@ export function changedNames(before: Item, after: Item): string[] {
 }
 
 function isObject(value: unknown): value is Item {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }
 
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true;
+  if (isExact(one) && isExact(other)) return JSON.stringify(one) === JSON.stringify(other);
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((value, index) => isSame(value, other[index]));
   }

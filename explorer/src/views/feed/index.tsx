@@ -35,6 +35,8 @@ export default function Feed({ database, container }: ViewProps) {
   const [isPaused, setIsPaused] = useState(false);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const tail = useRef<Tail | null>(null);
+  /** Ends what was begun last, also before its first answer. */
+  const begun = useRef<AbortController | null>(null);
 
   useEffect(() => {
     const aborter = new AbortController();
@@ -44,6 +46,7 @@ export default function Feed({ database, container }: ViewProps) {
     );
     return () => {
       aborter.abort();
+      begun.current?.abort();
       tail.current?.stop();
       tail.current = null;
     };
@@ -59,8 +62,11 @@ export default function Feed({ database, container }: ViewProps) {
     setOpen(new Set());
     setIsPaused(false);
     setIsRunning(true);
+    const aborter = new AbortController();
+    begun.current = aborter;
     try {
-      const arcs = await feedArcs(database, container);
+      const arcs = await feedArcs(database, container, aborter.signal);
+      if (aborter.signal.aborted) return;
       const from: FeedStart = mode === 'all-versions' ? { at: 'now' } : begin;
       tail.current?.stop();
       tail.current = new Tail({ database, container, mode }, arcs, from, (next) => {
@@ -68,12 +74,14 @@ export default function Feed({ database, container }: ViewProps) {
         if (next.isOver) setIsRunning(false);
       });
     } catch (cause) {
+      if (aborter.signal.aborted) return;
       setError(cause);
       setIsRunning(false);
     }
   }
 
   function stop() {
+    begun.current?.abort();
     tail.current?.stop();
     setIsRunning(false);
   }

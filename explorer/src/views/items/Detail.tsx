@@ -3,9 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { ApiError } from '../../api/client';
-import { createItem, deleteItem, keyText, newId, ownText, partitionKey, readItem, replaceItem, type Item } from '../../api/items';
+import { createItem, deleteItem, keyText, newId, ownText, partitionKey, readItem, replaceItem, type Item, type Keyed } from '../../api/items';
 import { layOut, members, withMember } from '../../api/raw-json';
-import type { PartitionKeyDefinition } from '../../api/resources';
 import { Editor } from '../../editor/Editor';
 import { can, useUnsaved } from '../../shell/state';
 import { Button } from '../../ui/Button';
@@ -14,18 +13,20 @@ import { Problem } from '../../ui/Problem';
 import { confirm } from '../../ui/confirm';
 import { ago, bytes, counted, duration, ru } from '../../ui/format';
 import { toast } from '../../ui/toast';
+import { useGone } from '../../ui/useGone';
 import { Conflict } from './Conflict';
 
 export interface DetailProps {
   database: string;
   container: string;
-  keyDefinition: PartitionKeyDefinition | undefined;
+  definition: Keyed | undefined;
   /** The item; null for a new one. */
   item: Item | null;
   /** What a new one begins with. */
   draft: string;
-  onSaved(item: Item, isNew: boolean): void;
-  onDeleted(): void;
+  /** Where the reader has left it meanwhile, only its row is to be shown anew. */
+  onSaved(item: Item, isNew: boolean, isLeft: boolean): void;
+  onDeleted(isLeft: boolean): void;
   onDuplicate(draft: string): void;
   onClose(): void;
 }
@@ -41,7 +42,7 @@ function read(text: string): { value: Record<string, unknown> } | { wrong: strin
   }
 }
 
-export function Detail({ database, container, keyDefinition, item, draft, onSaved, onDeleted, onDuplicate, onClose }: DetailProps) {
+export function Detail({ database, container, definition, item, draft, onSaved, onDeleted, onDuplicate, onClose }: DetailProps) {
   const stored = item ? layOut(ownText(item)) : draft;
   const [text, setText] = useState(stored);
   const [base, setBase] = useState(item);
@@ -49,16 +50,17 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
   const [said, setSaid] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [conflict, setConflict] = useState<{ theirs: Item | null } | null>(null);
+  const isGone = useGone();
   const mayWrite = can('write');
   const parsed = read(text);
   const baseText = base ? layOut(ownText(base)) : draft;
   const isChanged = text !== baseText;
   const id = base ? String(base.value['id']) : null;
-  useUnsaved(mayWrite && isChanged && !isBusy, id === null ? 'a new item' : `the item ${id}`);
+  useUnsaved(mayWrite && isChanged, id === null ? 'a new item' : `the item ${id}`);
   useEffect(() => setError(null), [text]);
 
-  const oldKey = base ? partitionKey(base.value, keyDefinition) : null;
-  const newKey = 'value' in parsed ? partitionKey(parsed.value, keyDefinition) : null;
+  const oldKey = base ? partitionKey(base.value, definition) : null;
+  const newKey = 'value' in parsed ? partitionKey(parsed.value, definition) : null;
   const hasMoved = oldKey !== null && newKey !== null && keyText(oldKey) !== keyText(newKey);
 
   /** Does one thing at a time, and shows what went wrong. */
@@ -84,18 +86,18 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
       done('Created', charge, milliseconds);
       setBase(made);
       setText(layOut(ownText(made)));
-      onSaved(made, true);
+      onSaved(made, true, isGone.current);
     });
   const replace = (over: Item) =>
     act(async () => {
-      const key = partitionKey(over.value, keyDefinition);
+      const key = partitionKey(over.value, definition);
       try {
         const { item: made, charge, milliseconds } = await replaceItem(database, container, over, key, text);
         done('Saved', charge, milliseconds);
         setBase(made);
         setText(layOut(ownText(made)));
         setConflict(null);
-        onSaved(made, false);
+        onSaved(made, false, isGone.current);
       } catch (refused) {
         if (!(refused instanceof ApiError) || (refused.status !== 412 && refused.status !== 404)) throw refused;
         setConflict({ theirs: await now(over) });
@@ -104,7 +106,7 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
   /** Returns the item as the server has it now; null if it has it no more. */
   const now = async (before: Item): Promise<Item | null> => {
     try {
-      const key = partitionKey(before.value, keyDefinition);
+      const key = partitionKey(before.value, definition);
       return (await readItem(database, container, String(before.value['id']), key)).item;
     } catch (refused) {
       if (refused instanceof ApiError && refused.status === 404) return null;
@@ -119,13 +121,13 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
   const take = (theirs: Item | null) => {
     setConflict(null);
     if (!theirs) {
-      onDeleted();
+      onDeleted(false);
       return;
     }
     setBase(theirs);
     setText(layOut(ownText(theirs)));
     setSaid('This is what the server has');
-    onSaved(theirs, false);
+    onSaved(theirs, false, false);
   };
   const overwrite = (theirs: Item | null) => {
     setConflict(null);
@@ -145,7 +147,7 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
       try {
         const charge = await deleteItem(database, container, base, oldKey ?? []);
         toast(`The item is deleted, for ${ru(charge)} RU.`, 'good');
-        onDeleted();
+        onDeleted(isGone.current);
       } catch (refused) {
         if (!(refused instanceof ApiError) || refused.status !== 412) throw refused;
         setConflict({ theirs: await now(base) });
@@ -186,7 +188,7 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
           </Button>
         )}
         {base && isChanged && (
-          <Button small onClick={() => setText(baseText)}>
+          <Button small disabled={isBusy} onClick={() => setText(baseText)}>
             Revert
           </Button>
         )}
@@ -215,7 +217,7 @@ export function Detail({ database, container, keyDefinition, item, draft, onSave
         {error != null && <Problem error={error} />}
       </div>
       <div class="text">
-        <Editor value={text} language="json" label="Item as JSON" readOnly={!mayWrite} onChange={setText} />
+        <Editor value={text} language="json" label="Item as JSON" readOnly={!mayWrite || isBusy} onChange={setText} />
       </div>
       <div class="bar status">
         <span role="status">{said}</span>

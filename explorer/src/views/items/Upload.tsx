@@ -3,8 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { ApiError } from '../../api/client';
-import { createItem, partitionKey } from '../../api/items';
-import type { PartitionKeyDefinition } from '../../api/resources';
+import { createItem, partitionKey, type Keyed } from '../../api/items';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { Choice, Select } from '../../ui/Field';
@@ -31,7 +30,7 @@ interface Progress {
 export interface UploadProps {
   database: string;
   container: string;
-  keyDefinition: PartitionKeyDefinition | undefined;
+  definition: Keyed;
   onClose(isChanged: boolean): void;
 }
 
@@ -41,7 +40,7 @@ const KINDS: readonly (readonly [FileKind, string])[] = [
   ['csv', 'CSV with a header'],
 ];
 
-export function Upload({ database, container, keyDefinition, onClose }: UploadProps) {
+export function Upload({ database, container, definition, onClose }: UploadProps) {
   const [file, setFile] = useState<File | null>(null);
   const [kind, setKind] = useState<FileKind>('lines');
   const [mode, setMode] = useState<'create' | 'upsert'>('create');
@@ -74,7 +73,7 @@ export function Upload({ database, container, keyDefinition, onClose }: UploadPr
         return;
       }
       try {
-        const key = partitionKey(JSON.parse(entry.raw), keyDefinition);
+        const key = partitionKey(JSON.parse(entry.raw), definition);
         const isUpsert = mode === 'upsert';
         const made = await createItem({ database, container, raw: entry.raw, key, isUpsert, retries: RETRIES, signal: stop.signal });
         state.written += 1;

@@ -1,6 +1,7 @@
 //! Which values of items stand in the table.
 
 import { valueAt, segmentsOf, SYSTEM, type Item } from '../../api/items';
+import { rawAt } from '../../api/raw-json';
 import type { PartitionKeyDefinition } from '../../api/resources';
 
 /** A value of an item: the names that lead to it. */
@@ -84,6 +85,8 @@ function makeText(item: Item, path: Path): string {
   if (value === undefined) return '';
   if (path.length === 1 && path[0] === '_ts' && typeof value === 'number') return new Date(value * 1000).toLocaleString();
   if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value;
-  const text = JSON.stringify(value);
+  const rounded = JSON.stringify(value);
+  // A number of so many digits may have been rounded when the item was read: its text has them all.
+  const text = /\d{16}/.test(rounded) ? (rawAt(item.raw, path) ?? rounded) : rounded;
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

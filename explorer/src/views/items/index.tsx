@@ -20,7 +20,7 @@ import { Download } from './Download';
 import { Upload } from './Upload';
 import { cellText, firstColumns, keepColumns, keptColumns, pathKey, pathTitle, pathsIn, type Path } from './columns';
 import { skeleton } from './draft';
-import { usePages, type Feed } from './pages';
+import { rowOf, usePages, type Feed } from './pages';
 import { useNarrow } from '../../ui/useNarrow';
 
 import './items.css';
@@ -39,14 +39,15 @@ export default function Items({ database, container, rest }: ViewProps) {
   const feed = usePages(database, container, filter);
   const [shown, setShown] = useState<Shown | null>(null);
   const [linkError, setLinkError] = useState<unknown>(null);
-  const [selected, setSelected] = useState<number | null>(null);
   const [dialog, setDialog] = useState<'upload' | 'download' | null>(null);
   const turn = useRef(0);
   const isNarrow = useNarrow(900);
-  const key = definition.value?.container.partitionKey;
+  const keyed = definition.value?.container;
+  // Found each time: rows come, go and move.
+  const selected = useMemo(() => (shown?.item ? rowOf(feed.items, shown.item) : null), [feed.items, shown?.item]);
 
   const address = (item: Item | null): Route => {
-    const names = item ? [String(item.value['id']), JSON.stringify(partitionKey(item.value, key))] : [];
+    const names = item ? [String(item.value['id']), JSON.stringify(partitionKey(item.value, keyed))] : [];
     return { kind: 'container', database, container, view: 'items', rest: names };
   };
   const show = (item: Item | null, draft = '') => {
@@ -57,40 +58,38 @@ export default function Items({ database, container, rest }: ViewProps) {
   };
   const close = () => {
     setShown(null);
-    setSelected(null);
     setLinkError(null);
     replace(address(null));
   };
-  const choose = async (item: Item, index: number) => {
-    if (selected === index && shown?.item === item) return;
-    if (!(await mayLeave())) return;
-    setSelected(index);
+  const choose = async (item: Item) => {
+    if (shown?.item === item || !(await mayLeave())) return;
     show(item);
   };
   const begin = async (draft: string) => {
     if (!(await mayLeave())) return;
-    setSelected(null);
     show(null, draft);
   };
-  const saved = (item: Item, isNew: boolean) => {
-    if (isNew) {
-      feed.add(item);
-      setSelected(0);
-    } else if (selected !== null) {
-      feed.put(selected, item);
-    }
+  const saved = (item: Item, isNew: boolean, isLeft: boolean) => {
+    if (!isNew && shown?.item) feed.put(shown.item, item);
+    if (isLeft) return;
+    if (isNew) feed.add(item);
     setShown((before) => (before ? { ...before, item } : before));
     replace(address(item));
   };
-  const deleted = () => {
-    if (selected !== null) feed.put(selected, null);
-    close();
+  const deleted = (isLeft: boolean) => {
+    if (shown?.item) feed.put(shown.item, null);
+    if (!isLeft) close();
   };
-  const apply = async () => {
-    if (!(await mayLeave())) return;
+  /** Begins the list anew. What is shown of the one before is left, after a question if something would be lost. */
+  const beginList = async (next: string): Promise<boolean> => {
+    if (!(await mayLeave())) return false;
     if (shown) close();
-    if (typed.trim() === filter) feed.reload();
-    else setFilter(typed.trim());
+    if (next === filter) feed.reload();
+    else setFilter(next);
+    return true;
+  };
+  const clear = async () => {
+    if (await beginList('')) setTyped('');
   };
 
   // An address that names an item, of a link or of the reader's history.
@@ -99,20 +98,16 @@ export default function Items({ database, container, rest }: ViewProps) {
     const [id, keyJson] = rest;
     if (id === undefined) {
       // The address of the table alone: the item that was shown is left.
-      if (shown?.item) {
-        setShown(null);
-        setSelected(null);
-      }
+      if (shown?.item) setShown(null);
       return;
     }
     if (!definition.value) return;
-    if (shown?.item && String(shown.item.value['id']) === id && JSON.stringify(partitionKey(shown.item.value, key)) === keyJson) return;
+    if (shown?.item && String(shown.item.value['id']) === id && JSON.stringify(partitionKey(shown.item.value, keyed)) === keyJson) return;
     const abort = new AbortController();
     void (async () => {
       try {
         const named = keyJson === undefined ? [id] : (JSON.parse(keyJson) as unknown[]);
         const found = await readItem(database, container, id, named, abort.signal);
-        setSelected(null);
         show(found.item);
       } catch (error) {
         if (!abort.signal.aborted) setLinkError(error);
@@ -127,7 +122,7 @@ export default function Items({ database, container, rest }: ViewProps) {
       key={shown.turn}
       database={database}
       container={container}
-      keyDefinition={key}
+      definition={keyed}
       item={shown.item}
       draft={shown.draft}
       onSaved={saved}
@@ -151,11 +146,11 @@ export default function Items({ database, container, rest }: ViewProps) {
           columns={columns.columns}
           rows={feed.items}
           selected={selected}
-          onRow={(item, index) => void choose(item, index)}
+          onRow={(item) => void choose(item)}
           onEnd={feed.more}
         />
       )}
-      <Status feed={feed} isFiltered={filter !== ''} />
+      <Status feed={feed} isFiltered={filter !== ''} onReload={() => void beginList(filter)} />
     </div>
   );
   const side = pane ?? (
@@ -170,7 +165,7 @@ export default function Items({ database, container, rest }: ViewProps) {
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          void apply();
+          void beginList(typed.trim());
         }}
       >
         <label class="where">
@@ -187,13 +182,7 @@ export default function Items({ database, container, rest }: ViewProps) {
         </label>
         <Button type="submit">Apply</Button>
         {filter !== '' && (
-          <Button
-            kind="ghost"
-            onClick={() => {
-              setTyped('');
-              setFilter('');
-            }}
-          >
+          <Button kind="ghost" onClick={() => void clear()}>
             Clear
           </Button>
         )}
@@ -207,7 +196,7 @@ export default function Items({ database, container, rest }: ViewProps) {
               <Button kind="ghost" onClick={() => setDialog('upload')}>
                 Upload
               </Button>
-              <Button kind="primary" disabled={!definition.value} onClick={() => void begin(skeleton(newId(), key))}>
+              <Button kind="primary" disabled={!definition.value} onClick={() => void begin(skeleton(newId(), keyed?.partitionKey))}>
                 New item
               </Button>
             </>
@@ -226,14 +215,14 @@ export default function Items({ database, container, rest }: ViewProps) {
         />
       </div>
       {dialog === 'download' && <Download database={database} container={container} filter={filter} onClose={() => setDialog(null)} />}
-      {dialog === 'upload' && definition.value && (
+      {dialog === 'upload' && keyed && (
         <Upload
           database={database}
           container={container}
-          keyDefinition={key}
+          definition={keyed}
           onClose={(isChanged) => {
             setDialog(null);
-            if (isChanged) feed.reload();
+            if (isChanged) void beginList(filter);
           }}
         />
       )}
@@ -292,7 +281,7 @@ function isNumeric(items: readonly Item[], path: Path): boolean {
   return false;
 }
 
-function Status({ feed, isFiltered }: { feed: Feed; isFiltered: boolean }) {
+function Status({ feed, isFiltered, onReload }: { feed: Feed; isFiltered: boolean; onReload(): void }) {
   const more = feed.isComplete ? 'all of them' : 'more as you scroll';
   return (
     <div class="bar status">
@@ -324,7 +313,7 @@ function Status({ feed, isFiltered }: { feed: Feed; isFiltered: boolean }) {
           last page {counted(feed.lastCount, 'item')}, {ru(feed.lastCharge)} RU, {duration(feed.lastMilliseconds)} · {ru(feed.charge)} RU in all
         </span>
       )}
-      <Button small kind="ghost" title="Begin anew" aria-label="Load the items again" onClick={feed.reload}>
+      <Button small kind="ghost" title="Begin anew" aria-label="Load the items again" onClick={onReload}>
         ↻
       </Button>
     </div>

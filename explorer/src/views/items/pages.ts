@@ -46,8 +46,8 @@ export interface Feed extends Pages {
   stop(): void;
   /** Begins anew. */
   reload(): void;
-  /** Shows another item in the place of one, or takes it away. */
-  put(at: number, item: Item | null): void;
+  /** Shows another state of an item, or takes it away; nothing happens where the list does not have it. */
+  put(before: Item, after: Item | null): void;
   /** Shows an item before all others. */
   add(item: Item): void;
 }
@@ -122,13 +122,21 @@ export function usePages(database: string, container: string, filter: string): F
     goOn: () => void load(),
     stop: () => state.current.abort.abort(),
     reload: () => setRound((before) => before + 1),
-    put: (at, item) =>
-      setPages((before) => {
-        const items = [...before.items];
-        if (item) items[at] = item;
+    put: (before, after) =>
+      setPages((old) => {
+        const at = rowOf(old.items, before);
+        if (at === null) return old;
+        const items = [...old.items];
+        if (after) items[at] = after;
         else items.splice(at, 1);
-        return { ...before, items };
+        return { ...old, items };
       }),
     add: (item) => setPages((before) => ({ ...before, items: [item, ...before.items] })),
   };
+}
+
+/** Returns where an item stands in a list, in whatever state; null where it does not. */
+export function rowOf(items: readonly Item[], item: Item): number | null {
+  const at = items.findIndex((one) => one.value['_rid'] === item.value['_rid']);
+  return at < 0 ? null : at;
 }

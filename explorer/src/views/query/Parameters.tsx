@@ -1,3 +1,4 @@
+import { isExact } from '../../api/exact';
 import { Field, Input } from '../../ui';
 import { readValue, type Typed } from './parameters';
 
@@ -42,5 +43,6 @@ export function Parameters({ names, typed, onChange, onRun }: ParametersProps) {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
+  if (isExact(value)) return 'number';
   return typeof value === 'string' ? 'text' : typeof value;
 }

@@ -1,5 +1,6 @@
 //! Parameters of a query: which ones its text names, and their values as they are typed.
 
+import { parseExact } from '../../api/exact';
 import type { Parameter } from '../../api/query';
 
 /** What was typed for each name; a value is JSON, or text without quotes where it is no JSON. */
@@ -22,7 +23,7 @@ export function readValue(typed: string): Reading {
   const trimmed = typed.trim();
   if (trimmed === '') return { kind: 'missing' };
   try {
-    return { kind: 'json', value: JSON.parse(trimmed) as unknown };
+    return { kind: 'json', value: parseExact(trimmed) };
   } catch (error) {
     if (/^["[{]/.test(trimmed)) {
       return { kind: 'wrong', why: error instanceof Error ? error.message : 'This is no JSON.' };

@@ -1,5 +1,6 @@
 //! Where a query looks, from what was typed as its partition key.
 
+import { isExact } from '../../api/exact';
 import type { Scope } from '../../api/query';
 import { readValue } from './parameters';
 
@@ -15,6 +16,6 @@ export function scopeOf(key: string | null, paths: readonly string[]): Scope | {
       ? { wrong: `The key has ${paths.length === 1 ? 'one value' : `${paths.length} values`}, not ${value.length}.` }
       : { kind: 'key', values: value };
   }
-  if (typeof value === 'object' && value !== null) return { wrong: 'A partition key is a text, a number, a boolean or null.' };
+  if (typeof value === 'object' && value !== null && !isExact(value)) return { wrong: 'A partition key is a text, a number, a boolean or null.' };
   return { kind: 'key', values: [value] };
 }

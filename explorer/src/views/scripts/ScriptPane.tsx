@@ -16,6 +16,7 @@ import {
 import { Editor } from '../../editor/Editor';
 import { can, useUnsaved } from '../../shell/state';
 import { ago, Button, confirm, CopyButton, Field, Input, Problem, Select, toast } from '../../ui';
+import { useGone } from '../../ui/useGone';
 import { RunPane } from './RunPane';
 import { template, triggerTemplate } from './templates';
 
@@ -27,8 +28,9 @@ interface ScriptPaneProps {
   stored: Script | null;
   /** Of the container's partition key; null until they are known. */
   keyPaths: string[] | null;
-  onSaved(script: Script): void;
-  onDeleted(): void;
+  /** Where the reader has left it meanwhile, only the list is to be shown anew. */
+  onSaved(script: Script, isLeft: boolean): void;
+  onDeleted(isLeft: boolean): void;
   onReload(): void;
   onDiscard(): void;
 }
@@ -54,8 +56,10 @@ export function ScriptPane(props: ScriptPaneProps) {
   const [error, setError] = useState<unknown>(null);
   const isNew = stored === null;
   const isChanged = isNew || JSON.stringify(script) !== JSON.stringify(textOf(stored));
+  const isGone = useGone();
   const mayWrite = can('write');
-  useUnsaved(mayWrite && isChanged && !isBusy, isNew ? 'the new script' : `the script ${script.id}`);
+  const isFixed = !mayWrite || isBusy;
+  useUnsaved(mayWrite && isChanged, isNew ? 'the new script' : `the script ${script.id}`);
 
   // Read again: what was typed stays, and the next save replaces what was read.
   useEffect(() => setEtag(stored?._etag ?? ''), [stored]);
@@ -72,7 +76,7 @@ export function ScriptPane(props: ScriptPaneProps) {
         : await replaceScript(database, container, kind, script, etag);
       setEtag(saved._etag);
       toast(`${saved.id} was saved.`, 'good');
-      props.onSaved(saved);
+      props.onSaved(saved, isGone.current);
     } catch (cause) {
       setError(cause);
     } finally {
@@ -91,7 +95,7 @@ export function ScriptPane(props: ScriptPaneProps) {
     setIsBusy(true);
     try {
       await deleteScript(database, container, kind, script.id);
-      props.onDeleted();
+      props.onDeleted(isGone.current);
     } catch (cause) {
       setError(cause);
       setIsBusy(false);
@@ -115,7 +119,7 @@ export function ScriptPane(props: ScriptPaneProps) {
       <header class="script-head">
         {isNew ? (
           <Field label="Name">
-            <Input value={script.id} placeholder="name" autofocus onInput={(id) => set({ id })} />
+            <Input value={script.id} placeholder="name" autofocus readOnly={isBusy} onInput={(id) => set({ id })} />
           </Field>
         ) : (
           <div class="script-name">
@@ -126,13 +130,13 @@ export function ScriptPane(props: ScriptPaneProps) {
         {script.triggerType && (
           <>
             <Field label="Runs">
-              <Select value={script.triggerType} options={TYPES} disabled={!mayWrite} onChange={chooseType} />
+              <Select value={script.triggerType} options={TYPES} disabled={isFixed} onChange={chooseType} />
             </Field>
             <Field label="On">
               <Select
                 value={script.triggerOperation ?? 'All'}
                 options={OPERATIONS}
-                disabled={!mayWrite}
+                disabled={isFixed}
                 onChange={(triggerOperation) => set({ triggerOperation })}
               />
             </Field>
@@ -150,11 +154,11 @@ export function ScriptPane(props: ScriptPaneProps) {
             ) : (
               <>
                 {isChanged && (
-                  <Button kind="ghost" onClick={() => setScript(textOf(stored))}>
+                  <Button kind="ghost" disabled={isBusy} onClick={() => setScript(textOf(stored))}>
                     Undo changes
                   </Button>
                 )}
-                <Button kind="ghost" onClick={() => void remove()}>
+                <Button kind="ghost" disabled={isBusy} onClick={() => void remove()}>
                   Delete…
                 </Button>
               </>
@@ -176,7 +180,7 @@ export function ScriptPane(props: ScriptPaneProps) {
           language="javascript"
           label={isNew ? 'Text of the new script' : `Text of ${script.id}`}
           value={script.body}
-          readOnly={!mayWrite}
+          readOnly={isFixed}
           onChange={(body) => set({ body })}
         />
       </div>

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { listScripts, type Script, type ScriptKind } from '../../api/scripts';
 import { keyPaths } from '../../api/keys';
 import { readContainer } from '../../api/resources';
-import { can, navigate, replace, type Route } from '../../shell/state';
+import { can, mayLeave, navigate, replace, type Route } from '../../shell/state';
 import type { ViewProps } from '../../shell/views';
 import { Button, counted, Empty, Problem, Spinner, Tabs } from '../../ui';
 import { ScriptPane } from './ScriptPane';
@@ -64,13 +64,37 @@ export default function Scripts({ database, container, rest }: ViewProps) {
   const scripts = list?.kind === kind ? list.scripts : null;
   const script = scripts?.find((one) => one.id === chosen);
 
+  const begin = async () => {
+    if (await mayLeave()) setIsCreating(true);
+  };
+  /** Shows a script in the list as it is now, or takes it away. The others stay as they were read: one may be edited. */
+  const put = (rid: string, now: Script | null) =>
+    setList((old) => old && { ...old, scripts: old.scripts.flatMap((one) => (one._rid !== rid ? [one] : now ? [now] : [])) });
+  const saved = (now: Script, isLeft: boolean) => {
+    if (isLeft) {
+      put(now._rid, now);
+      return;
+    }
+    setIsCreating(false);
+    setTurn((count) => count + 1);
+    replace(place(kind, now.id));
+  };
+  const deleted = (isLeft: boolean) => {
+    if (isLeft) {
+      if (script) put(script._rid, null);
+      return;
+    }
+    setTurn((count) => count + 1);
+    replace(place(kind));
+  };
+
   return (
     <div class="scripts">
       <nav class="scripts-list" aria-label="Scripts">
         <Tabs label="Kinds of scripts" tabs={KINDS} active={kind} onChange={(next) => navigate(place(next))} />
         <p class="scripts-what">{WORDS[kind].what}</p>
         {can('write') && (
-          <Button small disabled={isCreating} onClick={() => setIsCreating(true)}>
+          <Button small disabled={isCreating} onClick={() => void begin()}>
             New {WORDS[kind].one}
           </Button>
         )}
@@ -108,15 +132,8 @@ export default function Scripts({ database, container, rest }: ViewProps) {
             kind={kind}
             stored={isCreating ? null : (script ?? null)}
             keyPaths={paths}
-            onSaved={(saved) => {
-              setIsCreating(false);
-              setTurn((count) => count + 1);
-              replace(place(kind, saved.id));
-            }}
-            onDeleted={() => {
-              setTurn((count) => count + 1);
-              replace(place(kind));
-            }}
+            onSaved={saved}
+            onDeleted={deleted}
             onReload={() => setTurn((count) => count + 1)}
             onDiscard={() => setIsCreating(false)}
           />

@@ -26,7 +26,7 @@ export function Permissions({ database, user }: { database: string; user: string
   async function remove(permission: Permission) {
     const isAgreed = await confirm({
       title: `Delete the permission ${permission.id}?`,
-      text: 'Resource tokens that were given out for it are good no more.',
+      text: 'Resource tokens that it gave out stay good until they end, at most a day: only deleting the container ends them before.',
       action: 'Delete',
       danger: true,
     });

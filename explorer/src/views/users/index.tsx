@@ -50,7 +50,9 @@ export default function Users({ database, rest }: ViewProps) {
   async function remove(user: string) {
     const isAgreed = await confirm({
       title: `Delete the user ${user}?`,
-      text: 'The permissions of this user go as well. Resource tokens that were given out for them are good no more.',
+      text:
+        'The permissions of this user go as well. Resource tokens that they gave out stay good until they end, at most a day: ' +
+        'only deleting the container ends them before.',
       action: 'Delete',
       danger: true,
     });

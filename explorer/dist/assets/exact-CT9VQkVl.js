@@ -1,0 +1,1 @@
+var{rawJSON:e,isRawJSON:t}=JSON;function n(t){return!e||!/\d{16}/.test(t)?JSON.parse(t):JSON.parse(t,(t,n,{source:r})=>typeof n==`number`&&r!==void 0&&/^-?\d{16,}$/.test(r)&&String(n)!==r?e(r):n)}function r(e){return t?.(e)??!1}export{n,r as t};

@@ -1,1 +1,0 @@
-import"./confirm-BB5yqMlr.js";import"./index-CJ0MSLlw.js";import"./Figure-D-M00Yjb.js";import"./Table-BWu8En_u.js";import"./Tabs-CDjQVRAC.js";

@@ -1,0 +1,1 @@
+import"./confirm-BB5yqMlr.js";import"./index-CxeQOHN2.js";import"./Figure-D-M00Yjb.js";import"./Table-BWu8En_u.js";import"./Tabs-CDjQVRAC.js";

@@ -1,0 +1,1 @@
+import{F as e,R as t}from"./confirm-BB5yqMlr.js";function n(){let n=t(!1);return e(()=>()=>void(n.current=!0),[]),n}export{n as t};

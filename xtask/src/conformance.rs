@@ -25,18 +25,45 @@ pub(crate) fn python(repository: &Repository) -> Result<()> {
     execute(&mut pytest(repository)?)
 }
 
-/// Runs the Python and JavaScript suites with several nodes in the place of each server, and requests sent to them in turn;
-/// or the files of the Python suite that are named.
+/// Runs all suites with several nodes in the place of each server, and requests sent to them in turn; or the files of the
+/// Python suite that are named.
 pub(crate) fn on_nodes(repository: &Repository, arguments: &[String]) -> Result<()> {
-    let folder = node_modules(repository)?;
+    node_modules(repository)?;
     execute(pytest(repository)?.args(arguments).env("ARMILLA_TEST_NODES", NODES))?;
     if !arguments.is_empty() {
         return Ok(());
     }
-    let several = repository.path("conformance/python/cluster_server.py");
-    let mut npm = command("npm", &folder);
-    npm.args(["test", "--silent"]).env("ARMILLA_BIN", several).env("ARMILLA_TEST_NODES", NODES);
-    execute(npm.env("ARMILLA_CLUSTER_BIN", repository.server_binary()?))
+    let server = Server::of_several(repository)?;
+    execute(&mut javascript_on(repository, &server)?)?;
+    for mut suite in rust_on(repository, &server)?.into_iter().chain(go_on(repository, &server)?) {
+        execute(&mut suite)?;
+    }
+    java_on(repository, &server)?.iter_mut().try_for_each(execute)
+}
+
+/// What suites start when they want a server.
+struct Server {
+    program: PathBuf,
+    /// The program itself, where `program` starts several of it.
+    of_each: Option<PathBuf>,
+}
+
+impl Server {
+    fn alone(repository: &Repository) -> Result<Server> {
+        Ok(Server { program: repository.server_binary()?, of_each: None })
+    }
+
+    fn of_several(repository: &Repository) -> Result<Server> {
+        let program = repository.path("conformance/python/cluster_server.py");
+        Ok(Server { program, of_each: Some(repository.server_binary()?) })
+    }
+
+    fn given_to(&self, suite: &mut Command) {
+        suite.env("ARMILLA_BIN", &self.program);
+        if let Some(of_each) = &self.of_each {
+            suite.env("ARMILLA_CLUSTER_BIN", of_each).env("ARMILLA_TEST_NODES", NODES);
+        }
+    }
 }
 
 /// Returns the Python suite in its own virtual environment.
@@ -68,9 +95,14 @@ fn pytest(repository: &Repository) -> Result<Command> {
 
 /// Runs the JavaScript suite by the script `test` of its package.
 pub(crate) fn javascript(repository: &Repository) -> Result<()> {
-    let folder = node_modules(repository)?;
-    let server = repository.server_binary()?;
-    execute(command("npm", &folder).args(["test", "--silent"]).env("ARMILLA_BIN", server))
+    execute(&mut javascript_on(repository, &Server::alone(repository)?)?)
+}
+
+fn javascript_on(repository: &Repository, server: &Server) -> Result<Command> {
+    let mut npm = command("npm", &node_modules(repository)?);
+    npm.args(["test", "--silent"]);
+    server.given_to(&mut npm);
+    Ok(npm)
 }
 
 /// Returns the folder of the JavaScript suite, with its packages in it.
@@ -94,34 +126,50 @@ pub(crate) fn packages(repository: &Repository, folder: &str) -> Result<PathBuf>
 
 /// Runs the Rust suites, which are workspaces of their own with target folders of their own.
 pub(crate) fn rust(repository: &Repository) -> Result<()> {
-    let server = repository.server_binary()?;
-    for name in ["conformance/rust", "conformance/rust-mongo"] {
+    rust_on(repository, &Server::alone(repository)?)?.iter_mut().try_for_each(execute)
+}
+
+fn rust_on(repository: &Repository, server: &Server) -> Result<Vec<Command>> {
+    let suites = ["conformance/rust", "conformance/rust-mongo"].map(|name| {
         let folder = suite(repository, name, "Cargo.toml")?;
         let mut test = repository.cargo();
-        test.current_dir(&folder).arg("test").env("ARMILLA_BIN", &server);
-        execute(test.env("CARGO_TARGET_DIR", folder.join("target")))?;
-    }
-    Ok(())
+        test.current_dir(&folder).arg("test").env("CARGO_TARGET_DIR", folder.join("target"));
+        server.given_to(&mut test);
+        Ok(test)
+    });
+    suites.into_iter().collect()
 }
 
 /// Runs the Go suite, where Go is installed.
 pub(crate) fn go(repository: &Repository) -> Result<()> {
+    go_on(repository, &Server::alone(repository)?)?.iter_mut().try_for_each(execute)
+}
+
+fn go_on(repository: &Repository, server: &Server) -> Result<Option<Command>> {
     let folder = suite(repository, "conformance/go", "go.mod")?;
     if !tools::are_there(&[GO]) {
-        return Ok(());
+        return Ok(None);
     }
-    let server = repository.server_binary()?;
-    execute(command("go", &folder).args(["test", "-count=1", "./..."]).env("ARMILLA_BIN", server))
+    let mut go = command("go", &folder);
+    go.args(["test", "-count=1", "./..."]);
+    server.given_to(&mut go);
+    Ok(Some(go))
 }
 
 /// Runs the Java suite, where Maven is installed.
 pub(crate) fn java(repository: &Repository) -> Result<()> {
+    java_on(repository, &Server::alone(repository)?)?.iter_mut().try_for_each(execute)
+}
+
+fn java_on(repository: &Repository, server: &Server) -> Result<Option<Command>> {
     let folder = suite(repository, "conformance/java", "pom.xml")?;
     if !tools::are_there(&[JAVA, MAVEN]) {
-        return Ok(());
+        return Ok(None);
     }
-    let server = repository.server_binary()?;
-    execute(command("mvn", &folder).args(["-q", "-B", "test"]).env("ARMILLA_BIN", server))
+    let mut maven = command("mvn", &folder);
+    maven.args(["-q", "-B", "test"]);
+    server.given_to(&mut maven);
+    Ok(Some(maven))
 }
 
 fn suite(repository: &Repository, folder: &str, list: &str) -> Result<PathBuf> {

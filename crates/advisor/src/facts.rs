@@ -70,7 +70,7 @@ impl Facts {
         self.filters.iter().chain(orders).chain(&self.groups).map(String::as_str)
     }
 
-    /// Returns whether the filter says nothing but which sort of items is wanted: whoever asks is given the same.
+    /// Returns whether the filter says nothing but which sort of items is wanted: every caller is given the same.
     pub fn is_of_all(&self, discriminator: Option<&str>) -> bool {
         self.filters.iter().all(|path| Some(path.as_str()) == discriminator)
     }

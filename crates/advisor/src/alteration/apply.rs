@@ -278,7 +278,7 @@ fn count(
 ) -> Result<(), CannotAlter> {
     let container = &model.containers[place];
     let path = format!("/{member}");
-    if member == "id" || container.key_paths.iter().any(|key| *key == path) {
+    if member == "id" || container.key_paths.contains(&path) {
         return Err(CannotAlter(format!(
             "{path} says which item it is in {}; counts go into a member of their own",
             container.name

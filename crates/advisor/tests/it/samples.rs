@@ -59,7 +59,7 @@ fn number(item: &Value, member: &str) -> usize {
 async fn expect_alike(query: &str) {
     let (account, charged) = blog(query).await;
     let whole = account.advice().await;
-    let part = account.advice_by(|item| number(item, "postId") % PART == 0).await;
+    let part = account.advice_by(|item| number(item, "postId").is_multiple_of(PART)).await;
     for (advice, what) in [(&whole, "all of it"), (&part, "a part of it")] {
         let line = line(advice);
         near(what, line.before, charged, 0.01);

@@ -35,7 +35,7 @@ impl Peers for Alone {
     fn find(&self, space: SpaceId) -> Whereabouts {
         if space == ROOT_SPACE {
             let moves = self.root_moves.load(Ordering::Acquire);
-            return if moves % 2 == 0 {
+            return if moves.is_multiple_of(2) {
                 Whereabouts::Here { since: 1 + moves }
             } else {
                 Whereabouts::Nowhere
@@ -101,8 +101,9 @@ struct HeldStore {
 
 struct State {
     is_held: watch::Sender<bool>,
-    /// Held as long as spaces of containers take to open.
-    opening: parking_lot::Mutex<()>,
+    /// Whether spaces of containers take long to open, and who waits for them.
+    is_slow: Mutex<bool>,
+    is_quick: parking_lot::Condvar,
     /// How many have begun to open.
     openings: AtomicU64,
     /// Reads that fail because another process has the space.
@@ -122,10 +123,19 @@ struct HeldSnapshot {
 
 impl HeldStore {
     fn new() -> Arc<HeldStore> {
-        let (opening, openings, moved_reads) =
-            (parking_lot::Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let state = State { is_held: watch::Sender::new(false), opening, openings, moved_reads };
+        let state = State {
+            is_held: watch::Sender::new(false),
+            is_slow: Mutex::new(false),
+            is_quick: parking_lot::Condvar::new(),
+            openings: AtomicU64::new(0),
+            moved_reads: AtomicU64::new(0),
+        };
         Arc::new(HeldStore { inner: Arc::new(MemoryStore::new()), state: Arc::new(state) })
+    }
+
+    fn open_slowly(&self, is_slow: bool) {
+        *self.state.is_slow.lock() = is_slow;
+        self.state.is_quick.notify_all();
     }
 
     fn hold(&self, is_held: bool) {
@@ -137,7 +147,8 @@ impl Store for HeldStore {
     fn open_space(&self, space: SpaceId) -> kv::Result<Arc<dyn Space>> {
         if space != ROOT_SPACE {
             self.state.openings.fetch_add(1, Ordering::AcqRel);
-            drop(self.state.opening.lock());
+            let mut is_slow = self.state.is_slow.lock();
+            self.state.is_quick.wait_while(&mut is_slow, |is_slow| *is_slow);
         }
         let inner = self.inner.open_space(space)?;
         Ok(Arc::new(HeldSpace { inner, state: self.state.clone(), is_root: space == ROOT_SPACE }))
@@ -458,7 +469,7 @@ async fn writes_let_others_go_on_while_their_partition_is_opened() {
     let space = container.container().map().ranges[0].space;
     container.container().release(&[space]).await;
     let opened = fixture.store.state.openings.load(Ordering::Acquire);
-    let held = fixture.store.state.opening.lock();
+    fixture.store.open_slowly(true);
     let write = || {
         let (engine, container, caller) = (fixture.engine.clone(), container.clone(), fixture.caller.clone());
         async move {
@@ -480,7 +491,7 @@ async fn writes_let_others_go_on_while_their_partition_is_opened() {
     let second = tokio::spawn(write());
     turns().await;
     assert!(!second.is_finished());
-    drop(held);
+    fixture.store.open_slowly(false);
     second.await.unwrap().unwrap();
     tokio::task::spawn_blocking(move || first.join().unwrap()).await.unwrap().unwrap();
 }

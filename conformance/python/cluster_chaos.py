@@ -71,10 +71,12 @@ SHOWN_MAX = 40
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _ERROR = re.compile(r"^(?:\S+\s+)?ERROR\b|^thread .* panicked at")
 _WARNING = re.compile(r"^(?:\S+\s+)?WARN\b")
-# What a node says that was away and finds that others have taken what it had: it cannot write, and it ends.
+# What a node says that was away and finds that others have taken what it had: it cannot write, what it wanted to tidy up
+# has been, and it ends.
 _TAKEN = re.compile(
     r"another armilla has taken the store: ending"
     r"|slatedb::dispatcher: .*error=(?:Fenced|Closed)"
+    r"|slatedb::garbage_collector: error collecting garbage .*ManifestMissing"
     r"|slatedb::wal::slatedb::writer: failed to flush WAL"
     r"|a group commit failed .*detected newer DB client"
 )

@@ -1,4 +1,4 @@
-"""Spreads what clients ask over several nodes in turn: requests where it is HTTP, and connections elsewhere."""
+"""Spreads what clients ask over several nodes in turn: requests where it is HTTP/1.1, and connections elsewhere."""
 
 import asyncio
 import contextlib
@@ -164,6 +164,9 @@ def _says(head: bytes, name: bytes, value: bytes) -> bool:
 
 def _length(head: bytes) -> int | None:
     """How many bytes follow, if that is known: -1 where they come in chunks, nothing where HTTP does not say."""
+    # Requests of HTTP/2 share a connection, which goes to one node.
+    if head.startswith(b"PRI * HTTP/2.0\r\n"):
+        return None
     if not head.endswith(b"\r\n\r\n") or _says(head, b"upgrade", b"websocket") or _says(head, b"expect", b"100"):
         return None
     if _says(head, b"transfer-encoding", b"chunked"):

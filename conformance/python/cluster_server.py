@@ -20,6 +20,8 @@ from pathlib import Path
 program = os.environ["ARMILLA_CLUSTER_BIN"]
 os.environ["ARMILLA_BIN"] = program
 os.environ.setdefault("ARMILLA_TEST_NODES", "3")
+# What the program does where nothing is said; the suite in Python has its own.
+os.environ.setdefault("ARMILLA_INITIAL_PARTITION_RU", "6000")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from server import _ENDED_NODE, Server  # noqa: E402

@@ -34,7 +34,7 @@ commands:
   hostile [ARGUMENT]...    attack the server, with the attacks that take minutes; `hostile --help` lists the arguments
   damage [ARGUMENT]...     damage data folders; `damage --help` lists the arguments
   bench [ARGUMENT]...      measure workloads; `bench --help` lists the arguments, `bench stores` compares stores
-  nodes [FILE]...          the Python and JavaScript suites with three nodes for each server, or files of the first
+  nodes [FILE]...          the suites of all languages with three nodes for each server, or files of that in Python
   screenshots              make the pictures of docs/explorer.md, with a browser
   queries [ARGUMENT]...    run files of queries, renew what they expect; `queries --help` lists the arguments
   help                     this text

@@ -122,6 +122,12 @@ async fn start(folder: &Path) -> ServerProcess {
     command.args(["--port", "0", "--data-dir"]).arg(folder.join("data")).env("NO_COLOR", "1");
     // As many physical partitions as the throughput needs, so that a test says how many it has.
     command.env("ARMILLA_INITIAL_PARTITION_RU", "10000");
+    // Where the program is what stands for several nodes.
+    for name in ["ARMILLA_CLUSTER_BIN", "ARMILLA_TEST_NODES", "ARMILLA_TEST_STORE"] {
+        if let Some(value) = env::var_os(name) {
+            command.env(name, value);
+        }
+    }
     let log = log_file(folder);
     let starting = spawn_blocking(move || ServerProcess::start(command, LogTo::File(&log), READY_TIMEOUT));
     starting.await.expect("no panic").expect("start the server")
